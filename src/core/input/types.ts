@@ -1,0 +1,37 @@
+/** How the loader gets its bytes; the browser and Node each make one. */
+import type { FileInfo } from '../snapshot/file-info.ts';
+import type { Snapshot } from '../snapshot/tables.ts';
+
+export interface ByteSource {
+  readonly name: string;
+  /** Bytes in all; undefined when a server does not say. */
+  readonly size: number | undefined;
+  /** The bytes from the start, in chunks of any size. May be called again (the general decoder re-reads). */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** What core cannot do itself. */
+export interface Platform {
+  /** Native gzip decompression; throws where the data are broken or cut short. */
+  gunzip(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+}
+
+export interface ReadProgress {
+  readonly readBytes: number;
+  readonly totalBytes: number | undefined;
+  readonly events: number;
+}
+
+export interface ReadOptions {
+  /** Open the whole events before a fault and mark the snapshot as partial. */
+  readonly allowPartial?: boolean;
+  /** Called at most about 20 times a second. */
+  readonly onProgress?: (progress: ReadProgress) => void;
+  /** Asked between chunks; when it says true, reading stops with CancelledError. */
+  readonly isCancelled?: () => boolean;
+}
+
+export interface ReadResult {
+  readonly snapshot: Snapshot;
+  readonly file: FileInfo;
+}

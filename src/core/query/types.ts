@@ -1,0 +1,143 @@
+/**
+ * Plain answers to questions about a snapshot: what the page shows and the CLI prints.
+ * Names and texts are resolved here (strings, not indices), so that they can cross to another thread.
+ */
+import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
+import type { FileInfo } from '../snapshot/file-info.ts';
+import type { EventIndex, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+
+export interface DeviceInfo {
+  /** Position in SessionInfo.devices; what all requests call `device`. */
+  readonly index: number;
+  readonly device: number;
+  readonly kind: 'cuda' | 'host';
+  readonly events: number;
+  readonly actions: Readonly<Record<string, number>>;
+  readonly allocations: number;
+  readonly preexisting: number;
+  readonly segmentsAtEnd: number;
+  readonly recording: Recording;
+  readonly recordingReason: string;
+  readonly start: Counters;
+  readonly end: Counters;
+  readonly peaks: { readonly [K in CounterName]: Peak };
+  readonly anomalies: number;
+  readonly hasTime: boolean;
+  readonly hasCategory: boolean;
+  /** Microseconds from the first to the last event; 0 without times. */
+  readonly durationUs: number;
+  readonly ooms: readonly OomInfo[];
+  /** `snapshot` entries: events at which a snapshot was taken. */
+  readonly snapshots: readonly EventIndex[];
+}
+
+export interface OomInfo {
+  readonly event: EventIndex;
+  /** Microseconds since the first event; NaN without times. */
+  readonly timeUs: number;
+  readonly requestedBytes: number;
+  /** NaN when the file does not say. */
+  readonly deviceFreeBytes: number;
+}
+
+export interface SessionInfo {
+  readonly file: FileInfo;
+  readonly devices: readonly DeviceInfo[];
+  readonly settings: Readonly<Record<string, SettingValue>>;
+  readonly warnings: readonly SnapshotWarning[];
+}
+
+export interface FrameView {
+  readonly name: string;
+  readonly filename: string;
+  readonly line: number;
+  /** 'user': outside PyTorch and site-packages; 'library': Python inside them; 'noise': unwinder, dispatcher, interpreter, C++ plumbing. */
+  readonly role: 'user' | 'library' | 'noise';
+  readonly extras: Readonly<Record<string, string>> | undefined;
+}
+
+/** Why a stack is there or not; three different absences have three different words on screen. */
+export type StackKind = 'recorded' | 'no-python-stack' | 'no-context' | 'before-recording';
+
+export interface StackView {
+  readonly kind: StackKind;
+  /** Innermost first. */
+  readonly frames: readonly FrameView[];
+}
+
+export interface AllocationDetails {
+  readonly index: number;
+  /** As PyTorch's viewer writes it: b7f064c000000_0, address in hex and count of earlier uses of the address. */
+  readonly label: string;
+  readonly requestedBytes: number;
+  readonly blockBytes: number;
+  readonly startEvent: EventIndex;
+  readonly freeRequestedEvent: EventIndex;
+  readonly endEvent: EventIndex;
+  /** Microseconds since the first event; NaN where not known. */
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly state: 'freed' | 'pending' | 'alive';
+  readonly preexisting: boolean;
+  readonly stream: string;
+  readonly pool: 'small' | 'large';
+  /** Private pool id as "(1, 0)"; undefined for the default pool. */
+  readonly privatePool: string | undefined;
+  readonly allocStack: StackView;
+  /** Undefined while not freed. When `freeStackIsAllocStack`, PyTorch repeated the allocation's stack (context='alloc'). */
+  readonly freeStack: StackView | undefined;
+  readonly freeStackIsAllocStack: boolean;
+  /** The user's own line to look at first; undefined without a stack. */
+  readonly topUserFrame: FrameView | undefined;
+  readonly site: SiteInfo;
+  readonly compileContext: string | undefined;
+  readonly userMetadata: string | undefined;
+  readonly category: string | undefined;
+}
+
+/** All allocations with the same stack as one of them. */
+export interface SiteInfo {
+  readonly allocations: number;
+  readonly totalBytes: number;
+  readonly liveAtEnd: number;
+  readonly liveAtEndBytes: number;
+}
+
+export interface HitResult {
+  /** Allocations that overlap the pixel; 0 above the stack. */
+  readonly count: number;
+  /** The one that covers most of the pixel. */
+  readonly allocation: number;
+  readonly label: string;
+  readonly blockBytes: number;
+  readonly requestedBytes: number;
+  readonly ageEvents: number;
+  readonly ageUs: number;
+  readonly pending: boolean;
+  readonly stackKind: StackKind;
+  readonly topFrame: FrameView | undefined;
+  /** Sum of the overlapping allocations' block bytes. */
+  readonly totalBytes: number;
+  /** Lower edge of the allocation in the stack, in bytes. */
+  readonly bottomBytes: number;
+}
+
+export interface Crosshair {
+  readonly event: EventIndex;
+  readonly action: string;
+  /** Microseconds since the first event; NaN without times. */
+  readonly timeUs: number;
+  readonly counters: Counters;
+}
+
+export interface AnnotationSpan {
+  readonly name: string;
+  /** Nesting level, 0 outermost. */
+  readonly depth: number;
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly startEvent: EventIndex;
+  readonly endEvent: EventIndex;
+  /** False when START or END was not in the file. */
+  readonly complete: boolean;
+}

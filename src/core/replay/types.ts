@@ -1,0 +1,102 @@
+/**
+ * What replaying a device's trace gives: allocations with lifetimes and true block sizes, and the
+ * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
+ */
+import type { EventIndex } from '../snapshot/tables.ts';
+
+/** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
+export type AllocationIndex = number;
+
+/** `end` and `freeRequested` of an allocation that is still there when the trace ends. */
+export const NEVER: EventIndex = 2 ** 31 - 1;
+/** `start` of an allocation that was there before the first event. */
+export const BEFORE_TRACE: EventIndex = -1;
+
+/** A lifetime of one block. "State t" is the state after event t; it is live in states start <= t < end. */
+export interface AllocationTable {
+  readonly length: number;
+  /** How many allocations, the first ones, are from before the trace. */
+  readonly preexisting: number;
+  /** Alloc event, or {@link BEFORE_TRACE}. Not decreasing. */
+  readonly start: Int32Array;
+  /** free_requested event, or NEVER. Allocated bytes fall here. */
+  readonly freeRequested: Int32Array;
+  /** free_completed event, or NEVER. Active and requested bytes fall here. */
+  readonly end: Int32Array;
+  readonly address: Float64Array;
+  /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
+  readonly requestedBytes: Float64Array;
+  /** True bytes of the block, rounding and unsplit remainder included. */
+  readonly sizeBytes: Float64Array;
+  readonly stream: Uint16Array;
+  readonly pool: Uint16Array;
+  /** 1 = lives in a small-pool segment. */
+  readonly isSmall: Uint8Array;
+  /** Stack of the allocation; NO_STACK when allocated before recording and not known. */
+  readonly stack: Int32Array;
+}
+
+/** A segment's (or expandable mapping's) life. Expandable: one row for each mapped piece. */
+export interface SegmentSpanTable {
+  readonly length: number;
+  readonly start: Int32Array;
+  readonly end: Int32Array;
+  readonly address: Float64Array;
+  readonly sizeBytes: Float64Array;
+  readonly stream: Uint16Array;
+  readonly pool: Uint16Array;
+  readonly isSmall: Uint8Array;
+  readonly isExpandable: Uint8Array;
+  readonly stack: Int32Array;
+}
+
+export interface Counters {
+  readonly requestedBytes: number;
+  readonly allocatedBytes: number;
+  readonly activeBytes: number;
+  readonly reservedBytes: number;
+  readonly inactiveSplitBytes: number;
+}
+export type CounterName = keyof Counters;
+
+/** Highest value of one counter and the first event after which it stood there (-1: before the trace). */
+export interface Peak {
+  readonly bytes: number;
+  readonly event: EventIndex;
+}
+
+/**
+ * How much of the process the trace shows.
+ * complete: nothing was there before; preexisting: blocks or segments were there before the first event
+ * (recording began late); truncated: the ring dropped the oldest entries; none: no events at all.
+ * Late and truncated look alike when no one says the ring overflowed: see `recordingReason`.
+ */
+export type Recording = 'complete' | 'preexisting' | 'truncated' | 'none';
+
+/** An event that contradicts the state: kept, counted, and replay goes on. */
+export interface Anomaly {
+  readonly event: EventIndex;
+  readonly message: string;
+}
+
+export interface Replay {
+  readonly allocations: AllocationTable;
+  readonly segmentSpans: SegmentSpanTable;
+  readonly recording: Recording;
+  /** One sentence: why `recording` is what it is, in words for the user. */
+  readonly recordingReason: string;
+  readonly start: Counters;
+  readonly end: Counters;
+  readonly peaks: { readonly [K in CounterName]: Peak };
+  /** Number of anomalies, and the first 100 of them. */
+  readonly anomalyCount: number;
+  readonly anomalies: readonly Anomaly[];
+  /** Allocation that an alloc, free_requested or free_completed event belongs to; -1 for others. */
+  readonly allocationOfEvent: Int32Array;
+  /** Counters after event t; t = -1 gives `start`. Cheap: one checkpoint and at most 63 events. */
+  countersAt(event: EventIndex): Counters;
+  /**
+   * Fills out[i] with one counter after event from + i, for whole ranges (lines on the timeline).
+   */
+  fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void;
+}

@@ -1,0 +1,52 @@
+/**
+ * Viewports and frames: what the timeline is asked, and the pixels and numbers it answers.
+ *
+ *        x0                      x1        x: events or microseconds (see TimeAxis)
+ *   y1   ┌───────────────────────┐         y: bytes, 0 at the bottom
+ *        │  pixels, width x      │         column c covers x0 + c * (x1 - x0) / width to the next
+ *   y0   └───────────────────────┘
+ */
+import type { CounterName } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+
+/** 'event': x is an event index, "state t" spans t to t + 1. 'time': microseconds since the first event. */
+export type TimeAxis = 'event' | 'time';
+
+export interface Viewport {
+  readonly axis: TimeAxis;
+  readonly x0: number;
+  readonly x1: number;
+  /** Bytes at the bottom and at the top edge. */
+  readonly y0: number;
+  readonly y1: number;
+  /** Device pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export type ColorBy = 'stack' | 'size' | 'category';
+
+/** Colours as 0xAABBGGRR, the byte order of ImageData on little-endian machines. */
+export interface Palette {
+  /** One colour a class; classes are 0 to classes.length - 1. */
+  readonly classes: Uint32Array;
+  readonly background: number;
+  /** Blocks whose free was requested but not completed. */
+  readonly pending: number;
+  /** Pixels where every allocation is thinner than a pixel and they differ in class. */
+  readonly thin: number;
+}
+
+/** Highest value of one counter in each column (NaN where the column lies outside the trace). */
+export type CounterLines = { readonly [K in CounterName]?: Float64Array };
+
+export interface TimelineFrame {
+  readonly viewport: Viewport;
+  /** Row-major RGBA, width * height, row 0 on top. */
+  readonly pixels: Uint32Array;
+  /** For each column the event whose state is drawn: the one with most active bytes in it; -1 outside. */
+  readonly states: Int32Array;
+  readonly lines: CounterLines;
+}
+
+export type { EventIndex };
