@@ -5,7 +5,12 @@ export interface SortedNumbers {
 }
 
 /** First index whose value is >= `value`; `to` when there is none. [1, 3, 3, 7] and 3 give 1. */
-export function lowerBound(sorted: SortedNumbers, value: number, from = 0, to = sorted.length): number {
+export function lowerBound(
+  sorted: SortedNumbers,
+  value: number,
+  from = 0,
+  to = sorted.length,
+): number {
   let low = from;
   let high = to;
   while (low < high) {
@@ -17,7 +22,12 @@ export function lowerBound(sorted: SortedNumbers, value: number, from = 0, to = 
 }
 
 /** First index whose value is > `value`; `to` when there is none. [1, 3, 3, 7] and 3 give 3. */
-export function upperBound(sorted: SortedNumbers, value: number, from = 0, to = sorted.length): number {
+export function upperBound(
+  sorted: SortedNumbers,
+  value: number,
+  from = 0,
+  to = sorted.length,
+): number {
   let low = from;
   let high = to;
   while (low < high) {

@@ -1,32 +1,96 @@
 /**
- * The value machine's contract: how a layer above gets the values out of a pickle (or JSON) without
- * an object per value. Knows no PyTorch.
+ * What the value machine holds: a tag and a number for each value, never a JavaScript object.
+ * Knows no PyTorch.
  */
 
-/** What a stack slot, memo slot, list item or dictionary value holds. The number beside it is in brackets. */
+/** Kind of a value on the stack, in the memo, in a list or in a dictionary. In brackets: the number beside it. */
 export const Tag = {
   None: 0,
   /** [0 or 1] */
   Bool: 1,
-  /** [the integer; exact, |n| <= 2^53] */
+  /** [the integer, exact, |n| <= 2^53] */
   Int: 2,
-  /** [row in ValueMachine.bigInts: integers beyond 2^53] */
+  /** [row in `bigInts`: integers beyond 2^53] */
   BigInt: 3,
-  /** [the float] */
   Float: 4,
-  /** [row in ValueMachine.strings] */
+  /** [row in `strings`] */
   String: 5,
-  /** [list id, see ValueMachine.listItems] */
+  /** [list id, see `listRuns`; 0 is the empty list] */
   List: 6,
-  /** [tuple id, equal tuples have one id] */
+  /** [tuple id; equal tuples have one id] */
   Tuple: 7,
-  /** [dictionary id, see ValueMachine.dictEntries]: a dictionary that no sink took. */
+  /** [dictionary id]: a dictionary no sink took */
   Dict: 8,
-  /** [sink number * 2^28 + row that the sink gave]: a dictionary that a sink took. */
+  /** [sink * ROWS_PER_SINK + row]: a dictionary that a sink took */
   Row: 9,
-  /** [node]: a list whose items a list sink turned into one number (a call stack). */
+  /** [number a list sink gave]: a list of rows that became one number, such as a call stack */
   Node: 10,
-  /** Bytes object; content not kept. */
+  /** Bytes object; its content is not kept. */
   Bytes: 11,
+  /** [memo slot or -1]: a container that may still get items and has none yet. Closed when something takes it. */
+  OpenDict: 12,
+  OpenList: 13,
+  /** [memo slot or -1]: the same with items gathered so far, see ValueMachine's pending items. */
+  FilledDict: 14,
+  FilledList: 15,
 } as const;
 export type Tag = (typeof Tag)[keyof typeof Tag];
+
+/** A row number has 28 bits, a sink 3: together they fit the memo's int32. */
+export const ROWS_PER_SINK = 2 ** 28;
+export const MAX_SINKS = 8;
+
+/** Where a sink reads the values of the dictionary it is given: value k is at `first + 2 * k`. */
+export interface ValueView {
+  readonly tags: Uint8Array;
+  readonly vals: Float64Array;
+}
+
+/**
+ * Takes the dictionaries of one key sequence. Called once for each, with its values in the order of
+ * the keys it was bound to; returns the row it stored them in.
+ * Example: keys (name, filename, line) are at first, first + 2, first + 4.
+ */
+export type DictSink = (view: ValueView, first: number) => number;
+
+/** A sink and its number (0 to MAX_SINKS - 1), which marks its rows. Several key sequences may share a number. */
+export interface BoundSink {
+  readonly sink: number;
+  readonly take: DictSink;
+}
+
+/** What the layer above tells the machine. */
+export interface Schema {
+  /** Called once for each new key sequence; undefined leaves such dictionaries to the machine. */
+  bind(keys: readonly string[]): BoundSink | undefined;
+  /** The sink whose rows, in a list of nothing else, become one number. */
+  readonly nodeSink: number;
+  /** The number for the rows 0 to count - 1, in list order. `rows` is reused by the next call. */
+  node(rows: Int32Array, count: number): number;
+}
+
+/** Consecutive items of a list with one tag; rows that follow each other share a run. */
+export interface ListRun {
+  readonly tag: Tag;
+  readonly first: number;
+  count: number;
+}
+
+/** A legal pickle that holds what the columnar machine does not do; the general decoder may. */
+export class DeclinedError extends Error {
+  override readonly name = 'DeclinedError';
+  readonly byte: number;
+  readonly reason: string;
+  /** It names a class or function (GLOBAL, REDUCE, …): unpickling it in Python would run code. */
+  readonly holdsCode: boolean;
+  /** 'os.system', where it is known. */
+  readonly callable: string | undefined;
+
+  constructor(reason: string, byte: number, callable?: string, holdsCode = callable !== undefined) {
+    super(reason);
+    this.reason = reason;
+    this.byte = byte;
+    this.callable = callable;
+    this.holdsCode = holdsCode;
+  }
+}

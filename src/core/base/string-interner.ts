@@ -1,0 +1,92 @@
+/**
+ * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings and holds 108
+ * different ones. Nothing is decoded until someone asks for the text.
+ */
+export class StringInterner {
+  /** Number of different strings. Row 0 is ''. */
+  length = 0;
+  #bytes = new Uint8Array(1 << 16);
+  #offsets = new Int32Array(1 << 10);
+  /** Open addressing, row + 1 in each used slot. */
+  #slots = new Int32Array(1 << 11);
+  readonly #texts: (string | undefined)[] = [];
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  constructor() {
+    this.intern(this.#bytes, 0, 0);
+  }
+
+  /** Row of the string whose UTF-8 bytes are buffer[from..to). */
+  intern(buffer: Uint8Array, from: number, to: number): number {
+    let hash = 0x811c9dc5;
+    for (let i = from; i < to; i++) hash = Math.imul(hash ^ buffer[i], 0x01000193);
+    const mask = this.#slots.length - 1;
+    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (let row = this.#slots[slot]; row !== 0; row = this.#slots[slot]) {
+      if (this.#equals(row - 1, buffer, from, to)) return row - 1;
+      slot = (slot + 1) & mask;
+    }
+    this.#slots[slot] = this.length + 1;
+    return this.#add(buffer, from, to);
+  }
+
+  internText(text: string): number {
+    const bytes = new TextEncoder().encode(text);
+    return this.intern(bytes, 0, bytes.length);
+  }
+
+  get(row: number): string {
+    let text = this.#texts[row];
+    if (text === undefined) {
+      text = this.#decoder.decode(this.#bytes.subarray(this.#offsets[row], this.#offsets[row + 1]));
+      this.#texts[row] = text;
+    }
+    return text;
+  }
+
+  #equals(row: number, buffer: Uint8Array, from: number, to: number): boolean {
+    const start = this.#offsets[row];
+    if (this.#offsets[row + 1] - start !== to - from) return false;
+    for (let i = from, j = start; i < to; i++, j++) {
+      if (this.#bytes[j] !== buffer[i]) return false;
+    }
+    return true;
+  }
+
+  #add(buffer: Uint8Array, from: number, to: number): number {
+    const row = this.length++;
+    const start = this.#offsets[row];
+    const end = start + (to - from);
+    while (end > this.#bytes.length) this.#bytes = enlarged(this.#bytes, Uint8Array);
+    if (row + 2 > this.#offsets.length) this.#offsets = enlarged(this.#offsets, Int32Array);
+    this.#bytes.set(buffer.subarray(from, to), start);
+    this.#offsets[row + 1] = end;
+    if (this.length * 2 > this.#slots.length) this.#rehash();
+    return row;
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.#slots.length * 2);
+    const mask = slots.length - 1;
+    for (let row = 0; row < this.length; row++) {
+      let hash = 0x811c9dc5;
+      for (let i = this.#offsets[row]; i < this.#offsets[row + 1]; i++) {
+        hash = Math.imul(hash ^ this.#bytes[i], 0x01000193);
+      }
+      let slot = (hash ^ (hash >>> 15)) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = row + 1;
+    }
+    this.#slots = slots;
+  }
+}
+
+/** A copy of twice the length. */
+export function enlarged<T extends Uint8Array | Int32Array | Float64Array>(
+  array: T,
+  create: new (length: number) => T,
+): T {
+  const larger = new create(array.length * 2);
+  larger.set(array as never);
+  return larger;
+}

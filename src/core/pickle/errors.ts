@@ -1,0 +1,20 @@
+import { LoadError } from '../base/load-error.ts';
+import { DeclinedError, Tag } from './types.ts';
+
+/** The bytes break the rules of the pickle format. `what` completes "The pickle is damaged: …". */
+export function corrupt(what: string, byte?: number): LoadError {
+  return new LoadError({
+    code: 'corrupt',
+    message: `The pickle is damaged: ${what}.`,
+    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+    ...(byte === undefined ? {} : { byte }),
+  });
+}
+
+/** A container that is no longer open gets an item: legal in a pickle, though PyTorch writes none such. */
+export function lateItem(tag: number | undefined): Error {
+  const wasContainer = tag === Tag.List || tag === Tag.Dict || tag === Tag.Row || tag === Tag.Node;
+  return wasContainer
+    ? new DeclinedError('a list or dictionary gets items after it was used', 0)
+    : corrupt('items are added to something that holds none');
+}

@@ -1,0 +1,51 @@
+/**
+ * The memo: 15 million entries in a 513 MB snapshot, so 5 bytes each and no Map (whose limit of
+ * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
+ */
+import { enlarged } from '../base/string-interner.ts';
+
+/** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
+const MAX_SLOT = 2 ** 28;
+const EMPTY = 255;
+const ASIDE = 254;
+
+export class Memo {
+  /** Entries so far, which is the slot the next MEMOIZE fills. */
+  length = 0;
+  tags = new Uint8Array(1 << 12).fill(EMPTY);
+  vals = new Int32Array(1 << 12);
+  readonly #aside = new Map<number, { tag: number; val: number }>();
+
+  /** False when the slot number is out of any real range. */
+  set(slot: number, tag: number, val: number): boolean {
+    if (slot >= this.tags.length && !this.#grow(slot)) return false;
+    if (slot >= this.length) this.length = slot + 1;
+    if ((val | 0) === val) {
+      this.tags[slot] = tag;
+      this.vals[slot] = val;
+    } else {
+      this.tags[slot] = ASIDE;
+      this.#aside.set(slot, { tag, val });
+    }
+    return true;
+  }
+
+  /** Undefined for a slot nothing was stored in. */
+  get(slot: number): { readonly tag: number; readonly val: number } | undefined {
+    const tag = slot < this.tags.length ? this.tags[slot] : EMPTY;
+    if (tag === EMPTY) return undefined;
+    return tag === ASIDE ? this.#aside.get(slot) : { tag, val: this.vals[slot] };
+  }
+
+  #grow(slot: number): boolean {
+    // A slot far past the end is no memo but an attack on our memory.
+    if (slot >= MAX_SLOT || slot > this.length * 4 + (1 << 20)) return false;
+    while (slot >= this.tags.length) {
+      const old = this.tags.length;
+      this.tags = enlarged(this.tags, Uint8Array);
+      this.tags.fill(EMPTY, old);
+      this.vals = enlarged(this.vals, Int32Array);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,113 @@
+/** The text opcodes of protocols 0 and 1: an argument up to the next newline. */
+import { corrupt } from './errors.ts';
+import { Op } from './opcodes.ts';
+import { Tag } from './types.ts';
+import type { ValueMachine } from './value-machine.ts';
+
+const NEWLINE = 0x0a;
+/** A longer line is a damaged file, not a filename. */
+const MAX_LINE_BYTES = 1 << 20;
+
+/** Returns where the next opcode begins, -1 when the line is not all here, undefined for another opcode. */
+export function readTextOpcode(
+  op: number,
+  buffer: Uint8Array,
+  pos: number,
+  machine: ValueMachine,
+): number | undefined {
+  if (!isTextOpcode(op)) return undefined;
+  const end = buffer.indexOf(NEWLINE, pos + 1);
+  if (end < 0) {
+    if (buffer.length - pos > MAX_LINE_BYTES) throw corrupt('a line of text does not end');
+    return -1;
+  }
+  const line = new TextDecoder().decode(buffer.subarray(pos + 1, end));
+  runTextOpcode(op, line, machine);
+  return end + 1;
+}
+
+function isTextOpcode(op: number): boolean {
+  return (
+    op === Op.Int ||
+    op === Op.Long ||
+    op === Op.Float ||
+    op === Op.String ||
+    op === Op.Unicode ||
+    op === Op.Get ||
+    op === Op.Put
+  );
+}
+
+function runTextOpcode(op: number, line: string, machine: ValueMachine): void {
+  switch (op) {
+    case Op.Int:
+      if (line === '00' || line === '01') machine.push(Tag.Bool, Number(line));
+      else machine.pushBigInt(integer(line));
+      return;
+    case Op.Long:
+      machine.pushBigInt(integer(line.replace(/L$/, '')));
+      return;
+    case Op.Float:
+      machine.push(Tag.Float, decimal(line));
+      return;
+    case Op.String:
+      machine.push(Tag.String, machine.strings.internText(unescapeString(line)));
+      return;
+    case Op.Unicode:
+      machine.push(Tag.String, machine.strings.internText(unescapeUnicode(line)));
+      return;
+    case Op.Get:
+      machine.recall(Number(integer(line)));
+      return;
+    default:
+      machine.memoize(Number(integer(line)));
+  }
+}
+
+function integer(line: string): bigint {
+  if (!/^\s*[+-]?\d{1,400}\s*$/.test(line)) throw corrupt(`'${line.slice(0, 40)}' is no integer`);
+  return BigInt(line.trim());
+}
+
+function decimal(line: string): number {
+  if (line === 'nan' || line === '-nan') return Number.NaN;
+  if (line === 'inf' || line === '-inf') return line === 'inf' ? Infinity : -Infinity;
+  const value = Number(line);
+  if (line.trim() === '' || Number.isNaN(value))
+    throw corrupt(`'${line.slice(0, 40)}' is no number`);
+  return value;
+}
+
+/** Python's repr of a byte string: 'a\\n\\x41' with its quotes. */
+function unescapeString(line: string): string {
+  const quote = line[0];
+  if (line.length < 2 || (quote !== "'" && quote !== '"') || line.at(-1) !== quote) {
+    throw corrupt('a string lacks its quotes');
+  }
+  const escapes: Readonly<Record<string, string>> = {
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    v: '\v',
+  };
+  return line.slice(1, -1).replace(/\\(x[0-9a-fA-F]{2}|[0-7]{1,3}|.)/g, (_, code: string) => {
+    if (code[0] === 'x' && code.length === 3)
+      return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    if (/^[0-7]/.test(code)) return String.fromCharCode(Number.parseInt(code, 8));
+    return escapes[code] ?? code;
+  });
+}
+
+/** Raw-unicode-escape: only \\uXXXX and \\UXXXXXXXX mean something else. */
+function unescapeUnicode(line: string): string {
+  return line.replace(
+    /\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g,
+    (whole, short?: string, long?: string) => {
+      const code = Number.parseInt(short ?? long ?? '', 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

@@ -1,0 +1,222 @@
+/** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
+import { LoadError } from '../base/load-error.ts';
+import type { DictEntry } from '../pickle/kept-values.ts';
+import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import { Sink, type SnapshotSchema } from './schema.ts';
+import { readSettings } from './settings.ts';
+import { sliceEvents } from './slice-events.ts';
+import {
+  type DeviceTrace,
+  type EventTable,
+  type Snapshot,
+  type SnapshotWarning,
+  type StackTable,
+  TraceAction,
+} from './tables.ts';
+import { collectWarnings } from './warnings.ts';
+
+type Entries = ReadonlyMap<string, DictEntry>;
+
+/** Keys of the top level, of which a snapshot has at least one. */
+const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
+
+/** How deep a dictionary may wrap the snapshot: {'rank0': {'snapshot': {…}}} is 2. */
+const MAX_WRAPPING = 3;
+
+interface AssembleOptions {
+  /**
+   * The file ended too soon, for the reason given. Its segments are those of the end, which the
+   * trace did not reach, so they are left out.
+   */
+  readonly partial?: string;
+}
+
+/**
+ * Builds the tables from the machine's one remaining value.
+ * @throws LoadError 'not-a-snapshot' when it holds neither segments nor traces.
+ */
+export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOptions = {}): Snapshot {
+  const { kept, strings } = schema.machine;
+  const top = findTop(schema);
+  const warnings: SnapshotWarning[] = [];
+  const allEvents = schema.events.finish();
+  const { frames, stacks } = schema.frames.finish();
+  const settings = readSettings(kept, top.get('allocator_settings'));
+  const overflowed = ringOverflow(settings.trace_alloc_overflowed);
+  const devices = [
+    ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
+    ...hostTraces(schema, top, allEvents, options.partial !== undefined),
+  ];
+  addUserDefinedAnnotations(schema, devices, frames, stacks);
+  const annotations = schema.annotations();
+  warnings.push(...collectWarnings(schema, devices, options.partial));
+  return {
+    strings,
+    frames,
+    stacks,
+    addresses: schema.fields.addresses,
+    devices,
+    annotations,
+    settings,
+    warnings,
+  };
+}
+
+function findTop(schema: SnapshotSchema): Entries {
+  const { machine } = schema;
+  const tag = machine.sp > 0 ? machine.tags[0] : Tag.None;
+  const val = machine.vals[0];
+  if (tag === Tag.List) {
+    const runs = machine.kept.listRuns(val);
+    // torch.cuda.memory_snapshot(): a bare list of segments.
+    if (runs.every((run) => isRowOf(run, Sink.Segment))) {
+      return new Map([['segments', { key: 'segments', tag: Tag.List, val }]]);
+    }
+  }
+  const found = tag === Tag.Dict ? findWrapped(schema, val, MAX_WRAPPING) : undefined;
+  if (found !== undefined) return found;
+  throw new LoadError({
+    code: 'not-a-snapshot',
+    message: 'This pickle is no CUDA memory snapshot: it has neither segments nor device traces.',
+    advice: 'Open a file that torch.cuda.memory._dump_snapshot() wrote.',
+  });
+}
+
+/** The dictionary itself, or one that it holds under some key. */
+function findWrapped(schema: SnapshotSchema, dict: number, depth: number): Entries | undefined {
+  const entries = schema.machine.kept.dictEntries(dict);
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  if (TOP_KEYS.some((key) => byKey.get(key)?.tag === Tag.List)) return byKey;
+  if (depth === 0) return undefined;
+  for (const entry of entries) {
+    const found = entry.tag === Tag.Dict ? findWrapped(schema, entry.val, depth - 1) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const isRowOf = (run: ListRun, sink: number): boolean =>
+  run.tag === Tag.Row && Math.floor(run.first / ROWS_PER_SINK) === sink;
+
+/** Items of a list, one by one; none when it is no list. */
+function listItems(schema: SnapshotSchema, entry: DictEntry | undefined): ListRun[] {
+  if (entry?.tag !== Tag.List) return [];
+  const runs = schema.machine.kept.listRuns(entry.val);
+  return runs.flatMap((run) =>
+    Array.from({ length: run.count }, (_, i) => ({ tag: run.tag, first: run.first + i, count: 1 })),
+  );
+}
+
+/** Runs of event rows in a list value. */
+function eventRuns(
+  schema: SnapshotSchema,
+  tag: number,
+  val: number,
+): { first: number; count: number }[] {
+  if (tag !== Tag.List) return [];
+  const runs = schema.machine.kept.listRuns(val).filter((run) => isRowOf(run, Sink.Event));
+  return runs.map((run) => ({ first: run.first % ROWS_PER_SINK, count: run.count }));
+}
+
+function deviceTraces(
+  schema: SnapshotSchema,
+  top: Entries,
+  allEvents: EventTable,
+  isPartial: boolean,
+  overflowed: (device: number) => boolean | undefined,
+): DeviceTrace[] {
+  const traces = listItems(schema, top.get('device_traces') ?? top.get('traces'));
+  const segmentRows = isPartial ? [] : segmentsOf(schema, top.get('segments'));
+  const count = Math.max(traces.length, ...segmentRows.map((segment) => segment.device + 1));
+  return Array.from({ length: count }, (_, device): DeviceTrace => {
+    const trace = traces[device];
+    const events = sliceEvents(
+      allEvents,
+      trace === undefined ? [] : eventRuns(schema, trace.tag, trace.first),
+    );
+    const own = segmentRows.filter((segment) => segment.device === device);
+    // torch.cuda._memory_viz._profile_to_snapshot puts the CPU after the last GPU, without times.
+    const isCpu =
+      device > 0 &&
+      device === count - 1 &&
+      events.category !== undefined &&
+      events.timeUs === undefined;
+    return {
+      device,
+      kind: isCpu ? 'host' : 'cuda',
+      events,
+      ...schema.segments.tables(own),
+      streams: schema.fields.streams,
+      pools: schema.fields.pools,
+      ringOverflowed: overflowed(device),
+    };
+  });
+}
+
+/** Pinned memory of 2.14 and later: one list of entries, or a list of such lists. */
+function hostTraces(
+  schema: SnapshotSchema,
+  top: Entries,
+  allEvents: EventTable,
+  isPartial: boolean,
+): DeviceTrace[] {
+  const traces = top.get('host_traces');
+  const segments = isPartial ? [] : segmentsOf(schema, top.get('host_segments'));
+  if (traces === undefined && segments.length === 0) return [];
+  const direct = traces === undefined ? [] : eventRuns(schema, traces.tag, traces.val);
+  const nested = listItems(schema, traces).flatMap((item) =>
+    eventRuns(schema, item.tag, item.first),
+  );
+  return [
+    {
+      device: 0,
+      kind: 'host',
+      events: sliceEvents(allEvents, direct.length > 0 ? direct : nested),
+      ...schema.segments.tables(segments),
+      streams: schema.fields.streams,
+      pools: schema.fields.pools,
+      ringOverflowed: undefined,
+    },
+  ];
+}
+
+function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined) {
+  return listItems(schema, entry)
+    .filter((item) => isRowOf(item, Sink.Segment))
+    .map((item) => schema.segments.segments[item.first % ROWS_PER_SINK]);
+}
+
+/** `trace_alloc_overflowed` (2.12 and later) may be one value for all devices or a list by device. */
+function ringOverflow(setting: unknown): (device: number) => boolean | undefined {
+  if (setting === undefined) return () => undefined;
+  if (typeof setting === 'object' && setting !== null) {
+    const byDevice = new Map(Object.entries(setting));
+    return (device) => {
+      const value = byDevice.get(String(device));
+      return value === undefined ? undefined : Boolean(value);
+    };
+  }
+  return () => Boolean(setting);
+}
+
+/** user_defined events (nightlies of mid-2024) are annotations: frames [{name: START|END, filename: label}]. */
+function addUserDefinedAnnotations(
+  schema: SnapshotSchema,
+  devices: readonly DeviceTrace[],
+  frames: Snapshot['frames'],
+  stacks: StackTable,
+): void {
+  for (const { device, events } of devices) {
+    for (let t = 0; t < events.length; t++) {
+      if (events.action[t] !== TraceAction.UserDefined || events.stack[t] <= 0) continue;
+      const frame = stacks.frame[events.stack[t]];
+      const isStart = schema.machine.strings.get(frames.name[frame]) === 'START';
+      schema.addAnnotation(
+        isStart,
+        frames.filename[frame],
+        device,
+        events.timeUs?.[t] ?? Number.NaN,
+      );
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** Bytes of a pickle, or a JavaScript value, to a Snapshot. */
+import { LoadError } from '../base/load-error.ts';
+import { PickleDecoder } from '../pickle/pickle-decoder.ts';
+import { walkValue } from '../pickle/walk-value.ts';
+import { assembleSnapshot } from './assemble.ts';
+import { SnapshotSchema } from './schema.ts';
+import type { Snapshot } from './tables.ts';
+
+/**
+ * Decodes a pickle chunk by chunk.
+ * @example
+ *   const decoder = new SnapshotDecoder();
+ *   for (const chunk of chunks) decoder.push(chunk);
+ *   const snapshot = decoder.finish();
+ */
+export class SnapshotDecoder {
+  readonly #schema = new SnapshotSchema();
+  readonly #pickle = new PickleDecoder(this.#schema.machine);
+
+  /** Whole events so far. */
+  get eventCount(): number {
+    return this.#schema.events.length;
+  }
+
+  get protocol(): number {
+    return this.#pickle.protocol;
+  }
+
+  /** The pickle is complete; more bytes would be ignored. */
+  get stopped(): boolean {
+    return this.#pickle.stopped;
+  }
+
+  /** @throws LoadError for a broken pickle, DeclinedError for a legal one that only the general decoder may read. */
+  push(chunk: Uint8Array): void {
+    this.#pickle.push(chunk);
+  }
+
+  /** @throws LoadError 'truncated' before STOP, 'not-a-snapshot' when the value is something else. */
+  finish(): Snapshot {
+    this.#pickle.end();
+    return assembleSnapshot(this.#schema);
+  }
+
+  /** What there is of a file that ends or breaks too soon. @throws LoadError when there is no event. */
+  finishPartial(reason: string): Snapshot {
+    if (this.eventCount === 0) {
+      throw new LoadError({
+        code: 'truncated',
+        message: 'No whole event was read before the fault.',
+      });
+    }
+    this.#schema.machine.closeUnfinished();
+    return assembleSnapshot(this.#schema, { partial: reason });
+  }
+}
+
+/**
+ * The same tables from a JavaScript value: JSON.parse's or pickleparser's result, dictionaries as
+ * Map or plain objects. @throws LoadError 'not-a-snapshot'.
+ */
+export function snapshotFromValue(value: unknown): Snapshot {
+  const schema = new SnapshotSchema();
+  walkValue(schema.machine, value);
+  schema.machine.finish();
+  return assembleSnapshot(schema);
+}

@@ -1,0 +1,205 @@
+/** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
+
+import type { StringInterner } from '../base/string-interner.ts';
+import type { KeptValues } from '../pickle/kept-values.ts';
+import { type DictSink, Tag } from '../pickle/types.ts';
+import { CHUNK, createChunk, type EventChunk, flatten, LazyColumn } from './columns.ts';
+import type { FieldReader } from './field-reader.ts';
+import { ACTION_NAMES, type EventTable, NO_STACK, TraceAction } from './tables.ts';
+
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  'action',
+  'addr',
+  'device_free',
+  'size',
+  'stream',
+  'time_us',
+  'frames',
+  'pool_id',
+  'compile_context',
+  'user_metadata',
+  'category',
+  'forward_frames',
+  // Extra keys that say again what the trace's place in the file says.
+  'device',
+  'segment_pool_id',
+]);
+
+/** Unknown keys are kept for this many events each. */
+const MAX_UNKNOWN = 10_000;
+
+export class EventSink {
+  length = 0;
+  readonly oomDeviceFreeBytes = new Map<number, number>();
+  readonly unknownActions = new Map<number, string>();
+  readonly unknownKeys = new Map<string, Map<number, string>>();
+  /** Events with each unknown key, also past those kept. */
+  readonly unknownKeyCounts = new Map<string, number>();
+
+  readonly #strings: StringInterner;
+  readonly #kept: KeptValues;
+  readonly #fields: FieldReader;
+  readonly #chunks: EventChunk[] = [];
+  #chunk = createChunk();
+  #hasTime = false;
+  #hasPool = false;
+  /** TraceAction by string row, 255 = not looked up. */
+  readonly #actionOfString = new Uint8Array(1 << 16).fill(255);
+  readonly #compileContext = new LazyColumn();
+  readonly #userMetadata = new LazyColumn();
+  readonly #category = new LazyColumn();
+  readonly #forwardFrames = new LazyColumn();
+  readonly #notAvailable: number;
+
+  constructor(strings: StringInterner, kept: KeptValues, fields: FieldReader) {
+    this.#strings = strings;
+    this.#kept = kept;
+    this.#fields = fields;
+    this.#chunks.push(this.#chunk);
+    this.#notAvailable = strings.internText('N/A');
+  }
+
+  /** A sink for events whose dictionaries have exactly these keys, in this order. */
+  bind(keys: readonly string[]): DictSink {
+    // Offset of each key's value from the first value; -1 when the key is missing.
+    const offset = (key: string) => keys.indexOf(key) * 2;
+    const has = (key: string) => keys.includes(key);
+    const [action, addr, size, stream] = ['action', 'addr', 'size', 'stream'].map(offset);
+    const [time, frames, pool, deviceFree] = ['time_us', 'frames', 'pool_id', 'device_free'].map(
+      offset,
+    );
+    const rare = this.#bindRare(keys);
+    if (has('time_us')) this.#hasTime = true;
+    if (has('pool_id')) this.#hasPool = true;
+    const fields = this.#fields;
+    return ({ tags, vals }, first) => {
+      const row = this.length++;
+      const at = row & (CHUNK - 1);
+      if (at === 0 && row > 0) {
+        this.#chunk = createChunk();
+        this.#chunks.push(this.#chunk);
+      }
+      const chunk = this.#chunk;
+      chunk.action[at] = this.#actionOf(tags[first + action], vals[first + action], row);
+      chunk.address[at] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
+      chunk.sizeBytes[at] =
+        size < 0 ? 0 : fields.number(tags[first + size], vals[first + size], 'size');
+      chunk.stream[at] = stream < 0 ? 0 : fields.stream(tags[first + stream], vals[first + stream]);
+      chunk.stack[at] =
+        frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
+      chunk.timeUs[at] =
+        time < 0 ? Number.NaN : fields.number(tags[first + time], vals[first + time], 'time_us');
+      if (pool >= 0) chunk.pool[at] = fields.pool(tags[first + pool], vals[first + pool]);
+      if (deviceFree >= 0) {
+        const free = fields.number(
+          tags[first + deviceFree],
+          vals[first + deviceFree],
+          'device_free',
+        );
+        this.oomDeviceFreeBytes.set(row, free);
+      }
+      for (let i = 0; i < rare.length; i++) {
+        const { offset: o, keep } = rare[i];
+        keep(tags[first + o], vals[first + o], row);
+      }
+      return row;
+    };
+  }
+
+  /** The keys that are mostly at their default, and those no version we know writes. */
+  #bindRare(keys: readonly string[]): readonly RareField[] {
+    return keys.flatMap((key, i) => {
+      const keep = this.#rareField(key);
+      return keep === undefined ? [] : [{ offset: 2 * i, keep }];
+    });
+  }
+
+  #rareField(key: string): RareField['keep'] | undefined {
+    switch (key) {
+      case 'compile_context':
+        return (tag, val, row) => this.#keepText(this.#compileContext, tag, val, row);
+      case 'user_metadata':
+        return (tag, val, row) => this.#keepText(this.#userMetadata, tag, val, row);
+      case 'category':
+        return (tag, val, row) => this.#keepText(this.#category, tag, val, row);
+      case 'forward_frames':
+        return (tag, val, row) => this.#keepText(this.#forwardFrames, tag, val, row);
+      default:
+        if (KNOWN_KEYS.has(key)) return undefined;
+        return (tag, val, row) => this.#keepUnknown(key, tag, val, row);
+    }
+  }
+
+  #keepText(column: LazyColumn, tag: number, val: number, row: number): void {
+    if (tag === Tag.String) {
+      if (val !== 0 && val !== this.#notAvailable) column.set(row, val);
+    } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
+      column.set(row, this.#strings.internText(this.#text(tag, val)));
+    }
+  }
+
+  #keepUnknown(key: string, tag: number, val: number, row: number): void {
+    this.unknownKeyCounts.set(key, (this.unknownKeyCounts.get(key) ?? 0) + 1);
+    let values = this.unknownKeys.get(key);
+    if (values === undefined) {
+      values = new Map();
+      this.unknownKeys.set(key, values);
+    }
+    if (values.size < MAX_UNKNOWN) values.set(row, this.#text(tag, val));
+  }
+
+  /** A value as text: lists of strings by line, dictionaries as JSON. */
+  #text(tag: number, val: number): string {
+    const value = this.#kept.toValue(tag as Tag, val, { left: 1000 });
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+      return value.join('\n');
+    if (value instanceof Map) return JSON.stringify(Object.fromEntries(value), bigIntAsText);
+    return typeof value === 'object' ? JSON.stringify(value, bigIntAsText) : String(value ?? '');
+  }
+
+  #actionOf(tag: number, val: number, row: number): number {
+    const known = tag === Tag.String && val < 65_536 ? this.#actionOfString[val] : 255;
+    if (known < TraceAction.Unknown) return known;
+    const word = this.#text(tag, val);
+    const index = ACTION_NAMES.indexOf(word);
+    const action = index < 0 ? TraceAction.Unknown : index;
+    if (action === TraceAction.Unknown) this.unknownActions.set(row, word);
+    else if (tag === Tag.String && val < 65_536) this.#actionOfString[val] = action;
+    return action;
+  }
+
+  /** All events, in the order of the file. The chunks are let go. */
+  finish(): EventTable {
+    const { length } = this;
+    const chunks = this.#chunks;
+    const float = (n: number) => new Float64Array(n);
+    const table: EventTable = {
+      length,
+      action: flatten(chunks, 'action', length, (n) => new Uint8Array(n)),
+      address: flatten(chunks, 'address', length, float),
+      sizeBytes: flatten(chunks, 'sizeBytes', length, float),
+      stream: flatten(chunks, 'stream', length, (n) => new Uint16Array(n)),
+      stack: flatten(chunks, 'stack', length, (n) => new Int32Array(n)),
+      timeUs: this.#hasTime ? flatten(chunks, 'timeUs', length, float) : undefined,
+      pool: this.#hasPool ? flatten(chunks, 'pool', length, (n) => new Uint16Array(n)) : undefined,
+      compileContext: this.#compileContext.finish(length),
+      userMetadata: this.#userMetadata.finish(length),
+      category: this.#category.finish(length),
+      forwardFrames: this.#forwardFrames.finish(length),
+      oomDeviceFreeBytes: this.oomDeviceFreeBytes,
+      unknownActions: this.unknownActions,
+      unknownKeys: this.unknownKeys,
+    };
+    chunks.length = 0;
+    return table;
+  }
+}
+
+interface RareField {
+  readonly offset: number;
+  readonly keep: (tag: number, val: number, row: number) => void;
+}
+
+function bigIntAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

@@ -1,0 +1,213 @@
+/** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
+import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.ts';
+import type { StringInterner } from '../base/string-interner.ts';
+import type { KeptValues } from '../pickle/kept-values.ts';
+import { type DictSink, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import type { FieldReader } from './field-reader.ts';
+import { BlockState, type BlockTable, NO_STACK, type SegmentTable } from './tables.ts';
+
+/** A segment's dictionary; few, so an object each. `blocks` are rows of the block sink. */
+export interface SegmentRow {
+  readonly device: number;
+  readonly address: number;
+  readonly totalBytes: number;
+  readonly allocatedBytes: number;
+  readonly activeBytes: number;
+  readonly requestedBytes: number;
+  readonly stream: number;
+  readonly isSmall: boolean;
+  readonly pool: number;
+  readonly isExpandable: boolean;
+  readonly stack: number;
+  readonly blocks: readonly number[];
+}
+
+interface HistoryRow {
+  readonly realBytes: number;
+  readonly stack: number;
+}
+
+type Read = (key: string) => { readonly tag: number; readonly val: number } | undefined;
+
+export class SegmentSink {
+  readonly segments: SegmentRow[] = [];
+  readonly #fields: FieldReader;
+  readonly #kept: KeptValues;
+  readonly #strings: StringInterner;
+  readonly #history: HistoryRow[] = [];
+  readonly #address = growableFloat64();
+  readonly #size = growableFloat64();
+  readonly #requested = growableFloat64();
+  readonly #state = growableUint8();
+  readonly #stack = growableInt32();
+
+  constructor(fields: FieldReader, kept: KeptValues, strings: StringInterner) {
+    this.#fields = fields;
+    this.#kept = kept;
+    this.#strings = strings;
+  }
+
+  bindHistory(keys: readonly string[]): DictSink {
+    return (view, first) => {
+      const read = reader(keys, view.tags, view.vals, first);
+      return (
+        this.#history.push({
+          realBytes: this.#number(read, 'real_size'),
+          stack: this.#stackOf(read),
+        }) - 1
+      );
+    };
+  }
+
+  bindBlock(keys: readonly string[]): DictSink {
+    return (view, first) => {
+      const read = reader(keys, view.tags, view.vals, first);
+      const state = this.#blockState(read('state'));
+      const past = this.#lastHistory(read('history'));
+      const address = read('address');
+      // Inactive blocks keep the requested size of their last user: stale, so 0.
+      const requested =
+        read('requested_size') === undefined
+          ? past?.realBytes
+          : this.#number(read, 'requested_size');
+      this.#address.push(
+        address === undefined ? Number.NaN : this.#fields.address(address.tag, address.val),
+      );
+      this.#size.push(this.#number(read, 'size'));
+      this.#requested.push(
+        state === BlockState.Inactive ? 0 : (requested ?? this.#number(read, 'size')),
+      );
+      this.#state.push(state);
+      this.#stack.push(
+        read('frames') === undefined ? (past?.stack ?? NO_STACK) : this.#stackOf(read),
+      );
+      return this.#state.length - 1;
+    };
+  }
+
+  bindSegment(keys: readonly string[]): DictSink {
+    return (view, first) => {
+      const read = reader(keys, view.tags, view.vals, first);
+      const address = read('address');
+      const stream = read('stream');
+      const pool = read('segment_pool_id');
+      const type = read('segment_type');
+      const expandable = read('is_expandable');
+      const row: SegmentRow = {
+        device: this.#number(read, 'device'),
+        address: address === undefined ? 0 : this.#fields.address(address.tag, address.val),
+        totalBytes: this.#number(read, 'total_size'),
+        allocatedBytes: this.#number(read, 'allocated_size'),
+        activeBytes: this.#number(read, 'active_size'),
+        requestedBytes: this.#number(read, 'requested_size'),
+        stream: stream === undefined ? 0 : this.#fields.stream(stream.tag, stream.val),
+        isSmall: type?.tag === Tag.String && this.#strings.get(type.val) === 'small',
+        pool: pool === undefined ? 0 : this.#fields.pool(pool.tag, pool.val),
+        isExpandable: expandable?.tag === Tag.Bool && expandable.val === 1,
+        stack: this.#stackOf(read),
+        blocks: this.#rowsOf(read('blocks')),
+      };
+      return this.segments.push(row) - 1;
+    };
+  }
+
+  /** Tables of the given segments, sorted by address. */
+  tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
+    const sorted = [...segments].sort((a, b) => a.address - b.address);
+    const rows = sorted.flatMap((segment) => segment.blocks);
+    const firstBlock = new Int32Array(sorted.length + 1);
+    sorted.forEach((segment, i) => {
+      firstBlock[i + 1] = firstBlock[i] + segment.blocks.length;
+    });
+    const float = (of: (segment: SegmentRow) => number) => Float64Array.from(sorted, of);
+    return {
+      segments: {
+        length: sorted.length,
+        address: float((s) => s.address),
+        totalBytes: float((s) => s.totalBytes),
+        allocatedBytes: float((s) => s.allocatedBytes),
+        activeBytes: float((s) => s.activeBytes),
+        requestedBytes: float((s) => s.requestedBytes),
+        stream: Uint16Array.from(sorted, (s) => s.stream),
+        isSmall: Uint8Array.from(sorted, (s) => Number(s.isSmall)),
+        pool: Uint16Array.from(sorted, (s) => s.pool),
+        isExpandable: Uint8Array.from(sorted, (s) => Number(s.isExpandable)),
+        stack: Int32Array.from(sorted, (s) => s.stack),
+        firstBlock,
+      },
+      blocks: {
+        length: rows.length,
+        address: this.#blockAddresses(sorted),
+        sizeBytes: Float64Array.from(rows, (row) => this.#size.get(row)),
+        requestedBytes: Float64Array.from(rows, (row) => this.#requested.get(row)),
+        state: Uint8Array.from(rows, (row) => this.#state.get(row)),
+        stack: Int32Array.from(rows, (row) => this.#stack.get(row)),
+      },
+    };
+  }
+
+  /** Old versions wrote no block address: blocks fill their segment without gaps, so it is known. */
+  #blockAddresses(sorted: readonly SegmentRow[]): Float64Array {
+    const addresses: number[] = [];
+    for (const segment of sorted) {
+      let next = segment.address;
+      for (const row of segment.blocks) {
+        const address = this.#address.get(row);
+        addresses.push(Number.isNaN(address) ? next : address);
+        next = addresses[addresses.length - 1] + this.#size.get(row);
+      }
+    }
+    return Float64Array.from(addresses);
+  }
+
+  #number(read: Read, key: string): number {
+    const value = read(key);
+    return value === undefined ? 0 : this.#fields.number(value.tag, value.val, key);
+  }
+
+  #stackOf(read: Read): number {
+    const frames = read('frames');
+    return frames === undefined ? NO_STACK : this.#fields.stack(frames.tag, frames.val);
+  }
+
+  /** C++ writes active_pending_free, the documentation says active_awaiting_free. */
+  #blockState(value: { readonly tag: number; readonly val: number } | undefined): BlockState {
+    const word = value?.tag === Tag.String ? this.#strings.get(value.val) : '';
+    if (word === 'active_allocated') return BlockState.Allocated;
+    if (word === 'active_pending_free' || word === 'active_awaiting_free')
+      return BlockState.PendingFree;
+    return BlockState.Inactive;
+  }
+
+  /** Newest first: entry 0 is the allocation that holds the block now, or held it last. */
+  #lastHistory(
+    value: { readonly tag: number; readonly val: number } | undefined,
+  ): HistoryRow | undefined {
+    const [row] = this.#rowsOf(value);
+    return row === undefined ? undefined : this.#history[row];
+  }
+
+  #rowsOf(value: { readonly tag: number; readonly val: number } | undefined): readonly number[] {
+    if (value?.tag !== Tag.List) return [];
+    return this.#kept
+      .listRuns(value.val)
+      .flatMap((run) =>
+        run.tag === Tag.Row
+          ? Array.from({ length: run.count }, (_, i) => (run.first + i) % ROWS_PER_SINK)
+          : [],
+      );
+  }
+}
+
+/** Looks a key's value up in the dictionary whose first value is at stack slot `first`. */
+function reader(
+  keys: readonly string[],
+  tags: Uint8Array,
+  vals: Float64Array,
+  first: number,
+): Read {
+  return (key) => {
+    const index = keys.indexOf(key);
+    return index < 0 ? undefined : { tag: tags[first + 2 * index], val: vals[first + 2 * index] };
+  };
+}
