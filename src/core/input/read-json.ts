@@ -1,0 +1,51 @@
+import { LoadError } from '../base/load-error.ts';
+import type { Snapshot } from '../snapshot/tables.ts';
+import { collectBytes, type OpenBytes } from './byte-cursor.ts';
+import { cutShortError, damagedError, errorText, ForeignError, foreignError } from './failures.ts';
+import { findSnapshot } from './find-snapshot.ts';
+import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
+
+/**
+ * JSON.parse needs the text whole and makes an object of every entry: about ten times the file's
+ * bytes in memory. 128 MiB of JSON still fit a browser tab; pickles have no such limit.
+ */
+export const MAX_JSON_BYTES = 128 * 2 ** 20;
+
+/**
+ * The snapshot's dictionary as JSON, bare or held by another value.
+ * @throws LoadError 'json-too-big', 'truncated', 'json-damaged', 'kineto-trace' or 'not-a-snapshot'
+ */
+export async function readJson(open: OpenBytes): Promise<Snapshot> {
+  const bytes = await collectBytes(open(), MAX_JSON_BYTES);
+  if (bytes === undefined) {
+    throw new LoadError({
+      code: 'json-too-big',
+      message: `This is JSON of more than ${MAX_JSON_BYTES / 2 ** 20} MiB, which is too big to read at once.`,
+      advice: 'Open the pickle that it was made from: pickles of any size can be read.',
+    });
+  }
+  const value = parse(bytes);
+  const snapshot = findSnapshot(value);
+  if (snapshot !== undefined) return snapshot;
+  if (isTrace(value)) throw foreignError(KINETO_TRACE, undefined);
+  throw new ForeignError({
+    code: 'not-a-snapshot',
+    message: 'This is JSON, but not the dictionary of a memory snapshot.',
+    advice: SNAPSHOT_ADVICE,
+  });
+}
+
+function parse(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Engines word this differently, but a text that was cut seldom ends in its closing bracket.
+    if (!/[\]}]\s*$/.test(text.slice(-64))) throw cutShortError('JSON', bytes.length);
+    throw damagedError('json', errorText(error), undefined);
+  }
+}
+
+function isTrace(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'traceEvents' in value;
+}

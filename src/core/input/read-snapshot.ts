@@ -1,0 +1,34 @@
+import { Meter } from './meter.ts';
+import { readJson } from './read-json.ts';
+import { type ReadPickle, readPickle } from './read-pickle.ts';
+import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
+import { unwrap } from './unwrap.ts';
+
+/**
+ * Reads a snapshot from any file that may hold one: pickle, gzip, zip, zstd, the HTML that trace_plot
+ * writes, JSON. The content decides, never the name. Runs nothing that a file holds.
+ *
+ * @throws LoadError with a sentence to show, for whatever is no whole snapshot
+ * @throws CancelledError when `isCancelled` said so
+ */
+export async function readSnapshot(
+  source: ByteSource,
+  platform: Platform,
+  options: ReadOptions = {},
+): Promise<ReadResult> {
+  const meter = new Meter(source, options);
+  const { payload, container } = await unwrap<ReadPickle>(
+    platform,
+    () => meter.open(),
+    async (kind, open) => {
+      if (kind === 'pickle') return readPickle(open, meter, options.allowPartial === true);
+      const snapshot = await readJson(open);
+      return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
+    },
+  );
+  const { snapshot, protocol, decoder, partial } = payload;
+  return {
+    snapshot,
+    file: { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial },
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * Any pickle as JavaScript values, by pickleparser. Slow and hungry, so only for what the columnar
+ * machine declines. Nothing is run: classes and functions that a pickle names become inert marks,
+ * save a few that only hold data.
+ */
+import { BufferReader, Parser } from 'pickleparser';
+import { concatBytes } from './byte-cursor.ts';
+
+/** Stands for an object whose class is unknown here; the state the pickle gives it lies in its properties. */
+export class Opaque {
+  readonly callable: string;
+  constructor(callable: string) {
+    this.callable = callable;
+  }
+}
+
+export interface Unpickled {
+  /** Dictionaries are Maps, so that a key such as `__proto__` is a key like any other. */
+  readonly value: unknown;
+  /** Classes and functions it names beside those known to hold data: ['os.system']. */
+  readonly callables: readonly string[];
+  /** What stopped the parser, undefined when it got to the end; `value` is undefined then. */
+  readonly failure: unknown;
+}
+
+/** Never throws: what the parser throws comes back in `failure`. */
+export function unpickle(bytes: Uint8Array): Unpickled {
+  const callables: string[] = [];
+  const parser = new Parser({
+    unpicklingTypeOfDictionary: 'Map',
+    nameResolver: { resolve: (module, name) => resolve(String(module), String(name), callables) },
+    persistentResolver: { resolve: () => new Opaque('persistent id') },
+    extensionResolver: { resolve: (code) => inert(`copyreg extension ${code}`, callables) },
+  });
+  try {
+    const value: unknown = parser.read(new CheckedReader(bytes));
+    return { value, callables, failure: undefined };
+  } catch (failure) {
+    return { value: undefined, callables, failure };
+  }
+}
+
+/** pickleparser takes a negative length (BINBYTES is signed there) and would go back in the file for ever. */
+class CheckedReader extends BufferReader {
+  override skip(count: number): void {
+    if (count < 0) throw new RangeError(`A length of ${count} at byte ${this.position}`);
+    super.skip(count);
+  }
+}
+
+type Call = (...args: unknown[]) => unknown;
+
+/** Python callables that only hold or copy data, by what they make of their arguments. */
+const DATA_CALLABLES: ReadonlyMap<string, Call> = new Map<string, Call>([
+  ['collections.OrderedDict', toMap],
+  ['collections.defaultdict', () => new Map()],
+  ['builtins.dict', toMap],
+  ['builtins.list', toList],
+  ['builtins.tuple', toList],
+  ['builtins.set', toList],
+  ['builtins.frozenset', toList],
+  ['builtins.int', (value) => value],
+  ['builtins.float', (value) => value],
+  ['builtins.str', (value) => value],
+  ['builtins.bool', (value) => value],
+  ['_codecs.encode', (text) => Uint8Array.from(String(text), (letter) => letter.charCodeAt(0))],
+  ['numpy.dtype', (type) => new NumpyType(String(type))],
+  ['numpy.core.multiarray.scalar', toNumber],
+  ['numpy._core.multiarray.scalar', toNumber],
+]);
+
+/** A new function each time: a pickle may set properties on what it is given. */
+function resolve(module: string, name: string, callables: string[]): Call {
+  const qualified = `${module === '__builtin__' ? 'builtins' : module}.${name}`;
+  const known = DATA_CALLABLES.get(qualified);
+  // A `function`, because pickleparser also calls these with `new`.
+  if (known !== undefined) {
+    return function dataCallable(...args: unknown[]): unknown {
+      return known(...args);
+    };
+  }
+  return inert(qualified, callables);
+}
+
+function inert(name: string, callables: string[]): Call {
+  if (!callables.includes(name)) callables.push(name);
+  return function inertCallable(): unknown {
+    return new Opaque(name);
+  };
+}
+
+function toMap(pairs: unknown): Map<unknown, unknown> {
+  if (pairs instanceof Map) return new Map(pairs);
+  const map = new Map<unknown, unknown>();
+  if (Array.isArray(pairs)) {
+    for (const pair of pairs) if (Array.isArray(pair)) map.set(pair[0], pair[1]);
+  }
+  return map;
+}
+
+function toList(items: unknown): unknown[] {
+  return Array.isArray(items) ? [...items] : [];
+}
+
+/** numpy.dtype('i8'); its byte order comes later as item 1 of its state: '<', '>' or '|'. */
+class NumpyType {
+  readonly code: string;
+  constructor(code: string) {
+    this.code = code;
+  }
+  get isBigEndian(): boolean {
+    return Object.entries(this).some(([key, value]) => key === '1' && value === '>');
+  }
+}
+
+/** numpy's scalar(dtype, bytes): integers, booleans and floats up to eight bytes. */
+function toNumber(type: unknown, bytes: unknown): unknown {
+  if (!(type instanceof NumpyType) || !(bytes instanceof Uint8Array))
+    return new Opaque('numpy scalar');
+  const view = new DataView(concatBytes([bytes], 8).buffer);
+  const little = !type.isBigEndian;
+  switch (type.code) {
+    case 'b1':
+      return view.getUint8(0) !== 0;
+    case 'i1':
+      return view.getInt8(0);
+    case 'u1':
+      return view.getUint8(0);
+    case 'i2':
+      return view.getInt16(0, little);
+    case 'u2':
+      return view.getUint16(0, little);
+    case 'i4':
+      return view.getInt32(0, little);
+    case 'u4':
+      return view.getUint32(0, little);
+    case 'i8':
+      return safeNumber(view.getBigInt64(0, little));
+    case 'u8':
+      return safeNumber(view.getBigUint64(0, little));
+    case 'f4':
+      return view.getFloat32(0, little);
+    case 'f8':
+      return view.getFloat64(0, little);
+    default:
+      return new Opaque(`numpy ${type.code}`);
+  }
+}
+
+function safeNumber(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

@@ -1,0 +1,130 @@
+/** From a file to the pickle or JSON in it, through containers in containers. */
+import { LoadError } from '../base/load-error.ts';
+import type { Container } from '../snapshot/file-info.ts';
+import { ByteCursor, type OpenBytes } from './byte-cursor.ts';
+import { foreignError, isNoSnapshot } from './failures.ts';
+import { gunzip } from './gzip.ts';
+import { embeddedFile } from './html.ts';
+import { HEAD_BYTES, sniff, TORCH_CHECKPOINT } from './sniff.ts';
+import type { Platform } from './types.ts';
+import {
+  hasCheckpoint,
+  hasOnlyArrays,
+  openEntry,
+  readDirectory,
+  type ZipEntry,
+  zipWithoutSnapshot,
+} from './zip.ts';
+import { unzstd } from './zstd.ts';
+
+/** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
+const MAX_DEPTH = 4;
+/** Files of an archive to try; each costs a read from the archive's start. */
+const MAX_ZIP_FILES = 16;
+
+export type PayloadKind = 'pickle' | 'json';
+
+/** Reads the innermost bytes. `open` may be called again to read them once more. */
+export type PayloadReader<T> = (kind: PayloadKind, open: OpenBytes) => Promise<T>;
+
+export interface Unwrapped<T> {
+  readonly payload: T;
+  /** The outermost container: 'gzip' for a gzipped pickle. */
+  readonly container: Container;
+}
+
+/**
+ * Finds the payload behind `open` and hands it to `read`. In a zip with several files, those that
+ * hold no snapshot are passed over.
+ * @throws LoadError for files that hold no snapshot, or whose containers are broken
+ */
+export async function unwrap<T>(
+  platform: Platform,
+  open: OpenBytes,
+  read: PayloadReader<T>,
+): Promise<Unwrapped<T>> {
+  return new Unwrapper(platform, read).layer(open, undefined, 0);
+}
+
+class Unwrapper<T> {
+  readonly #platform: Platform;
+  readonly #read: PayloadReader<T>;
+
+  constructor(platform: Platform, read: PayloadReader<T>) {
+    this.#platform = platform;
+    this.#read = read;
+  }
+
+  async layer(open: OpenBytes, outer: Container | undefined, depth: number): Promise<Unwrapped<T>> {
+    if (depth > MAX_DEPTH) throw tooNested();
+    const cursor = new ByteCursor(open());
+    try {
+      const found = sniff(await cursor.peek(HEAD_BYTES));
+      if (found.kind === 'foreign') throw foreignError(found.format, outer);
+      const { container } = found;
+      const content = firstFrom(cursor, open);
+      return { payload: await this.#content(container, content, depth), container };
+    } finally {
+      await cursor.close();
+    }
+  }
+
+  async #content(container: Container, open: OpenBytes, depth: number): Promise<T> {
+    switch (container) {
+      case 'pickle':
+      case 'json':
+        return this.#read(container, open);
+      case 'gzip':
+        return this.#inner(() => gunzip(this.#platform, open), container, depth);
+      case 'zstd':
+        return this.#inner(() => unzstd(open()), container, depth);
+      case 'html':
+        return this.#inner(() => embeddedFile(open()), container, depth);
+      case 'zip':
+        return this.#zip(open, depth);
+    }
+  }
+
+  async #inner(open: OpenBytes, container: Container, depth: number): Promise<T> {
+    return (await this.layer(open, container, depth + 1)).payload;
+  }
+
+  async #zip(open: OpenBytes, depth: number): Promise<T> {
+    const entries = await readDirectory(open());
+    if (hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
+    if (hasOnlyArrays(entries)) {
+      const what = 'an archive of NumPy arrays (.npz)';
+      throw foreignError({ code: 'numpy', what, advice: '' }, undefined);
+    }
+    for (const entry of entries.slice(0, MAX_ZIP_FILES)) {
+      try {
+        return await this.#zipEntry(open, entry, depth);
+      } catch (error) {
+        if (!isNoSnapshot(error) || entries.length === 1) throw error;
+      }
+    }
+    throw zipWithoutSnapshot(entries);
+  }
+
+  #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
+    return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
+  }
+}
+
+/** The first call goes on with what the cursor has begun to read, further calls begin anew. */
+function firstFrom(cursor: ByteCursor, open: OpenBytes): OpenBytes {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return open();
+    isFirst = false;
+    return cursor.take();
+  };
+}
+
+function tooNested(): LoadError {
+  return new LoadError({
+    code: 'too-nested',
+    message: `This file is packed more than ${MAX_DEPTH} times.`,
+    advice: 'Unpack it and open the snapshot inside.',
+  });
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { ByteSource } from '../core/input/types.ts';
+
+/** Bytes in memory as a source, in chunks of `chunkBytes`. */
+export function bytesSource(bytes: Uint8Array, name = 'test', chunkBytes = 1 << 16): ByteSource {
+  return {
+    name,
+    size: bytes.length,
+    async *chunks() {
+      for (let at = 0; at < bytes.length; at += chunkBytes)
+        yield bytes.subarray(at, at + chunkBytes);
+    },
+  };
+}
+
+const FIXTURES = new URL('../../fixtures/', import.meta.url);
+
+/** A file of fixtures/ as it is. */
+export function fixture(name: string): Uint8Array {
+  return new Uint8Array(readFileSync(new URL(name, FIXTURES)));
+}
+
+/** A file of fixtures/ decompressed: `gunzippedFixture('protocols.pickle')`. */
+export function gunzippedFixture(name: string): Uint8Array {
+  return new Uint8Array(gunzipSync(fixture(`${name}.gz`)));
+}

@@ -1,0 +1,97 @@
+/** Small pickles for tests, written by hand: protocol 4, no memo, one SETITEMS or APPENDS each. */
+
+export type PickleValue =
+  | undefined
+  | boolean
+  | number
+  | string
+  | readonly PickleValue[]
+  | { readonly [key: string]: PickleValue };
+
+/** Bytes of the pickle of `value`: undefined is None, integers up to 2^53 are LONG1. */
+export function writePickle(value: PickleValue): Uint8Array {
+  return join([0x80, 4], ...pieces(value), '.');
+}
+
+/** One array of bytes from byte lists and strings of one byte a character. */
+export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Array {
+  const arrays = parts.map((part) =>
+    typeof part === 'string'
+      ? Uint8Array.from(part, (letter) => letter.charCodeAt(0))
+      : Uint8Array.from(part),
+  );
+  const whole = new Uint8Array(arrays.reduce((sum, array) => sum + array.length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    whole.set(array, at);
+    at += array.length;
+  }
+  return whole;
+}
+
+function pieces(value: PickleValue): (string | ArrayLike<number>)[] {
+  if (value === undefined) return ['N'];
+  if (typeof value === 'boolean') return [[value ? 0x88 : 0x89]];
+  if (typeof value === 'number') return [number(value)];
+  if (typeof value === 'string') return [text(value)];
+  if (Array.isArray(value)) return [']', '(', ...value.flatMap(pieces), 'e'];
+  return [
+    '}',
+    '(',
+    ...Object.entries(value).flatMap(([key, item]) => [text(key), ...pieces(item)]),
+    'u',
+  ];
+}
+
+/** BININT1 where it fits, LONG1 of eight bytes else: what C++ pickles do, and all exact. */
+function number(value: number): Uint8Array {
+  if (value >= 0 && value < 256) return join('K', [value]);
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setBigInt64(0, BigInt(value), true);
+  return join([0x8a, 8], new Uint8Array(bytes.buffer));
+}
+
+function text(value: string): Uint8Array {
+  const bytes = new TextEncoder().encode(value);
+  return join('X', uint32(bytes.length), bytes);
+}
+
+export function uint32(value: number): number[] {
+  return [value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24];
+}
+
+/** A snapshot of one device that allocates and frees `pairs` blocks of 512 bytes in one segment. */
+export function sampleSnapshot(pairs = 3): { readonly [key: string]: PickleValue } {
+  const base = 0x7f0000000000;
+  const frames = [{ name: 'forward', filename: '/app/train.py', line: 12 }];
+  const common = { size: 512, stream: 0, frames };
+  const segmentFields = { size: 2 ** 21, addr: base, stream: 0, frames };
+  const events: PickleValue[] = [{ action: 'segment_alloc', time_us: 1000, ...segmentFields }];
+  for (let i = 0; i < pairs; i++) {
+    const time_us = 2000 + i * 10;
+    events.push({ action: 'alloc', addr: base, time_us, ...common });
+    events.push({ action: 'free_requested', addr: base, time_us: time_us + 1, ...common });
+    events.push({ action: 'free_completed', addr: base, time_us: time_us + 2, ...common });
+  }
+  const block = { address: base, size: 2 ** 21, requested_size: 0, state: 'inactive', frames: [] };
+  const segment = {
+    device: 0,
+    address: base,
+    total_size: 2 ** 21,
+    allocated_size: 0,
+    active_size: 0,
+    requested_size: 0,
+    stream: 0,
+    segment_type: 'small',
+    segment_pool_id: [0, 0],
+    is_expandable: false,
+    frames,
+    blocks: [block],
+  };
+  return {
+    segments: [segment],
+    device_traces: [events],
+    allocator_settings: { PYTORCH_CUDA_ALLOC_CONF: '', expandable_segments: false },
+    external_annotations: [],
+  };
+}
