@@ -40,7 +40,7 @@ const PROTO_4 = [0x80, 4];
 
 /** `cos\nsystem` called with a string by REDUCE: what pickle.load would run. */
 export const osSystemPickle = (): Uint8Array =>
-  join([0x80, 2], 'cos\nsystem\n', 'X', uint32(12), 'echo pwned>&2', '\x85R.');
+  join([0x80, 2], 'cos\nsystem\n', 'X', uint32(13), 'echo pwned>&2', '\x85R.');
 
 const FOREIGN: readonly HostileFile[] = [
   hostile('empty', 'empty', () => new Uint8Array(0)),
@@ -100,12 +100,12 @@ const DAMAGED: readonly HostileFile[] = [
   hostile('cut.pickle', 'truncated', () => sample(50).subarray(0, 12_000), true),
   hostile('cut.pickle.gz', 'truncated', () => gzipSync(sample(5000)).subarray(0, -3000), true),
   hostile('bad-crc.pickle.gz', 'gzip-damaged', () => flip(gzipSync(sample(50)), -6), true),
-  hostile('cut.zip', 'truncated', () => zipSync({ 's.pickle': sample(50) }).subarray(0, -40)),
+  hostile('cut.zip', 'truncated', () => zipSync({ 's.pickle': sample(50) }).subarray(0, -40), true),
   hostile('cut.html', 'truncated', () => traceplotHtml(sample(50)).subarray(0, 9000), true),
   hostile('cut.json', 'truncated', () => json(sampleSnapshot()).subarray(0, 900)),
   hostile('broken.json', 'json-damaged', () => ascii('{"segments": [1, 2,, 3]}')),
   hostile('garbage-in-the-middle', 'corrupt', () => withGarbage(sample(50), 12_000), true),
-  hostile('future-protocol', 'unknown-format', () => join([0x80, 9], '}.')),
+  hostile('future-protocol', 'unknown-protocol', () => join([0x80, 9], '}.')),
 ];
 
 const MALICIOUS: readonly HostileFile[] = [
@@ -129,7 +129,7 @@ const MALICIOUS: readonly HostileFile[] = [
     join(PROTO_4, '}(', [0x8c, 9], '__proto__}u.'),
   ),
   hostile('proto-keys.json', 'not-a-snapshot', () =>
-    ascii('{"__proto__": {"segments": [], "device_traces": []}}'),
+    ascii('{"__proto__": {"segments": "polluted"}, "constructor": {"prototype": 1}}'),
   ),
   hostile('gzip-in-gzip-in-gzip', 'too-nested', () => {
     let bytes = sample();

@@ -10,16 +10,21 @@ export type PickleValue =
 
 /** Bytes of the pickle of `value`: undefined is None, integers up to 2^53 are LONG1. */
 export function writePickle(value: PickleValue): Uint8Array {
-  return join([0x80, 4], ...pieces(value), '.');
+  return join([0x80, 4], pieces(value), '.');
 }
 
 /** One array of bytes from byte lists and strings of one byte a character. */
 export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Array {
-  const arrays = parts.map((part) =>
-    typeof part === 'string'
-      ? Uint8Array.from(part, (letter) => letter.charCodeAt(0))
-      : Uint8Array.from(part),
+  return concat(
+    parts.map((part) =>
+      typeof part === 'string'
+        ? Uint8Array.from(part, (letter) => letter.charCodeAt(0))
+        : Uint8Array.from(part),
+    ),
   );
+}
+
+function concat(arrays: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(arrays.reduce((sum, array) => sum + array.length, 0));
   let at = 0;
   for (const array of arrays) {
@@ -29,18 +34,14 @@ export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Ar
   return whole;
 }
 
-function pieces(value: PickleValue): (string | ArrayLike<number>)[] {
-  if (value === undefined) return ['N'];
-  if (typeof value === 'boolean') return [[value ? 0x88 : 0x89]];
-  if (typeof value === 'number') return [number(value)];
-  if (typeof value === 'string') return [text(value)];
-  if (Array.isArray(value)) return [']', '(', ...value.flatMap(pieces), 'e'];
-  return [
-    '}',
-    '(',
-    ...Object.entries(value).flatMap(([key, item]) => [text(key), ...pieces(item)]),
-    'u',
-  ];
+function pieces(value: PickleValue): Uint8Array {
+  if (value === undefined) return join('N');
+  if (typeof value === 'boolean') return join([value ? 0x88 : 0x89]);
+  if (typeof value === 'number') return number(value);
+  if (typeof value === 'string') return text(value);
+  if (Array.isArray(value)) return join('](', concat(value.map(pieces)), 'e');
+  const pairs = Object.entries(value).map(([key, item]) => join(text(key), pieces(item)));
+  return join('}(', concat(pairs), 'u');
 }
 
 /** BININT1 where it fits, LONG1 of eight bytes else: what C++ pickles do, and all exact. */

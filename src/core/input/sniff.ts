@@ -109,8 +109,11 @@ function foreign(code: string, what: string, advice = SNAPSHOT_ADVICE): Sniffed 
  */
 const BARE_PICKLE = /^(\([dlt][p(VSIFLNgsa.]|[}\]][q(r.sah]|\(c[\w.]+\n\w+\n|c[\w.]+\n\w+\n)/;
 
+/** Above the protocols there are: a Python to come may write 6, and the decoder says so. */
+const MAX_PROTOCOL_BYTE = 15;
+
 function isPickle(head: Uint8Array): boolean {
-  if (head[0] === 0x80) return head.length === 1 || head[1] <= 5;
+  if (head[0] === 0x80) return head.length === 1 || head[1] <= MAX_PROTOCOL_BYTE;
   return BARE_PICKLE.test(latin1(head.subarray(0, 256)));
 }
 

@@ -12,6 +12,7 @@ import {
   hasOnlyArrays,
   openEntry,
   readDirectory,
+  salvageEntry,
   type ZipEntry,
   zipWithoutSnapshot,
 } from './zip.ts';
@@ -91,6 +92,9 @@ class Unwrapper<T> {
 
   async #zip(open: OpenBytes, depth: number): Promise<T> {
     const entries = await readDirectory(open());
+    if (entries === undefined) {
+      return this.#inner(() => salvageEntry(this.#platform, open), 'zip', depth);
+    }
     if (hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
     if (hasOnlyArrays(entries)) {
       const what = 'an archive of NumPy arrays (.npz)';

@@ -33,12 +33,13 @@ export interface ZipEntry {
 
 /**
  * The files of the archive, in the directory's order; no folders, no empty files, none of the
- * doubles that macOS adds.
- * @throws LoadError 'truncated', 'zip-damaged' or 'zip-unsupported'
+ * doubles that macOS adds. Undefined when the directory is missing: the archive is cut short.
+ * @throws LoadError 'zip-damaged' or 'zip-unsupported'
  */
-export async function readDirectory(stream: ByteStream): Promise<readonly ZipEntry[]> {
+export async function readDirectory(stream: ByteStream): Promise<readonly ZipEntry[] | undefined> {
   const { tail, size } = await tailOf(stream);
   const entries = parseDirectory(tail, size);
+  if (entries === undefined) return undefined;
   const isOwn = (name: string): boolean => !/(^|\/)(__MACOSX\/|\.DS_Store$|\._)|\/$/.test(name);
   return entries.filter((entry) => isOwn(entry.name) && entry.sizeBytes > 0);
 }
@@ -59,6 +60,48 @@ export function openEntry(platform: Platform, open: OpenBytes, entry: ZipEntry):
   }
 }
 
+/**
+ * What there is of the first file of an archive that is cut short; ends in LoadError 'truncated'.
+ * Its local header says how it is packed, but seldom how long it is: all to the end is its data.
+ */
+export async function* salvageEntry(
+  platform: Platform,
+  open: OpenBytes,
+): AsyncGenerator<Uint8Array> {
+  let produced = 0;
+  try {
+    const entry = await firstEntry(open());
+    for await (const chunk of openEntry(platform, open, entry)) {
+      produced += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    // Where the data end, the decompressor meets the next header, or nothing: no news.
+    if (!(error instanceof LoadError)) throw error;
+  }
+  throw cutShortError('zip', produced);
+}
+
+async function firstEntry(stream: ByteStream): Promise<ZipEntry> {
+  const cursor = new ByteCursor(stream);
+  try {
+    const header = await cursor.read(LOCAL_HEADER_BYTES);
+    if (header.length < LOCAL_HEADER_BYTES) throw cutShortError('zip', undefined);
+    const view = new DataView(header.buffer, header.byteOffset, header.length);
+    return {
+      name: '',
+      method: view.getUint16(8, true),
+      isEncrypted: (view.getUint16(6, true) & 1) !== 0,
+      crc32: 0,
+      compressedBytes: Number.POSITIVE_INFINITY,
+      sizeBytes: Number.POSITIVE_INFINITY,
+      offset: 0,
+    };
+  } finally {
+    await cursor.close();
+  }
+}
+
 async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: number }> {
   let pieces: Uint8Array[] = [];
   let kept = 0;
@@ -76,10 +119,10 @@ async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: num
   return { tail: concatBytes(pieces, kept), size };
 }
 
-function parseDirectory(tail: Uint8Array, size: number): ZipEntry[] {
+function parseDirectory(tail: Uint8Array, size: number): ZipEntry[] | undefined {
   const view = new DataView(tail.buffer, tail.byteOffset, tail.length);
   const end = findEnd(view);
-  if (end < 0) throw cutShortError('zip', undefined);
+  if (end < 0) return undefined;
   const tailStart = size - tail.length;
   const { count, at } = directoryPlace(view, end, tailStart);
   if (at < tailStart) throw unsupportedError('zip', 'has a directory of more than 1 MiB');
@@ -170,7 +213,7 @@ function uint64(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
 }
 
-/** The entry's bytes as stored. */
+/** The entry's bytes as stored; fewer than it says where the archive is cut short. */
 async function* entryBytes(stream: ByteStream, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   const cursor = new ByteCursor(stream);
   try {
@@ -182,20 +225,21 @@ async function* entryBytes(stream: ByteStream, entry: ZipEntry): AsyncGenerator<
       throw damagedError('zip', `no file begins at byte ${entry.offset}`, undefined);
     }
     await cursor.skip(view.getUint16(26, true) + view.getUint16(28, true));
-    let left = entry.compressedBytes;
-    for await (const chunk of cursor.take(left)) {
-      left -= chunk.length;
-      yield chunk;
-    }
-    if (left > 0) throw cutShortError('zip', undefined);
+    yield* cursor.take(entry.compressedBytes);
   } finally {
     await cursor.close();
   }
 }
 
+/** Without the trailer where bytes are missing, so that the decompressor says so. */
 async function* asGzip(deflated: ByteStream, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   yield new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  yield* deflated;
+  let left = entry.compressedBytes;
+  for await (const chunk of deflated) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) return;
   const trailer = new DataView(new ArrayBuffer(8));
   trailer.setUint32(0, entry.crc32, true);
   trailer.setUint32(4, entry.sizeBytes % 2 ** 32, true);
