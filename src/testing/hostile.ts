@@ -98,13 +98,17 @@ const FOREIGN: readonly HostileFile[] = [
 const DAMAGED: readonly HostileFile[] = [
   hostile('cut-in-header', 'truncated', () => sample().subarray(0, 1)),
   hostile('cut.pickle', 'truncated', () => sample(50).subarray(0, 12_000), true),
-  hostile('cut.pickle.gz', 'truncated', () => gzipSync(sample(5000)).subarray(0, -3000), true),
+  hostile('cut.pickle.gz', 'truncated', () => gzipSync(sample(900)).subarray(0, -3000), true),
   hostile('bad-crc.pickle.gz', 'gzip-damaged', () => flip(gzipSync(sample(50)), -6), true),
   hostile('cut.zip', 'truncated', () => zipSync({ 's.pickle': sample(50) }).subarray(0, -40), true),
   hostile('cut.html', 'truncated', () => traceplotHtml(sample(50)).subarray(0, 9000), true),
   hostile('cut.json', 'truncated', () => json(sampleSnapshot()).subarray(0, 900)),
   hostile('broken.json', 'json-damaged', () => ascii('{"segments": [1, 2,, 3]}')),
   hostile('garbage-in-the-middle', 'corrupt', () => withGarbage(sample(50), 12_000), true),
+  hostile('global-in-the-middle', 'corrupt', () => withGlobal(sample(50), 12_000), true),
+  hostile('cut-ordered-dict', 'truncated', () =>
+    join(PROTO_4, 'ccollections\nOrderedDict\n)R', sample().subarray(3, -9)),
+  ),
   hostile('future-protocol', 'unknown-protocol', () => join([0x80, 9], '}.')),
 ];
 
@@ -167,5 +171,12 @@ function flip(bytes: Uint8Array, index: number): Uint8Array {
 function withGarbage(bytes: Uint8Array, at: number): Uint8Array {
   const copy = bytes.slice();
   copy.fill(0xff, at, at + 200);
+  return copy;
+}
+
+/** Damage that looks like opcodes: a class is named and called in the middle of the events. */
+function withGlobal(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = bytes.slice();
+  copy.set(ascii('cgarbage\nhere\nR'), at);
   return copy;
 }

@@ -83,7 +83,7 @@ export function sourceFailure(error: unknown, name: string): LoadError | undefin
   }
   if (/notreadable|notfound|enoent|eacces|eperm|eio/.test(kind)) {
     return new LoadError({
-      code: 'not-readable',
+      code: 'unreadable',
       message: `${name} cannot be read: it is a folder, or was moved, changed or locked.`,
       advice: 'Open one file, and choose it again if it changed.',
     });

@@ -10,7 +10,11 @@ import { latin1, SNAPSHOT_ADVICE } from './sniff.ts';
 const MARKER = /["']?base64["']?\s*:\s*(["'])/;
 /** Longest piece of the marker that may lie in one chunk while its end lies in the next. */
 const MARKER_CARRY = 64;
-const QUOTES = [0x22, 0x27];
+/**
+ * How far into the page the data may begin. trace_plot's begin after 300 bytes; a page of another
+ * viewer with its libraries inside has a few megabytes before. A bomb of blanks ends here.
+ */
+const MAX_BYTES_BEFORE_DATA = 64 * 2 ** 20;
 
 /** 64 and above: no digit of base64. Padding and line breaks are passed over. */
 const DIGITS = new Uint8Array(256).fill(64);
@@ -25,10 +29,10 @@ for (let i = 0; i < 64; i++) {
 export async function* embeddedFile(input: ByteStream): AsyncGenerator<Uint8Array> {
   const cursor = new ByteCursor(input);
   try {
-    await skipToData(cursor);
+    const quote = await skipToData(cursor);
     const decoder = new Base64Decoder();
     for await (const chunk of cursor.take()) {
-      const end = chunk.findIndex((byte) => QUOTES.includes(byte));
+      const end = chunk.indexOf(quote);
       yield decoder.decode(end < 0 ? chunk : chunk.subarray(0, end));
       if (end >= 0) return;
     }
@@ -38,15 +42,15 @@ export async function* embeddedFile(input: ByteStream): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Leaves the cursor behind the quote that opens the base64 text. */
-async function skipToData(cursor: ByteCursor): Promise<void> {
+/** Leaves the cursor behind the quote that opens the base64 text, and returns that quote's byte. */
+async function skipToData(cursor: ByteCursor): Promise<number> {
   const window = 1 << 16;
-  for (;;) {
+  while (cursor.offset < MAX_BYTES_BEFORE_DATA) {
     const bytes = await cursor.peek(window);
     const match = MARKER.exec(latin1(bytes));
     if (match !== null) {
       await cursor.skip(match.index + match[0].length);
-      return;
+      return match[1].charCodeAt(0);
     }
     if (bytes.length < window) break;
     await cursor.skip(window - MARKER_CARRY);
@@ -65,19 +69,19 @@ class Base64Decoder {
   #bitCount = 0;
 
   decode(text: Uint8Array): Uint8Array {
-    const bytes = new Uint8Array(Math.ceil((text.length * 6 + this.#bitCount) / 8));
+    const bytes = new Uint8Array(((text.length + 4) * 3) >> 2);
     let length = 0;
     let bits = this.#bits;
     let bitCount = this.#bitCount;
     for (let i = 0; i < text.length; i++) {
       const digit = DIGITS[text[i]];
       if (digit > 63) continue;
-      bits = ((bits << 6) | digit) & 0xffff;
+      // Never more than 6 + 6 bits are open; older ones are shifted out of the byte that is stored.
+      bits = ((bits & 0x3f) << 6) | digit;
       bitCount += 6;
-      if (bitCount >= 8) {
-        bitCount -= 8;
-        bytes[length++] = (bits >> bitCount) & 0xff;
-      }
+      if (bitCount < 8) continue;
+      bitCount -= 8;
+      bytes[length++] = bits >> bitCount;
     }
     this.#bits = bits;
     this.#bitCount = bitCount;

@@ -13,6 +13,8 @@ export class Meter {
   #readBytes = 0;
   #highestBytes = 0;
   #lastReportMs = 0;
+  /** Whole events decoded so far; the decoder's driver keeps it current. */
+  events = 0;
 
   constructor(source: ByteSource, options: ReadOptions) {
     this.#source = source;
@@ -32,6 +34,7 @@ export class Meter {
         this.checkCancelled();
         this.#readBytes += chunk.length;
         this.#highestBytes = Math.max(this.#highestBytes, this.#readBytes);
+        this.report();
         yield chunk;
       }
     } catch (error) {
@@ -44,7 +47,7 @@ export class Meter {
   }
 
   /** Tells how far reading is, if the last time is long enough ago. */
-  report(events: number): void {
+  report(): void {
     const nowMs = Date.now();
     if (this.#options.onProgress === undefined || nowMs - this.#lastReportMs < REPORT_EVERY_MS)
       return;
@@ -52,7 +55,7 @@ export class Meter {
     this.#options.onProgress({
       readBytes: this.#readBytes,
       totalBytes: this.#source.size,
-      events,
+      events: this.events,
     });
   }
 }

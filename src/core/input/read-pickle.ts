@@ -8,7 +8,7 @@ import { errorText } from './failures.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';
-import { type Unpickled, unpickle } from './unpickle.ts';
+import { unpickle } from './unpickle.ts';
 
 /**
  * The general decoder makes an object of every value: about six times the pickle's bytes, read at
@@ -44,29 +44,26 @@ export async function readPickle(
     const snapshot = decoder.finish();
     return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial: undefined };
   } catch (error) {
-    if (error instanceof DeclinedError || isNotASnapshot(error)) {
-      const { snapshot, warning } = await readGeneral(open, error);
-      const warnings = [...snapshot.warnings, warning];
-      const { protocol } = decoder;
-      return {
-        snapshot: { ...snapshot, warnings },
-        protocol,
-        decoder: 'general',
-        partial: undefined,
-      };
+    if (!(error instanceof DeclinedError) && !isNotASnapshot(error)) {
+      return partialOf(decoder, error, allowPartial);
     }
-    return partialOf(decoder, error, allowPartial);
+    try {
+      const snapshot = await readGeneral(open, error, decoder.eventCount > 0);
+      return { snapshot, protocol: decoder.protocol, decoder: 'general', partial: undefined };
+    } catch (failure) {
+      return partialOf(decoder, failure, allowPartial);
+    }
   }
 }
 
 async function pump(open: OpenBytes, decoder: SnapshotDecoder, meter: Meter): Promise<void> {
   let trailingBytes = 0;
   for await (const chunk of open()) {
-    meter.checkCancelled();
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
     decoder.push(chunk);
-    meter.report(decoder.eventCount);
+    meter.events = decoder.eventCount;
+    meter.report();
   }
 }
 
@@ -96,59 +93,88 @@ function asLoadError(error: unknown): LoadError {
   });
 }
 
-interface General {
-  readonly snapshot: Snapshot;
-  readonly warning: SnapshotWarning;
-}
-
-/** Reads the file again by the general decoder; `cause` is why the columnar one gave up. */
-async function readGeneral(open: OpenBytes, cause: DeclinedError | LoadError): Promise<General> {
+/**
+ * Reads the file again by the general decoder. `cause` is why the columnar one gave up; it had met
+ * events before, or not (then what stops the general decoder too is likely to be damage).
+ */
+async function readGeneral(
+  open: OpenBytes,
+  cause: DeclinedError | LoadError,
+  hasEvents: boolean,
+): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
   if (bytes === undefined) throw cause instanceof LoadError ? cause : tooBig(cause);
-  const unpickled = unpickle(bytes);
-  const snapshot = snapshotOf(unpickled, cause);
-  return { snapshot, warning: generalWarning(cause, unpickled.callables) };
+  const { value, callables, failure } = unpickle(bytes);
+  if (failure !== undefined && (hasEvents || callables.length === 0)) {
+    throw isEndOfFile(failure) ? cutShort(bytes.length) : brokenPickle(cause, failure);
+  }
+  const snapshot = findIn(value, cause);
+  if (snapshot !== undefined) {
+    return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
+  }
+  if (callables.length > 0) throw holdsCode(callables[0], undefined);
+  throw cause instanceof LoadError ? cause : notASnapshot();
 }
 
-function snapshotOf(unpickled: Unpickled, cause: DeclinedError | LoadError): Snapshot {
-  const [callable] = unpickled.callables;
+function findIn(value: unknown, cause: DeclinedError | LoadError): Snapshot | undefined {
   try {
-    const snapshot = findSnapshot(unpickled.value);
-    if (snapshot !== undefined) return snapshot;
+    return findSnapshot(value);
   } catch (error) {
-    if (error instanceof LoadError) throw error;
-    throw generalFailed(cause, error);
+    throw error instanceof LoadError ? error : brokenPickle(cause, error);
   }
-  if (callable !== undefined) throw holdsCode(callable);
-  if (cause instanceof LoadError) throw cause;
-  if (unpickled.failure !== undefined) throw generalFailed(cause, unpickled.failure);
-  throw new LoadError({
+}
+
+/** pickleparser's words for it. */
+function isEndOfFile(failure: unknown): boolean {
+  return /unexpected end of file|could not find end of line/i.test(errorText(failure));
+}
+
+function generalWarning(cause: Error, callables: readonly string[]): SnapshotWarning {
+  const reason =
+    cause instanceof DeclinedError ? cause.reason : 'the snapshot lies in another value';
+  const named =
+    callables.length === 0
+      ? ''
+      : ` It names ${callables.map(printable).join(', ')}; nothing was run.`;
+  const message = `Read by the slower general decoder (${reason}).${named}`;
+  return { code: 'general-decoder', message };
+}
+
+function holdsCode(callable: string, byte: number | undefined): LoadError {
+  return new LoadError({
+    code: 'holds-code',
+    message: `This pickle would call ${printable(callable)}; nothing was run. No memory snapshot is in it.`,
+    advice:
+      'A snapshot holds no code. Be careful with this file: pickle.load in Python would run what it names.',
+    byte,
+  });
+}
+
+/** Names come from the file: short, and without control characters. */
+function printable(name: string): string {
+  const clean = name.replace(/[^\w.<>-]+/g, '?');
+  return clean.length > 80 ? `${clean.slice(0, 80)}…` : clean;
+}
+
+function notASnapshot(): LoadError {
+  return new LoadError({
     code: 'not-a-snapshot',
     message: 'This is a pickle, but no memory snapshot is in it.',
     advice: SNAPSHOT_ADVICE,
   });
 }
 
-function generalWarning(cause: Error, callables: readonly string[]): SnapshotWarning {
-  const reason =
-    cause instanceof DeclinedError ? cause.reason : 'the snapshot lies in another value';
-  const named = callables.length === 0 ? '' : ` It names ${callables.join(', ')}; nothing was run.`;
-  const message = `Read by the slower general decoder (${reason}).${named}`;
-  return { code: 'general-decoder', message };
-}
-
-function holdsCode(callable: string): LoadError {
+function cutShort(byte: number): LoadError {
   return new LoadError({
-    code: 'holds-code',
-    message: `This pickle would call ${callable}; nothing was run. No memory snapshot is in it.`,
-    advice:
-      'A snapshot holds no code. Be careful with this file: pickle.load in Python would run what it names.',
+    code: 'truncated',
+    message: `The file ends in the middle of the pickle, after ${byte} bytes.`,
+    advice: 'It was cut short while it was written or copied: copy it again, or dump it again.',
+    byte,
   });
 }
 
 function tooBig(cause: DeclinedError): LoadError {
-  if (cause.holdsCode)
-    return new LoadError({ ...holdsCode(cause.callable ?? 'code').failure, byte: cause.byte });
+  if (cause.holdsCode) return holdsCode(cause.callable || 'code', cause.byte);
   return new LoadError({
     code: 'unsupported-pickle',
     message: `This pickle is not written as PyTorch writes snapshots (${cause.reason}), and above ${MAX_GENERAL_BYTES / 2 ** 20} MiB only such can be read.`,
@@ -157,11 +183,13 @@ function tooBig(cause: DeclinedError): LoadError {
   });
 }
 
-function generalFailed(cause: DeclinedError | LoadError, error: unknown): LoadError {
+/** Neither decoder gets through: most likely damage that looks like an opcode. */
+function brokenPickle(cause: DeclinedError | LoadError, failure: unknown): LoadError {
+  const reason = cause instanceof DeclinedError ? cause.reason : errorText(failure);
   return new LoadError({
-    code: 'unsupported-pickle',
-    message: `This pickle is not written as PyTorch writes snapshots (${cause.message}), and the general decoder fails at it too: ${errorText(error)}`,
-    advice: SNAPSHOT_ADVICE,
+    code: 'corrupt',
+    message: `The pickle is damaged, or written as PyTorch never writes snapshots: ${reason}.`,
+    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
     byte: cause instanceof DeclinedError ? cause.byte : undefined,
   });
 }

@@ -1,8 +1,9 @@
+import type { SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
 import { readJson } from './read-json.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
-import { unwrap } from './unwrap.ts';
+import { type ArchiveChoice, unwrap } from './unwrap.ts';
 
 /**
  * Reads a snapshot from any file that may hold one: pickle, gzip, zip, zstd, the HTML that trace_plot
@@ -17,7 +18,7 @@ export async function readSnapshot(
   options: ReadOptions = {},
 ): Promise<ReadResult> {
   const meter = new Meter(source, options);
-  const { payload, container } = await unwrap<ReadPickle>(
+  const { payload, container, archive } = await unwrap<ReadPickle>(
     platform,
     () => meter.open(),
     async (kind, open) => {
@@ -25,10 +26,21 @@ export async function readSnapshot(
       const snapshot = await readJson(open);
       return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
     },
+    () => meter.checkCancelled(),
   );
   const { snapshot, protocol, decoder, partial } = payload;
   return {
-    snapshot,
+    snapshot: { ...snapshot, warnings: [...snapshot.warnings, ...archiveWarnings(archive)] },
     file: { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial },
   };
+}
+
+/** One file of a zip is opened, the first that is a snapshot: what of the rest, the user should know. */
+function archiveWarnings(archive: ArchiveChoice | undefined): SnapshotWarning[] {
+  if (archive === undefined || archive.unread.length === 0) return [];
+  const { opened, unread } = archive;
+  const shown = unread.slice(0, 3).join(', ');
+  const more = unread.length > 3 ? ` and ${unread.length - 3} more` : '';
+  const message = `Only ${opened} of this zip archive was opened; it also holds ${shown}${more}.`;
+  return [{ code: 'other-files', message }];
 }

@@ -1,7 +1,7 @@
 /** From a file to the pickle or JSON in it, through containers in containers. */
 import { LoadError } from '../base/load-error.ts';
 import type { Container } from '../snapshot/file-info.ts';
-import { ByteCursor, type OpenBytes } from './byte-cursor.ts';
+import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';
 import { embeddedFile } from './html.ts';
@@ -32,32 +32,55 @@ export interface Unwrapped<T> {
   readonly payload: T;
   /** The outermost container: 'gzip' for a gzipped pickle. */
   readonly container: Container;
+  /** Of a zip with several files: the one that was opened, and those after it that nobody looked at. */
+  readonly archive: ArchiveChoice | undefined;
+}
+
+export interface ArchiveChoice {
+  readonly opened: string;
+  readonly unread: readonly string[];
 }
 
 /**
  * Finds the payload behind `open` and hands it to `read`. In a zip with several files, those that
- * hold no snapshot are passed over.
+ * hold no snapshot are passed over. `check` is called for every chunk of every layer, and may throw.
  * @throws LoadError for files that hold no snapshot, or whose containers are broken
  */
 export async function unwrap<T>(
   platform: Platform,
   open: OpenBytes,
   read: PayloadReader<T>,
+  check: () => void,
 ): Promise<Unwrapped<T>> {
-  return new Unwrapper(platform, read).layer(open, undefined, 0);
+  const unwrapper = new Unwrapper(platform, read, check);
+  const { payload, container } = await unwrapper.layer(open, undefined, 0);
+  return { payload, container, archive: unwrapper.archive };
+}
+
+interface Layer<T> {
+  readonly payload: T;
+  readonly container: Container;
 }
 
 class Unwrapper<T> {
   readonly #platform: Platform;
   readonly #read: PayloadReader<T>;
+  readonly #check: () => void;
+  archive: ArchiveChoice | undefined;
 
-  constructor(platform: Platform, read: PayloadReader<T>) {
+  constructor(platform: Platform, read: PayloadReader<T>, check: () => void) {
     this.#platform = platform;
     this.#read = read;
+    this.#check = check;
   }
 
-  async layer(open: OpenBytes, outer: Container | undefined, depth: number): Promise<Unwrapped<T>> {
+  async layer(
+    openUnchecked: OpenBytes,
+    outer: Container | undefined,
+    depth: number,
+  ): Promise<Layer<T>> {
     if (depth > MAX_DEPTH) throw tooNested();
+    const open = (): ByteStream => checked(openUnchecked(), this.#check);
     const cursor = new ByteCursor(open());
     try {
       const found = sniff(await cursor.peek(HEAD_BYTES));
@@ -100,9 +123,12 @@ class Unwrapper<T> {
       const what = 'an archive of NumPy arrays (.npz)';
       throw foreignError({ code: 'numpy', what, advice: '' }, undefined);
     }
-    for (const entry of entries.slice(0, MAX_ZIP_FILES)) {
+    for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
       try {
-        return await this.#zipEntry(open, entry, depth);
+        const payload = await this.#zipEntry(open, entry, depth);
+        const unread = entries.slice(i + 1).map(({ name }) => name);
+        this.archive = { opened: entry.name, unread };
+        return payload;
       } catch (error) {
         if (!isNoSnapshot(error) || entries.length === 1) throw error;
       }
@@ -112,6 +138,13 @@ class Unwrapper<T> {
 
   #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
     return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
+  }
+}
+
+async function* checked(stream: ByteStream, check: () => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    check();
+    yield chunk;
   }
 }
 

@@ -193,7 +193,8 @@ export type WarningCode =
   | 'no-trace'
   | 'bad-value'
   | 'partial-file'
-  | 'general-decoder';
+  | 'general-decoder'
+  | 'other-files';
 
 /** Something the reader should know that is no error. */
 export interface SnapshotWarning {
