@@ -12,6 +12,8 @@ const ASIDE = 254;
 export class Memo {
   /** Entries so far, which is the slot the next MEMOIZE fills. */
   length = 0;
+  /** A slot was filled twice, which no pickler does: a slot no longer stands for one value. */
+  isRewritten = false;
   tags = new Uint8Array(1 << 12).fill(EMPTY);
   vals = new Int32Array(1 << 12);
   readonly #aside = new Map<number, { tag: number; val: number }>();
@@ -35,6 +37,11 @@ export class Memo {
     const tag = slot < this.tags.length ? this.tags[slot] : EMPTY;
     if (tag === EMPTY) return undefined;
     return tag === ASIDE ? this.#aside.get(slot) : { tag, val: this.vals[slot] };
+  }
+
+  /** Makes room for slots below `end`, for a caller that fills them itself. */
+  reserve(end: number): void {
+    if (end > this.tags.length) this.#grow(end);
   }
 
   #grow(slot: number): boolean {

@@ -9,11 +9,14 @@ import { LoadError } from '../base/load-error.ts';
 import { describeCode, isCodeOpcode } from './code-opcodes.ts';
 import { corrupt } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
+import { RowReader } from './row-reader.ts';
 import { readTextOpcode } from './text-opcodes.ts';
 import { DeclinedError, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
+/** What a memo slot past the end reads as: no tag. */
+const UNUSED = 255;
 /** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
 const MAX_STRING_BYTES = 64 * 2 ** 20;
 /** Bytes of the next chunk that are joined to a rest, at first. */
@@ -21,15 +24,16 @@ const JOIN_BYTES = 1 << 16;
 
 export class PickleDecoder {
   readonly #machine: ValueMachine;
+  readonly #rows: RowReader;
   #rest = new Uint8Array(0);
   /** Bytes before the buffer in hand. */
   #base = 0;
   #stopped = false;
   #protocol: number | undefined;
-  readonly #double = new DataView(new ArrayBuffer(8));
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
+    this.#rows = new RowReader(machine);
   }
 
   /** 0 to 5; 0 as long as no PROTO opcode was met (protocols 0 and 1 have none). */
@@ -89,29 +93,37 @@ export class PickleDecoder {
     return at.pos;
   }
 
-  // One switch over the opcodes: long, because the stack's arrays must stay in local variables.
+  // One switch over the opcodes: long, because the stack's arrays must stay in local variables; its
+  // cases are literals, because only those become a jump table (named ones took half as long again).
   #loop(buffer: Uint8Array, at: { pos: number }): void {
     const machine = this.#machine;
-    const memo = machine.memo;
+    const { memo, marks, strings } = machine;
+    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    const headerBytes = HEADER_BYTES;
+    const rows = this.#rows;
     const end = buffer.length;
     let { tags, vals, sp } = machine;
+    let { tags: memoTags, vals: memoVals } = memo;
     let pos = at.pos;
+    // Where the last dictionary began, for the row reader to learn from.
+    let dictAt = -1;
     while (pos < end) {
       const op = buffer[pos];
-      const next = pos + HEADER_BYTES[op];
+      const next = pos + headerBytes[op];
       if (next > end) break;
       if (sp + 2 > tags.length) {
         machine.grow();
         ({ tags, vals } = machine);
       }
       switch (op) {
-        case Op.BinGet:
-        case Op.LongBinGet: {
-          const slot = op === Op.BinGet ? buffer[pos + 1] : uint32(buffer, pos + 1);
-          const tag = slot < memo.length ? memo.tags[slot] : 255;
+        case 0x68: // BINGET
+        case 0x6a: {
+          // LONG_BINGET
+          const slot = op === 0x68 ? buffer[pos + 1] : view.getUint32(pos + 1, true);
+          const tag = slot < memoTags.length ? memoTags[slot] : UNUSED;
           if (tag < Tag.OpenDict) {
             tags[sp] = tag;
-            vals[sp++] = memo.vals[slot];
+            vals[sp++] = memoVals[slot];
           } else {
             at.pos = pos;
             machine.sp = sp;
@@ -120,69 +132,101 @@ export class PickleDecoder {
           }
           break;
         }
-        case Op.Memoize: {
+        case 0x94: {
+          // MEMOIZE
           const slot = memo.length;
           const tag = sp > 0 ? tags[sp - 1] : Tag.Float;
-          if (slot < memo.tags.length && tag !== Tag.Int && tag !== Tag.Float) {
-            memo.tags[slot] = tag;
-            memo.vals[slot] = vals[sp - 1];
+          if (slot < memoTags.length && tag !== Tag.Int && tag !== Tag.Float) {
+            memoTags[slot] = tag;
+            memoVals[slot] = vals[sp - 1];
             memo.length = slot + 1;
             if (tag >= Tag.OpenDict) vals[sp - 1] = slot;
           } else {
             at.pos = pos;
             machine.sp = sp;
             machine.memoize(slot);
+            ({ tags: memoTags, vals: memoVals } = memo);
           }
           break;
         }
-        case Op.BinInt1:
-          tags[sp] = Tag.Int;
-          vals[sp++] = buffer[pos + 1];
-          break;
-        case Op.BinInt2:
-          tags[sp] = Tag.Int;
-          vals[sp++] = buffer[pos + 1] | (buffer[pos + 2] << 8);
-          break;
-        case Op.BinInt:
-          tags[sp] = Tag.Int;
-          vals[sp++] = uint32(buffer, pos + 1) | 0;
-          break;
-        case Op.Long1: {
+        case 0x8a: {
+          // LONG1
           const count = buffer[pos + 1];
           if (next + count > end) {
             at.pos = pos;
             machine.sp = sp;
             return;
           }
-          if (count > 4 && count <= 8 && isSmallLong(buffer, next, count)) {
+          if (count === 6 && buffer[next + 5] < 0x80) {
             tags[sp] = Tag.Int;
-            vals[sp++] = smallLong(buffer, next, count);
+            vals[sp++] = view.getUint32(next, true) + view.getUint16(next + 4, true) * UINT32;
+          } else if (count === 7 && buffer[next + 6] < 0x20) {
+            tags[sp] = Tag.Int;
+            vals[sp++] =
+              view.getUint32(next, true) +
+              (view.getUint16(next + 4, true) + buffer[next + 6] * 65_536) * UINT32;
           } else {
             machine.sp = sp;
-            machine.pushBigInt(bigLong(buffer, next, count));
+            machine.pushLong(buffer, next, count);
             sp = machine.sp;
           }
           pos = next + count;
           continue;
         }
-        case Op.EmptyDict:
+        case 0x4b: // BININT1
+          tags[sp] = Tag.Int;
+          vals[sp++] = buffer[pos + 1];
+          break;
+        case 0x4d: // BININT2
+          tags[sp] = Tag.Int;
+          vals[sp++] = view.getUint16(pos + 1, true);
+          break;
+        case 0x4a: // BININT
+          tags[sp] = Tag.Int;
+          vals[sp++] = view.getInt32(pos + 1, true);
+          break;
+        case 0x7d: {
+          // EMPTY_DICT
+          if (rows.isReady && buffer[next] === 0x94) {
+            machine.sp = sp;
+            const after = rows.read(buffer, view, pos);
+            ({ tags, vals, sp } = machine);
+            ({ tags: memoTags, vals: memoVals } = memo);
+            if (after > pos) {
+              pos = after;
+              continue;
+            }
+          }
+          dictAt = pos;
           tags[sp] = Tag.OpenDict;
           vals[sp++] = -1;
           break;
-        case Op.EmptyList:
+        }
+        case 0x5d: // EMPTY_LIST
           tags[sp] = Tag.OpenList;
           vals[sp++] = -1;
           break;
-        case Op.Mark:
-          machine.marks.push(sp);
+        case 0x28: // MARK
+          marks.push(sp);
           break;
-        case Op.SetItems:
+        case 0x75: // SETITEMS
           at.pos = pos;
           machine.sp = sp;
           machine.setItems();
           ({ tags, vals, sp } = machine);
+          if (dictAt >= 0 && machine.lastShape !== undefined) {
+            rows.learn(machine.lastShape, buffer, dictAt, pos);
+            dictAt = -1;
+          }
           break;
-        case Op.ShortBinUnicode: {
+        case 0x65: // APPENDS
+          at.pos = pos;
+          machine.sp = sp;
+          machine.appends();
+          ({ tags, vals, sp } = machine);
+          break;
+        case 0x8c: {
+          // SHORT_BINUNICODE
           const stop = next + buffer[pos + 1];
           if (stop > end) {
             at.pos = pos;
@@ -190,30 +234,31 @@ export class PickleDecoder {
             return;
           }
           tags[sp] = Tag.String;
-          vals[sp++] = machine.strings.intern(buffer, next, stop);
+          vals[sp++] = strings.intern(buffer, next, stop);
           pos = stop;
           continue;
         }
-        case Op.None:
+        case 0x4e: // NONE
           tags[sp] = Tag.None;
           vals[sp++] = 0;
           break;
-        case Op.NewTrue:
-        case Op.NewFalse:
+        case 0x88: // NEWTRUE
+        case 0x89: // NEWFALSE
           tags[sp] = Tag.Bool;
-          vals[sp++] = op === Op.NewTrue ? 1 : 0;
+          vals[sp++] = op === 0x88 ? 1 : 0;
           break;
-        case Op.BinFloat:
+        case 0x47: // BINFLOAT
           tags[sp] = Tag.Float;
-          vals[sp++] = this.#float64(buffer, pos + 1);
+          vals[sp++] = view.getFloat64(pos + 1);
           break;
-        case Op.Frame:
+        case 0x95: // FRAME
           break;
         default: {
           at.pos = pos;
           machine.sp = sp;
           const stop = this.#rareOpcode(op, buffer, pos, next);
           ({ tags, vals, sp } = machine);
+          ({ tags: memoTags, vals: memoVals } = memo);
           if (stop < 0) return;
           if (this.#stopped) {
             at.pos = stop;
@@ -240,9 +285,6 @@ export class PickleDecoder {
       case Op.Proto:
         if (buffer[pos + 1] > 5) throw unknownProtocol(buffer[pos + 1]);
         this.#protocol = buffer[pos + 1];
-        return next;
-      case Op.Appends:
-        machine.appends();
         return next;
       case Op.Append:
         machine.append();
@@ -311,7 +353,7 @@ export class PickleDecoder {
     const stop = from + count;
     if (stop > buffer.length) return -1;
     const machine = this.#machine;
-    if (op === Op.Long4) machine.pushBigInt(bigLong(buffer, from, count));
+    if (op === Op.Long4) machine.pushLong(buffer, from, count);
     else if (
       op === Op.BinUnicode ||
       op === Op.BinUnicode8 ||
@@ -342,11 +384,6 @@ export class PickleDecoder {
       throw new DeclinedError(`opcode 0x${op.toString(16)} is not read`, this.#base + pos);
     return stop;
   }
-
-  #float64(buffer: Uint8Array, from: number): number {
-    for (let i = 0; i < 8; i++) this.#double.setUint8(i, buffer[from + i]);
-    return this.#double.getFloat64(0);
-  }
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -364,27 +401,6 @@ function uint32(buffer: Uint8Array, from: number): number {
       (buffer[from + 3] << 24)) >>>
     0
   );
-}
-
-/** A LONG1 of 5 to 8 bytes that is not negative and below 2^53: every address and time of CUDA. */
-function isSmallLong(buffer: Uint8Array, from: number, count: number): boolean {
-  const top = buffer[from + count - 1];
-  if (count < 7) return top < 0x80;
-  return count === 7 ? top < 0x20 : top === 0 && buffer[from + 6] < 0x20;
-}
-
-function smallLong(buffer: Uint8Array, from: number, count: number): number {
-  let high = 0;
-  for (let i = count - 1; i >= 4; i--) high = high * 256 + buffer[from + i];
-  return high * UINT32 + uint32(buffer, from);
-}
-
-/** Two's complement, little endian: ff is -1, ff 00 is 255, no bytes is 0. */
-function bigLong(buffer: Uint8Array, from: number, count: number): bigint {
-  if (count > 64) throw corrupt(`it holds an integer of ${count} bytes`);
-  let value = 0n;
-  for (let i = count - 1; i >= 0; i--) value = (value << 8n) | BigInt(buffer[from + i]);
-  return count === 0 ? 0n : BigInt.asIntN(count * 8, value);
 }
 
 function unknownProtocol(protocol: number): LoadError {

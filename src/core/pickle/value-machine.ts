@@ -15,11 +15,13 @@ import { StringInterner } from '../base/string-interner.ts';
 import { corrupt, lateItem } from './errors.ts';
 import { KeptValues } from './kept-values.ts';
 import { Memo } from './memo.ts';
-import { ShapeTable } from './shape-table.ts';
+import { type Shape, ShapeTable } from './shape-table.ts';
 import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
 /** Pairs or items in one SETITEMS or APPENDS that more may follow. */
 const BATCH = 1000;
+/** Addresses have 8 bytes, or 9 with a sign; PyTorch writes no longer integer. */
+const MAX_LONG_BYTES = 64;
 /** How far down the stack a container that is named again is looked for. */
 const RECALL_DEPTH = 10_000;
 /** Stack slots at the most: one APPENDS may hold every event of a C++-pickled trace. */
@@ -36,14 +38,19 @@ export class ValueMachine {
   /** Stack heights at the open marks. */
   readonly marks: number[] = [];
 
+  readonly nodeSink: number;
+
   readonly #schema: Schema;
   readonly #shapes: ShapeTable;
+  /** Shape of the dictionary that closed last, when a sink took it. */
+  lastShape: Shape | undefined;
   /** Items gathered for the Filled containers, by their stack slot. */
   readonly #pending = new Map<number, ListRun[]>();
   #nodeRows = new Int32Array(256);
 
   constructor(schema: Schema) {
     this.#schema = schema;
+    this.nodeSink = schema.nodeSink;
     this.#shapes = new ShapeTable(schema, this.strings);
   }
 
@@ -70,6 +77,19 @@ export class ValueMachine {
     else this.push(Tag.BigInt, this.kept.bigIntId(value));
   }
 
+  /** The integer of `count` bytes, little endian, two's complement: ff is -1, ff 00 is 255. */
+  pushLong(buffer: Uint8Array, from: number, count: number): void {
+    if (count > MAX_LONG_BYTES) throw corrupt(`it holds an integer of ${count} bytes`);
+    let value = 0n;
+    for (let i = count - 1; i >= 0; i--) value = (value << 8n) | BigInt(buffer[from + i]);
+    this.pushBigInt(count === 0 ? 0n : BigInt.asIntN(count * 8, value));
+  }
+
+  /** The number the schema gives to a list of node rows; see Schema.node. */
+  node(rows: Int32Array, count: number): number {
+    return this.#schema.node(rows, count);
+  }
+
   mark(): void {
     this.marks.push(this.sp);
   }
@@ -91,6 +111,7 @@ export class ValueMachine {
     if (this.sp === 0) throw corrupt('a value is remembered from an empty stack');
     const top = this.sp - 1;
     const tag = this.tags[top];
+    if (this.memo.get(slot) !== undefined) this.memo.isRewritten = true;
     if (!this.memo.set(slot, tag, this.vals[top]))
       throw corrupt(`memo slot ${slot} is out of range`);
     if (tag >= Tag.OpenDict) this.vals[top] = slot;
@@ -305,9 +326,11 @@ export class ValueMachine {
     this.#closeValues(first);
     const shape = this.#shapes.find(this.tags, this.vals, first, this.sp);
     if (shape?.sink === undefined) {
+      this.lastShape = undefined;
       this.#settle(slot, Tag.Dict, this.kept.dictId(this.tags, this.vals, first, this.sp));
     } else {
       const row = shape.sink.take(this, first + 1);
+      this.lastShape = shape;
       this.#settle(slot, Tag.Row, shape.sink.sink * ROWS_PER_SINK + row);
     }
     this.sp = first;
@@ -342,7 +365,7 @@ export class ValueMachine {
   }
 
   #isNodeRow(val: number): boolean {
-    return Math.floor(val / ROWS_PER_SINK) === this.#schema.nodeSink;
+    return Math.floor(val / ROWS_PER_SINK) === this.nodeSink;
   }
 
   #allNodeRows(first: number): boolean {
