@@ -174,9 +174,10 @@ function withGarbage(bytes: Uint8Array, at: number): Uint8Array {
   return copy;
 }
 
-/** Damage that looks like opcodes: a class is named and called in the middle of the events. */
+/** Damage that looks like opcodes: from `at` on, the next dictionary becomes a class that is called. */
 function withGlobal(bytes: Uint8Array, at: number): Uint8Array {
   const copy = bytes.slice();
-  copy.set(ascii('cgarbage\nhere\nR'), at);
+  const dictionary = copy.findIndex((byte, i) => i >= at && byte === 0x7d && copy[i + 1] === 0x28);
+  copy.set(ascii('cgarbage\nhere\nR'), dictionary);
   return copy;
 }

@@ -6,7 +6,7 @@ import type { ForeignFormat } from './sniff.ts';
 
 /** A file of another kind. `outer` is what it was found in ('gzip', 'zip', …), if in anything. */
 export function foreignError(format: ForeignFormat, outer: string | undefined): ForeignError {
-  const subject = outer === undefined ? 'This file is' : `The content of this ${outer} file is`;
+  const subject = outer === undefined ? 'This is' : `The content of this ${outer} file is`;
   const message = `${subject} ${format.what}, not a memory snapshot.`;
   return new ForeignError({ code: format.code, message, advice: format.advice });
 }
@@ -40,7 +40,7 @@ export function damagedError(
   byte: number | undefined,
 ): LoadError {
   return new LoadError({
-    code: `${container}-damaged`,
+    code: `${container.toLowerCase()}-damaged`,
     message: `The ${container} data are damaged (${detail}).`,
     advice: RECOPY_ADVICE,
     byte,

@@ -42,7 +42,7 @@ function parse(bytes: Uint8Array): unknown {
   } catch (error) {
     // Engines word this differently, but a text that was cut seldom ends in its closing bracket.
     if (!/[\]}]\s*$/.test(text.slice(-64))) throw cutShortError('JSON', bytes.length);
-    throw damagedError('json', errorText(error), undefined);
+    throw damagedError('JSON', errorText(error), undefined);
   }
 }
 

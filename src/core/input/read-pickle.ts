@@ -112,7 +112,8 @@ async function readGeneral(
   if (snapshot !== undefined) {
     return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
   }
-  if (callables.length > 0) throw holdsCode(callables[0], undefined);
+  if (callables.length > 0)
+    throw holdsCode(callables[0], cause instanceof DeclinedError ? cause.byte : undefined);
   throw cause instanceof LoadError ? cause : notASnapshot();
 }
 

@@ -83,7 +83,7 @@ const CONTAINERS: readonly { readonly magic: readonly number[]; readonly contain
 
 /** `head` is the first {@link HEAD_BYTES} of the file, or the whole of a shorter one. */
 export function sniff(head: Uint8Array): Sniffed {
-  if (head.length === 0) return foreign('empty', 'empty (0 bytes)');
+  if (head.length === 0) return foreign('empty', 'an empty file (0 bytes)');
   for (const { magic, container } of CONTAINERS) {
     if (matches(head, magic, 0)) return { kind: 'container', container };
   }
@@ -136,7 +136,10 @@ const TRACE_EVENTS = /"traceEvents"|"schemaVersion"|"displayTimeUnit"|^\[\s*\{[^
 function sniffText(head: Uint8Array): Sniffed {
   if (!isText(head)) {
     const first = Array.from(head.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0'));
-    return foreign('unknown-format', `in a format unknown here (first bytes ${first.join(' ')})`);
+    return foreign(
+      'unknown-format',
+      `a file of a kind unknown here (first bytes ${first.join(' ')})`,
+    );
   }
   const text = new TextDecoder().decode(head).trimStart();
   if (HTML.test(text)) return { kind: 'container', container: 'html' };
@@ -147,7 +150,7 @@ function sniffText(head: Uint8Array): Sniffed {
   if (text.startsWith('version https://git-lfs')) {
     return foreign(
       'git-lfs',
-      'a Git LFS pointer, not the file itself',
+      'a Git LFS pointer in place of the file',
       'Run `git lfs pull` first.',
     );
   }

@@ -5,7 +5,7 @@ import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';
 import { embeddedFile } from './html.ts';
-import { HEAD_BYTES, sniff, TORCH_CHECKPOINT } from './sniff.ts';
+import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
 import type { Platform } from './types.ts';
 import {
   hasCheckpoint,
@@ -121,7 +121,7 @@ class Unwrapper<T> {
     if (hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
     if (hasOnlyArrays(entries)) {
       const what = 'an archive of NumPy arrays (.npz)';
-      throw foreignError({ code: 'numpy', what, advice: '' }, undefined);
+      throw foreignError({ code: 'numpy', what, advice: SNAPSHOT_ADVICE }, undefined);
     }
     for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
       try {
