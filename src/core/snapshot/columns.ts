@@ -14,7 +14,7 @@ export interface EventChunk {
   readonly pool: Uint16Array;
 }
 
-export function createChunk(): EventChunk {
+function createChunk(): EventChunk {
   return {
     action: new Uint8Array(CHUNK),
     address: new Float64Array(CHUNK),
@@ -26,19 +26,38 @@ export function createChunk(): EventChunk {
   };
 }
 
-/** One flat column of `length` events out of the chunks. */
-export function flatten<K extends keyof EventChunk>(
-  chunks: readonly EventChunk[],
-  key: K,
-  length: number,
-  create: (length: number) => EventChunk[K],
-): EventChunk[K] {
-  const flat = create(length);
-  chunks.forEach((chunk, i) => {
-    const from = i * CHUNK;
-    flat.set(chunk[key].subarray(0, Math.min(CHUNK, length - from)), from);
-  });
-  return flat;
+/** All chunks of all columns; `finish` makes flat columns of them and lets the chunks go one column at a time. */
+export class EventChunks {
+  readonly #chunks: EventChunk[] = [];
+
+  /** A new chunk for the next 65,536 events. */
+  add(): EventChunk {
+    const chunk = createChunk();
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  finish(length: number): EventChunk {
+    return {
+      action: this.#flatten('action', new Uint8Array(length)),
+      address: this.#flatten('address', new Float64Array(length)),
+      sizeBytes: this.#flatten('sizeBytes', new Float64Array(length)),
+      stream: this.#flatten('stream', new Uint16Array(length)),
+      stack: this.#flatten('stack', new Int32Array(length)),
+      timeUs: this.#flatten('timeUs', new Float64Array(length)),
+      pool: this.#flatten('pool', new Uint16Array(length)),
+    };
+  }
+
+  #flatten<K extends keyof EventChunk>(key: K, flat: EventChunk[K]): EventChunk[K] {
+    for (let i = 0; i < this.#chunks.length; i++) {
+      const chunk = this.#chunks[i];
+      const from = i * CHUNK;
+      flat.set(chunk[key].subarray(0, Math.min(CHUNK, flat.length - from)), from);
+      this.#chunks[i] = { ...chunk, [key]: flat.subarray(0, 0) };
+    }
+    return flat;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { StringInterner } from '../base/string-interner.ts';
 import type { KeptValues } from '../pickle/kept-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
-import { CHUNK, createChunk, type EventChunk, flatten, LazyColumn } from './columns.ts';
+import { CHUNK, EventChunks, LazyColumn } from './columns.ts';
 import type { FieldReader } from './field-reader.ts';
 import { ACTION_NAMES, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
@@ -39,8 +39,8 @@ export class EventSink {
   readonly #strings: StringInterner;
   readonly #kept: KeptValues;
   readonly #fields: FieldReader;
-  readonly #chunks: EventChunk[] = [];
-  #chunk = createChunk();
+  readonly #chunks = new EventChunks();
+  #chunk = this.#chunks.add();
   #hasTime = false;
   #hasPool = false;
   /** TraceAction by string row, 255 = not looked up. */
@@ -55,7 +55,6 @@ export class EventSink {
     this.#strings = strings;
     this.#kept = kept;
     this.#fields = fields;
-    this.#chunks.push(this.#chunk);
     this.#notAvailable = strings.internText('N/A');
   }
 
@@ -76,8 +75,7 @@ export class EventSink {
       const row = this.length++;
       const at = row & (CHUNK - 1);
       if (at === 0 && row > 0) {
-        this.#chunk = createChunk();
-        this.#chunks.push(this.#chunk);
+        this.#chunk = this.#chunks.add();
       }
       const chunk = this.#chunk;
       chunk.action[at] = this.#actionOf(tags[first + action], vals[first + action], row);
@@ -171,17 +169,12 @@ export class EventSink {
   /** All events, in the order of the file. The chunks are let go. */
   finish(): EventTable {
     const { length } = this;
-    const chunks = this.#chunks;
-    const float = (n: number) => new Float64Array(n);
-    const table: EventTable = {
+    const { timeUs, pool, ...columns } = this.#chunks.finish(length);
+    return {
       length,
-      action: flatten(chunks, 'action', length, (n) => new Uint8Array(n)),
-      address: flatten(chunks, 'address', length, float),
-      sizeBytes: flatten(chunks, 'sizeBytes', length, float),
-      stream: flatten(chunks, 'stream', length, (n) => new Uint16Array(n)),
-      stack: flatten(chunks, 'stack', length, (n) => new Int32Array(n)),
-      timeUs: this.#hasTime ? flatten(chunks, 'timeUs', length, float) : undefined,
-      pool: this.#hasPool ? flatten(chunks, 'pool', length, (n) => new Uint16Array(n)) : undefined,
+      ...columns,
+      timeUs: this.#hasTime ? timeUs : undefined,
+      pool: this.#hasPool ? pool : undefined,
       compileContext: this.#compileContext.finish(length),
       userMetadata: this.#userMetadata.finish(length),
       category: this.#category.finish(length),
@@ -190,8 +183,6 @@ export class EventSink {
       unknownActions: this.unknownActions,
       unknownKeys: this.unknownKeys,
     };
-    chunks.length = 0;
-    return table;
   }
 }
 
