@@ -72,7 +72,11 @@ export interface CallOptions<P = never> {
 
 export interface SessionApi {
   /** Replaces the open snapshot only when it succeeds. Rejects with LoadError (core/base/load-error.ts) or AbortError. */
-  open(source: OpenSource, options: OpenOptions, call?: CallOptions<OpenProgress>): Promise<SessionInfo>;
+  open(
+    source: OpenSource,
+    options: OpenOptions,
+    call?: CallOptions<OpenProgress>,
+  ): Promise<SessionInfo>;
   /** Newest wins: a frame still waiting when a newer one is asked for rejects with AbortError. */
   frame(request: FrameRequest, call?: CallOptions): Promise<TimelineFrame>;
   minimap(request: MinimapRequest, call?: CallOptions): Promise<MinimapResult>;
@@ -80,8 +84,34 @@ export interface SessionApi {
   crosshair(request: { device: number; event: EventIndex }, call?: CallOptions): Promise<Crosshair>;
   /** Event whose state holds at `timeUs` (since the first event). */
   eventAt(request: { device: number; timeUs: number }, call?: CallOptions): Promise<EventIndex>;
-  allocation(request: { device: number; index: number }, call?: CallOptions): Promise<AllocationDetails>;
+  allocation(
+    request: { device: number; index: number },
+    call?: CallOptions,
+  ): Promise<AllocationDetails>;
   /** From a label of a URL to the allocation; undefined when this snapshot has none such. */
-  findAllocation(request: { device: number; label: string }, call?: CallOptions): Promise<number | undefined>;
+  findAllocation(
+    request: { device: number; label: string },
+    call?: CallOptions,
+  ): Promise<number | undefined>;
   annotations(request: { device: number }, call?: CallOptions): Promise<readonly AnnotationSpan[]>;
+  /**
+   * Gives the pixels of a frame that is on screen back, so that the next frame need not allocate.
+   * The array is transferred: it has length 0 afterwards. Optional; never rejects.
+   */
+  recycle(request: { pixels: Uint32Array }): Promise<void>;
 }
+
+/** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
+export type SessionMethods = {
+  readonly [K in Exclude<keyof SessionApi, 'open'>]: WireMethod<SessionApi[K]>;
+} & {
+  readonly open: {
+    readonly request: { readonly source: OpenSource; readonly options: OpenOptions };
+    readonly progress: OpenProgress;
+    readonly result: SessionInfo;
+  };
+};
+
+type WireMethod<F> = F extends (request: infer Q, call?: CallOptions) => Promise<infer R>
+  ? { readonly request: Q; readonly progress: never; readonly result: R }
+  : never;

@@ -1,0 +1,72 @@
+/**
+ * Errors as plain data, because structured clone keeps neither class nor fields of ours.
+ * Three kinds cross: a file that cannot be read (LoadError), a cancelled call (AbortError), and
+ * everything else, which is a bug of ours and arrives as a LoadError with code 'internal'.
+ */
+import { assertUnreachable } from '../core/base/assert.ts';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
+import { abortError, isAbortError } from './abort.ts';
+
+export type WireError =
+  | { readonly kind: 'load'; readonly failure: LoadFailure }
+  | { readonly kind: 'aborted'; readonly message: string };
+
+export function toWireError(error: unknown): WireError {
+  if (isAbortError(error)) return { kind: 'aborted', message: textOf(error) };
+  return { kind: 'load', failure: failureOf(error) };
+}
+
+export function fromWireError(error: WireError): Error {
+  switch (error.kind) {
+    case 'load':
+      return new LoadError(error.failure);
+    case 'aborted':
+      return abortError(error.message);
+    default:
+      return assertUnreachable(error);
+  }
+}
+
+/** What to tell the user about any error: a LoadError's own failure, or code 'internal' for a bug. */
+export function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  return isOutOfMemory(error) ? outOfMemory().failure : internalError(error).failure;
+}
+
+function outOfMemory(): LoadError {
+  return new LoadError({
+    code: 'out-of-memory',
+    message: 'This snapshot needs more memory than the browser gives to one tab.',
+    advice: 'Close other tabs, or read the file with the command line: vramscope stats FILE.',
+  });
+}
+
+function internalError(error: unknown): LoadError {
+  return new LoadError({
+    code: 'internal',
+    message: `vramscope made a mistake: ${textOf(error)}`,
+    advice:
+      'Please report this text to the project as a bug, with the snapshot if you may share it. ' +
+      `Place: ${placeOf(error)}`,
+  });
+}
+
+/** What V8, SpiderMonkey and JavaScriptCore say when a typed array or a Map cannot grow. */
+function isOutOfMemory(error: unknown): boolean {
+  return (
+    error instanceof RangeError &&
+    /allocation failed|invalid array length|out of memory|maximum size exceeded/i.test(
+      error.message,
+    )
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error || error instanceof DOMException ? error.message : String(error);
+}
+
+/** First line of the stack that names a place: "at replayDevice (replay.ts:120:7)". */
+function placeOf(error: unknown): string {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.find((line) => /:\d+:\d+/.test(line))?.trim() ?? 'unknown';
+}

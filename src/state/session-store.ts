@@ -1,0 +1,102 @@
+/** What is open, what is being opened and what failed to open. Plain data; the tables stay in the worker. */
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { LoadFailure } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/query/types.ts';
+
+/** Same shape as the engine's OpenProgress; state knows no engine. */
+export interface LoadProgress {
+  readonly phase: 'reading' | 'replaying' | 'indexing';
+  readonly readBytes: number;
+  /** Undefined where the server does not say. */
+  readonly totalBytes: number | undefined;
+  readonly events: number;
+}
+
+/** `previous` is the snapshot that stays open (and visible) until another has been read. */
+export type SessionState =
+  | { readonly phase: 'idle' }
+  | {
+      readonly phase: 'loading';
+      readonly name: string;
+      readonly progress: LoadProgress | undefined;
+      readonly previous: SessionInfo | undefined;
+    }
+  | { readonly phase: 'ready'; readonly info: SessionInfo }
+  | {
+      readonly phase: 'failed';
+      readonly name: string;
+      readonly failure: LoadFailure;
+      readonly previous: SessionInfo | undefined;
+    };
+
+/**
+ * Reports of one opening. All are ignored once a later opening has begun, so that the end of a
+ * replaced opening cannot overwrite what the user sees.
+ */
+export interface Opening {
+  progress(progress: LoadProgress): void;
+  ready(info: SessionInfo): void;
+  failed(failure: LoadFailure): void;
+  /** Back to what was there before. */
+  cancelled(): void;
+  /** False once a later opening has begun. */
+  isCurrent(): boolean;
+}
+
+export interface SessionStore extends StoreApi<SessionState> {
+  /** A file was given. */
+  begin(name: string): Opening;
+  /** The user has read the failure. */
+  dismissFailure(): void;
+}
+
+export function createSessionStore(): SessionStore {
+  const store = createStore<SessionState>(() => ({ phase: 'idle' }));
+  // `true` replaces: a merge would leave the fields of the phase before.
+  const become = (state: SessionState) => store.setState(state, true);
+  const settle = (previous: SessionInfo | undefined) =>
+    become(previous === undefined ? { phase: 'idle' } : { phase: 'ready', info: previous });
+  let openings = 0;
+
+  function begin(name: string): Opening {
+    const number = ++openings;
+    const previous = openInfo(store.getState());
+    const isCurrent = () => number === openings;
+    become({ phase: 'loading', name, progress: undefined, previous });
+    return {
+      isCurrent,
+      progress: (progress) => {
+        if (isCurrent()) become({ phase: 'loading', name, progress, previous });
+      },
+      ready: (info) => {
+        if (isCurrent()) become({ phase: 'ready', info });
+      },
+      failed: (failure) => {
+        if (isCurrent()) become({ phase: 'failed', name, failure, previous });
+      },
+      cancelled: () => {
+        if (isCurrent()) settle(previous);
+      },
+    };
+  }
+
+  function dismissFailure(): void {
+    const state = store.getState();
+    if (state.phase === 'failed') settle(state.previous);
+  }
+
+  return Object.assign(store, { begin, dismissFailure });
+}
+
+/** The snapshot that can be looked at, also while another is being opened or has failed. */
+export function openInfo(state: SessionState): SessionInfo | undefined {
+  switch (state.phase) {
+    case 'idle':
+      return undefined;
+    case 'ready':
+      return state.info;
+    case 'loading':
+    case 'failed':
+      return state.previous;
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * View state ↔ URL. The view is in the hash, so that a server never sees it; `?snapshot=` stays
+ * where it is. Only what differs from the default is written:
+ *
+ *   https://host/?snapshot=samples/oom.pickle#v=1&axis=time&x=1200..98000&select=b7f064c000000_0
+ *
+ * Numbers are written as JavaScript prints them, which reads back to the very same double.
+ */
+import type { CounterName } from '../core/replay/types.ts';
+import type { ColorBy, TimeAxis } from '../core/timeline/types.ts';
+import { DEFAULT_VIEW, type Range, type ViewState } from './view-store.ts';
+
+/** Raised when the meaning of a parameter changes; not for a new one. */
+export const URL_VERSION = 1;
+
+/** Enough of a file to tell that a link was made for another one. */
+export interface Fingerprint {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface ParsedUrl {
+  /** Defaults for all that the URL does not say, or says in a way that cannot be read. */
+  readonly view: ViewState;
+  /** True when the URL says anything about the view. */
+  readonly hasView: boolean;
+  /** `?snapshot=`: the file to open. */
+  readonly snapshotUrl: string | undefined;
+  /** The file that the link was made for. */
+  readonly madeFor: Fingerprint | undefined;
+  /** One sentence for the user for each thing that could not be read; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+const AXES: readonly TimeAxis[] = ['event', 'time'];
+const COLORINGS: readonly ColorBy[] = ['stack', 'size', 'category'];
+const LINES: readonly CounterName[] = [
+  'requestedBytes',
+  'allocatedBytes',
+  'activeBytes',
+  'reservedBytes',
+  'inactiveSplitBytes',
+];
+/** b, the address in hex, _, the count of earlier uses. */
+const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
+
+/** The hash for a view, without '#'; '' for the default view of an unknown file. */
+export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
+  const params = new URLSearchParams();
+  if (view.device !== DEFAULT_VIEW.device) params.set('device', String(view.device));
+  if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
+  if (view.x !== 'all') params.set('x', rangeText(view.x));
+  if (view.y !== 'fit') params.set('y', rangeText(view.y));
+  if (view.selection !== undefined) params.set('select', view.selection);
+  if (view.colorBy !== DEFAULT_VIEW.colorBy) params.set('color', view.colorBy);
+  if (!sameLines(view.lines, DEFAULT_VIEW.lines)) params.set('lines', view.lines.join(','));
+  if (view.cursor !== undefined) params.set('at', String(view.cursor));
+  if (params.size === 0) return '';
+  if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
+  const text = `v=${URL_VERSION}&${params}`;
+  return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
+}
+
+/** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. */
+export function parseUrl(search: string, hash: string): ParsedUrl {
+  const snapshotUrl = new URLSearchParams(search).get('snapshot') || undefined;
+  const params = new URLSearchParams(hash.replace(/^#/, ''));
+  if (!params.has('v')) {
+    return { view: DEFAULT_VIEW, hasView: false, snapshotUrl, madeFor: undefined, problems: [] };
+  }
+  const refusal = refuseVersion(params.get('v') ?? '');
+  if (refusal !== undefined) {
+    const problems = [refusal];
+    return { view: DEFAULT_VIEW, hasView: false, snapshotUrl, madeFor: undefined, problems };
+  }
+  const problems: string[] = [];
+  const view = readView(new Reader(params, problems));
+  return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(params.get('of')), problems };
+}
+
+/** What to tell the user when a link was made for another snapshot; undefined when it fits. */
+export function linkMismatch(
+  madeFor: Fingerprint | undefined,
+  open: Fingerprint,
+): string | undefined {
+  // A renamed copy is the same snapshot; two snapshots of the very same length hardly ever are.
+  if (madeFor === undefined || madeFor.bytes === open.bytes) return undefined;
+  return (
+    `This link was made for ${madeFor.name} (${madeFor.bytes} bytes), ` +
+    `but ${open.name} (${open.bytes} bytes) is open: the view may point elsewhere.`
+  );
+}
+
+function refuseVersion(text: string): string | undefined {
+  if (!/^\d{1,6}$/.test(text)) return 'The view in this link cannot be read.';
+  if (Number(text) <= URL_VERSION) return undefined;
+  return 'This link was made by a newer vramscope; its view cannot be read by this one.';
+}
+
+function readView(read: Reader): ViewState {
+  return {
+    device: read.value('device', parseIndex) ?? DEFAULT_VIEW.device,
+    axis: read.value('axis', oneOf(AXES)) ?? DEFAULT_VIEW.axis,
+    x: read.value('x', parseRange) ?? 'all',
+    y: read.value('y', parseRange) ?? 'fit',
+    selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
+    colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
+    lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
+    cursor: read.value('at', parseIndex),
+  };
+}
+
+/** Reads parameters one by one; those that cannot be read go on the list of problems. */
+class Reader {
+  readonly #params: URLSearchParams;
+  readonly #problems: string[];
+
+  constructor(params: URLSearchParams, problems: string[]) {
+    this.#params = params;
+    this.#problems = problems;
+  }
+
+  value<T>(key: string, parse: (text: string) => T | undefined): T | undefined {
+    const text = this.#params.get(key);
+    if (text === null) return undefined;
+    const value = parse(text);
+    if (value === undefined) {
+      this.#problems.push(
+        `The link's ${key} "${text.slice(0, 40)}" cannot be read and is ignored.`,
+      );
+    }
+    return value;
+  }
+}
+
+const oneOf =
+  <T extends string>(words: readonly T[]) =>
+  (text: string): T | undefined =>
+    words.find((word) => word === text);
+
+/** Events and devices: whole, not negative, exact. */
+function parseIndex(text: string): number | undefined {
+  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+/** "1.5..2e9" is from 1.5 to 2e9. */
+function parseRange(text: string): Range | undefined {
+  const parts = text.split('..');
+  if (parts.length !== 2 || parts.some((part) => part.trim() === '')) return undefined;
+  const [from, to] = parts.map(Number);
+  if (from === undefined || to === undefined) return undefined;
+  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : undefined;
+}
+
+/** "" hides all lines. Order and repetitions of a hand-made link do not matter. */
+function parseLines(text: string): readonly CounterName[] | undefined {
+  const words = text === '' ? [] : text.split(',');
+  if (words.some((word) => oneOf(LINES)(word) === undefined)) return undefined;
+  return LINES.filter((line) => words.includes(line));
+}
+
+function sameLines(a: readonly CounterName[], b: readonly CounterName[]): boolean {
+  return LINES.every((line) => a.includes(line) === b.includes(line));
+}
+
+function readFingerprint(text: string | null): Fingerprint | undefined {
+  const match = /^(\d{1,15}):(.*)$/s.exec(text ?? '');
+  return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
+}
+
+function rangeText({ from, to }: Range): string {
+  return `${from}..${to}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * Keeps the address bar and the view store equal: movements replace the history entry once they
+ * pause, commits add one, and Back and Forward restore the view of theirs.
+ */
+import { encodeView, type Fingerprint, type ParsedUrl, parseUrl } from './url-codec.ts';
+import type { ViewState, ViewStore } from './view-store.ts';
+
+/** The part of `window` that is used. */
+export type UrlWindow = Pick<
+  Window,
+  'history' | 'location' | 'addEventListener' | 'removeEventListener'
+>;
+
+export interface UrlSyncOptions {
+  readonly store: ViewStore;
+  readonly window: UrlWindow;
+  /** The open snapshot; undefined while there is none: then the URL is left as it is. */
+  readonly openFile: () => Fingerprint | undefined;
+  /** Back or Forward led to a URL that holds something unreadable. */
+  readonly onProblems?: (problems: readonly string[]) => void;
+}
+
+export interface UrlSync {
+  /** What the URL says now. */
+  read(): ParsedUrl;
+  stop(): void;
+}
+
+/** Safari refuses more than 100 changes in 30 s. */
+const PAUSE_MS = 400;
+
+export function startUrlSync(options: UrlSyncOptions): UrlSync {
+  const { store, window, openFile, onProblems } = options;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** True while the store takes over what the URL says already. */
+  let isRestoring = false;
+
+  const read = () => parseUrl(window.location.search, window.location.hash);
+
+  function write(view: ViewState, how: 'pushState' | 'replaceState'): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const file = openFile();
+    if (file === undefined) return;
+    const { pathname, search, hash } = window.location;
+    const encoded = encodeView(view, file);
+    const wanted = encoded === '' ? '' : `#${encoded}`;
+    if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);
+  }
+
+  const unsubscribe = store.subscribe((now, before) => {
+    if (isRestoring || now.view === before.view) return;
+    if (now.commits === before.commits) {
+      clearTimeout(timer);
+      timer = setTimeout(() => write(store.getState().view, 'replaceState'), PAUSE_MS);
+      return;
+    }
+    // Back must lead to where the user was just before, also when that was mid-pan.
+    if (timer !== undefined) write(before.view, 'replaceState');
+    write(now.view, 'pushState');
+  });
+
+  function restore(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const { view, problems } = read();
+    isRestoring = true;
+    store.restore(view);
+    isRestoring = false;
+    if (problems.length > 0) onProblems?.(problems);
+  }
+
+  window.addEventListener('popstate', restore);
+  return {
+    read,
+    stop() {
+      clearTimeout(timer);
+      unsubscribe();
+      window.removeEventListener('popstate', restore);
+    },
+  };
+}
