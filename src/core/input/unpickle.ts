@@ -5,6 +5,7 @@
  */
 import { BufferReader, Parser } from 'pickleparser';
 import { concatBytes } from './byte-cursor.ts';
+import { rewriteLongs } from './rewrite-longs.ts';
 
 /** Stands for an object whose class is unknown here; the state the pickle gives it lies in its properties. */
 export class Opaque {
@@ -33,7 +34,7 @@ export function unpickle(bytes: Uint8Array): Unpickled {
     extensionResolver: { resolve: (code) => inert(`copyreg extension ${code}`, callables) },
   });
   try {
-    const value: unknown = parser.read(new CheckedReader(bytes));
+    const value: unknown = parser.read(new CheckedReader(rewriteLongs(bytes)));
     return { value, callables, failure: undefined };
   } catch (failure) {
     return { value: undefined, callables, failure };
