@@ -100,9 +100,10 @@ export class KeptValues {
 
   /**
    * A small value as a JavaScript one (dictionaries as Map); what a sink took is undefined, and so is
-   * what lies past `budget` values: lists that share lists can stand for more than memory holds.
+   * what lies past `budget` values: lists that share lists can stand for more than memory holds, and
+   * nest deeper than the call stack.
    */
-  toValue(tag: Tag, val: number, budget: { left: number } = { left: 10_000 }): unknown {
+  toValue(tag: Tag, val: number, budget: { left: number } = { left: 1000 }): unknown {
     if (budget.left-- <= 0) return undefined;
     switch (tag) {
       case Tag.Bool:

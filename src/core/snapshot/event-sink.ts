@@ -148,7 +148,7 @@ export class EventSink {
 
   /** A value as text: lists of strings by line, dictionaries as JSON. */
   #text(tag: number, val: number): string {
-    const value = this.#kept.toValue(tag as Tag, val, { left: 1000 });
+    const value = this.#kept.toValue(tag as Tag, val);
     if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
       return value.join('\n');
     if (value instanceof Map) return JSON.stringify(Object.fromEntries(value), bigIntAsText);
