@@ -144,11 +144,16 @@ export class ValueMachine {
   /** POP takes the top value, or the mark when that is on top. */
   popValueOrMark(): void {
     if (this.marks.at(-1) === this.sp) this.marks.pop();
-    else this.pop();
+    else {
+      this.closeTop();
+      this.pop();
+    }
   }
 
   popToMark(): void {
-    this.#dropFrom(this.popMark());
+    const first = this.popMark();
+    this.#closeValues(first);
+    this.#dropFrom(first);
   }
 
   /** SETITEM: dict key value → dict. */
@@ -209,7 +214,7 @@ export class ValueMachine {
 
   /** Closes the top value, when the driver knows that no more items come. */
   closeTop(): void {
-    this.#closeValues(this.sp - 1);
+    this.#closeValues(Math.max(this.sp - 1, 0));
   }
 
   /** STOP: closes the one value that is left, in slot 0. */
