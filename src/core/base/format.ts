@@ -1,0 +1,77 @@
+/**
+ * Bytes, durations and counts as text. The same in every locale, so that reports can be compared
+ * and tests can be exact. NaN, which stands for "not known", is said as 'unknown', never as 0.
+ */
+const UNKNOWN = 'unknown';
+const BYTE_UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** As PyTorch writes sizes in its messages, 1024-based: '512 bytes', '1.50 KiB', '2.05 GiB'. */
+export function formatBytes(bytes: number): string {
+  if (Number.isNaN(bytes)) return UNKNOWN;
+  const sign = bytes < 0 ? '-' : '';
+  let value = Math.abs(bytes);
+  if (value < 1024) return `${sign}${value === 1 ? '1 byte' : `${formatCount(value)} bytes`}`;
+  let unit = -1;
+  // Compared as it will be rounded: 1,048,575 bytes are 1.00 MiB and not 1024.00 KiB.
+  while (Number(value.toFixed(2)) >= 1024 && unit < BYTE_UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${sign}${value.toFixed(2)} ${BYTE_UNITS[unit]}`;
+}
+
+/** Every digit, for titles and tooltips: '2,201,170,944 bytes'. */
+export function formatExactBytes(bytes: number): string {
+  if (Number.isNaN(bytes)) return UNKNOWN;
+  return Math.abs(bytes) === 1 ? `${bytes} byte` : `${formatCount(bytes)} bytes`;
+}
+
+/** K, KB and KiB alike are 1024 here: nobody means decimal gigabytes when they speak of GPU memory. */
+const BYTES_PATTERN = /^(\d+(?:\.\d+)?)\s*(?:([kmgtp])i?b?|b|bytes?)?$/i;
+const POWERS = ['k', 'm', 'g', 't', 'p'];
+
+/** '16GiB', '64 MiB', '1.5G', '4Ki', '512': whole bytes. Undefined for anything else. */
+export function parseBytes(text: string): number | undefined {
+  const match = BYTES_PATTERN.exec(text.trim());
+  if (match === null) return undefined;
+  const power = POWERS.indexOf((match[2] ?? '').toLowerCase()) + 1;
+  const bytes = Math.round(Number(match[1]) * 1024 ** power);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** '512 µs', '1.23 ms', '2.05 s', '3 min 05 s', '2 h 03 min'. */
+export function formatDurationUs(durationUs: number): string {
+  if (Number.isNaN(durationUs)) return UNKNOWN;
+  if (durationUs < 0) return `-${formatDurationUs(-durationUs)}`;
+  if (durationUs < 1e3) return `${Math.round(durationUs)} µs`;
+  if (durationUs < 1e6) return `${(durationUs / 1e3).toFixed(2)} ms`;
+  if (durationUs < 60e6) return `${(durationUs / 1e6).toFixed(2)} s`;
+  const seconds = Math.round(durationUs / 1e6);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${twoDigits(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
+/** Every digit: '1,902,331'. */
+export function formatCount(count: number): string {
+  if (Number.isNaN(count)) return UNKNOWN;
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+const COUNT_UNITS = ['k', 'M', 'G'] as const;
+
+/** Two or three digits: '999', '12.3 k', '1.9 M', '22 M'. */
+export function formatCountCompact(count: number): string {
+  if (Number.isNaN(count)) return UNKNOWN;
+  if (Math.abs(count) < 999.5) return String(Math.round(count));
+  let value = count;
+  let unit = -1;
+  while (Math.abs(value) >= 999.5 && unit < COUNT_UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  const digits = Math.abs(value) < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0);
+  return `${digits} ${COUNT_UNITS[unit]}`;
+}
