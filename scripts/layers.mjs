@@ -1,0 +1,135 @@
+/**
+ * The folders of src/ and what each may import: the one place where this is written down.
+ * `.dependency-cruiser.mjs` turns it into rules (what is not listed is denied), and
+ * `print-layers.mjs` into the table of docs/architecture.md.
+ *
+ * `imports`: folders or files under src/. `types`: those of which only types may be imported.
+ * `packages`: npm packages; a name ending in `/*` stands for a whole scope. `node`: Node's builtins.
+ * A folder may always import itself; tests and src/testing may import anything.
+ */
+const CORE_BELOW_FINDINGS = ['core/base', 'core/snapshot', 'core/replay', 'core/query'];
+
+/** @type {readonly Layer[]} */
+export const LAYERS = [
+  {
+    folder: 'core/base',
+    does: 'growable typed columns, interners, binary search, 64-bit addresses, errors a user reads',
+  },
+  {
+    folder: 'core/pickle',
+    does: 'the columnar pickle machine, protocols 0 to 5; knows no PyTorch',
+    imports: ['core/base'],
+  },
+  {
+    folder: 'core/snapshot',
+    does: "PyTorch's dictionary in all its versions, as tables; every version quirk ends here",
+    imports: ['core/base', 'core/pickle'],
+  },
+  {
+    folder: 'core/input',
+    does: 'what the bytes are (pickle, gzip, zip, zstd, HTML, JSON), and unwrapping them',
+    imports: ['core/base', 'core/pickle', 'core/snapshot'],
+    packages: ['fflate', 'fzstd', 'pickleparser'],
+  },
+  {
+    folder: 'core/replay',
+    does: "the allocator's state from the events, to the byte",
+    imports: ['core/base', 'core/snapshot'],
+  },
+  {
+    folder: 'core/timeline',
+    does: 'from a viewport to pixels and ids; level of detail',
+    imports: ['core/base', 'core/snapshot', 'core/replay'],
+  },
+  {
+    folder: 'core/query',
+    does: 'pure questions over the tables',
+    imports: ['core/base', 'core/snapshot', 'core/replay'],
+  },
+  {
+    folder: 'core/findings',
+    does: 'detectors, one a file',
+    imports: CORE_BELOW_FINDINGS,
+  },
+  {
+    folder: 'core/whatif',
+    does: 'the allocator run again under other settings',
+    imports: ['core/base', 'core/snapshot', 'core/replay'],
+  },
+  {
+    folder: 'core/report',
+    does: 'summaries and findings as text, Markdown and JSON',
+    imports: [...CORE_BELOW_FINDINGS, 'core/timeline', 'core/findings', 'core/whatif'],
+    types: ['core/input'],
+  },
+  {
+    folder: 'engine',
+    does: 'workers, their protocol, the session handle; the only user of Worker',
+    imports: ['core'],
+    packages: ['fflate'],
+  },
+  {
+    folder: 'state',
+    does: 'Zustand stores, the URL codec, preferences',
+    imports: ['core/base'],
+    types: ['core', 'engine'],
+    packages: ['zustand'],
+  },
+  {
+    folder: 'ui',
+    does: 'React, a folder a view',
+    imports: [
+      ...CORE_BELOW_FINDINGS,
+      'core/timeline',
+      'core/findings',
+      'core/report',
+      'engine/client.ts',
+      'state',
+    ],
+    types: ['core', 'engine'],
+    packages: [
+      '@tanstack/*',
+      'd3',
+      'lucide-react',
+      'radix-ui',
+      'react',
+      'react-dom',
+      'react-resizable-panels',
+      'zustand',
+    ],
+  },
+  {
+    folder: 'cli',
+    does: 'the command line, on Node',
+    imports: ['core'],
+    packages: ['commander'],
+    node: true,
+  },
+  {
+    folder: 'main.tsx',
+    does: 'puts the page together',
+    imports: ['core', 'engine', 'state', 'ui'],
+    packages: ['react', 'react-dom'],
+  },
+];
+
+export const TEST_FILES = '[.]test[.]tsx?$';
+
+/**
+ * Regular expression of the paths of a folder or file of src/: 'core/base' gives ^src/core/base/,
+ * 'main.tsx' gives ^src/main[.]tsx$.
+ * @param {string} name
+ */
+export function pathOf(name) {
+  return name.includes('.') ? `^src/${name.replaceAll('.', '[.]')}$` : `^src/${name}/`;
+}
+
+/**
+ * @typedef {object} Layer
+ * @property {string} folder
+ * @property {string} does
+ * @property {readonly string[]} [imports]
+ * @property {readonly string[]} [types]
+ * @property {readonly string[]} [packages]
+ * @property {boolean} [node]
+ */

@@ -1,0 +1,113 @@
+/**
+ * The checks of the layers have to fail when they should. A copy of src/ gets violations planted,
+ * and each tool has to name the planted file. A green check that nobody has seen fail is worth
+ * nothing: with a TypeScript that it cannot read, dependency-cruiser finds 0 modules and succeeds.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cruiseLayers } from './cruise-layers.mjs';
+import { replaceBetween } from './replace-between.mjs';
+
+const root = dirname(import.meta.dirname);
+
+const PLANTED = {
+  'core/replay/imports-state.ts': "export { planted } from '../../state/planted.ts';",
+  'core/base/uses-dom.ts': 'export const title = (): string => document.title;',
+  'core/base/imports-node.ts': "export { readFileSync } from 'node:fs';",
+  'core/pickle/imports-above.ts': "export type { PlantedTable } from '../snapshot/planted.ts';",
+  'core/snapshot/planted.ts': 'export interface PlantedTable { readonly length: number }',
+  'core/query/cycle-one.ts': "export { two } from './cycle-two.ts'; export const one = 1;",
+  'core/query/cycle-two.ts': "import { one } from './cycle-one.ts'; export const two = one + 1;",
+  'core/query/imports-package.ts': "export { scaleLinear } from 'd3';",
+  'core/replay/legal.ts': "export { assert } from '../base/assert.ts';",
+  'engine/planted.ts': 'export const planted = 1; export type Planted = number;',
+  'state/planted.ts': 'export const planted = 1;',
+  'state/takes-type.ts': "export type { Planted } from '../engine/planted.ts';",
+  'state/takes-value.ts': "export { planted } from '../engine/planted.ts';",
+  'ui/imports-pickle.ts': "export { PlantedOpcode } from '../core/pickle/planted.ts';",
+  'core/pickle/planted.ts': 'export const PlantedOpcode = 46;',
+} as const;
+type Planted = keyof typeof PLANTED;
+
+let copy = '';
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'vramscope-layers-'));
+  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
+  for (const name of ['tsconfig.base.json', 'tsconfig.core.json', 'package.json']) {
+    cpSync(join(root, name), join(copy, name));
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  for (const [path, source] of Object.entries(PLANTED)) {
+    mkdirSync(join(copy, 'src', dirname(path)), { recursive: true });
+    writeFileSync(join(copy, 'src', path), `${source}\n`);
+  }
+});
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+describe('dependency-cruiser', () => {
+  let rules: (file: Planted) => readonly string[];
+
+  beforeAll(async () => {
+    const { violations } = await cruiseLayers(copy);
+    rules = (file) => violations.filter(({ from }) => from === `src/${file}`).map((v) => v.rule);
+  });
+
+  it.each<[Planted, string]>([
+    ['core/replay/imports-state.ts', 'not-in-allowed'],
+    ['core/base/imports-node.ts', 'not-in-allowed'],
+    ['core/pickle/imports-above.ts', 'not-in-allowed'],
+    ['core/query/imports-package.ts', 'not-in-allowed'],
+    ['core/query/cycle-one.ts', 'no-circular'],
+    ['ui/imports-pickle.ts', 'types-only'],
+    ['state/takes-value.ts', 'types-only'],
+  ])('rejects %s (%s)', (file, rule) => {
+    expect(rules(file)).toContain(rule);
+  });
+
+  it.each<Planted>(['core/replay/legal.ts', 'state/takes-type.ts'])('accepts %s', (file) => {
+    expect(rules(file)).toEqual([]);
+  });
+
+  it('does not take an empty folder for a clean one', async () => {
+    const empty = mkdtempSync(join(tmpdir(), 'vramscope-empty-'));
+    mkdirSync(join(empty, 'src'));
+    await expect(cruiseLayers(empty)).rejects.toThrow('saw no module');
+    rmSync(empty, { recursive: true });
+  });
+});
+
+describe('the TypeScript project of core', () => {
+  let diagnostics = '';
+
+  beforeAll(() => {
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const args = [tsc, '-p', 'tsconfig.core.json', '--noEmit', '--pretty', 'false'];
+    diagnostics = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' }).stdout;
+  });
+
+  it.each<[Planted, string]>([
+    ['core/replay/imports-state.ts', 'TS6307'],
+    ['core/base/uses-dom.ts', 'TS2584'],
+    ['core/base/imports-node.ts', 'TS2591'],
+  ])('rejects %s (%s)', (file, code) => {
+    const lines = diagnostics.split('\n').filter((line) => line.startsWith(`src/${file}`));
+    expect(lines.join('\n')).toContain(code);
+  });
+
+  it('accepts a legal import', () => {
+    expect(diagnostics).not.toContain('src/core/replay/legal.ts');
+  });
+});
+
+describe('the table in docs/architecture.md', () => {
+  it('is replaced between its markers, and missing markers are an error', () => {
+    const text = 'a\n<!-- t:start -->\nold\n<!-- t:end -->\nb';
+    expect(replaceBetween(text, 't', 'new')).toBe('a\n<!-- t:start -->\nnew\n<!-- t:end -->\nb');
+    expect(() => replaceBetween('a', 't', 'new')).toThrow('No <!-- t:start -->');
+  });
+});

@@ -1,0 +1,13 @@
+/**
+ * Puts `content` between <!-- name:start --> and <!-- name:end --> of a Markdown text.
+ * @param {string} text @param {string} name @param {string} content
+ * @throws when the text does not have the markers
+ */
+export function replaceBetween(text, name, content) {
+  const start = `<!-- ${name}:start -->`;
+  const end = `<!-- ${name}:end -->`;
+  const from = text.indexOf(start);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`No ${start} … ${end} in the text`);
+  return `${text.slice(0, from + start.length)}\n${content}\n${text.slice(to)}`;
+}

@@ -1,0 +1,52 @@
+/** Runs other programs alike on Linux, macOS and Windows. */
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder that holds package.json. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** True in the script that node was called with. */
+export function isMain(moduleUrl) {
+  const script = process.argv[1];
+  return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
+}
+
+/**
+ * Runs a program to its end, its output going to ours; nothing is read from stdin.
+ * @param {string} command @param {readonly string[]} args @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started
+ */
+export function run(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const stdio = ['ignore', 'inherit', 'inherit'];
+    const child = spawn(command, args, { cwd: ROOT, stdio, ...options });
+    child.on('error', (error) => {
+      console.error(`${command}: ${error.message}`);
+      resolve(1);
+    });
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/**
+ * Runs npm. On Windows `npm` is a .cmd file, which Node does not start without a shell; npm's own
+ * JavaScript works everywhere, and npm says where it is when it is npm that runs us.
+ * @param {readonly string[]} args plain words: the shell of Windows sees them unquoted
+ */
+export function runNpm(args) {
+  const script = process.env.npm_execpath;
+  if (script?.endsWith('.js')) return run(process.execPath, [script, ...args]);
+  return run('npm', args, { shell: process.platform === 'win32' });
+}
+
+/**
+ * Runs the JavaScript of an installed package: runPackage('vite/bin/vite.js', ['build']).
+ * Through node and not through node_modules/.bin, which holds .cmd files on Windows.
+ * @param {string} path under node_modules @param {readonly string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ */
+export function runPackage(path, args, options) {
+  return run(process.execPath, [join(ROOT, 'node_modules', path), ...args], options);
+}

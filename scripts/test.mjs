@@ -1,0 +1,94 @@
+/**
+ * `npm test`: all checks, one after the other, on a fresh clone too. The last line is
+ * `N passed, N failed`: each test of vitest and Playwright counts as one, each other check as one,
+ * and a check that crashes, or that ran no test at all, as one failed.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureReady } from './ensure-ready.mjs';
+import { ROOT, run, runPackage } from './run-command.mjs';
+
+const UNIT_REPORT = join(ROOT, 'test-results', 'unit.json');
+const E2E_REPORT = join(ROOT, 'test-results', 'e2e.json');
+
+/** A check that hangs is ended, so that the others still run. */
+const LIMIT = { timeout: 8 * 60_000 };
+
+const total = { passed: 0, failed: 0 };
+
+/**
+ * @param {string} title
+ * @param {() => Promise<number>} work resolves to an exit code
+ * @param {() => {passed: number, failed: number}} [count] counts the tests that it ran
+ * @returns {Promise<boolean>} whether all of it passed
+ */
+async function stage(title, work, count) {
+  console.log(`\n=== ${title}`);
+  const startMs = performance.now();
+  const result = await outcome(work, count);
+  total.passed += result.passed;
+  total.failed += result.failed;
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  console.log(`--- ${title}: ${result.passed} passed, ${result.failed} failed (${seconds} s)`);
+  return result.failed === 0;
+}
+
+async function outcome(work, count) {
+  try {
+    const code = await work();
+    if (!count) return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+    const { passed, failed } = count();
+    if (passed + failed === 0) console.error('No test ran.');
+    const hasFailed = code !== 0 || passed + failed === 0;
+    return { passed, failed: hasFailed ? Math.max(1, failed) : failed };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return { passed: 0, failed: 1 };
+  }
+}
+
+function readReport(path) {
+  if (!existsSync(path)) throw new Error('It ended without a report.');
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function countUnit() {
+  const { numPassedTests, numFailedTests } = readReport(UNIT_REPORT);
+  return { passed: numPassedTests, failed: numFailedTests };
+}
+
+function countE2e() {
+  const { stats, errors } = readReport(E2E_REPORT);
+  return { passed: stats.expected + stats.flaky, failed: stats.unexpected + errors.length };
+}
+
+const runUnit = () => {
+  rmSync(UNIT_REPORT, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${UNIT_REPORT}`];
+  return runPackage('vitest/vitest.mjs', ['run', ...reporters], LIMIT);
+};
+
+const runE2e = async () => {
+  rmSync(E2E_REPORT, { force: true });
+  const { ensureChromium } = await import('./install-chromium.mjs');
+  const env = { ...process.env, CHROMIUM_PATH: await ensureChromium() };
+  return runPackage('@playwright/test/cli.js', ['test'], { ...LIMIT, env });
+};
+
+const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name)], LIMIT);
+
+async function runAll() {
+  const isReady = await stage('install', () => ensureReady().then(() => 0));
+  if (!isReady) return;
+  await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
+  await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
+  await stage('layers', script('check-layers.mjs'));
+  await stage('unit', runUnit, countUnit);
+  const isBuilt = await stage('build', script('build.mjs'));
+  if (isBuilt) await stage('e2e', runE2e, countE2e);
+  else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
+}
+
+await runAll();
+console.log(`\n${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;
