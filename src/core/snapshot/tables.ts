@@ -207,7 +207,7 @@ export interface Snapshot {
   readonly frames: FrameTable;
   readonly stacks: StackTable;
   readonly addresses: AddressSpace;
-  /** Ordered: cuda devices by ordinal, then host. Only those with events or segments; may be empty. */
+  /** cuda devices by ordinal, then host. One for each trace in the file, also those without any event. */
   readonly devices: readonly DeviceTrace[];
   readonly annotations: AnnotationTable;
   readonly settings: Readonly<Record<string, SettingValue>>;
