@@ -39,6 +39,13 @@ export class AddressSpace {
     return FIRST_REGION_KEY + index * REGION + Number(unsigned & (BigInt(REGION) - 1n));
   }
 
+  /** Key of an address if it lies in a region met so far; unlike {@link fromBigInt} it adds none. */
+  find(address: bigint): AddressKey | undefined {
+    const isKnown =
+      address < BigInt(FIRST_REGION_KEY) || this.regions.includes(address >> REGION_BITS);
+    return isKnown ? this.fromBigInt(address) : undefined;
+  }
+
   toBigInt(key: AddressKey): bigint {
     if (key < FIRST_REGION_KEY) return BigInt(key);
     const index = Math.floor((key - FIRST_REGION_KEY) / REGION);

@@ -93,6 +93,8 @@ export interface AllocationDetails {
   readonly compileContext: string | undefined;
   readonly userMetadata: string | undefined;
   readonly category: string | undefined;
+  /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
+  readonly forwardFrames?: readonly string[] | undefined;
 }
 
 /** All allocations with the same stack as one of them. */
@@ -136,6 +138,7 @@ export interface AnnotationSpan {
   readonly depth: number;
   readonly startUs: number;
   readonly endUs: number;
+  /** First event inside, and one past the last. */
   readonly startEvent: EventIndex;
   readonly endEvent: EventIndex;
   /** False when START or END was not in the file. */

@@ -1,0 +1,96 @@
+import { type AllocationIndex, NEVER } from '../replay/types.ts';
+import { EMPTY_STACK, type EventIndex, type Pool, type Stream } from '../snapshot/tables.ts';
+import type { DeviceContext } from './device-context.ts';
+import { timeOfEventUs } from './event-times.ts';
+import { allocationLabel } from './labels.ts';
+import { siteInfo } from './sites.ts';
+import type { AllocationDetails } from './types.ts';
+
+/** Everything the details panel says of one allocation. `index` must be one of the replay's. */
+export function allocationDetails(
+  context: DeviceContext,
+  index: AllocationIndex,
+): AllocationDetails {
+  const { snapshot, trace, replay, stacks } = context;
+  const table = replay.allocations;
+  const stack = table.stack[index];
+  const isPreexisting = index < table.preexisting;
+  return {
+    index,
+    label: allocationLabel(table, snapshot.addresses, index),
+    requestedBytes: table.requestedBytes[index],
+    blockBytes: table.sizeBytes[index],
+    startEvent: table.start[index],
+    freeRequestedEvent: table.freeRequested[index],
+    endEvent: table.end[index],
+    startUs: timeOfEventUs(trace.events, table.start[index]),
+    endUs: timeOfEventUs(trace.events, table.end[index]),
+    state: stateAtEnd(table.freeRequested[index], table.end[index]),
+    preexisting: isPreexisting,
+    stream: streamText(trace.streams[table.stream[index]]),
+    pool: table.isSmall[index] === 1 ? 'small' : 'large',
+    privatePool: privatePoolText(trace.pools[table.pool[index]]),
+    allocStack: stacks.view(stack, isPreexisting),
+    ...freeStack(context, index),
+    topUserFrame: stacks.topUserFrameView(stack),
+    site: siteInfo(context.sites(), stack),
+    ...contextTexts(context, table.start[index]),
+  };
+}
+
+function stateAtEnd(freeRequested: EventIndex, end: EventIndex): AllocationDetails['state'] {
+  if (end !== NEVER) return 'freed';
+  return freeRequested === NEVER ? 'alive' : 'pending';
+}
+
+/** CUDA's default stream is 0; others are pointers. */
+export function streamText(stream: Stream | undefined): string {
+  if (stream === undefined) return '0';
+  return stream.handle === 0n ? '0' : `0x${BigInt.asUintN(64, stream.handle).toString(16)}`;
+}
+
+/** '(1, 0)' for a CUDA graph's or MemPool's pool; undefined for the default pool. */
+export function privatePoolText(pool: Pool | undefined): string | undefined {
+  if (pool === undefined || (pool.id[0] === 0 && pool.id[1] === 0)) return undefined;
+  return `(${pool.id[0]}, ${pool.id[1]})`;
+}
+
+/**
+ * Where the program let go of it: the stack of free_requested. free_completed comes from inside
+ * the allocator when a stream was waited for, so it serves only where the request was not recorded.
+ */
+function freeStack(
+  { trace, replay, stacks }: DeviceContext,
+  index: AllocationIndex,
+): Pick<AllocationDetails, 'freeStack' | 'freeStackIsAllocStack'> {
+  const { freeRequested, end, stack } = replay.allocations;
+  const event = Math.min(freeRequested[index], end[index]);
+  if (event === NEVER) return { freeStack: undefined, freeStackIsAllocStack: false };
+  const freedBy = trace.events.stack[event];
+  return {
+    freeStack: stacks.view(freedBy),
+    freeStackIsAllocStack: freedBy > EMPTY_STACK && freedBy === stack[index],
+  };
+}
+
+/** What PyTorch writes where there is no compiled region. */
+const NO_COMPILE_CONTEXT = 'N/A';
+
+/** Labels that the alloc event carries; none for an allocation from before the trace. */
+function contextTexts(
+  { snapshot, trace }: DeviceContext,
+  event: EventIndex,
+): Pick<AllocationDetails, 'compileContext' | 'userMetadata' | 'category' | 'forwardFrames'> {
+  const text = (column: Int32Array | undefined): string | undefined => {
+    const row = event < 0 ? -1 : (column?.[event] ?? -1);
+    return row <= 0 ? undefined : snapshot.strings.get(row);
+  };
+  const { compileContext, userMetadata, category, forwardFrames } = trace.events;
+  const compiled = text(compileContext);
+  return {
+    compileContext: compiled === NO_COMPILE_CONTEXT ? undefined : compiled,
+    userMetadata: text(userMetadata),
+    category: text(category),
+    forwardFrames: text(forwardFrames)?.split('\n'),
+  };
+}

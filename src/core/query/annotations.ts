@@ -1,0 +1,106 @@
+/**
+ * record_function ranges and the like, from points in time to ranges of events.
+ *
+ * The file has no thread id: START and END are paired per (device, name) as a stack, the last START
+ * first. Ranges of several threads may overlap without nesting, so depth is the lowest free lane,
+ * which for nested ranges is the nesting level:
+ *
+ *     lane 0  |---- step 0 ----|    |---- step 1 --
+ *     lane 1    |fwd|  |bwd|          |fwd|
+ */
+import { lowerBound, upperBound } from '../base/binary-search.ts';
+import type { AnnotationTable, Snapshot, StringIndex } from '../snapshot/tables.ts';
+import type { DeviceContext } from './device-context.ts';
+import { durationUs } from './event-times.ts';
+import type { AnnotationSpan } from './types.ts';
+
+/** Times on the recorder's clock; NaN where START or END was not in the file. */
+interface Range {
+  readonly name: StringIndex;
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+/**
+ * Ranges that concern a device, by start, outer before inner. Empty when its events carry no times,
+ * for then nothing says where a range lies. `endEvent` is one past the last event inside, so a
+ * range without events has startEvent = endEvent. A missing START or END is taken as the trace's
+ * first or last moment.
+ */
+export function annotationSpans({ snapshot, trace }: DeviceContext): AnnotationSpan[] {
+  const { timeUs } = trace.events;
+  if (timeUs === undefined || timeUs.length === 0) return [];
+  const originUs = timeUs[0];
+  const lastUs = originUs + durationUs(trace.events);
+  const isOwn = ownDevices(snapshot, trace.kind === 'host' ? undefined : trace.device);
+  const bounded = pairRanges(snapshot.annotations, isOwn).map((range) => ({
+    name: snapshot.strings.get(range.name),
+    complete: !Number.isNaN(range.startUs) && !Number.isNaN(range.endUs),
+    startUs: Number.isNaN(range.startUs) ? Math.min(originUs, range.endUs) : range.startUs,
+    endUs: Number.isNaN(range.endUs) ? Math.max(lastUs, range.startUs) : range.endUs,
+  }));
+  bounded.sort((a, b) => a.startUs - b.startUs || b.endUs - a.endUs);
+  const lanes = new Lanes();
+  return bounded.map(({ name, complete, startUs, endUs }) => ({
+    name,
+    depth: lanes.place(startUs, endUs),
+    startUs: startUs - originUs,
+    endUs: endUs - originUs,
+    startEvent: lowerBound(timeUs, startUs),
+    endEvent: upperBound(timeUs, endUs),
+    complete,
+  }));
+}
+
+/** How many STARTs and ENDs found no partner, over all devices. */
+export function unpairedAnnotations(annotations: AnnotationTable): number {
+  const ranges = pairRanges(annotations, () => true);
+  return ranges.filter(({ startUs, endUs }) => Number.isNaN(startUs) || Number.isNaN(endUs)).length;
+}
+
+/** A range of device -1, or of one that is not in the file, concerns all; pinned memory concerns all ranges. */
+function ownDevices(snapshot: Snapshot, own: number | undefined): (device: number) => boolean {
+  if (own === undefined) return () => true;
+  const known = new Set(
+    snapshot.devices.filter(({ kind }) => kind === 'cuda').map((d) => d.device),
+  );
+  return (device) => device === own || !known.has(device);
+}
+
+function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean): Range[] {
+  /** Rows of STARTs without END so far, by device and name. */
+  const open = new Map<string, number[]>();
+  const ranges: Range[] = [];
+  for (let row = 0; row < table.length; row++) {
+    const device = table.device[row];
+    const time = table.timeUs[row];
+    if (Number.isNaN(time) || !isOwn(device)) continue;
+    const key = `${device} ${table.name[row]}`;
+    const starts = open.get(key) ?? [];
+    open.set(key, starts);
+    if (table.isStart[row] === 1) {
+      starts.push(row);
+      continue;
+    }
+    const start = starts.pop();
+    const startUs = start === undefined ? Number.NaN : table.timeUs[start];
+    ranges.push({ name: table.name[row], startUs, endUs: time });
+  }
+  for (const row of [...open.values()].flat()) {
+    ranges.push({ name: table.name[row], startUs: table.timeUs[row], endUs: Number.NaN });
+  }
+  return ranges;
+}
+
+/** Gives ranges, coming by start, the lowest lane that no earlier one still takes. */
+class Lanes {
+  /** Where the last range of each lane ends. */
+  readonly #endUs: number[] = [];
+
+  place(startUs: number, endUs: number): number {
+    const free = this.#endUs.findIndex((end) => end <= startUs);
+    const lane = free < 0 ? this.#endUs.length : free;
+    this.#endUs[lane] = endUs;
+    return lane;
+  }
+}

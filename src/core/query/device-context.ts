@@ -1,0 +1,37 @@
+import { assert } from '../base/assert.ts';
+import type { Replay } from '../replay/types.ts';
+import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
+import { type SiteTotals, siteTotals } from './sites.ts';
+import { StackReader } from './stacks.ts';
+
+/** One device's trace with all that questions about it need. Made once for each device. */
+export interface DeviceContext {
+  readonly snapshot: Snapshot;
+  readonly trace: DeviceTrace;
+  readonly replay: Replay;
+  readonly stacks: StackReader;
+  /** Totals by stack, built when first asked for. */
+  sites(): SiteTotals;
+}
+
+/** `replays[i]` is that of `snapshot.devices[i]`. */
+export function createDeviceContexts(
+  snapshot: Snapshot,
+  replays: readonly Replay[],
+): DeviceContext[] {
+  assert(replays.length === snapshot.devices.length, 'one replay for each device');
+  const stacks = new StackReader(snapshot);
+  return snapshot.devices.map((trace, i) => {
+    let sites: SiteTotals | undefined;
+    return {
+      snapshot,
+      trace,
+      replay: replays[i],
+      stacks,
+      sites: () => {
+        sites ??= siteTotals(replays[i].allocations, snapshot.stacks.length);
+        return sites;
+      },
+    };
+  });
+}

@@ -1,0 +1,43 @@
+import { type AllocationTable, NEVER } from '../replay/types.ts';
+import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
+import type { SiteInfo } from './types.ts';
+
+/** Totals of all allocations by their stack. Row = stack + 1, so that row 0 is those with no stack. */
+export interface SiteTotals {
+  readonly allocations: Int32Array;
+  /** Sum of block bytes over all lifetimes. */
+  readonly totalBytes: Float64Array;
+  readonly liveAtEnd: Int32Array;
+  readonly liveAtEndBytes: Float64Array;
+}
+
+/** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
+export function siteTotals(table: AllocationTable, stackCount: number): SiteTotals {
+  const rows = stackCount - NO_STACK;
+  const totals: SiteTotals = {
+    allocations: new Int32Array(rows),
+    totalBytes: new Float64Array(rows),
+    liveAtEnd: new Int32Array(rows),
+    liveAtEndBytes: new Float64Array(rows),
+  };
+  for (let id = 0; id < table.length; id++) {
+    const row = table.stack[id] - NO_STACK;
+    totals.allocations[row]++;
+    totals.totalBytes[row] += table.sizeBytes[id];
+    if (table.end[id] !== NEVER) continue;
+    totals.liveAtEnd[row]++;
+    totals.liveAtEndBytes[row] += table.sizeBytes[id];
+  }
+  return totals;
+}
+
+/** All allocations with that stack; those without any stack count as one site. */
+export function siteInfo(totals: SiteTotals, stack: StackIndex): SiteInfo {
+  const row = stack - NO_STACK;
+  return {
+    allocations: totals.allocations[row],
+    totalBytes: totals.totalBytes[row],
+    liveAtEnd: totals.liveAtEnd[row],
+    liveAtEndBytes: totals.liveAtEndBytes[row],
+  };
+}
