@@ -1,5 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts'], environment: 'node' },
+  test: {
+    include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+    environment: 'node',
+    // Tests of whole captures take seconds when two cores are busy with other things.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
 });

@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ByteWriter } from './byte-writer.mjs';
+import { makeSnapshot } from './make-snapshot.mjs';
+import { field, parsePickle } from './pickle-nodes.mjs';
+import { PythonPickler } from './python-pickler.mjs';
+import { findSteadyWindow } from './steady-window.mjs';
+
+const fixtures = join(import.meta.dirname, '..', 'fixtures');
+const source = join(fixtures, 'train_gpt_small.pickle.gz');
+const EVENTS = 30_000;
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vramscope-bench-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const protocol4 = readdirSync(fixtures).filter((name) => {
+  if (!name.endsWith('.pickle.gz')) return false;
+  return gunzipSync(readFileSync(join(fixtures, name))).readUInt16BE(0) === 0x8004;
+});
+
+it('writes a file that CPython wrote byte for byte as it was', () => {
+  expect(protocol4.length).toBeGreaterThan(10);
+  for (const name of protocol4) {
+    const original = gunzipSync(readFileSync(join(fixtures, name)));
+    const path = join(folder, name);
+    const out = new ByteWriter(path);
+    const pickler = new PythonPickler(out);
+    pickler.write(parsePickle(original));
+    pickler.end();
+    out.close();
+    expect(readFileSync(path).equals(original), name).toBe(true);
+  }
+});
+
+describe('a snapshot made longer', () => {
+  const columns = (events: ReturnType<typeof parsePickle>[], key: string) =>
+    events.map((event) => field(event, key)?.value);
+
+  it('has the window over and over, in ever later dictionaries of their own', () => {
+    const target = join(folder, 'long.pickle');
+    const made = makeSnapshot(source, target, { events: EVENTS });
+    expect(made.eventCount).toBeGreaterThanOrEqual(EVENTS);
+    expect(made.bytes / made.eventCount).toBeGreaterThan(85);
+
+    const read = (bytes: Buffer) => field(parsePickle(bytes), 'device_traces')?.value[0].value;
+    const original = read(gunzipSync(readFileSync(source)));
+    const long = read(readFileSync(target));
+    const { from, to } = findSteadyWindow(original);
+    const window = original.slice(from, to);
+    const repeats = Array.from({ length: made.repetitions - 1 }, () => window).flat();
+    const expected = [...original.slice(0, to), ...repeats, ...original.slice(to)];
+    for (const key of ['action', 'addr', 'size', 'stream']) {
+      expect(columns(long, key)).toEqual(columns(expected, key));
+    }
+    expect(new Set(long).size).toBe(made.eventCount);
+    const times = columns(long, 'time_us');
+    expect(times.every((timeUs, i) => i === 0 || timeUs >= times[i - 1])).toBe(true);
+  });
+
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+  it.skipIf(!hasPython)(
+    'is what CPython itself would write, and the C++ form holds the same',
+    () => {
+      const python = join(folder, 'python.pickle');
+      const cpp = join(folder, 'cpp.pickle');
+      makeSnapshot(source, python, { events: EVENTS });
+      makeSnapshot(source, cpp, { events: EVENTS, pickler: 'cpp' });
+      const script = [
+        'import pickle, sys',
+        'a, b = (open(path, "rb").read() for path in sys.argv[1:])',
+        'snapshot = pickle.loads(a)',
+        'print(pickle.dumps(snapshot, 4) == a, pickle.loads(b) == snapshot)',
+      ].join('\n');
+      const { stdout } = spawnSync('python3', ['-c', script, python, cpp], { encoding: 'utf8' });
+      expect(stdout.trim()).toBe('True True');
+    },
+  );
+});
