@@ -1,0 +1,80 @@
+/**
+ * From a viewport's x axis to the events that each pixel column covers.
+ *
+ * A column edge is x0 + c * columnWidth. On a snapped viewport (see viewport.ts) that product and
+ * sum are exact in floating point, so a panned frame has the very columns of a fresh one.
+ * Columns outside the trace have first = last = -1.
+ */
+import type { EventIndex } from '../snapshot/tables.ts';
+import type { SampledTimes } from './sampled-times.ts';
+import type { TimelineIndex } from './timeline-index.ts';
+import type { Viewport } from './types.ts';
+
+/** The states first[c] to last[c], both included, are those that hold somewhere in column c. */
+export interface ColumnRanges {
+  readonly width: number;
+  readonly first: Int32Array;
+  readonly last: Int32Array;
+}
+
+/** The part of a viewport that decides which events a column covers. */
+export type ColumnAxis = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
+
+/** Ranges of all columns. Throws RangeError for an axis by time when the trace has no times. */
+export function columnRanges(index: TimelineIndex, view: ColumnAxis): ColumnRanges {
+  if (view.axis === 'event') return statesByEvent(index.eventCount, view.x0, view.x1, view.width);
+  if (index.times === undefined) throw new RangeError('This trace has no times to draw by');
+  return statesByTime(index.times, index.eventCount, view.x0, view.x1, view.width);
+}
+
+/** State t spans x from t to t + 1. Example: 4 columns over x 0 to 6 cover events 0-1, 1-2, 3-4, 4-5. */
+export function statesByEvent(
+  eventCount: number,
+  x0: number,
+  x1: number,
+  width: number,
+): ColumnRanges {
+  const ranges = emptyRanges(width);
+  const columnWidth = (x1 - x0) / width;
+  for (let column = 0; column < width; column++) {
+    const left = x0 + column * columnWidth;
+    const right = x0 + (column + 1) * columnWidth;
+    if (right <= 0 || left >= eventCount) continue;
+    ranges.first[column] = Math.max(0, Math.floor(left));
+    ranges.last[column] = Math.min(eventCount, Math.ceil(right)) - 1;
+  }
+  return ranges;
+}
+
+/**
+ * A column holds the events at left <= time < right and, unless an event happens at `left` itself,
+ * the state that the last event before it left behind. The trace ends 1 us after its last event.
+ */
+export function statesByTime(
+  times: SampledTimes,
+  eventCount: number,
+  x0: number,
+  x1: number,
+  width: number,
+): ColumnRanges {
+  const ranges = emptyRanges(width);
+  const columnWidth = (x1 - x0) / width;
+  let before: EventIndex = times.countBefore(x0);
+  for (let column = 0; column < width; column++) {
+    const left = x0 + column * columnWidth;
+    const right = x0 + (column + 1) * columnWidth;
+    const beforeRight = Math.max(before, times.countBefore(right));
+    if (right > 0 && left < times.durationUs + 1 && eventCount > 0) {
+      const carriedIn = before === eventCount || times.of(before) > left;
+      const first = Math.max(0, carriedIn ? before - 1 : before);
+      ranges.first[column] = first;
+      ranges.last[column] = Math.max(first, beforeRight - 1);
+    }
+    before = beforeRight;
+  }
+  return ranges;
+}
+
+function emptyRanges(width: number): ColumnRanges {
+  return { width, first: new Int32Array(width).fill(-1), last: new Int32Array(width).fill(-1) };
+}

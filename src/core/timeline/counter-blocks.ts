@@ -1,0 +1,124 @@
+/**
+ * Extremes of one counter over any range of events, exact at every zoom.
+ *
+ * For each block of 64 events: lowest value, highest value, and where the highest first stands.
+ * A range is some whole blocks (from these columns) and two partial ones (filled from the replay).
+ * Whole blocks are scanned one by one: all 89,063 of 5.7 M events take 0.1 ms, once a frame, so
+ * levels above the blocks would buy nothing. 17 B a block: 1.5 MB for 5.7 M events.
+ */
+import type { CounterName, Replay } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+
+const BLOCK_BITS = 6;
+const BLOCK = 1 << BLOCK_BITS;
+/** Events filled at a time while building. */
+const FILL = BLOCK * 64;
+
+/** What {@link CounterBlocks.scan} found: valid until the next scan. */
+export interface RangeExtremes {
+  readonly max: number;
+  readonly min: number;
+  /** First event of the range with the highest value. */
+  readonly argmax: EventIndex;
+}
+
+export class CounterBlocks implements RangeExtremes {
+  max = 0;
+  min = 0;
+  argmax: EventIndex = -1;
+
+  readonly #replay: Replay;
+  readonly #name: CounterName;
+  readonly #eventCount: number;
+  readonly #blockMax: Float64Array;
+  readonly #blockMin: Float64Array;
+  readonly #blockArgmax: Uint8Array;
+  /** Values of the block that was filled last: neighbouring columns share it. */
+  readonly #filled = new Float64Array(BLOCK);
+  #filledBlock = -1;
+
+  constructor(replay: Replay, name: CounterName, eventCount: number) {
+    this.#replay = replay;
+    this.#name = name;
+    this.#eventCount = eventCount;
+    const blocks = Math.ceil(eventCount / BLOCK);
+    this.#blockMax = new Float64Array(blocks);
+    this.#blockMin = new Float64Array(blocks);
+    this.#blockArgmax = new Uint8Array(blocks);
+    const values = new Float64Array(FILL);
+    for (let from = 0; from < eventCount; from += FILL) {
+      const count = Math.min(FILL, eventCount - from);
+      replay.fillCounter(name, from, values.subarray(0, count));
+      this.#reduce(values, from >> BLOCK_BITS, count);
+    }
+  }
+
+  /** Highest, lowest and first highest of events first to last, both included and inside the trace. */
+  scan(first: EventIndex, last: EventIndex): RangeExtremes {
+    this.max = -Infinity;
+    this.min = Infinity;
+    const firstBlock = first >> BLOCK_BITS;
+    const lastBlock = last >> BLOCK_BITS;
+    if (firstBlock === lastBlock) {
+      this.#scanPart(firstBlock, first & (BLOCK - 1), last & (BLOCK - 1));
+      return this;
+    }
+    this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1);
+    this.#scanWhole(firstBlock + 1, lastBlock);
+    this.#scanPart(lastBlock, 0, last & (BLOCK - 1));
+    return this;
+  }
+
+  #reduce(values: Float64Array, firstBlock: number, count: number): void {
+    for (let from = 0, block = firstBlock; from < count; from += BLOCK, block++) {
+      const stop = Math.min(count, from + BLOCK);
+      let max = values[from];
+      let min = max;
+      let argmax = from;
+      for (let i = from + 1; i < stop; i++) {
+        const value = values[i];
+        if (value > max) {
+          max = value;
+          argmax = i;
+        } else if (value < min) min = value;
+      }
+      this.#blockMax[block] = max;
+      this.#blockMin[block] = min;
+      this.#blockArgmax[block] = argmax - from;
+    }
+  }
+
+  #scanWhole(fromBlock: number, toBlock: number): void {
+    const blockMax = this.#blockMax;
+    const blockMin = this.#blockMin;
+    let { max, min } = this;
+    let best = -1;
+    for (let block = fromBlock; block < toBlock; block++) {
+      if (blockMax[block] > max) {
+        max = blockMax[block];
+        best = block;
+      }
+      if (blockMin[block] < min) min = blockMin[block];
+    }
+    this.max = max;
+    this.min = min;
+    if (best >= 0) this.argmax = best * BLOCK + this.#blockArgmax[best];
+  }
+
+  #scanPart(block: number, from: number, to: number): void {
+    if (block !== this.#filledBlock) {
+      const count = Math.min(BLOCK, this.#eventCount - block * BLOCK);
+      const out = count === BLOCK ? this.#filled : this.#filled.subarray(0, count);
+      this.#replay.fillCounter(this.#name, block * BLOCK, out);
+      this.#filledBlock = block;
+    }
+    for (let i = from; i <= to; i++) {
+      const value = this.#filled[i];
+      if (value > this.max) {
+        this.max = value;
+        this.argmax = block * BLOCK + i;
+      }
+      if (value < this.min) this.min = value;
+    }
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * The live stack, carried from state to state.
+ *
+ * The stack is kept in chunks of at most 64 allocations, bottom first. A chunk knows the next event
+ * that changes anything in it (a free requested or completed); until then it is passed over
+ * without a look at its items. Only chunks in which something happened are gone through.
+ *
+ *   chunk 0: ids 0-63, 40 MB, changes at 900 │ chunk 1: ids 70-91, 3 MB, changes at 120 │ …
+ *
+ * Chunks live in slots of 64 items; `slots[k]` is where the items of the k-th chunk from the bottom
+ * are, at slots[k] * 64 to slots[k] * 64 + counts[k].
+ */
+import type { AllocationIndex } from '../replay/types.ts';
+import { NEVER } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { PENDING_CODE } from './colors.ts';
+import type { TimelineIndex } from './timeline-index.ts';
+
+export const CHUNK_BITS = 6;
+export const CHUNK = 1 << CHUNK_BITS;
+/** `chunkClass` of a chunk whose allocations differ in class. */
+export const MIXED = -1;
+
+const BIRTHS = 1 << 14;
+const FIRST_SLOTS = 64;
+
+export class LiveSweep {
+  /** Number of chunks; the columns below have one entry a chunk, from the bottom up. */
+  chunkCount = 0;
+  slots = new Int32Array(FIRST_SLOTS);
+  counts = new Int32Array(FIRST_SLOTS);
+  bytes = new Float64Array(FIRST_SLOTS);
+  /** The class that all allocations of a chunk share, or MIXED. */
+  chunkClass = new Int16Array(FIRST_SLOTS);
+  /** Per item, in slots. */
+  ids = new Int32Array(FIRST_SLOTS * CHUNK);
+  itemBytes = new Float64Array(FIRST_SLOTS * CHUNK);
+  itemClass = new Uint8Array(FIRST_SLOTS * CHUNK);
+  totalBytes = 0;
+  state: EventIndex = -1;
+
+  readonly #index: TimelineIndex;
+  #classOf: Uint8Array;
+  #nextId: AllocationIndex = 0;
+  #changes = new Int32Array(FIRST_SLOTS);
+  #ends = new Int32Array(FIRST_SLOTS * CHUNK);
+  #freeRequested = new Int32Array(FIRST_SLOTS * CHUNK);
+  #freeSlots: number[] = [];
+  #usedSlots = 0;
+  readonly #births = new Int32Array(BIRTHS);
+
+  constructor(index: TimelineIndex) {
+    this.#index = index;
+    this.#classOf = new Uint8Array(index.allocations.length);
+  }
+
+  /** Back to an empty stack. `classOf` has a class below MAX_CLASSES for each allocation. */
+  reset(classOf: Uint8Array): void {
+    this.#classOf = classOf;
+    this.chunkCount = 0;
+    this.totalBytes = 0;
+    this.state = -1;
+    this.#nextId = 0;
+    this.#freeSlots = [];
+    this.#usedSlots = 0;
+  }
+
+  /**
+   * Moves on to `state`, which must not lie before the present one.
+   * Returns the bytes from the bottom below which nothing changed.
+   */
+  advance(state: EventIndex): number {
+    this.state = state;
+    const unchangedBelow = this.#retire(state);
+    const nextId = this.#index.nextId(state);
+    for (let from = this.#nextId; from < nextId; from += BIRTHS) {
+      const to = Math.min(nextId, from + BIRTHS);
+      this.#append(state, this.#index.maxEnd.collect(state, from, to, this.#births));
+    }
+    this.#nextId = nextId;
+    return unchangedBelow;
+  }
+
+  /** Bytes below an allocation in the stack; -1 when it is not live at the present state. */
+  bottomOf(id: AllocationIndex): number {
+    let bottom = 0;
+    let k = 0;
+    for (; k + 1 < this.chunkCount && this.ids[this.slots[k + 1] << CHUNK_BITS] <= id; k++) {
+      bottom += this.bytes[k];
+    }
+    if (k >= this.chunkCount) return -1;
+    const from = this.slots[k] << CHUNK_BITS;
+    for (let i = from; i < from + this.counts[k]; i++) {
+      if (this.ids[i] === id) return bottom;
+      bottom += this.itemBytes[i];
+    }
+    return -1;
+  }
+
+  /** Takes out what is dead at `state`, marks what became pending, merges chunks that got thin. */
+  #retire(state: EventIndex): number {
+    const changes = this.#changes;
+    let bottom = 0;
+    let unchangedBelow = -1;
+    let write = 0;
+    for (let k = 0; k < this.chunkCount; k++) {
+      if (changes[k] <= state) {
+        const before = this.#compact(k, state);
+        if (unchangedBelow < 0) unchangedBelow = bottom + before;
+      }
+      bottom += this.bytes[k];
+      const count = this.counts[k];
+      if (count === 0) {
+        this.#freeSlots.push(this.slots[k]);
+      } else if (write > 0 && this.counts[write - 1] + count <= CHUNK) {
+        this.#mergeInto(write - 1, k);
+      } else {
+        if (write < k) this.#moveChunk(k, write);
+        write++;
+      }
+    }
+    this.chunkCount = write;
+    this.totalBytes = bottom;
+    return unchangedBelow < 0 ? bottom : unchangedBelow;
+  }
+
+  /** Compacts one chunk in place. Returns the bytes of its items before the first that changed. */
+  #compact(k: number, state: EventIndex): number {
+    const { ids, itemBytes, itemClass } = this;
+    const ends = this.#ends;
+    const freeRequested = this.#freeRequested;
+    const from = this.slots[k] << CHUNK_BITS;
+    const to = from + this.counts[k];
+    let write = from;
+    let bytes = 0;
+    let change = NEVER;
+    let unchanged = -1;
+    let mixed = 0;
+    for (let i = from; i < to; i++) {
+      const end = ends[i];
+      const free = freeRequested[i];
+      const isPending = free <= state;
+      const size = itemBytes[i];
+      const paintClass = isPending ? PENDING_CODE : itemClass[i];
+      if (unchanged < 0 && (end <= state || paintClass !== itemClass[i])) unchanged = bytes;
+      ids[write] = ids[i];
+      ends[write] = end;
+      freeRequested[write] = free;
+      itemBytes[write] = size;
+      itemClass[write] = paintClass;
+      if (end > state) {
+        bytes += size;
+        mixed |= paintClass ^ itemClass[from];
+        const next = isPending || free > end ? end : free;
+        if (next < change) change = next;
+        write++;
+      }
+    }
+    this.counts[k] = write - from;
+    this.bytes[k] = bytes;
+    this.chunkClass[k] = mixed === 0 ? itemClass[from] : MIXED;
+    this.#changes[k] = change;
+    return unchanged;
+  }
+
+  /** Appends the first `count` of the births on top of the stack. */
+  #append(state: EventIndex, count: number): void {
+    const { sizeBytes, end, freeRequested } = this.#index.allocations;
+    for (let b = 0; b < count; b++) {
+      const k = this.#chunkWithRoom();
+      const i = (this.slots[k] << CHUNK_BITS) + this.counts[k];
+      const id = this.#births[b];
+      const free = freeRequested[id];
+      const isPending = free <= state;
+      const paintClass = isPending ? PENDING_CODE : this.#classOf[id];
+      const next = isPending || free > end[id] ? end[id] : free;
+      this.ids[i] = id;
+      this.#ends[i] = end[id];
+      this.#freeRequested[i] = free;
+      this.itemBytes[i] = sizeBytes[id];
+      this.itemClass[i] = paintClass;
+      if (this.counts[k]++ === 0) this.chunkClass[k] = paintClass;
+      else if (this.chunkClass[k] !== paintClass) this.chunkClass[k] = MIXED;
+      if (next < this.#changes[k]) this.#changes[k] = next;
+      this.bytes[k] += sizeBytes[id];
+      this.totalBytes += sizeBytes[id];
+    }
+  }
+
+  /** The top chunk, or a new one on top of it when it is full. */
+  #chunkWithRoom(): number {
+    const top = this.chunkCount - 1;
+    if (top >= 0 && this.counts[top] < CHUNK) return top;
+    const slot = this.#freeSlots.pop() ?? this.#usedSlots++;
+    if (Math.max(slot, top + 1) >= this.slots.length) this.#grow();
+    const k = this.chunkCount++;
+    this.slots[k] = slot;
+    this.counts[k] = 0;
+    this.bytes[k] = 0;
+    this.#changes[k] = NEVER;
+    return k;
+  }
+
+  /** Moves the items of chunk k on top of those of chunk `below`, which has the room. */
+  #mergeInto(below: number, k: number): void {
+    const to = (this.slots[below] << CHUNK_BITS) + this.counts[below];
+    const from = this.slots[k] << CHUNK_BITS;
+    const stop = from + this.counts[k];
+    for (const column of [
+      this.ids,
+      this.#ends,
+      this.#freeRequested,
+      this.itemBytes,
+      this.itemClass,
+    ]) {
+      column.copyWithin(to, from, stop);
+    }
+    this.counts[below] += this.counts[k];
+    this.bytes[below] += this.bytes[k];
+    if (this.chunkClass[below] !== this.chunkClass[k]) this.chunkClass[below] = MIXED;
+    if (this.#changes[k] < this.#changes[below]) this.#changes[below] = this.#changes[k];
+    this.#freeSlots.push(this.slots[k]);
+  }
+
+  #moveChunk(from: number, to: number): void {
+    this.slots[to] = this.slots[from];
+    this.counts[to] = this.counts[from];
+    this.bytes[to] = this.bytes[from];
+    this.chunkClass[to] = this.chunkClass[from];
+    this.#changes[to] = this.#changes[from];
+  }
+
+  #grow(): void {
+    const slots = this.slots.length * 2;
+    this.slots = copyTo(new Int32Array(slots), this.slots);
+    this.counts = copyTo(new Int32Array(slots), this.counts);
+    this.bytes = copyTo(new Float64Array(slots), this.bytes);
+    this.chunkClass = copyTo(new Int16Array(slots), this.chunkClass);
+    this.#changes = copyTo(new Int32Array(slots), this.#changes);
+    this.ids = copyTo(new Int32Array(slots * CHUNK), this.ids);
+    this.itemBytes = copyTo(new Float64Array(slots * CHUNK), this.itemBytes);
+    this.itemClass = copyTo(new Uint8Array(slots * CHUNK), this.itemClass);
+    this.#ends = copyTo(new Int32Array(slots * CHUNK), this.#ends);
+    this.#freeRequested = copyTo(new Int32Array(slots * CHUNK), this.#freeRequested);
+  }
+}
+
+type Column = Int32Array | Float64Array | Int16Array | Uint8Array;
+
+function copyTo<T extends Column>(larger: T, smaller: T): T {
+  larger.set(smaller);
+  return larger;
+}

@@ -1,0 +1,59 @@
+import type { AllocationIndex } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import type { TimelineIndex } from './timeline-index.ts';
+
+/** What lies under a pixel. */
+export interface StackHits {
+  /** Allocations that overlap the range, bottom first; empty above the stack. */
+  readonly ids: readonly AllocationIndex[];
+  /** Sum of their block bytes, whole blocks and not only the overlap. */
+  readonly totalBytes: number;
+  /** The one that covers most of the range, the lowest of equals; -1 when nothing is there. */
+  readonly main: AllocationIndex;
+  /** Bytes below `main` in the stack; 0 when nothing is there. */
+  readonly mainBottomBytes: number;
+}
+
+const IDS_AT_ONCE = 1 << 14;
+const scratch = new Int32Array(IDS_AT_ONCE);
+
+/**
+ * Exactly which allocations overlap bytes `bytesFrom` to `bytesTo` of the stack at a state, found
+ * anew from the pyramid: no id buffer, so nothing is missed that the pixels could not show.
+ * Bytes count from the bottom of the stack. Cost grows with the live allocations: 10 us for 1,000.
+ */
+export function stackHits(
+  index: TimelineIndex,
+  state: EventIndex,
+  bytesFrom: number,
+  bytesTo: number,
+): StackHits {
+  const { sizeBytes } = index.allocations;
+  const ids: AllocationIndex[] = [];
+  let totalBytes = 0;
+  let main = -1;
+  let mainBottomBytes = 0;
+  let mainOverlap = 0;
+  let bottom = 0;
+  const nextId = state < 0 ? 0 : index.nextId(state);
+  for (let from = 0; from < nextId && bottom < bytesTo; from += IDS_AT_ONCE) {
+    const to = Math.min(nextId, from + IDS_AT_ONCE);
+    const count = index.maxEnd.collect(state, from, to, scratch);
+    for (let i = 0; i < count && bottom < bytesTo; i++) {
+      const id = scratch[i];
+      const top = bottom + sizeBytes[id];
+      const overlap = Math.min(top, bytesTo) - Math.max(bottom, bytesFrom);
+      if (overlap > 0) {
+        ids.push(id);
+        totalBytes += sizeBytes[id];
+        if (overlap > mainOverlap) {
+          main = id;
+          mainOverlap = overlap;
+          mainBottomBytes = bottom;
+        }
+      }
+      bottom = top;
+    }
+  }
+  return { ids, totalBytes, main, mainBottomBytes };
+}

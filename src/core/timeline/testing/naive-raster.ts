@@ -1,0 +1,91 @@
+/**
+ * The plain way to draw a frame, as an oracle: no index, no sweep, no chunks. Every column looks at
+ * every event it covers and every allocation there is, every pixel at every allocation live.
+ * Shares nothing with the raster but its definitions.
+ */
+import type { Replay } from '../../replay/types.ts';
+import type { Viewport } from '../types.ts';
+
+export const NAIVE_BACKGROUND = 'background';
+export const NAIVE_THIN = 'thin';
+export const NAIVE_PENDING = 'pending';
+
+/** 'background', 'thin', 'pending' or a class, then ' edge' and ' faded' where they apply. */
+export type NaivePixel = string;
+
+export interface NaiveColumn {
+  readonly state: number;
+  readonly maxBytes: number;
+  /** Row 0 at the bottom. */
+  readonly pixels: readonly NaivePixel[];
+}
+
+interface Band {
+  readonly bottom: number;
+  readonly top: number;
+  readonly label: string;
+}
+
+/** The live stack at a state, bottom first. */
+export function naiveBands(replay: Replay, state: number, classOf: Uint8Array): Band[] {
+  const { length, start, end, freeRequested, sizeBytes } = replay.allocations;
+  const bands: Band[] = [];
+  let bottom = 0;
+  for (let id = 0; id < length; id++) {
+    if (start[id] > state || end[id] <= state) continue;
+    const label = freeRequested[id] <= state ? NAIVE_PENDING : `${classOf[id]}`;
+    bands.push({ bottom, top: bottom + sizeBytes[id], label });
+    bottom += sizeBytes[id];
+  }
+  return bands;
+}
+
+/** Draws the column that covers the states in `covered`; they are consecutive, in order. */
+export function naiveColumn(
+  replay: Replay,
+  view: Viewport,
+  classOf: Uint8Array,
+  covered: readonly number[],
+): NaiveColumn {
+  const empty = new Array<string>(view.height).fill(NAIVE_BACKGROUND);
+  if (covered.length === 0) return { state: -1, maxBytes: NaN, pixels: empty };
+  const totals = covered.map((state) => naiveBands(replay, state, classOf).at(-1)?.top ?? 0);
+  const maxBytes = Math.max(...totals);
+  const minBytes = Math.min(...totals);
+  const state = covered[totals.indexOf(maxBytes)];
+  const bands = naiveBands(replay, state, classOf);
+  const rowBytes = (view.y1 - view.y0) / view.height;
+  const pixels = empty.map((_, row) => {
+    const centre = view.y0 + (row + 0.5) * rowBytes;
+    const pixel = naivePixel(bands, centre, rowBytes);
+    const isFaded = pixel !== NAIVE_BACKGROUND && minBytes < maxBytes && centre >= minBytes;
+    return isFaded ? `${pixel} faded` : pixel;
+  });
+  return { state, maxBytes, pixels };
+}
+
+function naivePixel(bands: readonly Band[], centre: number, rowBytes: number): NaivePixel {
+  const low = centre - rowBytes / 2;
+  const high = centre + rowBytes / 2;
+  const owner = bands.find((band) => band.bottom <= centre && centre < band.top);
+  if (owner === undefined) return NAIVE_BACKGROUND;
+  const covered = Math.min(owner.top, high) - Math.max(owner.bottom, low);
+  if (covered >= rowBytes / 2) {
+    const isTopRow = owner.top <= centre + rowBytes;
+    return isTopRow && rowsOwned(owner, low, rowBytes) >= 4 ? `${owner.label} edge` : owner.label;
+  }
+  const labels = new Set<string>();
+  for (const { bottom, top, label } of bands) {
+    if (top > bottom && top > low && bottom < high) labels.add(label);
+  }
+  return labels.size === 1 ? owner.label : NAIVE_THIN;
+}
+
+/** Number of pixel centres in a band, counted by walking from a pixel's lower edge. */
+function rowsOwned(band: Band, low: number, rowBytes: number): number {
+  let rows = 0;
+  const holds = (centre: number): boolean => band.bottom <= centre && centre < band.top;
+  for (let centre = low + rowBytes / 2; holds(centre); centre -= rowBytes) rows++;
+  for (let centre = low + rowBytes * 1.5; holds(centre); centre += rowBytes) rows++;
+  return rows;
+}

@@ -1,0 +1,99 @@
+/** Small made-up replays for tests: lifetimes in, counters by brute force. */
+import {
+  type AllocationTable,
+  type CounterName,
+  type Counters,
+  NEVER,
+  type Peak,
+  type Replay,
+} from '../../replay/types.ts';
+
+/** One block's life; events as in AllocationTable, -1 = before the trace. */
+export interface Life {
+  readonly start: number;
+  /** Undefined: never. */
+  readonly freeRequested?: number | undefined;
+  readonly end?: number | undefined;
+  readonly sizeBytes: number;
+  readonly stack?: number;
+}
+
+const NAMES: readonly CounterName[] = [
+  'requestedBytes',
+  'allocatedBytes',
+  'activeBytes',
+  'reservedBytes',
+  'inactiveSplitBytes',
+];
+
+/** `lives` in order of start. Reserved is made up: the highest active so far, in steps of 1,000. */
+export function syntheticReplay(lives: readonly Life[], eventCount: number): Replay {
+  const allocations = allocationTable(lives);
+  const series = new Map(NAMES.map((name) => [name, counterSeries(name, lives, eventCount)]));
+  const at = (name: CounterName, event: number): number => series.get(name)?.[event + 1] ?? 0;
+  const countersAt = (event: number): Counters => ({
+    requestedBytes: at('requestedBytes', event),
+    allocatedBytes: at('allocatedBytes', event),
+    activeBytes: at('activeBytes', event),
+    reservedBytes: at('reservedBytes', event),
+    inactiveSplitBytes: at('inactiveSplitBytes', event),
+  });
+  const noPeak: Peak = { bytes: 0, event: -1 };
+  return {
+    allocations,
+    segmentSpans: { ...allocations, isExpandable: new Uint8Array(0), length: 0 },
+    recording: allocations.preexisting > 0 ? 'preexisting' : 'complete',
+    recordingReason: 'made up',
+    start: countersAt(-1),
+    end: countersAt(eventCount - 1),
+    peaks: {
+      requestedBytes: noPeak,
+      allocatedBytes: noPeak,
+      activeBytes: noPeak,
+      reservedBytes: noPeak,
+      inactiveSplitBytes: noPeak,
+    },
+    anomalyCount: 0,
+    anomalies: [],
+    allocationOfEvent: new Int32Array(eventCount).fill(-1),
+    countersAt,
+    fillCounter(name, from, out) {
+      for (let i = 0; i < out.length; i++) out[i] = at(name, from + i);
+    },
+  };
+}
+
+function allocationTable(lives: readonly Life[]): AllocationTable {
+  const sizeBytes = Float64Array.from(lives, (life) => life.sizeBytes);
+  return {
+    length: lives.length,
+    preexisting: lives.filter((life) => life.start < 0).length,
+    start: Int32Array.from(lives, (life) => life.start),
+    freeRequested: Int32Array.from(lives, (life) => life.freeRequested ?? NEVER),
+    end: Int32Array.from(lives, (life) => life.end ?? NEVER),
+    address: new Float64Array(lives.length),
+    requestedBytes: sizeBytes,
+    sizeBytes,
+    stream: new Uint16Array(lives.length),
+    pool: new Uint16Array(lives.length),
+    isSmall: new Uint8Array(lives.length),
+    stack: Int32Array.from(lives, (life) => life.stack ?? -1),
+  };
+}
+
+/** Entry t + 1 is the counter after event t. */
+function counterSeries(name: CounterName, lives: readonly Life[], eventCount: number): number[] {
+  const series: number[] = [];
+  for (let event = -1; event < eventCount; event++) {
+    let sum = 0;
+    for (const life of lives) {
+      const until = name === 'allocatedBytes' ? life.freeRequested : life.end;
+      if (life.start <= event && (until ?? NEVER) > event) sum += life.sizeBytes;
+    }
+    if (name === 'reservedBytes') {
+      sum = Math.max(series.at(-1) ?? 0, Math.ceil(sum / 1000) * 1000);
+    }
+    series.push(sum);
+  }
+  return series;
+}

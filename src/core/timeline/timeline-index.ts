@@ -1,0 +1,81 @@
+/**
+ * What drawing needs beside the replay itself. Lean: 5.7 M events and 1.9 M allocations take about
+ * 0.5 MB (max-end pyramid) + 0.4 MB (next ids) + 1.5 MB a counter + 0.7 MB (times).
+ *
+ * States are raw event indices: state t is what stands after event t, an allocation is live in
+ * start <= t < end. Heights are true block bytes, so the top of the stack is the active counter.
+ */
+import { lowerBound } from '../base/binary-search.ts';
+import type { AllocationIndex, AllocationTable, CounterName, Replay } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { CounterBlocks } from './counter-blocks.ts';
+import { MaxEndPyramid } from './max-end-pyramid.ts';
+import { SampledTimes } from './sampled-times.ts';
+
+const CHECKPOINT_BITS = 6;
+
+export class TimelineIndex {
+  readonly eventCount: number;
+  readonly allocations: AllocationTable;
+  readonly maxEnd: MaxEndPyramid;
+  /** Undefined when the events carry no times: then only the event axis can be drawn. */
+  readonly times: SampledTimes | undefined;
+  readonly #replay: Replay;
+  /** nextIds[k] allocations started before event 64 k. */
+  readonly #nextIds: Int32Array;
+  readonly #counters = new Map<CounterName, CounterBlocks>();
+
+  constructor(replay: Replay, eventCount: number, timeUs: Float64Array | undefined) {
+    this.#replay = replay;
+    this.eventCount = eventCount;
+    this.allocations = replay.allocations;
+    this.maxEnd = new MaxEndPyramid(replay.allocations.end);
+    this.times = timeUs === undefined ? undefined : new SampledTimes(timeUs);
+    this.#nextIds = buildNextIds(replay.allocations, eventCount);
+    this.counter('activeBytes');
+  }
+
+  /** Number of allocations that started at or before event `state`: the ids in question at it. */
+  nextId(state: EventIndex): AllocationIndex {
+    const started = state + 1;
+    const block = started >> CHECKPOINT_BITS;
+    const nextIds = this.#nextIds;
+    return lowerBound(this.allocations.start, started, nextIds[block], nextIds[block + 1]);
+  }
+
+  /** Extremes of a counter. The first call for a counter other than active reads the whole trace. */
+  counter(name: CounterName): CounterBlocks {
+    let blocks = this.#counters.get(name);
+    if (blocks === undefined) {
+      blocks = new CounterBlocks(this.#replay, name, this.eventCount);
+      this.#counters.set(name, blocks);
+    }
+    return blocks;
+  }
+}
+
+/**
+ * @param eventCount events of the device's trace
+ * @param timeUs the trace's times, undefined when it has none
+ */
+export function buildTimelineIndex(
+  replay: Replay,
+  eventCount: number,
+  timeUs?: Float64Array,
+): TimelineIndex {
+  return new TimelineIndex(replay, eventCount, timeUs);
+}
+
+/** One entry for each 64 events, and a last one with all allocations. */
+function buildNextIds(allocations: AllocationTable, eventCount: number): Int32Array {
+  const { start, length } = allocations;
+  const nextIds = new Int32Array((eventCount >> CHECKPOINT_BITS) + 2);
+  let id = 0;
+  for (let k = 0; k < nextIds.length - 1; k++) {
+    const event = k << CHECKPOINT_BITS;
+    while (id < length && start[id] < event) id++;
+    nextIds[k] = id;
+  }
+  nextIds[nextIds.length - 1] = length;
+  return nextIds;
+}

@@ -1,0 +1,121 @@
+/**
+ * Moving viewports: fit, pan, zoom, clamp, snap. Pure; x in events or microseconds, y in bytes.
+ *
+ * Snapping keeps the picture calm. Columns lie on a grid anchored at x = 0 whose width has at most
+ * 10 significant bits, such as 1,304 = 652 * 2 or 0.375 = 3 * 2^-3. Then every edge, column * width,
+ * is exact in floating point, and panning by whole columns gives bit-identical columns.
+ */
+import type { TimeAxis, Viewport } from './types.ts';
+
+/** How far the trace reaches: x from 0 to x, y from 0 to y. */
+export interface Extent {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** No closer than this many events or microseconds across, and bytes from bottom to top. */
+const MIN_SPAN_X = 4;
+const MIN_SPAN_Y = 1024;
+const GRID_BITS = 10;
+/** Room above the highest peak. */
+const HEADROOM = 1.05;
+
+/** Where the x axis ends. By time the last event's state is held for 1 us, so that it can be seen. */
+export function axisExtent(axis: TimeAxis, eventCount: number, durationUs: number): number {
+  return axis === 'event' ? Math.max(1, eventCount) : durationUs + 1;
+}
+
+/** The whole trace, with a little room above. */
+export function fitViewport(
+  axis: TimeAxis,
+  extent: Extent,
+  width: number,
+  height: number,
+): Viewport {
+  const y1 = Math.max(MIN_SPAN_Y, extent.y * HEADROOM);
+  return snapToColumns({ axis, x0: 0, x1: extent.x, y0: 0, y1, width, height }, extent);
+}
+
+/**
+ * Sets the column width to the grid's nearest (the next wider one where the whole trace is shown)
+ * and x0 to a column edge; the last column may reach beyond the trace. Widths change by 0.1 % at
+ * most, so zooming by less may change nothing. Snapping a snapped viewport changes nothing.
+ */
+export function snapToColumns(view: Viewport, extent: Extent): Viewport {
+  const span = view.x1 - view.x0;
+  const toWhole = span >= extent.x ? ceilLeniently : Math.round;
+  const unit = gridUnit(span / view.width);
+  const columnWidth = toWhole(span / view.width / unit) * unit;
+  const columns = Math.ceil(extent.x / columnWidth);
+  const last = Math.max(0, columns - view.width);
+  const wanted = Math.round(view.x0 / columnWidth);
+  const first = view.x1 >= extent.x ? last : Math.max(0, Math.min(wanted, last));
+  return { ...view, x0: first * columnWidth, x1: (first + view.width) * columnWidth };
+}
+
+/** Moves by whole columns and rows; positive is to later events and more bytes. Stops at the ends. */
+export function panBy(view: Viewport, columns: number, rows: number, extent: Extent): Viewport {
+  const dx = (Math.round(columns) * (view.x1 - view.x0)) / view.width;
+  const dy = (Math.round(rows) * (view.y1 - view.y0)) / view.height;
+  const { y0, y1 } = clampViewport({ ...view, y0: view.y0 + dy, y1: view.y1 + dy }, extent);
+  return snapToColumns({ ...view, x0: view.x0 + dx, x1: view.x1 + dx, y0, y1 }, extent);
+}
+
+/**
+ * Zooms x so that what is under the pointer stays there. `pointer` is 0 at the left and 1 at the
+ * right edge; factor 2 shows half as much. The result is snapped: within a column of exact.
+ */
+export function zoomXAt(view: Viewport, pointer: number, factor: number, extent: Extent): Viewport {
+  const at = view.x0 + pointer * (view.x1 - view.x0);
+  const span = Math.min(extent.x, Math.max(MIN_SPAN_X, (view.x1 - view.x0) / factor));
+  const x0 = at - pointer * span;
+  return snapToColumns(clampViewport({ ...view, x0, x1: x0 + span }, extent), extent);
+}
+
+/** Zooms y likewise. `pointer` is 0 at the bottom and 1 at the top edge. */
+export function zoomYAt(view: Viewport, pointer: number, factor: number, extent: Extent): Viewport {
+  const at = view.y0 + pointer * (view.y1 - view.y0);
+  const span = Math.max(MIN_SPAN_Y, (view.y1 - view.y0) / factor);
+  const y0 = at - pointer * span;
+  return clampViewport({ ...view, y0, y1: y0 + span }, extent);
+}
+
+/** Shows x from `from` to `to`, in either order, widened where that is less than can be shown. */
+export function zoomToRange(view: Viewport, from: number, to: number, extent: Extent): Viewport {
+  const centre = (from + to) / 2;
+  const span = Math.max(MIN_SPAN_X, Math.abs(to - from));
+  const x0 = centre - span / 2;
+  return snapToColumns(clampViewport({ ...view, x0, x1: x0 + span }, extent), extent);
+}
+
+/**
+ * Into the trace: spans no larger than it (and no smaller than can be shown), then moved inside.
+ * Values that are no numbers, as from a hand-written URL, give the whole axis.
+ */
+export function clampViewport(view: Viewport, extent: Extent): Viewport {
+  const [x0, x1] = clampRange(view.x0, view.x1, extent.x, MIN_SPAN_X);
+  const [y0, y1] = clampRange(
+    view.y0,
+    view.y1,
+    Math.max(MIN_SPAN_Y, extent.y * HEADROOM),
+    MIN_SPAN_Y,
+  );
+  return { ...view, x0, x1, y0, y1 };
+}
+
+function clampRange(from: number, to: number, max: number, least: number): [number, number] {
+  if (!Number.isFinite(from) || !Number.isFinite(to) || to <= from) return [0, max];
+  const span = Math.min(max, Math.max(Math.min(least, max), to - from));
+  const start = Math.max(0, Math.min(from, max - span));
+  return [start, start + span];
+}
+
+/** Step of the grid of widths around `width`: widths are 512 to 1,024 of these. */
+function gridUnit(width: number): number {
+  return 2 ** (Math.floor(Math.log2(width)) - GRID_BITS + 1);
+}
+
+/** Rounds up, but not for an error in the last bits: (0.1 + 0.2) * 10 is 3 and not 4. */
+function ceilLeniently(value: number): number {
+  return Math.ceil(value - 1e-6);
+}
