@@ -1,0 +1,55 @@
+/** How much of the process a trace shows, and how one can tell. */
+import type { DeviceTrace } from '../snapshot/tables.ts';
+import type { Preexisting } from './preexisting.ts';
+import type { Recording } from './types.ts';
+
+export interface RecordingVerdict {
+  readonly recording: Recording;
+  /** One sentence for the user. */
+  readonly reason: string;
+}
+
+/**
+ * Late and truncated look alike: blocks are there that no event made. Truncated it is when the file
+ * says so, when such a block has the stack of its allocation (someone recorded it, and the entry is
+ * gone), or when the trace has exactly as many entries as someone would ask for.
+ */
+export function judgeRecording(trace: DeviceTrace, before: Preexisting): RecordingVerdict {
+  const { length } = trace.events;
+  if (length === 0) {
+    return {
+      recording: 'none',
+      reason: 'The file has no trace for this device, only its final state.',
+    };
+  }
+  if (trace.ringOverflowed === true) {
+    return truncated('The recorder says that it dropped its oldest entries');
+  }
+  const blocks = before.blocks.length;
+  const segments = before.segments.length;
+  if (blocks === 0 && segments === 0) {
+    return { recording: 'complete', reason: 'Nothing was allocated before the first event.' };
+  }
+  if (before.blocks.some((block) => block.stack > 0)) {
+    return truncated('Blocks have a recorded stack, but their alloc entries are gone');
+  }
+  if (trace.ringOverflowed === undefined && isRound(length)) {
+    return truncated(
+      `${blocks} blocks were there before the first event, and the trace has exactly ${length} entries: most likely max_entries was reached`,
+    );
+  }
+  return {
+    recording: 'preexisting',
+    reason: `Recording began late: ${blocks} blocks in ${segments} segments were there before the first event.`,
+  };
+}
+
+function truncated(why: string): RecordingVerdict {
+  return { recording: 'truncated', reason: `${why}: the beginning of the recording is lost.` };
+}
+
+/** 3,000, 100,000, 65,536: numbers that people give as max_entries. */
+function isRound(length: number): boolean {
+  const isPowerOfTwo = length >= 1024 && 2 ** Math.round(Math.log2(length)) === length;
+  return isPowerOfTwo || (length >= 1000 && length % 1000 === 0);
+}

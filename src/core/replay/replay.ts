@@ -1,0 +1,368 @@
+/**
+ * Replays one device's trace. The trace says where each block begins and what was asked for; the free
+ * range that begins there, and the allocator's split rule, say how long the block is. So no search for
+ * a fit is needed, and the counters come out equal to torch.cuda.memory_stats() to the byte.
+ */
+import { AddressMap } from '../base/address-map.ts';
+import {
+  type DeviceTrace,
+  type EventIndex,
+  type Snapshot,
+  TraceAction,
+} from '../snapshot/tables.ts';
+import { AllocationBuilder, NO_GROUP } from './allocation-builder.ts';
+import {
+  COUNTER_NAMES,
+  CounterReader,
+  CounterRecorder,
+  knownBytes,
+  regularChange,
+} from './counters.ts';
+import { FreeRanges } from './free-ranges.ts';
+import { blockBytes, findPreexisting, freeRequestedOf, type Preexisting } from './preexisting.ts';
+import { judgeRecording } from './recording.ts';
+import {
+  type BlockRules,
+  blockRules,
+  LARGE_PAGE_BYTES,
+  SMALL_BYTES,
+  SMALL_SEGMENT_BYTES,
+  shouldSplit,
+} from './rounding.ts';
+import { SegmentBook, type SegmentFields } from './segment-book.ts';
+import { type Anomaly, BEFORE_TRACE, type Counters, NEVER, type Replay } from './types.ts';
+
+/** Anomalies kept with their message; all are counted. */
+const MAX_ANOMALIES = 100;
+/** After so many, a block outside all free ranges is no longer searched for: the trace is not of this allocator. */
+const MAX_SEARCHES = 10_000;
+
+/** @param settings allocator_settings of the snapshot: they decide rounding and splitting. */
+export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
+  const rules = blockRules(settings);
+  const before = findPreexisting(trace, rules);
+  return new DeviceReplay(trace, rules, before).run();
+}
+
+class DeviceReplay {
+  readonly #trace: DeviceTrace;
+  readonly #rules: BlockRules;
+  readonly #before: Preexisting;
+  readonly #book = new SegmentBook();
+  readonly #free = new FreeRanges(this.#book.segmentBytes);
+  readonly #counters: CounterRecorder;
+  readonly #allocations: AllocationBuilder;
+  readonly #allocationOfEvent: Int32Array;
+  /** Live and pending allocations by address. */
+  readonly #live = new AddressMap();
+  /** Row of the final segment table by address, for the pool of segments that are still there at the end. */
+  readonly #finalSegments = new AddressMap();
+  readonly #anomalies: Anomaly[] = [];
+  #anomalyCount = 0;
+  #knowsSegments: boolean;
+
+  constructor(trace: DeviceTrace, rules: BlockRules, before: Preexisting) {
+    this.#trace = trace;
+    this.#rules = rules;
+    this.#before = before;
+    const { length } = trace.events;
+    this.#counters = new CounterRecorder(length);
+    this.#allocations = new AllocationBuilder(before.blocks.length, trace.events);
+    this.#allocationOfEvent = new Int32Array(length).fill(-1);
+    this.#knowsSegments = trace.segments.length > 0;
+    for (let s = 0; s < trace.segments.length; s++) {
+      this.#finalSegments.set(trace.segments.address[s], s);
+    }
+  }
+
+  run(): Replay {
+    this.#placePreexisting();
+    const start = this.#counters.now();
+    this.#counters.raisePeaks(BEFORE_TRACE);
+    const { events } = this.#trace;
+    for (let t = 0; t < events.length; t++) {
+      this.#counters.before(t);
+      this.#apply(t);
+      this.#syncSegments();
+      this.#counters.after(t);
+    }
+    if (events.length % 64 === 0) this.#counters.before(events.length);
+    const allocations = this.#allocations.finish();
+    const reader = new CounterReader(
+      this.#counters.finish(),
+      events,
+      allocations,
+      this.#allocationOfEvent,
+    );
+    const verdict = judgeRecording(this.#trace, this.#before);
+    return {
+      allocations,
+      segmentSpans: this.#book.finish(),
+      recording: verdict.recording,
+      recordingReason: verdict.reason,
+      start,
+      end: this.#counters.now(),
+      peaks: this.#counters.peaks(),
+      anomalyCount: this.#anomalyCount,
+      anomalies: this.#anomalies,
+      allocationOfEvent: this.#allocationOfEvent,
+      countersAt: (event) => reader.at(event),
+      fillCounter: (name, from, out) => reader.fill(name, from, out),
+    };
+  }
+
+  /** Segments and blocks from before the trace; what lies between the blocks is free. */
+  #placePreexisting(): void {
+    const blocks = [...this.#before.blocks.entries()].sort(([, a], [, b]) => a.address - b.address);
+    const segments = [...this.#before.segments].sort((a, b) => a.address - b.address);
+    let next = 0;
+    for (const segment of segments) {
+      this.#knowsSegments = true;
+      const group = this.#book.open(BEFORE_TRACE, segment);
+      const end = segment.address + segment.sizeBytes;
+      let at = segment.address;
+      while (next < blocks.length && blocks[next][1].address < at) next++;
+      for (; next < blocks.length && blocks[next][1].address < end; next++) {
+        const [row, block] = blocks[next];
+        this.#free.add(at, block.address - at, group);
+        at = Math.max(at, block.address + block.sizeBytes);
+        this.#allocations.setPlace(row, group, this.#book);
+      }
+      this.#free.add(at, end - at, group);
+    }
+    this.#before.blocks.forEach((block, row) => {
+      this.#allocations.setPreexisting(row, block, freeRequestedOf(block));
+      this.#live.set(block.address, row);
+      this.#counters.requestedBytes += knownBytes(block.requestedBytes);
+      this.#counters.activeBytes += block.sizeBytes;
+      if (!block.isPending) this.#counters.allocatedBytes += block.sizeBytes;
+    });
+    this.#syncSegments();
+  }
+
+  #syncSegments(): void {
+    this.#counters.reservedBytes = this.#book.reservedBytes;
+    this.#counters.inactiveSplitBytes = this.#free.inactiveSplitBytes;
+  }
+
+  #apply(t: EventIndex): void {
+    switch (this.#trace.events.action[t]) {
+      case TraceAction.Alloc:
+        this.#alloc(t);
+        return;
+      case TraceAction.FreeRequested:
+        this.#freeRequested(t);
+        return;
+      case TraceAction.FreeCompleted:
+        this.#freeCompleted(t);
+        return;
+      case TraceAction.SegmentAlloc:
+      case TraceAction.SegmentMap:
+        this.#openSegment(t);
+        return;
+      case TraceAction.SegmentFree:
+        this.#closeSegment(t);
+        return;
+      case TraceAction.SegmentUnmap:
+        this.#unmap(t);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #alloc(t: EventIndex): void {
+    const { events } = this.#trace;
+    const address = events.address[t];
+    const requestedBytes = events.sizeBytes[t];
+    const stale = this.#live.get(address);
+    if (stale >= 0) {
+      this.#irregular(t, 'an alloc where a block is live: its free is not in the trace', () =>
+        this.#endBlock(stale, t),
+      );
+    }
+    const rounded = blockBytes(this.#trace, this.#rules, requestedBytes);
+    let range = this.#free.startingAt(address);
+    if (range < 0 && this.#knowsSegments) range = this.#makeRange(t, address);
+    const row = this.#allocations.add(t, requestedBytes, rounded);
+    if (range >= 0) {
+      const group = this.#free.group(range);
+      const available = this.#free.bytes(range);
+      const isSmall = this.#book.isSmall(group);
+      const splits = shouldSplit(available, rounded, isSmall || group < 0, this.#rules);
+      const bytes = splits ? rounded : available;
+      this.#allocations.setSize(row, bytes);
+      this.#allocations.setPlace(row, group, this.#book);
+      this.#free.takeFront(range, bytes);
+    } else {
+      this.#allocations.setSmall(row, rounded <= SMALL_BYTES);
+    }
+    this.#live.set(address, row);
+    this.#allocationOfEvent[t] = row;
+    this.#counters.requestedBytes += requestedBytes;
+    this.#counters.allocatedBytes += this.#allocations.sizeBytes(row);
+    this.#counters.activeBytes += this.#allocations.sizeBytes(row);
+  }
+
+  /** The block begins inside a free range, or outside all: not what the allocator does. */
+  #makeRange(t: EventIndex, address: number): number {
+    this.#anomaly(t, 'an alloc that begins at no free range');
+    if (this.#anomalyCount > MAX_SEARCHES) return -1;
+    const range = this.#free.containing(address);
+    if (range < 0) return -1;
+    const group = this.#free.group(range);
+    const start = this.#free.start(range);
+    const end = start + this.#free.bytes(range);
+    this.#free.remove(range);
+    // Two groups of one: added apart so that they do not merge again.
+    this.#free.insert(start, address - start, group);
+    this.#free.insert(address, end - address, group);
+    return this.#free.startingAt(address);
+  }
+
+  #freeRequested(t: EventIndex): void {
+    const row = this.#live.get(this.#trace.events.address[t]);
+    if (row < 0 || this.#allocations.freeRequested(row) !== NEVER) {
+      this.#anomaly(t, 'a free is requested of a block that is not allocated');
+      return;
+    }
+    this.#allocationOfEvent[t] = row;
+    this.#allocations.setFreeRequested(row, t);
+    this.#counters.allocatedBytes -= this.#allocations.sizeBytes(row);
+  }
+
+  #freeCompleted(t: EventIndex): void {
+    const row = this.#live.get(this.#trace.events.address[t]);
+    if (row < 0) {
+      this.#anomaly(t, 'a free is completed of a block that is not live');
+      return;
+    }
+    this.#allocationOfEvent[t] = row;
+    if (this.#allocations.freeRequested(row) === NEVER) {
+      // A recording without free_requested entries (skip_actions): both fall here.
+      const bytes = this.#allocations.sizeBytes(row);
+      this.#allocations.setFreeRequested(row, t);
+      this.#counters.allocatedBytes -= bytes;
+      this.#counters.correct(t, { ...NO_CHANGE, allocatedBytes: -bytes });
+    }
+    this.#endBlock(row, t);
+  }
+
+  /** The block's memory is free again. */
+  #endBlock(row: number, t: EventIndex): void {
+    const bytes = this.#allocations.sizeBytes(row);
+    const address = this.#allocations.address(row);
+    const group = this.#allocations.group(row);
+    if (this.#allocations.freeRequested(row) === NEVER) {
+      this.#allocations.setFreeRequested(row, t);
+      this.#counters.allocatedBytes -= bytes;
+    }
+    this.#allocations.setEnd(row, t);
+    this.#live.delete(address);
+    this.#counters.activeBytes -= bytes;
+    this.#counters.requestedBytes -= knownBytes(this.#allocations.requestedBytes(row));
+    if (group !== NO_GROUP && this.#book.isOpen(group)) this.#free.add(address, bytes, group);
+  }
+
+  #openSegment(t: EventIndex): void {
+    const fields = this.#segmentFields(t);
+    this.#knowsSegments = true;
+    if (!fields.isExpandable) {
+      const known = this.#book.nativeAt(fields.address);
+      if (known >= 0) {
+        this.#irregular(t, 'a segment is allocated where one is', () =>
+          this.#dropSegment(known, t),
+        );
+      }
+    }
+    const group = this.#book.open(t, fields);
+    this.#free.add(fields.address, fields.sizeBytes, group);
+  }
+
+  #segmentFields(t: EventIndex): SegmentFields {
+    const { events, segments } = this.#trace;
+    const address = events.address[t];
+    const sizeBytes = events.sizeBytes[t];
+    const isExpandable = events.action[t] === TraceAction.SegmentMap;
+    const final = this.#finalSegments.get(address);
+    const stays = final >= 0 && segments.totalBytes[final] === sizeBytes;
+    return {
+      address,
+      sizeBytes,
+      stream: events.stream[t],
+      pool: events.pool?.[t] ?? (stays ? segments.pool[final] : 0),
+      isSmall: isExpandable
+        ? sizeBytes % LARGE_PAGE_BYTES !== 0
+        : sizeBytes === SMALL_SEGMENT_BYTES,
+      isExpandable,
+      stack: events.stack[t],
+    };
+  }
+
+  #closeSegment(t: EventIndex): void {
+    const { events } = this.#trace;
+    const row = this.#book.nativeAt(events.address[t]);
+    if (row < 0) {
+      this.#irregular(t, 'a segment is freed that is not there', () => undefined);
+      return;
+    }
+    const range = this.#free.startingAt(events.address[t]);
+    const isWhole = range >= 0 && this.#free.bytes(range) === this.#book.sizeBytes(row);
+    if (isWhole && events.sizeBytes[t] === this.#book.sizeBytes(row)) this.#dropSegment(row, t);
+    else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
+  }
+
+  #dropSegment(row: number, t: EventIndex): void {
+    this.#free.removeSegment(row, this.#book.address(row), this.#book.sizeBytes(row));
+    this.#book.closeNative(row, t);
+  }
+
+  #unmap(t: EventIndex): void {
+    const { events } = this.#trace;
+    const address = events.address[t];
+    const bytes = events.sizeBytes[t];
+    const range = this.#free.containing(address);
+    const isFree =
+      range >= 0 && address + bytes <= this.#free.start(range) + this.#free.bytes(range);
+    if (isFree) this.#free.cut(range, address, bytes);
+    const reserved = this.#book.reservedBytes;
+    this.#book.unmap(t, address, bytes);
+    const unmapped = reserved - this.#book.reservedBytes;
+    if (!isFree) this.#anomaly(t, 'memory is unmapped that is not free');
+    if (unmapped !== bytes)
+      this.#counters.correct(t, { ...NO_CHANGE, reservedBytes: bytes - unmapped });
+  }
+
+  /** Does what an event implies beyond itself, and keeps what that changes in the counters. */
+  #irregular(t: EventIndex, message: string, mend: () => void): void {
+    this.#anomaly(t, message);
+    this.#syncSegments();
+    const was = this.#counters.now();
+    mend();
+    this.#syncSegments();
+    const now = this.#counters.now();
+    const { events } = this.#trace;
+    const change: { -readonly [K in keyof Counters]: number } = { ...NO_CHANGE };
+    for (const name of COUNTER_NAMES) {
+      // What a segment event takes off by itself is not counted twice.
+      const isClose = events.action[t] === TraceAction.SegmentFree;
+      const regular = isClose ? regularChange(name, t, events, NO_ALLOCATIONS, -1) : 0;
+      change[name] = now[name] - was[name] - regular;
+    }
+    this.#counters.correct(t, change);
+  }
+
+  #anomaly(event: EventIndex, message: string): void {
+    if (this.#anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
+  }
+}
+
+const NO_CHANGE: Counters = {
+  requestedBytes: 0,
+  allocatedBytes: 0,
+  activeBytes: 0,
+  reservedBytes: 0,
+  inactiveSplitBytes: 0,
+};
+
+const NO_ALLOCATIONS = { sizeBytes: new Float64Array(0), requestedBytes: new Float64Array(0) };

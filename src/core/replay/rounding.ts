@@ -1,0 +1,61 @@
+/** Sizes as c10/cuda/CUDACachingAllocator.cpp rounds them. */
+import type { SettingValue } from '../snapshot/tables.ts';
+
+/** kMinBlockSize: every block is a multiple of it. */
+export const MIN_BLOCK_BYTES = 512;
+/** kSmallSize: rounded requests up to here go to the small pool. */
+export const SMALL_BYTES = 2 ** 20;
+/** kSmallBuffer: size of a native segment of the small pool. */
+export const SMALL_SEGMENT_BYTES = 2 * 2 ** 20;
+/** Expandable segments of the large pool are mapped in pages of this size. */
+export const LARGE_PAGE_BYTES = 20 * 2 ** 20;
+
+const LOG2_MIB = 20;
+/** Intervals of roundup_power2_divisions: 1 MiB and below, 2 MiB, … 32 GiB and above. */
+const INTERVALS = 16;
+
+/** What the settings of a snapshot say about rounding and splitting. */
+export interface BlockRules {
+  /** Divisions of the interval between two powers of two, by log2 of the size in MiB; 0 or 1 is none. */
+  readonly divisions: readonly number[];
+  /** Blocks of this size and more are never split. */
+  readonly maxSplitBytes: number;
+}
+
+export function blockRules(settings: Readonly<Record<string, SettingValue>>): BlockRules {
+  const divisions = settings.roundup_power2_divisions;
+  const maxSplit = settings.max_split_size;
+  return {
+    divisions: Array.from({ length: INTERVALS }, (_, i) =>
+      typeof divisions === 'object' ? (divisions[String(2 ** i)] ?? 0) : 0,
+    ),
+    maxSplitBytes: typeof maxSplit === 'number' && maxSplit > 0 ? maxSplit : Infinity,
+  };
+}
+
+/**
+ * round_size: bytes of the block for a request of `bytes`. 1 → 512, 513 → 1024; with 8 divisions
+ * 5 MiB + 1 → 5.5 MiB (the interval from 4 to 8 MiB in steps of 0.5 MiB).
+ */
+export function roundSize(bytes: number, rules: BlockRules): number {
+  if (bytes < MIN_BLOCK_BYTES) return MIN_BLOCK_BYTES;
+  const log2 = Math.floor(Math.log2(bytes));
+  const divisions = rules.divisions[Math.min(Math.max(log2 - LOG2_MIB, 0), INTERVALS - 1)];
+  if (divisions > 1 && bytes > MIN_BLOCK_BYTES * divisions) {
+    const step = 2 ** log2 / 2 ** Math.floor(Math.log2(divisions));
+    return Math.ceil(bytes / step) * step;
+  }
+  return Math.ceil(bytes / MIN_BLOCK_BYTES) * MIN_BLOCK_BYTES;
+}
+
+/** should_split: whether the rest of a free range stays free when a block is taken from its front. */
+export function shouldSplit(
+  rangeBytes: number,
+  blockBytes: number,
+  isSmallOrExpandable: boolean,
+  rules: BlockRules,
+): boolean {
+  const rest = rangeBytes - blockBytes;
+  if (isSmallOrExpandable) return rest >= MIN_BLOCK_BYTES;
+  return blockBytes < rules.maxSplitBytes && rest > SMALL_BYTES;
+}

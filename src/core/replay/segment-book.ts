@@ -1,0 +1,152 @@
+/** Segments and mapped pieces over time: who was there when, and which group of free ranges they feed. */
+import { AddressMap } from '../base/address-map.ts';
+import { growableFloat64, growableInt32, growableUint8, growableUint16 } from '../base/growable.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { NEVER, type SegmentSpanTable } from './types.ts';
+
+export interface SegmentFields {
+  readonly address: number;
+  readonly sizeBytes: number;
+  readonly stream: number;
+  readonly pool: number;
+  readonly isSmall: boolean;
+  readonly isExpandable: boolean;
+  readonly stack: number;
+}
+
+export class SegmentBook {
+  readonly #start = growableInt32();
+  readonly #end = growableInt32();
+  readonly #address = growableFloat64();
+  readonly #size = growableFloat64();
+  readonly #stream = growableUint16();
+  readonly #pool = growableUint16();
+  readonly #isSmall = growableUint8();
+  readonly #isExpandable = growableUint8();
+  readonly #stack = growableInt32();
+  /** Live native segments by address. */
+  readonly #native = new AddressMap();
+  /** Live rows of expandable memory. */
+  #pieces: number[] = [];
+  /** Groups of expandable memory: stream * 2 + isSmall, at index -2 - group. */
+  readonly #expandableGroups: number[] = [];
+  reservedBytes = 0;
+
+  get length(): number {
+    return this.#start.length;
+  }
+
+  /** Opens a segment and returns its group: its row when native, a negative number when expandable. */
+  open(event: EventIndex, fields: SegmentFields): number {
+    const row = this.#push(event, fields);
+    this.reservedBytes += fields.sizeBytes;
+    if (!fields.isExpandable) {
+      this.#native.set(fields.address, row);
+      return row;
+    }
+    this.#pieces.push(row);
+    return this.#expandableGroup(fields.stream, fields.isSmall);
+  }
+
+  /** The live native segment at an address; -1 when there is none. */
+  nativeAt(address: number): number {
+    return this.#native.get(address);
+  }
+
+  closeNative(row: number, event: EventIndex): void {
+    this.#end.set(row, event);
+    this.#native.delete(this.#address.get(row));
+    this.reservedBytes -= this.#size.get(row);
+  }
+
+  /** Ends what is mapped in [address, address + bytes); the rests of cut pieces go on as new rows. */
+  unmap(event: EventIndex, address: number, bytes: number): void {
+    const end = address + bytes;
+    const kept: number[] = [];
+    for (const row of this.#pieces) {
+      const from = this.#address.get(row);
+      const to = from + this.#size.get(row);
+      if (to <= address || from >= end) {
+        kept.push(row);
+        continue;
+      }
+      this.#end.set(row, event);
+      this.reservedBytes -= Math.min(to, end) - Math.max(from, address);
+      if (from < address) kept.push(this.#push(event, this.#rest(row, from, address)));
+      if (to > end) kept.push(this.#push(event, this.#rest(row, end, to)));
+    }
+    this.#pieces = kept;
+  }
+
+  /** The memory of the group is still there. */
+  isOpen(group: number): boolean {
+    return group < 0 || this.#end.get(group) === NEVER;
+  }
+
+  address(row: number): number {
+    return this.#address.get(row);
+  }
+
+  sizeBytes(row: number): number {
+    return this.#size.get(row);
+  }
+
+  /** Bytes of the segment that a group is; 0 for expandable memory, which is never a whole segment. */
+  segmentBytes = (group: number): number => (group >= 0 ? this.#size.get(group) : 0);
+
+  isSmall(group: number): boolean {
+    return group >= 0
+      ? this.#isSmall.get(group) === 1
+      : this.#expandableGroups[-2 - group] % 2 === 1;
+  }
+
+  pool(group: number): number {
+    return group >= 0 ? this.#pool.get(group) : 0;
+  }
+
+  finish(): SegmentSpanTable {
+    return {
+      length: this.#start.length,
+      start: this.#start.finish(),
+      end: this.#end.finish(),
+      address: this.#address.finish(),
+      sizeBytes: this.#size.finish(),
+      stream: this.#stream.finish(),
+      pool: this.#pool.finish(),
+      isSmall: this.#isSmall.finish(),
+      isExpandable: this.#isExpandable.finish(),
+      stack: this.#stack.finish(),
+    };
+  }
+
+  #rest(row: number, from: number, to: number): SegmentFields {
+    return {
+      address: from,
+      sizeBytes: to - from,
+      stream: this.#stream.get(row),
+      pool: this.#pool.get(row),
+      isSmall: this.#isSmall.get(row) === 1,
+      isExpandable: true,
+      stack: this.#stack.get(row),
+    };
+  }
+
+  #push(event: EventIndex, fields: SegmentFields): number {
+    this.#start.push(event);
+    this.#end.push(NEVER);
+    this.#address.push(fields.address);
+    this.#size.push(fields.sizeBytes);
+    this.#stream.push(fields.stream);
+    this.#pool.push(fields.pool);
+    this.#isSmall.push(Number(fields.isSmall));
+    this.#isExpandable.push(Number(fields.isExpandable));
+    this.#stack.push(fields.stack);
+    return this.#start.length - 1;
+  }
+
+  #expandableGroup(stream: number, isSmall: boolean): number {
+    const key = stream * 2 + Number(isSmall);
+    const known = this.#expandableGroups.indexOf(key);
+    return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
+  }
+}

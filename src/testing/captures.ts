@@ -1,0 +1,38 @@
+/** The real captures in fixtures/, and what the allocator itself said about them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { SnapshotDecoder } from '../core/snapshot/decoder.ts';
+import type { Snapshot } from '../core/snapshot/tables.ts';
+
+const FOLDER = 'fixtures';
+
+interface Truth {
+  /** torch.cuda.memory_stats() by device. */
+  readonly stats: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly events: readonly number[];
+  readonly segments: number;
+  readonly oom_message: string | null;
+}
+
+/** Names of all captures: 'train_gpt_small.pickle.gz', 'whatif_gc08/….pickle.gz'. */
+export function captureNames(): string[] {
+  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.pickle.gz'))
+    .sort();
+}
+
+export function captureBytes(name: string): Uint8Array {
+  return gunzipSync(readFileSync(`${FOLDER}/${name}`));
+}
+
+export function loadCapture(name: string): Snapshot {
+  const decoder = new SnapshotDecoder();
+  decoder.push(captureBytes(name));
+  return decoder.finish();
+}
+
+/** protocols_p0 … p5 are one snapshot and share one truth. */
+export function truthOf(name: string): Truth {
+  const file = name.replace(/(_p\d)?\.pickle\.gz$/, '.truth.json');
+  return JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8'));
+}
