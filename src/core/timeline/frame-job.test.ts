@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type RandomTrace, randomTrace } from '../../testing/arbitrary-replay.ts';
+import { naiveColumn } from '../../testing/naive-raster.ts';
+import { pixelWords, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
 import { drawFrame, type Scene, TimelinePainter } from './frame-job.ts';
-import { type RandomTrace, randomTrace } from './testing/arbitrary-replay.ts';
-import { naiveColumn } from './testing/naive-raster.ts';
-import { pixelWords, TEST_PALETTE } from './testing/pixel-colors.ts';
-import { syntheticReplay } from './testing/synthetic-replay.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
 import type { TimelineFrame, Viewport } from './types.ts';
 

@@ -46,7 +46,7 @@ export function snapToColumns(view: Viewport, extent: Extent): Viewport {
   const toWhole = span >= extent.x ? ceilLeniently : Math.round;
   const unit = gridUnit(span / view.width);
   const columnWidth = toWhole(span / view.width / unit) * unit;
-  const columns = Math.ceil(extent.x / columnWidth);
+  const columns = ceilLeniently(extent.x / columnWidth);
   const last = Math.max(0, columns - view.width);
   const wanted = Math.round(view.x0 / columnWidth);
   const first = view.x1 >= extent.x ? last : Math.max(0, Math.min(wanted, last));
@@ -57,7 +57,7 @@ export function snapToColumns(view: Viewport, extent: Extent): Viewport {
 export function panBy(view: Viewport, columns: number, rows: number, extent: Extent): Viewport {
   const dx = (Math.round(columns) * (view.x1 - view.x0)) / view.width;
   const dy = (Math.round(rows) * (view.y1 - view.y0)) / view.height;
-  const { y0, y1 } = clampViewport({ ...view, y0: view.y0 + dy, y1: view.y1 + dy }, extent);
+  const [y0, y1] = clampY(view.y0 + dy, view.y1 + dy, extent);
   return snapToColumns({ ...view, x0: view.x0 + dx, x1: view.x1 + dx, y0, y1 }, extent);
 }
 
@@ -69,23 +69,24 @@ export function zoomXAt(view: Viewport, pointer: number, factor: number, extent:
   const at = view.x0 + pointer * (view.x1 - view.x0);
   const span = Math.min(extent.x, Math.max(MIN_SPAN_X, (view.x1 - view.x0) / factor));
   const x0 = at - pointer * span;
-  return snapToColumns(clampViewport({ ...view, x0, x1: x0 + span }, extent), extent);
+  return snapToColumns({ ...view, x0, x1: x0 + span }, extent);
 }
 
 /** Zooms y likewise. `pointer` is 0 at the bottom and 1 at the top edge. */
 export function zoomYAt(view: Viewport, pointer: number, factor: number, extent: Extent): Viewport {
   const at = view.y0 + pointer * (view.y1 - view.y0);
   const span = Math.max(MIN_SPAN_Y, (view.y1 - view.y0) / factor);
-  const y0 = at - pointer * span;
-  return clampViewport({ ...view, y0, y1: y0 + span }, extent);
+  const from = at - pointer * span;
+  const [y0, y1] = clampY(from, from + span, extent);
+  return { ...view, y0, y1 };
 }
 
 /** Shows x from `from` to `to`, in either order, widened where that is less than can be shown. */
 export function zoomToRange(view: Viewport, from: number, to: number, extent: Extent): Viewport {
   const centre = (from + to) / 2;
-  const span = Math.max(MIN_SPAN_X, Math.abs(to - from));
+  const span = Math.min(extent.x, Math.max(MIN_SPAN_X, Math.abs(to - from)));
   const x0 = centre - span / 2;
-  return snapToColumns(clampViewport({ ...view, x0, x1: x0 + span }, extent), extent);
+  return snapToColumns({ ...view, x0, x1: x0 + span }, extent);
 }
 
 /**
@@ -94,13 +95,12 @@ export function zoomToRange(view: Viewport, from: number, to: number, extent: Ex
  */
 export function clampViewport(view: Viewport, extent: Extent): Viewport {
   const [x0, x1] = clampRange(view.x0, view.x1, extent.x, MIN_SPAN_X);
-  const [y0, y1] = clampRange(
-    view.y0,
-    view.y1,
-    Math.max(MIN_SPAN_Y, extent.y * HEADROOM),
-    MIN_SPAN_Y,
-  );
+  const [y0, y1] = clampY(view.y0, view.y1, extent);
   return { ...view, x0, x1, y0, y1 };
+}
+
+function clampY(y0: number, y1: number, extent: Extent): [number, number] {
+  return clampRange(y0, y1, Math.max(MIN_SPAN_Y, extent.y * HEADROOM), MIN_SPAN_Y);
 }
 
 function clampRange(from: number, to: number, max: number, least: number): [number, number] {

@@ -1,6 +1,6 @@
 /** Random traces for property tests: consistent, and shaped to reach every branch of the raster. */
 import fc from 'fast-check';
-import type { Replay } from '../../replay/types.ts';
+import type { Replay } from '../core/replay/types.ts';
 import { type Life, syntheticReplay } from './synthetic-replay.ts';
 
 export interface RandomTrace {

@@ -6,7 +6,7 @@ import {
   NEVER,
   type Peak,
   type Replay,
-} from '../../replay/types.ts';
+} from '../core/replay/types.ts';
 
 /** One block's life; events as in AllocationTable, -1 = before the trace. */
 export interface Life {
