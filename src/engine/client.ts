@@ -26,11 +26,13 @@ export interface SessionClientOptions {
   readonly marks?: Marks;
   /** Relative URLs are meant from the page, not from the worker's script. */
   readonly baseUrl?: string;
-  readonly createWorker?: () => Worker;
+  readonly createWorker?: () => SessionWorker;
 }
 
+type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+
 interface Connection {
-  readonly worker: Worker;
+  readonly worker: SessionWorker;
   readonly remote: Remote<SessionMethods>;
   /** Set when the worker died. */
   crashed: boolean;
@@ -95,7 +97,7 @@ function newWorker(): Worker {
 }
 
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */
-function connectTo(worker: Worker): Connection {
+function connectTo(worker: SessionWorker): Connection {
   const { port1, port2 } = new MessageChannel();
   const connection = { worker, remote: connect<SessionMethods>(port1), crashed: false };
   const crash = (event: Event) => {
@@ -110,7 +112,9 @@ function connectTo(worker: Worker): Connection {
 }
 
 function crashError(event: Event): LoadError {
-  const text = event instanceof ErrorEvent && event.message !== '' ? ` (${event.message})` : '';
+  // An ErrorEvent has a message; what the browser sends when it ends a worker need not.
+  const message = 'message' in event ? event.message : undefined;
+  const text = typeof message === 'string' && message !== '' ? ` (${message})` : '';
   return new LoadError({
     code: 'worker-crashed',
     message: `The part of vramscope that holds the snapshot has stopped${text}.`,

@@ -56,9 +56,9 @@ export class FrameQueue<T> {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // A pan may have queued several requests: let them all in, then draw the newest.
-    await this.#clock.yieldTask();
     while (this.#waiting !== undefined) {
+      // A pan may have queued several requests: let them all in, then draw the newest.
+      await this.#clock.yieldTask();
       const current: Waiting<T> = this.#waiting;
       this.#waiting = undefined;
       try {

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { isAbortError } from './abort.ts';
+import { createSessionClient, type SessionClientOptions } from './client.ts';
+import { createIdleCounter } from './idle.ts';
+import { createMarks } from './marks.ts';
+import type { FrameRequest, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import { serveSession } from './serve-session.ts';
+
+const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
+const FRAME: FrameRequest = {
+  device: 0,
+  viewport: { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 1, width: 2, height: 2 },
+  colorBy: 'stack',
+  palette: { classes: new Uint32Array(4), background: 0, pending: 0, thin: 0 },
+  lines: [],
+  selected: -1,
+};
+const FILE: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'x' };
+
+/** What the fake session was asked, in order; 'open' answers at once, 'hit' never. */
+class FakeSession {
+  readonly asked: unknown[] = [];
+  readonly api: SessionApi = {
+    open: async (source, _options, call) => {
+      this.asked.push(source);
+      call?.onProgress?.(PROGRESS);
+      call?.onProgress?.({ ...PROGRESS, readBytes: 9 });
+      return {
+        file: {
+          name: 'x',
+          bytes: 9,
+          container: 'pickle',
+          protocol: 4,
+          decoder: 'columnar',
+          partial: undefined,
+        },
+        devices: [],
+        settings: {},
+        warnings: [],
+      };
+    },
+    frame: async ({ viewport }) => ({
+      viewport,
+      pixels: new Uint32Array(4).fill(7),
+      states: new Int32Array(2),
+      lines: { activeBytes: new Float64Array(2) },
+    }),
+    hit: () => new Promise(() => undefined),
+    minimap: async ({ width }) => ({
+      activeBytes: new Float64Array(width),
+      reservedBytes: new Float64Array(width),
+    }),
+    crosshair: () => Promise.reject(new Error('not asked here')),
+    eventAt: async () => 5,
+    allocation: () => Promise.reject(new Error('not asked here')),
+    findAllocation: async () => undefined,
+    annotations: async () => [],
+    recycle: async ({ pixels }) => void this.asked.push([...pixels]),
+  };
+}
+
+/** A worker that is a port and a list of listeners; `die` is what the browser does to it. */
+class FakeWorker {
+  isTerminated = false;
+  readonly session = new FakeSession();
+  readonly #onError: ((event: Event) => void)[] = [];
+
+  postMessage(_message: unknown, [port]: Transferable[]): void {
+    if (port instanceof MessagePort) serveSession(port, this.session.api);
+  }
+  addEventListener(type: string, listener: (event: Event) => void): void {
+    if (type === 'error') this.#onError.push(listener);
+  }
+  terminate(): void {
+    this.isTerminated = true;
+  }
+  die(): void {
+    for (const listener of this.#onError) listener(new Event('error'));
+  }
+}
+
+function setUp(options: SessionClientOptions = {}) {
+  const workers: FakeWorker[] = [];
+  const client = createSessionClient({
+    baseUrl: 'https://host/app/index.html?snapshot=x',
+    ...options,
+    createWorker: () => {
+      const worker = new FakeWorker();
+      workers.push(worker);
+      return worker as unknown as Worker;
+    },
+  });
+  return { client, workers };
+}
+
+describe('the session client', () => {
+  it('passes calls through and sets the marks of an opening', async () => {
+    let nowMs = 100;
+    const marks = createMarks(() => nowMs);
+    const { client } = setUp({ marks });
+    const opening = client.open(
+      FILE,
+      {},
+      {
+        onProgress: ({ readBytes }) => {
+          nowMs += readBytes;
+        },
+      },
+    );
+    nowMs = 150;
+    expect(await opening).toMatchObject({ file: { name: 'x' } });
+    expect(marks.times()).toEqual({ firstByte: 50, decoded: 59 });
+    expect(await client.eventAt({ device: 0, timeUs: 1 })).toBe(5);
+  });
+
+  it('means URLs from the page', async () => {
+    const { client, workers } = setUp();
+    await client.open({ kind: 'url', url: 'samples/oom.pickle' }, {});
+    expect(workers[0]?.session.asked).toEqual([
+      { kind: 'url', url: 'https://host/app/samples/oom.pickle' },
+    ]);
+    await expect(client.open({ kind: 'url', url: 'http://[' }, {})).rejects.toMatchObject({
+      failure: { code: 'bad-url' },
+    });
+  });
+
+  it('moves the pixels of a frame there and back', async () => {
+    const { client, workers } = setUp();
+    const { pixels } = await client.frame(FRAME);
+    expect([...pixels]).toEqual([7, 7, 7, 7]);
+    await client.recycle({ pixels });
+    expect(pixels).toHaveLength(0);
+    expect(workers[0]?.session.asked).toEqual([[7, 7, 7, 7]]);
+    await client.recycle({ pixels });
+    expect(workers[0]?.session.asked).toHaveLength(1);
+  });
+
+  it('is busy for as long as a call is under way', async () => {
+    const idle = createIdleCounter();
+    const { client } = setUp({ idle });
+    const stop = new AbortController();
+    const hit = client.hit(
+      { device: 0, state: 0, bytesFrom: 0, bytesTo: 1 },
+      { signal: stop.signal },
+    );
+    expect(idle.running).toBe(1);
+    stop.abort();
+    await expect(hit).rejects.toSatisfy(isAbortError);
+    expect(idle.running).toBe(0);
+  });
+
+  it('tells of a crash to all calls until a file is opened in a new worker', async () => {
+    const { client, workers } = setUp();
+    const hit = client.hit({ device: 0, state: 0, bytesFrom: 0, bytesTo: 1 });
+    workers[0]?.die();
+    for (const call of [hit, client.frame(FRAME)]) {
+      await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
+    }
+    expect(workers).toHaveLength(1);
+    await client.open(FILE, {});
+    expect(await client.frame(FRAME)).toMatchObject({ viewport: FRAME.viewport });
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('ends with its worker', async () => {
+    const { client, workers } = setUp();
+    client.close();
+    expect(workers[0]?.isTerminated).toBe(true);
+    await expect(client.frame(FRAME)).rejects.toMatchObject({ failure: { code: 'closed' } });
+  });
+});
+
+describe('idleness', () => {
+  it('comes when all work has ended and none follows at once', async () => {
+    const idle = createIdleCounter();
+    const first = idle.begin();
+    let isIdle = false;
+    const waiting = idle.whenIdle().then(() => {
+      isIdle = true;
+    });
+    first();
+    const second = idle.begin();
+    first();
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect([isIdle, idle.running]).toEqual([false, 1]);
+    second();
+    await waiting;
+    expect(isIdle).toBe(true);
+  });
+
+  it('comes at once when nothing runs, and again after work that failed', async () => {
+    const idle = createIdleCounter();
+    await idle.whenIdle();
+    await expect(idle.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await idle.whenIdle();
+  });
+});
+
+describe('marks', () => {
+  it('hold the first time of each, for the latest file', () => {
+    let nowMs = 10;
+    const marks = createMarks(() => nowMs);
+    marks.reach('painted');
+    expect(marks.times()).toEqual({});
+    marks.start();
+    nowMs = 15;
+    marks.reach('painted');
+    nowMs = 99;
+    marks.reach('painted');
+    expect(marks.times()).toEqual({ painted: 5 });
+    marks.start();
+    expect(marks.times()).toEqual({});
+  });
+});

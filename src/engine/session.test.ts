@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { SessionInfo } from '../core/query/types.ts';
+import type { Palette } from '../core/timeline/types.ts';
+import { isAbortError } from './abort.ts';
+import { blobSource } from './blob-source.ts';
+import { webPlatform } from './gunzip.ts';
+import type { FrameRequest, OpenProgress, OpenSource } from './protocol.ts';
+import { Session, type SessionHost } from './session.ts';
+
+const PALETTE: Palette = {
+  classes: Uint32Array.from({ length: 24 }, (_, i) => 0xff000000 + i),
+  background: 0xffffffff,
+  pending: 0xff0000ff,
+  thin: 0xff888888,
+};
+
+const host: SessionHost = {
+  platform: webPlatform,
+  // Node hands a port up to 1,000 messages before it looks at files again: no way to yield there.
+  clock: {
+    now: () => performance.now(),
+    yieldTask: () => new Promise((resolve) => setImmediate(resolve)),
+  },
+  sourceOf: async (source) => {
+    if (source.kind === 'url') throw new Error('These tests open no URL');
+    return blobSource(source.blob, source.name);
+  },
+};
+
+function fixture(name: string): OpenSource {
+  const bytes = readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
+  return { kind: 'blob', blob: new Blob([new Uint8Array(bytes)]), name };
+}
+const truthOf = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../fixtures/${name}.truth.json`, import.meta.url), 'utf8'));
+
+/** The whole trace of a device. */
+function whole(info: SessionInfo, device = 0): FrameRequest {
+  const { events, peaks } = info.devices[device] ?? { events: 0, peaks: undefined };
+  return {
+    device,
+    viewport: {
+      axis: 'event',
+      x0: 0,
+      x1: events,
+      y0: 0,
+      y1: peaks?.activeBytes.bytes ?? 0,
+      width: 320,
+      height: 200,
+    },
+    colorBy: 'stack',
+    palette: PALETTE,
+    lines: ['activeBytes', 'reservedBytes'],
+    selected: -1,
+  };
+}
+
+/** Tells one snapshot from another. */
+const peaksOf = (session: Session) => session.minimap({ device: 0, axis: 'event', width: 1 });
+
+describe('an open snapshot', () => {
+  const session = new Session(host);
+  const progress: OpenProgress[] = [];
+  let info: SessionInfo;
+
+  beforeAll(async () => {
+    const onProgress = (step: OpenProgress) => progress.push(step);
+    info = await session.open(fixture('train_gpt_small.pickle.gz'), {}, { onProgress });
+  });
+
+  it('is told as the allocator itself counted', () => {
+    expect(info.file).toMatchObject({ name: 'train_gpt_small.pickle.gz', container: 'gzip' });
+    const stats = truthOf('train_gpt_small').stats['0'];
+    const { peaks, end, allocations } = info.devices[0] ?? {};
+    expect(peaks?.reservedBytes.bytes).toBe(stats['reserved_bytes.all.peak']);
+    expect(peaks?.activeBytes.bytes).toBe(stats['active_bytes.all.peak']);
+    expect(end?.requestedBytes).toBe(stats['requested_bytes.all.current']);
+    expect(allocations).toBe(stats['allocation.all.allocated']);
+  });
+
+  it('told its progress: reading, then replaying, then indexing', () => {
+    const phases = progress.map(({ phase }) => phase);
+    expect([...new Set(phases)]).toEqual(['reading', 'replaying', 'indexing']);
+    expect(progress.at(-1)).toMatchObject({
+      readBytes: info.file.bytes,
+      totalBytes: info.file.bytes,
+      events: info.devices[0]?.events,
+    });
+  });
+
+  it('draws its peak, and what a pixel of it shows is found again by its label', async () => {
+    const request = whole(info);
+    const { pixels, states, lines } = await session.frame(request);
+    expect(pixels).toHaveLength(320 * 200);
+    expect(Math.max(...(lines.activeBytes ?? []))).toBe(info.devices[0]?.peaks.activeBytes.bytes);
+    expect(Math.max(...(lines.reservedBytes ?? []))).toBe(
+      info.devices[0]?.peaks.reservedBytes.bytes,
+    );
+
+    const { y1, height, width } = request.viewport;
+    for (let column = 0; column < width; column += 16) {
+      const state = states[column] ?? -1;
+      const rowBytes = y1 / height;
+      const hit = await session.hit({ device: 0, state, bytesFrom: 0, bytesTo: rowBytes });
+      if (hit === undefined) continue;
+      const found = await session.allocation({ device: 0, index: hit.allocation });
+      expect(found).toMatchObject({ label: hit.label, blockBytes: hit.blockBytes });
+      expect(found.startEvent).toBeLessThanOrEqual(state);
+      expect(found.endEvent).toBeGreaterThan(state);
+      expect(await session.findAllocation({ device: 0, label: hit.label })).toBe(hit.allocation);
+    }
+  });
+
+  it('gives each allocation the stack of the line that made it', async () => {
+    const peak = info.devices[0]?.peaks.activeBytes.event ?? -1;
+    const hit = await session.hit({ device: 0, state: peak, bytesFrom: 0, bytesTo: 1e12 });
+    expect(hit?.topFrame).toMatchObject({ filename: expect.stringMatching(/\.py$/) });
+    const { allocStack } = await session.allocation({ device: 0, index: hit?.allocation ?? -1 });
+    expect(allocStack.kind).toBe('recorded');
+    expect(allocStack.frames).toContainEqual(hit?.topFrame);
+  });
+
+  it('answers from event to time and back', async () => {
+    const events = info.devices[0]?.events ?? 0;
+    for (const event of [0, events >> 1, events - 1]) {
+      const { timeUs, counters } = await session.crosshair({ device: 0, event });
+      const back = await session.eventAt({ device: 0, timeUs });
+      expect((await session.crosshair({ device: 0, event: back })).timeUs).toBe(timeUs);
+      expect(counters.allocatedBytes).toBeLessThanOrEqual(counters.reservedBytes);
+    }
+  });
+
+  it('draws into pixels that came back', async () => {
+    const { pixels } = await session.frame(whole(info));
+    const before = pixels.slice();
+    await session.recycle({ pixels });
+    const again = await session.frame(whole(info));
+    expect(again.pixels).toBe(pixels);
+    expect(again.pixels).toEqual(before);
+  });
+
+  it('says which device it lacks', async () => {
+    await expect(session.minimap({ device: 9, axis: 'event', width: 4 })).rejects.toMatchObject({
+      failure: { code: 'no-such-device' },
+    });
+    expect(await session.findAllocation({ device: 0, label: 'b0_0' })).toBeUndefined();
+  });
+});
+
+describe('opening', () => {
+  const text: OpenSource = { kind: 'blob', blob: new Blob(['hello']), name: 'x.txt' };
+
+  it('has nothing to answer about before', async () => {
+    await expect(peaksOf(new Session(host))).rejects.toMatchObject({
+      failure: { code: 'nothing-open' },
+    });
+  });
+
+  it('replaces the snapshot only when it succeeds', async () => {
+    const session = new Session(host);
+    await session.open(fixture('two_devices.pickle.gz'), {});
+    const before = await peaksOf(session);
+    await expect(session.open(text, {})).rejects.toMatchObject({ name: 'LoadError' });
+    expect(await peaksOf(session)).toEqual(before);
+    await session.open(fixture('kv_cache_generate.pickle.gz'), {});
+    expect(await peaksOf(session)).not.toEqual(before);
+  });
+
+  it('answers about the old snapshot while it reads the next', async () => {
+    const session = new Session(host);
+    const old = await session.open(fixture('two_devices.pickle.gz'), {});
+    const opening = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
+    let isOpen = false;
+    void opening.then(() => {
+      isOpen = true;
+    });
+    let frames = 0;
+    while (!isOpen) {
+      const { lines } = await session.frame(whole(old));
+      if (!isOpen) {
+        expect(Math.max(...(lines.activeBytes ?? []))).toBe(
+          old.devices[0]?.peaks.activeBytes.bytes,
+        );
+        frames++;
+      }
+    }
+    expect(frames).toBeGreaterThan(5);
+    expect((await opening).devices[0]?.events).toBeGreaterThan(200_000);
+  });
+
+  it('stops when it is cancelled, and the old snapshot stays', async () => {
+    const session = new Session(host);
+    await session.open(fixture('two_devices.pickle.gz'), {});
+    const before = await peaksOf(session);
+    const stop = new AbortController();
+    const steps: OpenProgress[] = [];
+    const opening = session.open(
+      fixture('leak_slow_in_long_run.pickle.gz'),
+      {},
+      {
+        signal: stop.signal,
+        onProgress: (step) => {
+          steps.push(step);
+          if (step.events > 0) stop.abort();
+        },
+      },
+    );
+    await expect(opening).rejects.toSatisfy(isAbortError);
+    expect(steps.map(({ phase }) => phase)).not.toContain('indexing');
+    expect(await peaksOf(session)).toEqual(before);
+  });
+
+  it('gives the first of two up for the second', async () => {
+    const session = new Session(host);
+    const first = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
+    const second = session.open(fixture('two_devices.pickle.gz'), {});
+    await expect(first).rejects.toSatisfy(isAbortError);
+    expect((await second).devices.length).toBe(2);
+    expect(
+      (await session.minimap({ device: 1, axis: 'event', width: 4 })).activeBytes,
+    ).toHaveLength(4);
+  });
+});

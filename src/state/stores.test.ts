@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LoadError } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/query/types.ts';
+import {
+  createPreferencesStore,
+  DEFAULT_PREFERENCES,
+  type PreferenceStorage,
+  parsePreferences,
+} from './preferences.ts';
+import { createSessionStore, type LoadProgress, openInfo } from './session-store.ts';
+import { createViewStore, DEFAULT_VIEW, onDevice } from './view-store.ts';
+
+const info = (name: string): SessionInfo => ({
+  file: {
+    name,
+    bytes: 1,
+    container: 'pickle',
+    protocol: 4,
+    decoder: 'columnar',
+    partial: undefined,
+  },
+  devices: [],
+  settings: {},
+  warnings: [],
+});
+const progress: LoadProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
+const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
+
+describe('the session store', () => {
+  it('keeps the snapshot before in sight until the next has been read', () => {
+    const store = createSessionStore();
+    store.begin('a').ready(info('a'));
+    const second = store.begin('b');
+    second.progress(progress);
+    expect(store.getState()).toEqual({
+      phase: 'loading',
+      name: 'b',
+      progress,
+      previous: info('a'),
+    });
+    second.ready(info('b'));
+    expect(store.getState()).toEqual({ phase: 'ready', info: info('b') });
+  });
+
+  it('keeps it when the next fails, is dismissed or is cancelled', () => {
+    const store = createSessionStore();
+    store.begin('a').ready(info('a'));
+    store.begin('b').failed(failure);
+    expect(store.getState()).toEqual({ phase: 'failed', name: 'b', failure, previous: info('a') });
+    expect(openInfo(store.getState())).toEqual(info('a'));
+    store.dismissFailure();
+    expect(store.getState()).toEqual({ phase: 'ready', info: info('a') });
+    store.begin('c').cancelled();
+    expect(store.getState()).toEqual({ phase: 'ready', info: info('a') });
+  });
+
+  it('goes back to nothing when nothing was open', () => {
+    const store = createSessionStore();
+    store.begin('a').cancelled();
+    expect(store.getState()).toEqual({ phase: 'idle' });
+    store.begin('a').failed(failure);
+    store.dismissFailure();
+    expect(store.getState()).toEqual({ phase: 'idle' });
+  });
+
+  it('ignores what an opening says that a later one has replaced', () => {
+    const store = createSessionStore();
+    const first = store.begin('a');
+    const second = store.begin('b');
+    first.progress(progress);
+    first.cancelled();
+    first.failed(failure);
+    first.ready(info('a'));
+    expect(store.getState()).toMatchObject({ phase: 'loading', name: 'b', progress: undefined });
+    expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
+  });
+});
+
+describe('the view store', () => {
+  it('counts commits, and only those', () => {
+    const store = createViewStore();
+    store.move({ x: { from: 1, to: 2 } });
+    store.commit({ selection: 'b7f_0' });
+    store.restore({ ...store.getState().view, device: 1 });
+    expect(store.getState().commits).toBe(1);
+    store.commit(onDevice(2));
+    expect(store.getState()).toEqual({ view: { ...DEFAULT_VIEW, device: 2 }, commits: 2 });
+  });
+});
+
+describe('preferences', () => {
+  const storage = (items: Map<string, string>): PreferenceStorage => ({
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => void items.set(key, value),
+  });
+
+  it('are there the next time', () => {
+    const items = new Map<string, string>();
+    createPreferencesStore(() => storage(items)).set({ theme: 'dark' });
+    expect(createPreferencesStore(() => storage(items)).getState()).toEqual({
+      ...DEFAULT_PREFERENCES,
+      theme: 'dark',
+    });
+  });
+
+  it('work for as long as the page is open where storage is blocked', () => {
+    const store = createPreferencesStore(() => {
+      throw new DOMException('Denied', 'SecurityError');
+    });
+    store.set({ theme: 'light' });
+    expect(store.getState()).toEqual({ ...DEFAULT_PREFERENCES, theme: 'light' });
+  });
+
+  it('are valid, whatever is stored', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.json().map((json) => `{"theme":${json}}`),
+    );
+    fc.assert(
+      fc.property(text, (stored) => {
+        const { theme, detailsPercent } = parsePreferences(stored);
+        expect(['system', 'light', 'dark']).toContain(theme);
+        expect(detailsPercent >= 10 && detailsPercent <= 70).toBe(true);
+      }),
+    );
+    expect(parsePreferences('{"theme":"neon","detailsPercent":40}')).toEqual({
+      theme: 'system',
+      detailsPercent: 40,
+    });
+  });
+});

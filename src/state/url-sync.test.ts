@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startUrlSync, type UrlSync, type UrlWindow } from './url-sync.ts';
+import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
+
+const FILE = { name: 'a.pickle', bytes: 9 };
+
+/** A history of URLs with the browser's rules: push cuts off what lies ahead, Back fires popstate. */
+class FakeWindow {
+  entries: string[];
+  at = 0;
+  replaced = 0;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(url: string) {
+    this.entries = [url];
+  }
+  get location(): Pick<Location, 'pathname' | 'search' | 'hash'> {
+    return new URL(this.entries[this.at] ?? '', 'https://host');
+  }
+  readonly history = {
+    pushState: (_data: unknown, _title: string, url: string) => {
+      this.entries = [...this.entries.slice(0, this.at + 1), url];
+      this.at++;
+    },
+    replaceState: (_data: unknown, _title: string, url: string) => {
+      this.entries[this.at] = url;
+      this.replaced++;
+    },
+  };
+  addEventListener(_type: string, listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+  removeEventListener(_type: string, listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+  go(steps: number): void {
+    this.at += steps;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+let window: FakeWindow;
+let store: ViewStore;
+let sync: UrlSync;
+let problems: readonly string[];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  window = new FakeWindow('/app/?snapshot=a.pickle');
+  store = createViewStore();
+  problems = [];
+  sync = startUrlSync({
+    store,
+    window: window as unknown as UrlWindow,
+    openFile: () => FILE,
+    onProblems: (found) => {
+      problems = found;
+    },
+  });
+});
+
+afterEach(() => {
+  sync.stop();
+  vi.useRealTimers();
+});
+
+const view = () => store.getState().view;
+
+describe('the address bar', () => {
+  it('follows a pan once it pauses, in the same history entry, and keeps ?snapshot=', () => {
+    for (let i = 0; i < 50; i++) {
+      store.getState();
+      store.move({ x: { from: i, to: i + 10 } });
+      vi.advanceTimersByTime(16);
+    }
+    expect(window.replaced).toBe(0);
+    vi.advanceTimersByTime(1000);
+    expect(window.entries).toEqual(['/app/?snapshot=a.pickle#v=1&x=49..59&of=9:a.pickle']);
+    expect(window.replaced).toBe(1);
+  });
+
+  it('gets an entry for each commit, and Back and Forward restore their views', () => {
+    store.commit({ selection: 'b7f_0' });
+    store.commit({ x: { from: 1, to: 2 } });
+    expect(window.entries).toHaveLength(3);
+    window.go(-1);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, selection: 'b7f_0' });
+    window.go(-1);
+    expect(view()).toEqual(DEFAULT_VIEW);
+    window.go(2);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, selection: 'b7f_0', x: { from: 1, to: 2 } });
+    vi.advanceTimersByTime(1000);
+    expect(window.entries).toHaveLength(3);
+  });
+
+  it('leads back to where a pan had come when something was selected in its midst', () => {
+    store.move({ x: { from: 5, to: 6 } });
+    store.commit({ selection: 'b7f_0' });
+    window.go(-1);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, x: { from: 5, to: 6 } });
+  });
+
+  it('gets no entry for a commit that changes nothing in it', () => {
+    store.commit({ selection: undefined });
+    expect(window.entries).toHaveLength(1);
+  });
+
+  it('says what it could not restore', () => {
+    window.history.pushState(null, '', '/app/#v=1&x=2..1');
+    window.go(0);
+    expect(problems).toHaveLength(1);
+    expect(view()).toEqual(DEFAULT_VIEW);
+  });
+
+  it('is left alone after stop', () => {
+    store.move({ device: 1 });
+    sync.stop();
+    vi.advanceTimersByTime(1000);
+    store.commit({ device: 2 });
+    expect(window.entries).toEqual(['/app/?snapshot=a.pickle']);
+  });
+});
