@@ -73,7 +73,7 @@ export const LAYERS = [
     does: 'Zustand stores, the URL codec, preferences',
     imports: ['core/base'],
     types: ['core', 'engine'],
-    packages: ['zustand'],
+    packages: ['react', 'zustand'],
   },
   {
     folder: 'ui',

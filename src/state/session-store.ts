@@ -2,15 +2,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/query/types.ts';
-
-/** Same shape as the engine's OpenProgress; state knows no engine. */
-export interface LoadProgress {
-  readonly phase: 'reading' | 'replaying' | 'indexing';
-  readonly readBytes: number;
-  /** Undefined where the server does not say. */
-  readonly totalBytes: number | undefined;
-  readonly events: number;
-}
+import type { OpenProgress } from '../engine/protocol.ts';
 
 /** `previous` is the snapshot that stays open (and visible) until another has been read. */
 export type SessionState =
@@ -18,7 +10,7 @@ export type SessionState =
   | {
       readonly phase: 'loading';
       readonly name: string;
-      readonly progress: LoadProgress | undefined;
+      readonly progress: OpenProgress | undefined;
       readonly previous: SessionInfo | undefined;
     }
   | { readonly phase: 'ready'; readonly info: SessionInfo }
@@ -34,7 +26,7 @@ export type SessionState =
  * replaced opening cannot overwrite what the user sees.
  */
 export interface Opening {
-  progress(progress: LoadProgress): void;
+  progress(progress: OpenProgress): void;
   ready(info: SessionInfo): void;
   failed(failure: LoadFailure): void;
   /** Back to what was there before. */

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/query/types.ts';
+import type { OpenProgress } from '../engine/protocol.ts';
 import {
   createPreferencesStore,
   DEFAULT_PREFERENCES,
   type PreferenceStorage,
   parsePreferences,
 } from './preferences.ts';
-import { createSessionStore, type LoadProgress, openInfo } from './session-store.ts';
+import { createSessionStore, openInfo } from './session-store.ts';
 import { createViewStore, DEFAULT_VIEW, onDevice } from './view-store.ts';
 
 const info = (name: string): SessionInfo => ({
@@ -24,7 +25,7 @@ const info = (name: string): SessionInfo => ({
   settings: {},
   warnings: [],
 });
-const progress: LoadProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
+const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
 
 describe('the session store', () => {
