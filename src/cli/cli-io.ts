@@ -1,0 +1,50 @@
+/** What a command reads from and writes to: the process, or a test. */
+export interface CliIo {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  writeOut(text: string): void;
+  writeError(text: string): void;
+  /** Columns of the terminal; 80 where the output is no terminal. */
+  readonly columns: number;
+  readonly color: boolean;
+}
+
+interface OutputStream {
+  write(text: string): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** The parts of `process` that a command needs. */
+export interface ProcessLike {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Wider text is harder to read, narrower breaks the tables. */
+const MIN_COLUMNS = 80;
+const MAX_COLUMNS = 120;
+
+export function processIo({ stdin, stdout, stderr, env }: ProcessLike): CliIo {
+  // `vramscope stats x | head -1` closes the pipe early: what is left to say goes nowhere, quietly.
+  let isClosed = false;
+  stdout.on('error', (error) => {
+    if (!('code' in error) || error.code !== 'EPIPE') throw error;
+    isClosed = true;
+  });
+  const isTerminal = stdout.isTTY === true;
+  return {
+    stdin,
+    writeOut: (text) => {
+      if (!isClosed) stdout.write(text);
+    },
+    writeError: (text) => {
+      stderr.write(text);
+    },
+    columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stdout.columns ?? MIN_COLUMNS)),
+    // https://no-color.org: set to anything but the empty string.
+    color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
+  };
+}

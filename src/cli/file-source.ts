@@ -1,0 +1,88 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { LoadError } from '../core/base/load-error.ts';
+import type { ByteSource } from '../core/input/types.ts';
+import { streamSource } from './stream-source.ts';
+
+/** Big enough that reading costs nothing beside decoding, small enough not to matter in memory. */
+const CHUNK_BYTES = 4 * 2 ** 20;
+
+/**
+ * A file by its path. The next chunk is read while the last is decoded.
+ * @throws LoadError 'missing', 'no-permission', 'folder' or 'unreadable'
+ */
+export async function fileSource(path: string): Promise<ByteSource> {
+  const stats = await readably(path, () => stat(path));
+  if (stats.isDirectory()) {
+    throw new LoadError({
+      code: 'folder',
+      message: `${path} is a folder, not a snapshot.`,
+      advice: 'Give one of the files in it.',
+    });
+  }
+  // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size.
+  const handle = await readably(path, () => open(path));
+  if (!stats.isFile()) return streamSource(basename(path), pieces(handle));
+  await handle.close();
+  return {
+    name: basename(path),
+    size: stats.size,
+    async *chunks() {
+      yield* pieces(await readably(path, () => open(path)));
+    },
+  };
+}
+
+async function* pieces(file: FileHandle): AsyncGenerator<Uint8Array> {
+  try {
+    let next = readPiece(file);
+    for (;;) {
+      const piece = await next;
+      if (piece.length === 0) return;
+      next = readPiece(file);
+      // A failure of the read ahead is thrown where it is awaited; until then it is no unhandled one.
+      next.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readPiece(file: FileHandle): Promise<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function readably<T>(path: string, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    throw fileError(path, error) ?? error;
+  }
+}
+
+function fileError(path: string, error: unknown): LoadError | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new LoadError({
+        code: 'missing',
+        message: `There is no file ${path}.`,
+        advice: 'Check the path and the working directory.',
+      });
+    case 'EACCES':
+    case 'EPERM':
+      return new LoadError({
+        code: 'no-permission',
+        message: `${path} may not be read by this user.`,
+        advice: 'Check its permissions.',
+      });
+    case undefined:
+      return undefined;
+    default:
+      return new LoadError({ code: 'unreadable', message: `${path} cannot be read (${code}).` });
+  }
+}

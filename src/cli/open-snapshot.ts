@@ -1,0 +1,32 @@
+import { readSnapshot } from '../core/input/read-snapshot.ts';
+import type { ByteSource } from '../core/input/types.ts';
+import { createDeviceContexts, type DeviceContext } from '../core/query/device-context.ts';
+import { replayDevice } from '../core/replay/replay.ts';
+import type { FileInfo } from '../core/snapshot/file-info.ts';
+import type { Snapshot } from '../core/snapshot/tables.ts';
+import type { CliIo } from './cli-io.ts';
+import { fileSource } from './file-source.ts';
+import { nodePlatform } from './node-platform.ts';
+import { streamSource } from './stream-source.ts';
+
+export interface OpenedSnapshot {
+  readonly file: FileInfo;
+  readonly snapshot: Snapshot;
+  readonly contexts: readonly DeviceContext[];
+}
+
+/**
+ * Reads and replays a snapshot; '-' is stdin.
+ * @throws LoadError for what cannot be read
+ */
+export async function openSnapshot(
+  io: CliIo,
+  path: string,
+  options: { readonly allowPartial: boolean },
+): Promise<OpenedSnapshot> {
+  const source: ByteSource =
+    path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path);
+  const { snapshot, file } = await readSnapshot(source, nodePlatform, options);
+  const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
+  return { file, snapshot, contexts: createDeviceContexts(snapshot, replays) };
+}

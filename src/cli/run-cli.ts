@@ -1,0 +1,66 @@
+import { Command, CommanderError } from 'commander';
+import { formatCount } from '../core/base/format.ts';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
+import { printable } from '../core/report/text.ts';
+import type { CliIo } from './cli-io.ts';
+import { statsCommand } from './commands/stats.ts';
+import { ExitCode } from './exit-codes.ts';
+
+/** One file of commands/ each. */
+const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand];
+
+const HELP_AFTER = `
+Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read.
+`;
+
+/**
+ * Runs one command line (without node and the script) to its end.
+ * Returns the exit code; throws for bugs of our own only.
+ */
+export async function runCli(
+  args: readonly string[],
+  io: CliIo,
+  version: string,
+): Promise<ExitCode> {
+  const program = new Command('vramscope')
+    .description('Says where the GPU memory went, from a PyTorch memory snapshot.')
+    .version(version, '-V, --version')
+    .addHelpText('after', HELP_AFTER);
+  for (const create of COMMANDS) program.addCommand(create(io));
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => io.writeOut(text),
+      writeErr: (text) => io.writeError(text),
+      outputError: (text, write) => write(errorLine(text.replace(/^error: /, ''))),
+    });
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return ExitCode.Fine;
+  } catch (error) {
+    if (error instanceof CommanderError) return usageExit(error);
+    if (!(error instanceof LoadError)) throw error;
+    io.writeError(errorLine(failureText(error.failure)));
+    return ExitCode.Unreadable;
+  }
+}
+
+/** `--help` and `--version` end by an error too, of exit code 0. */
+function usageExit({ exitCode }: CommanderError): ExitCode {
+  return exitCode === 0 ? ExitCode.Fine : ExitCode.BadUsage;
+}
+
+/** What it is, at which byte, what to do; and what can still be had of it. */
+function failureText({ message, advice, byte, partialEvents }: LoadFailure): string {
+  const where = byte === undefined ? '' : `(byte ${byte})`;
+  const partial =
+    partialEvents === undefined
+      ? ''
+      : `--partial takes the ${formatCount(partialEvents)} whole events before.`;
+  return [message, where, advice, partial].filter((part) => part !== '').join(' ');
+}
+
+/** One line, whatever is in it: commander puts its suggestions on a second. */
+function errorLine(text: string): string {
+  return `vramscope: ${printable(text.trim().replace(/\s*\n\s*/g, ' '))}\n`;
+}

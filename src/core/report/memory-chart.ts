@@ -1,0 +1,68 @@
+import { formatBytes, formatCount } from '../base/format.ts';
+import type { DeviceContext } from '../query/device-context.ts';
+import { TraceAction } from '../snapshot/tables.ts';
+import { memoryCurve } from './memory-curve.ts';
+
+/** Eighths of a character cell, from the bottom. */
+const EIGHTHS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+const CACHED = '░';
+const ROWS = 6;
+/** '1023.99 MiB ┤' */
+const LABEL_WIDTH = 11;
+
+/**
+ * Allocated bytes over the events as solid columns, with what is reserved above them shaded, each
+ * column the highest of its events; a caret on the axis where memory ran out:
+ *
+ *       1.31 GiB ┤        ░░░░░░░░░░░░░░
+ *                │   ▁░░░░░░░░░▇░░░░░░▇░
+ *                │ ▂█▇█▆▄█▂█▅▃█▂█▆▄█▂█▅▃
+ *        0 bytes ┼──────────────^───────
+ */
+export function memoryChart({ trace, replay }: DeviceContext, columns: number): string[] {
+  const { events } = trace;
+  if (events.length === 0) return [];
+  const width = columns - LABEL_WIDTH - 4;
+  const allocated = memoryCurve(replay, 'allocatedBytes', events.length, width);
+  const reserved = memoryCurve(replay, 'reservedBytes', events.length, width);
+  const top = Math.max(...reserved, ...allocated);
+  if (top === 0) return [];
+  const lines = Array.from({ length: ROWS }, (_, i) => {
+    const row = ROWS - 1 - i;
+    const cells = Array.from(allocated, (bytes, column) =>
+      cell(levelOf(bytes, top), levelOf(reserved[column], top), row),
+    );
+    const label = i === 0 ? `${formatBytes(top).padStart(LABEL_WIDTH)} ┤` : axis('│');
+    return `${label} ${cells.join('')}`.trimEnd();
+  });
+  const first = '0';
+  const last = `${formatCount(events.length)} events`;
+  return [
+    ...lines,
+    `${formatBytes(0).padStart(LABEL_WIDTH)} ┼─${axisCells(trace.events.action, width)}`,
+    `${' '.repeat(LABEL_WIDTH + 3)}${first}${last.padStart(width - first.length)}`,
+  ];
+}
+
+const axis = (mark: string): string => `${' '.repeat(LABEL_WIDTH)} ${mark}`;
+
+/** Height in eighths of a cell. What is not nothing shows at least one. */
+function levelOf(bytes: number, top: number): number {
+  const level = Math.round((bytes / top) * ROWS * 8);
+  return bytes > 0 ? Math.max(1, level) : 0;
+}
+
+function cell(allocated: number, reserved: number, row: number): string {
+  const base = row * 8;
+  if (allocated > base) return EIGHTHS[Math.min(8, allocated - base)];
+  return reserved > base ? CACHED : ' ';
+}
+
+function axisCells(action: Uint8Array, width: number): string {
+  const cells = Array<string>(width).fill('─');
+  for (let at = action.indexOf(TraceAction.Oom); at >= 0; ) {
+    cells[Math.floor((at * width) / action.length)] = '^';
+    at = action.indexOf(TraceAction.Oom, at + 1);
+  }
+  return cells.join('');
+}

@@ -1,0 +1,181 @@
+/** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
+import { formatBytes, formatCount, formatDurationUs } from '../base/format.ts';
+import type { DeviceContext } from '../query/device-context.ts';
+import { durationUs } from '../query/event-times.ts';
+import {
+  type AllocationTable,
+  type CounterName,
+  type Counters,
+  NEVER,
+  type Recording,
+} from '../replay/types.ts';
+import { memoryChart } from './memory-chart.ts';
+import { changedSettings } from './settings-text.ts';
+import type { DeviceStats, StatsReport } from './stats.ts';
+import { counted, printable, styled, type TextOptions, wrap } from './text.ts';
+
+/** In the order in which one contains the other, as far as one does. */
+const COUNTERS: readonly (readonly [CounterName, string])[] = [
+  ['requestedBytes', 'requested'],
+  ['allocatedBytes', 'allocated'],
+  ['activeBytes', 'active'],
+  ['reservedBytes', 'reserved'],
+  ['inactiveSplitBytes', 'inactive split'],
+];
+
+const RECORDING_WORDS: Readonly<Record<Recording, string>> = {
+  complete: 'from the start',
+  preexisting: 'began late',
+  truncated: 'oldest events lost',
+  none: 'no events',
+};
+
+/** Where the beginning is not recorded, nobody can say never. */
+const NO_OOM: Readonly<Record<Recording, string>> = {
+  complete: 'never',
+  preexisting: 'never since recording began',
+  truncated: 'never in the events that were kept',
+  none: 'not recorded',
+};
+
+const LABEL_WIDTH = 16;
+const NUMBER_WIDTH = 13;
+/** OOMs listed one by one; more are counted. */
+const MAX_OOMS = 5;
+
+/** Lines without an end of line. `contexts` are those that the report was built from. */
+export function statsText(
+  report: StatsReport,
+  contexts: readonly DeviceContext[],
+  options: TextOptions,
+): string[] {
+  const devices = report.devices.flatMap((device, i) => [
+    '',
+    ...deviceText(device, contexts[i], options),
+  ]);
+  return [
+    ...fileText(report, options),
+    ...(devices.length === 0 ? ['', 'No device: nothing was allocated or recorded.'] : devices),
+    '',
+    ...settingsText(report, options),
+    ...warningsText(report, options),
+  ];
+}
+
+function fileText({ file }: StatsReport, options: TextOptions): string[] {
+  const protocol = file.protocol === null ? '' : `, pickle protocol ${file.protocol}`;
+  const decoder = file.decoder === 'general' ? ', read by the general decoder' : '';
+  const container = file.container === 'pickle' ? '' : `, ${file.container}`;
+  return [
+    styled(printable(file.name), 'bold', options),
+    `${formatBytes(file.bytes)}${container}${protocol}${decoder}`,
+  ];
+}
+
+function deviceText(device: DeviceStats, context: DeviceContext, options: TextOptions): string[] {
+  const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
+  const lengthUs = durationUs(context.trace.events);
+  const facts = [
+    counted(device.events, 'event'),
+    ...(lengthUs > 0 ? [`over ${formatDurationUs(lengthUs)}`] : []),
+  ].join(' ');
+  const chart = memoryChart(context, options.columns);
+  return [
+    `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_WORDS[device.recording]}`,
+    '',
+    ...countersText(device, context.replay.end, options),
+    ...(chart.length === 0 ? [] : ['', ...chart, legend(device)]),
+    '',
+    ...factsText(device, context),
+    ...oomsText(device, options),
+  ];
+}
+
+function countersText(device: DeviceStats, end: Counters, options: TextOptions): string[] {
+  const isRecorded = device.recording !== 'none';
+  const head = ['', 'at the end', ...(isRecorded ? ['peak', 'at event'] : [])];
+  const rows = COUNTERS.map(([name, label]) => {
+    const peak = device.peak[name];
+    const peakCells = isRecorded ? [formatBytes(peak.bytes), peakEvent(peak.event)] : [];
+    return [label, formatBytes(end[name]), ...peakCells];
+  });
+  return [styled(tableRow(head), 'dim', options), ...rows.map(tableRow)];
+}
+
+function peakEvent(event: number): string {
+  return event < 0 ? 'before' : formatCount(event);
+}
+
+function tableRow([label, ...cells]: readonly string[]): string {
+  const padded = cells.map((text) => text.padStart(NUMBER_WIDTH)).join('');
+  return `  ${label.padEnd(LABEL_WIDTH)}${padded}`.trimEnd();
+}
+
+function legend(device: DeviceStats): string {
+  const oom = device.ooms.length > 0 ? '   ^ out of memory' : '';
+  return `${' '.repeat(14)}█ allocated   ░ reserved above it${oom}`;
+}
+
+function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
+  const { preexisting } = replay.allocations;
+  const allocations = [
+    formatCount(device.allocations),
+    ...(preexisting > 0 && device.recording !== 'none'
+      ? [`${formatCount(preexisting)} from before the recording`]
+      : []),
+    `${formatCount(countAlive(replay.allocations))} alive at the end`,
+  ];
+  const segments = [
+    `${formatCount(device.segmentsAtEnd)} at the end`,
+    counted(device.streams, 'stream'),
+  ];
+  const stacks =
+    device.stacks === 0
+      ? ['none recorded']
+      : [formatCount(device.stacks), `of ${counted(device.frames, 'different frame')}`];
+  return [
+    tableFact('allocations', allocations.join(', ')),
+    tableFact('segments', segments.join(', ')),
+    tableFact('call stacks', stacks.join(' ')),
+  ];
+}
+
+function countAlive({ end }: AllocationTable): number {
+  let alive = 0;
+  for (let id = 0; id < end.length; id++) if (end[id] === NEVER) alive++;
+  return alive;
+}
+
+function tableFact(label: string, text: string): string {
+  return `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
+}
+
+function oomsText({ ooms, recording }: DeviceStats, options: TextOptions): string[] {
+  if (ooms.length === 0) return [tableFact('out of memory', NO_OOM[recording])];
+  const listed = ooms.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
+    const free = Number.isNaN(deviceFreeBytes)
+      ? ''
+      : `, device had ${formatBytes(deviceFreeBytes)} free`;
+    return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} asked${free}`;
+  });
+  const more = ooms.length - listed.length;
+  if (more > 0) listed.push(`and ${formatCount(more)} more`);
+  return listed.map((text, i) =>
+    styled(tableFact(i === 0 ? 'out of memory' : '', text), 'red', options),
+  );
+}
+
+function settingsText({ settings }: StatsReport, options: TextOptions): string[] {
+  if (Object.keys(settings).length === 0) return ['Allocator settings: not recorded'];
+  const changed = changedSettings(settings);
+  if (changed.length === 0) return ['Allocator settings: all at their defaults'];
+  const lines = changed.map((text) => `  ${printable(text)}`);
+  return [styled('Allocator settings that differ from the defaults', 'bold', options), ...lines];
+}
+
+function warningsText({ warnings }: StatsReport, options: TextOptions): string[] {
+  return warnings.flatMap(({ message }) => {
+    const lines = wrap(`Warning: ${printable(message)}`, options.columns, '  ');
+    return lines.map((line) => styled(line, 'yellow', options));
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * `vramscope stats --json`: the contract `vramscope.stats/1`.
+ *
+ * What cannot be known is NaN here and null in JSON, never 0. Where nothing was recorded, start, end
+ * and peak are all the state of the dump, with event -1, and a warning says so: that state is a
+ * fact, and the lowest that the real peak can have been.
+ */
+import type { DeviceContext } from '../query/device-context.ts';
+import { deviceInfo } from '../query/device-info.ts';
+import { sessionInfo } from '../query/session-info.ts';
+import { traceCounts } from '../query/trace-counts.ts';
+import type { DeviceInfo } from '../query/types.ts';
+import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
+import type { Container, FileInfo } from '../snapshot/file-info.ts';
+import type { EventIndex, SettingValue, Snapshot } from '../snapshot/tables.ts';
+
+export interface StatsReport {
+  readonly schema: 'vramscope.stats/1';
+  readonly file: FileReport;
+  readonly devices: readonly DeviceStats[];
+  readonly settings: Readonly<Record<string, SettingValue>>;
+  readonly warnings: readonly ReportWarning[];
+}
+
+/** The `file` of every report. */
+export interface FileReport {
+  readonly name: string;
+  readonly bytes: number;
+  readonly container: Container;
+  /** null where the container holds no pickle: JSON knows no undefined, and keys should not come and go. */
+  readonly protocol: number | null;
+  readonly decoder: 'columnar' | 'general';
+}
+
+export interface DeviceStats {
+  readonly device: number;
+  readonly kind: 'cuda' | 'host';
+  readonly events: number;
+  readonly actions: Readonly<Record<string, number>>;
+  readonly allocations: number;
+  readonly stacks: number;
+  readonly frames: number;
+  readonly streams: number;
+  readonly segmentsAtEnd: number;
+  readonly recording: Recording;
+  readonly start: StateBytes;
+  readonly end: StateBytes;
+  readonly peak: { readonly [K in CounterName]: Peak };
+  readonly ooms: readonly OomReport[];
+  readonly anomalies: number;
+}
+
+export type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
+
+export interface OomReport {
+  readonly event: EventIndex;
+  readonly requestedBytes: number;
+  readonly deviceFreeBytes: number;
+}
+
+/** Codes are those of the snapshot's warnings and 'recorded-late', 'anomalies'. */
+export interface ReportWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function buildStats(
+  file: FileInfo,
+  snapshot: Snapshot,
+  contexts: readonly DeviceContext[],
+): StatsReport {
+  const { devices, settings, warnings } = sessionInfo(file, snapshot, contexts);
+  const known = new Set<string>(warnings.map(({ code }) => code));
+  const recording = devices.map(recordingWarning).filter((warning) => warning !== undefined);
+  return {
+    schema: 'vramscope.stats/1',
+    file: fileReport(file),
+    devices: contexts.map(deviceStats),
+    settings,
+    warnings: [
+      ...warnings,
+      // The reader has said already that the ring overflowed or that there is no trace.
+      ...recording.filter(({ code }) => !known.has(code)),
+      ...contexts.flatMap(anomalyWarning),
+    ],
+  };
+}
+
+export function fileReport({ name, bytes, container, protocol, decoder }: FileInfo): FileReport {
+  return { name, bytes, container, protocol: protocol ?? null, decoder };
+}
+
+function deviceStats(context: DeviceContext, index: number): DeviceStats {
+  const info = deviceInfo(context, index);
+  return {
+    device: info.device,
+    kind: info.kind,
+    events: info.events,
+    actions: info.actions,
+    allocations: info.allocations,
+    ...traceCounts(context),
+    segmentsAtEnd: info.segmentsAtEnd,
+    recording: info.recording,
+    start: stateBytes(info.start),
+    end: stateBytes(info.end),
+    peak: info.peaks,
+    ooms: info.ooms.map(({ event, requestedBytes, deviceFreeBytes }) => ({
+      event,
+      requestedBytes,
+      deviceFreeBytes,
+    })),
+    anomalies: info.anomalies,
+  };
+}
+
+function stateBytes(counters: Counters): StateBytes {
+  const { requestedBytes, allocatedBytes, activeBytes, reservedBytes } = counters;
+  return { requestedBytes, allocatedBytes, activeBytes, reservedBytes };
+}
+
+const RECORDING_CODES: Readonly<Record<Recording, string | undefined>> = {
+  complete: undefined,
+  preexisting: 'recorded-late',
+  truncated: 'ring-truncated',
+  none: 'no-trace',
+};
+
+function recordingWarning(info: DeviceInfo): ReportWarning | undefined {
+  const code = RECORDING_CODES[info.recording];
+  if (code === undefined) return undefined;
+  const consequence =
+    info.recording === 'none'
+      ? 'Start, end and peak are the state of the dump; the real peak may have been higher.'
+      : 'Peaks are those of the recorded part; before it memory may have stood higher.';
+  return { code, message: `Device ${info.device}: ${info.recordingReason} ${consequence}` };
+}
+
+function anomalyWarning({ trace, replay }: DeviceContext): ReportWarning[] {
+  const { anomalyCount, anomalies } = replay;
+  if (anomalyCount === 0) return [];
+  const first = anomalies[0];
+  const where = first === undefined ? '' : ` The first, at event ${first.event}: ${first.message}`;
+  const message = `Device ${trace.device}: ${anomalyCount} events contradict the state before them.${where}`;
+  return [{ code: 'anomalies', message }];
+}
