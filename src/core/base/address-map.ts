@@ -23,15 +23,18 @@ export class AddressMap {
     }
   }
 
-  set(address: number, row: number): void {
+  /** Stores a row and returns the one that was there before, -1 for none. */
+  set(address: number, row: number): number {
     if (this.#count * 2 >= this.#keys.length) this.#grow();
     const keys = this.#keys;
     const mask = keys.length - 1;
     let slot = hash(address) & mask;
     while (keys[slot] !== -1 && keys[slot] !== address) slot = (slot + 1) & mask;
-    if (keys[slot] === -1) this.#count++;
+    const before = keys[slot] === -1 ? -1 : this.#values[slot];
+    if (before === -1) this.#count++;
     keys[slot] = address;
     this.#values[slot] = row;
+    return before;
   }
 
   /** Entries behind the hole move up, so that look-ups need no tombstones. */

@@ -20,6 +20,9 @@ export const COUNTER_NAMES = [
   'inactiveSplitBytes',
 ] as const satisfies readonly CounterName[];
 
+/** Counters that blocks change. */
+type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
+
 type Columns = { readonly [K in CounterName]: Float64Array };
 
 /** What the replay counted, for {@link CounterReader}. */
@@ -65,22 +68,38 @@ export class CounterRecorder {
   before(event: number): void {
     this.#splitBefore = this.inactiveSplitBytes;
     if ((event & (STEP - 1)) !== 0) return;
-    for (const name of COUNTER_NAMES) this.#checkpoints[name][event >>> STEP_BITS] = this[name];
+    const row = event >>> STEP_BITS;
+    this.#checkpoints.requestedBytes[row] = this.requestedBytes;
+    this.#checkpoints.allocatedBytes[row] = this.allocatedBytes;
+    this.#checkpoints.activeBytes[row] = this.activeBytes;
+    this.#checkpoints.reservedBytes[row] = this.reservedBytes;
+    this.#checkpoints.inactiveSplitBytes[row] = this.inactiveSplitBytes;
+  }
+
+  /** Peaks of requested, allocated and active bytes, which only an alloc raises. */
+  raiseBlocks(event: number): void {
+    this.#raise(0, this.requestedBytes, event);
+    this.#raise(1, this.allocatedBytes, event);
+    this.#raise(2, this.activeBytes, event);
+  }
+
+  /** Peak of reserved bytes, which only a segment raises. */
+  raiseReserved(event: number): void {
+    this.#raise(3, this.reservedBytes, event);
   }
 
   after(event: number): void {
     const delta = this.inactiveSplitBytes - this.#splitBefore;
-    if (delta !== 0) this.#keepSplitDelta(event, delta);
-    this.raisePeaks(event);
+    if (delta === 0) return;
+    this.#keepSplitDelta(event, delta);
+    this.#raise(4, this.inactiveSplitBytes, event);
   }
 
-  /** Event -1 stands for the state before the trace. */
-  raisePeaks(event: number): void {
-    this.#raise(0, this.requestedBytes, event);
-    this.#raise(1, this.allocatedBytes, event);
-    this.#raise(2, this.activeBytes, event);
-    this.#raise(3, this.reservedBytes, event);
-    this.#raise(4, this.inactiveSplitBytes, event);
+  /** Where the peaks start from. */
+  beforeTrace(): void {
+    this.raiseBlocks(-1);
+    this.raiseReserved(-1);
+    this.#raise(4, this.inactiveSplitBytes, -1);
   }
 
   correct(event: number, change: Counters): void {
@@ -122,32 +141,6 @@ export class CounterRecorder {
   }
 }
 
-/** Change of one counter at each event, as far as it follows from the event alone. */
-export function regularChange(
-  name: CounterName,
-  event: number,
-  events: EventTable,
-  allocations: Pick<AllocationTable, 'sizeBytes' | 'requestedBytes'>,
-  allocation: number,
-): number {
-  const action = events.action[event];
-  if (name === 'reservedBytes') {
-    if (action === TraceAction.SegmentAlloc || action === TraceAction.SegmentMap)
-      return events.sizeBytes[event];
-    if (action === TraceAction.SegmentFree || action === TraceAction.SegmentUnmap)
-      return -events.sizeBytes[event];
-    return 0;
-  }
-  if (allocation < 0 || name === 'inactiveSplitBytes') return 0;
-  const bytes =
-    name === 'requestedBytes'
-      ? knownBytes(allocations.requestedBytes[allocation])
-      : allocations.sizeBytes[allocation];
-  if (action === TraceAction.Alloc) return bytes;
-  const falls = name === 'allocatedBytes' ? TraceAction.FreeRequested : TraceAction.FreeCompleted;
-  return action === falls ? -bytes : 0;
-}
-
 /** Bytes asked for count as 0 where they are not known. */
 export function knownBytes(bytes: number): number {
   return Number.isNaN(bytes) ? 0 : bytes;
@@ -159,6 +152,7 @@ export class CounterReader {
   readonly #events: EventTable;
   readonly #allocations: AllocationTable;
   readonly #allocationOfEvent: Int32Array;
+  readonly #scratch = new Float64Array(STEP);
 
   constructor(
     log: CounterLog,
@@ -184,29 +178,67 @@ export class CounterReader {
     };
   }
 
+  /** out[i] is the counter after event from + i. */
   fill(name: CounterName, from: number, out: Float64Array): void {
+    if (name === 'inactiveSplitBytes') this.#fillChanges(from, out, this.#log.splitDeltas);
+    else if (name === 'reservedBytes') this.#fillReserved(from, out);
+    else this.#fillBlocks(name, from, out);
     let bytes = this.#valueAt(name, from - 1);
     for (let i = 0; i < out.length; i++) {
-      bytes += this.#change(name, from + i);
+      bytes += out[i];
       out[i] = bytes;
     }
   }
 
   #valueAt(name: CounterName, event: number): number {
     const next = event + 1;
-    let bytes = this.#log.checkpoints[name][next >>> STEP_BITS];
-    for (let t = next & ~(STEP - 1); t < next; t++) bytes += this.#change(name, t);
-    return bytes;
+    const first = next & ~(STEP - 1);
+    const start = this.#log.checkpoints[name][next >>> STEP_BITS];
+    if (first === next) return start;
+    const changes = this.#scratch.subarray(0, next - first);
+    if (name === 'inactiveSplitBytes') this.#fillChanges(first, changes, this.#log.splitDeltas);
+    else if (name === 'reservedBytes') this.#fillReserved(first, changes);
+    else this.#fillBlocks(name, first, changes);
+    return changes.reduce((bytes, change) => bytes + change, start);
   }
 
-  #change(name: CounterName, event: number): number {
-    if (name === 'inactiveSplitBytes') {
-      const { splitDeltas } = this.#log;
-      return splitDeltas instanceof Int32Array ? splitDeltas[event] * UNIT : splitDeltas[event];
+  #fillChanges(from: number, out: Float64Array, deltas: Int32Array | Float64Array): void {
+    const scale = deltas instanceof Int32Array ? UNIT : 1;
+    for (let i = 0; i < out.length; i++) out[i] = deltas[from + i] * scale;
+  }
+
+  #fillReserved(from: number, out: Float64Array): void {
+    const { action, sizeBytes } = this.#events;
+    for (let i = 0, t = from; i < out.length; i++, t++) {
+      const a = action[t];
+      if (a === TraceAction.SegmentAlloc || a === TraceAction.SegmentMap) out[i] = sizeBytes[t];
+      else if (a === TraceAction.SegmentFree || a === TraceAction.SegmentUnmap)
+        out[i] = -sizeBytes[t];
+      else out[i] = 0;
     }
-    const { corrections } = this.#log;
-    const correction = corrections.size > 0 ? (corrections.get(event)?.[name] ?? 0) : 0;
-    const allocation = this.#allocationOfEvent[event];
-    return regularChange(name, event, this.#events, this.#allocations, allocation) + correction;
+    this.#addCorrections('reservedBytes', from, out);
+  }
+
+  #fillBlocks(name: BlockCounter, from: number, out: Float64Array): void {
+    const { action } = this.#events;
+    const rows = this.#allocationOfEvent;
+    const { requestedBytes, sizeBytes } = this.#allocations;
+    const isRequested = name === 'requestedBytes';
+    const bytes = isRequested ? requestedBytes : sizeBytes;
+    const falls = name === 'allocatedBytes' ? TraceAction.FreeRequested : TraceAction.FreeCompleted;
+    for (let i = 0, t = from; i < out.length; i++, t++) {
+      const a = action[t];
+      const sign = a === TraceAction.Alloc ? 1 : a === falls ? -1 : 0;
+      const row = rows[t];
+      out[i] = sign === 0 || row < 0 ? 0 : sign * bytes[row];
+      if (isRequested) out[i] = knownBytes(out[i]);
+    }
+    this.#addCorrections(name, from, out);
+  }
+
+  #addCorrections(name: CounterName, from: number, out: Float64Array): void {
+    for (const [event, change] of this.#log.corrections) {
+      if (event >= from && event < from + out.length) out[event - from] += change[name];
+    }
   }
 }

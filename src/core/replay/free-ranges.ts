@@ -58,29 +58,45 @@ export class FreeRanges {
   /** Adds free memory and merges it with its neighbours of the same group. */
   add(address: number, bytes: number, group: number): void {
     if (bytes <= 0) return;
-    let start = address;
-    let total = bytes;
     const before = this.#byEnd.get(address);
-    if (before >= 0 && this.#group[before] === group) {
-      start = this.#start[before];
-      total += this.#bytes[before];
-      this.remove(before);
-    }
     const after = this.#byStart.get(address + bytes);
-    if (after >= 0 && this.#group[after] === group) {
-      total += this.#bytes[after];
-      this.remove(after);
+    const joinsBefore = before >= 0 && this.#group[before] === group;
+    const joinsAfter = after >= 0 && this.#group[after] === group;
+    if (joinsBefore) {
+      let total = bytes;
+      if (joinsAfter) {
+        total += this.#bytes[after];
+        this.remove(after);
+      }
+      this.#moveEnd(before, this.#bytes[before] + total);
+    } else if (joinsAfter) {
+      this.#moveStart(after, address);
+    } else {
+      this.insert(address, bytes, group);
     }
-    this.insert(start, total, group);
   }
 
   /** Takes `bytes` off the front of a range. */
   takeFront(range: RangeRow, bytes: number): void {
-    const start = this.#start[range] + bytes;
-    const rest = this.#bytes[range] - bytes;
-    const group = this.#group[range];
-    this.remove(range);
-    if (rest > 0) this.insert(start, rest, group);
+    if (bytes === this.#bytes[range]) this.remove(range);
+    else this.#moveStart(range, this.#start[range] + bytes);
+  }
+
+  #moveStart(range: RangeRow, start: number): void {
+    this.inactiveSplitBytes -= this.#splitBytes(range);
+    this.#byStart.delete(this.#start[range]);
+    this.#bytes[range] += this.#start[range] - start;
+    this.#start[range] = start;
+    this.#byStart.set(start, range);
+    this.inactiveSplitBytes += this.#splitBytes(range);
+  }
+
+  #moveEnd(range: RangeRow, bytes: number): void {
+    this.inactiveSplitBytes -= this.#splitBytes(range);
+    this.#byEnd.delete(this.#start[range] + this.#bytes[range]);
+    this.#bytes[range] = bytes;
+    this.#byEnd.set(this.#start[range] + bytes, range);
+    this.inactiveSplitBytes += this.#splitBytes(range);
   }
 
   /** Takes [address, address + bytes) out of a range; what lies beside stays free. */

@@ -11,13 +11,7 @@ import {
   TraceAction,
 } from '../snapshot/tables.ts';
 import { AllocationBuilder, NO_GROUP } from './allocation-builder.ts';
-import {
-  COUNTER_NAMES,
-  CounterReader,
-  CounterRecorder,
-  knownBytes,
-  regularChange,
-} from './counters.ts';
+import { CounterReader, CounterRecorder, knownBytes } from './counters.ts';
 import { FreeRanges } from './free-ranges.ts';
 import { blockBytes, findPreexisting, freeRequestedOf, type Preexisting } from './preexisting.ts';
 import { judgeRecording } from './recording.ts';
@@ -30,18 +24,35 @@ import {
   shouldSplit,
 } from './rounding.ts';
 import { SegmentBook, type SegmentFields } from './segment-book.ts';
-import { type Anomaly, BEFORE_TRACE, type Counters, NEVER, type Replay } from './types.ts';
+import {
+  type AllocationIndex,
+  type Anomaly,
+  BEFORE_TRACE,
+  type Counters,
+  NEVER,
+  type Replay,
+} from './types.ts';
 
 /** Anomalies kept with their message; all are counted. */
 const MAX_ANOMALIES = 100;
 /** After so many, a block outside all free ranges is no longer searched for: the trace is not of this allocator. */
 const MAX_SEARCHES = 10_000;
 
-/** @param settings allocator_settings of the snapshot: they decide rounding and splitting. */
+const NOTHING: Preexisting = { blocks: [], segments: [] };
+
+/**
+ * Most recordings begin before the first allocation, so that is tried first; it costs half as much. At
+ * the first event that contradicts it, or an end that is not the file's, what was there before is
+ * worked out and the trace replayed from that.
+ * @param settings allocator_settings of the snapshot: they decide rounding and splitting.
+ */
 export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const rules = blockRules(settings);
-  const before = findPreexisting(trace, rules);
-  return new DeviceReplay(trace, rules, before).run();
+  const fromNothing = new DeviceReplay(trace, rules, NOTHING);
+  if (trace.events.length > 0 && fromNothing.run(true)) return fromNothing.finish();
+  const fromBefore = new DeviceReplay(trace, rules, findPreexisting(trace, rules));
+  fromBefore.run(false);
+  return fromBefore.finish();
 }
 
 class DeviceReplay {
@@ -59,6 +70,8 @@ class DeviceReplay {
   readonly #finalSegments = new AddressMap();
   readonly #anomalies: Anomaly[] = [];
   #anomalyCount = 0;
+  #lastRequested: AllocationIndex = -1;
+  #start: Counters = NO_CHANGE;
   #knowsSegments: boolean;
 
   constructor(trace: DeviceTrace, rules: BlockRules, before: Preexisting) {
@@ -75,32 +88,36 @@ class DeviceReplay {
     }
   }
 
-  run(): Replay {
+  /** Replays all events. With `strict`, gives up (false) at the first anomaly or a wrong end. */
+  run(strict: boolean): boolean {
+    const counters = this.#counters;
     this.#placePreexisting();
-    const start = this.#counters.now();
-    this.#counters.raisePeaks(BEFORE_TRACE);
-    const { events } = this.#trace;
-    for (let t = 0; t < events.length; t++) {
-      this.#counters.before(t);
+    this.#start = counters.now();
+    counters.beforeTrace();
+    const { length } = this.#trace.events;
+    for (let t = 0; t < length; t++) {
+      counters.before(t);
       this.#apply(t);
-      this.#syncSegments();
-      this.#counters.after(t);
+      counters.inactiveSplitBytes = this.#free.inactiveSplitBytes;
+      counters.after(t);
+      if (strict && this.#anomalyCount > 0) return false;
     }
-    if (events.length % 64 === 0) this.#counters.before(events.length);
-    const allocations = this.#allocations.finish();
-    const reader = new CounterReader(
-      this.#counters.finish(),
-      events,
-      allocations,
-      this.#allocationOfEvent,
-    );
+    counters.before(length);
+    return !strict || this.#endsAsTheFile();
+  }
+
+  finish(): Replay {
+    const { events } = this.#trace;
+    const { table } = this.#allocations;
+    const log = this.#counters.finish();
+    const reader = new CounterReader(log, events, table, this.#allocationOfEvent);
     const verdict = judgeRecording(this.#trace, this.#before);
     return {
-      allocations,
+      allocations: table,
       segmentSpans: this.#book.finish(),
       recording: verdict.recording,
       recordingReason: verdict.reason,
-      start,
+      start: this.#start,
       end: this.#counters.now(),
       peaks: this.#counters.peaks(),
       anomalyCount: this.#anomalyCount,
@@ -109,6 +126,15 @@ class DeviceReplay {
       countersAt: (event) => reader.at(event),
       fillCounter: (name, from, out) => reader.fill(name, from, out),
     };
+  }
+
+  /** Reserved and active bytes are those of the final segments, where the file has any. */
+  #endsAsTheFile(): boolean {
+    const { segments } = this.#trace;
+    if (segments.length === 0) return true;
+    const sum = (column: Float64Array) => column.reduce((total, bytes) => total + bytes, 0);
+    const { reservedBytes, activeBytes } = this.#counters;
+    return reservedBytes === sum(segments.totalBytes) && activeBytes === sum(segments.activeBytes);
   }
 
   /** Segments and blocks from before the trace; what lies between the blocks is free. */
@@ -126,7 +152,7 @@ class DeviceReplay {
         const [row, block] = blocks[next];
         this.#free.add(at, block.address - at, group);
         at = Math.max(at, block.address + block.sizeBytes);
-        this.#allocations.setPlace(row, group, this.#book);
+        this.#allocations.setPlace(row, group, segment.isSmall, segment.pool);
       }
       this.#free.add(at, end - at, group);
     }
@@ -174,34 +200,36 @@ class DeviceReplay {
   #alloc(t: EventIndex): void {
     const { events } = this.#trace;
     const address = events.address[t];
+    const row = this.#allocations.add(t, events);
+    const stale = this.#live.set(address, row);
+    if (stale >= 0) this.#closeStale(stale, row, t);
     const requestedBytes = events.sizeBytes[t];
-    const stale = this.#live.get(address);
-    if (stale >= 0) {
-      this.#irregular(t, 'an alloc where a block is live: its free is not in the trace', () =>
-        this.#endBlock(stale, t),
-      );
-    }
-    const rounded = blockBytes(this.#trace, this.#rules, requestedBytes);
+    let bytes = blockBytes(this.#trace, this.#rules, requestedBytes);
     let range = this.#free.startingAt(address);
     if (range < 0 && this.#knowsSegments) range = this.#makeRange(t, address);
-    const row = this.#allocations.add(t, requestedBytes, rounded);
     if (range >= 0) {
       const group = this.#free.group(range);
       const available = this.#free.bytes(range);
       const isSmall = this.#book.isSmall(group);
-      const splits = shouldSplit(available, rounded, isSmall || group < 0, this.#rules);
-      const bytes = splits ? rounded : available;
-      this.#allocations.setSize(row, bytes);
-      this.#allocations.setPlace(row, group, this.#book);
+      if (!shouldSplit(available, bytes, isSmall || group < 0, this.#rules)) bytes = available;
+      this.#allocations.setPlace(row, group, isSmall, this.#book.pool(group));
       this.#free.takeFront(range, bytes);
     } else {
-      this.#allocations.setSmall(row, rounded <= SMALL_BYTES);
+      this.#allocations.setPlace(row, NO_GROUP, bytes <= SMALL_BYTES, 0);
     }
-    this.#live.set(address, row);
+    this.#allocations.table.sizeBytes[row] = bytes;
     this.#allocationOfEvent[t] = row;
-    this.#counters.requestedBytes += requestedBytes;
-    this.#counters.allocatedBytes += this.#allocations.sizeBytes(row);
-    this.#counters.activeBytes += this.#allocations.sizeBytes(row);
+    const counters = this.#counters;
+    counters.requestedBytes += requestedBytes;
+    counters.allocatedBytes += bytes;
+    counters.activeBytes += bytes;
+    counters.raiseBlocks(t);
+  }
+
+  #closeStale(stale: AllocationIndex, row: AllocationIndex, t: EventIndex): void {
+    const message = 'an alloc where a block is live: its free is not in the trace';
+    this.#irregular(t, message, () => this.#endBlock(stale, t));
+    this.#live.set(this.#allocations.table.address[row], row);
   }
 
   /** The block begins inside a free range, or outside all: not what the allocator does. */
@@ -221,46 +249,52 @@ class DeviceReplay {
   }
 
   #freeRequested(t: EventIndex): void {
+    const { table } = this.#allocations;
     const row = this.#live.get(this.#trace.events.address[t]);
-    if (row < 0 || this.#allocations.freeRequested(row) !== NEVER) {
+    if (row < 0 || table.freeRequested[row] !== NEVER) {
       this.#anomaly(t, 'a free is requested of a block that is not allocated');
       return;
     }
     this.#allocationOfEvent[t] = row;
-    this.#allocations.setFreeRequested(row, t);
-    this.#counters.allocatedBytes -= this.#allocations.sizeBytes(row);
+    this.#lastRequested = row;
+    table.freeRequested[row] = t;
+    this.#counters.allocatedBytes -= table.sizeBytes[row];
   }
 
   #freeCompleted(t: EventIndex): void {
-    const row = this.#live.get(this.#trace.events.address[t]);
+    const { table } = this.#allocations;
+    const address = this.#trace.events.address[t];
+    // Mostly the free was requested just before: no need to look for the block again.
+    const last = this.#lastRequested;
+    const isLast = last >= 0 && table.address[last] === address && table.end[last] === NEVER;
+    const row = isLast ? last : this.#live.get(address);
     if (row < 0) {
       this.#anomaly(t, 'a free is completed of a block that is not live');
       return;
     }
     this.#allocationOfEvent[t] = row;
-    if (this.#allocations.freeRequested(row) === NEVER) {
+    if (table.freeRequested[row] === NEVER) {
       // A recording without free_requested entries (skip_actions): both fall here.
-      const bytes = this.#allocations.sizeBytes(row);
-      this.#allocations.setFreeRequested(row, t);
-      this.#counters.allocatedBytes -= bytes;
-      this.#counters.correct(t, { ...NO_CHANGE, allocatedBytes: -bytes });
+      this.#counters.correct(t, { ...NO_CHANGE, allocatedBytes: -table.sizeBytes[row] });
     }
     this.#endBlock(row, t);
   }
 
   /** The block's memory is free again. */
-  #endBlock(row: number, t: EventIndex): void {
-    const bytes = this.#allocations.sizeBytes(row);
-    const address = this.#allocations.address(row);
-    const group = this.#allocations.group(row);
-    if (this.#allocations.freeRequested(row) === NEVER) {
-      this.#allocations.setFreeRequested(row, t);
-      this.#counters.allocatedBytes -= bytes;
+  #endBlock(row: AllocationIndex, t: EventIndex): void {
+    const { table } = this.#allocations;
+    const bytes = table.sizeBytes[row];
+    const address = table.address[row];
+    const counters = this.#counters;
+    if (table.freeRequested[row] === NEVER) {
+      table.freeRequested[row] = t;
+      counters.allocatedBytes -= bytes;
     }
-    this.#allocations.setEnd(row, t);
+    table.end[row] = t;
     this.#live.delete(address);
-    this.#counters.activeBytes -= bytes;
-    this.#counters.requestedBytes -= knownBytes(this.#allocations.requestedBytes(row));
+    counters.activeBytes -= bytes;
+    counters.requestedBytes -= knownBytes(table.requestedBytes[row]);
+    const group = this.#allocations.group[row];
     if (group !== NO_GROUP && this.#book.isOpen(group)) this.#free.add(address, bytes, group);
   }
 
@@ -277,6 +311,8 @@ class DeviceReplay {
     }
     const group = this.#book.open(t, fields);
     this.#free.add(fields.address, fields.sizeBytes, group);
+    this.#syncSegments();
+    this.#counters.raiseReserved(t);
   }
 
   #segmentFields(t: EventIndex): SegmentFields {
@@ -315,6 +351,7 @@ class DeviceReplay {
   #dropSegment(row: number, t: EventIndex): void {
     this.#free.removeSegment(row, this.#book.address(row), this.#book.sizeBytes(row));
     this.#book.closeNative(row, t);
+    this.#syncSegments();
   }
 
   #unmap(t: EventIndex): void {
@@ -328,6 +365,7 @@ class DeviceReplay {
     const reserved = this.#book.reservedBytes;
     this.#book.unmap(t, address, bytes);
     const unmapped = reserved - this.#book.reservedBytes;
+    this.#syncSegments();
     if (!isFree) this.#anomaly(t, 'memory is unmapped that is not free');
     if (unmapped !== bytes)
       this.#counters.correct(t, { ...NO_CHANGE, reservedBytes: bytes - unmapped });
@@ -336,20 +374,20 @@ class DeviceReplay {
   /** Does what an event implies beyond itself, and keeps what that changes in the counters. */
   #irregular(t: EventIndex, message: string, mend: () => void): void {
     this.#anomaly(t, message);
-    this.#syncSegments();
     const was = this.#counters.now();
     mend();
     this.#syncSegments();
     const now = this.#counters.now();
-    const { events } = this.#trace;
-    const change: { -readonly [K in keyof Counters]: number } = { ...NO_CHANGE };
-    for (const name of COUNTER_NAMES) {
-      // What a segment event takes off by itself is not counted twice.
-      const isClose = events.action[t] === TraceAction.SegmentFree;
-      const regular = isClose ? regularChange(name, t, events, NO_ALLOCATIONS, -1) : 0;
-      change[name] = now[name] - was[name] - regular;
-    }
-    this.#counters.correct(t, change);
+    // What a segment_free takes off by itself is not counted twice.
+    const isFree = this.#trace.events.action[t] === TraceAction.SegmentFree;
+    const regular = isFree ? this.#trace.events.sizeBytes[t] : 0;
+    this.#counters.correct(t, {
+      requestedBytes: now.requestedBytes - was.requestedBytes,
+      allocatedBytes: now.allocatedBytes - was.allocatedBytes,
+      activeBytes: now.activeBytes - was.activeBytes,
+      reservedBytes: now.reservedBytes - was.reservedBytes + regular,
+      inactiveSplitBytes: 0,
+    });
   }
 
   #anomaly(event: EventIndex, message: string): void {
@@ -364,5 +402,3 @@ const NO_CHANGE: Counters = {
   reservedBytes: 0,
   inactiveSplitBytes: 0,
 };
-
-const NO_ALLOCATIONS = { sizeBytes: new Float64Array(0), requestedBytes: new Float64Array(0) };

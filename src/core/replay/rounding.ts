@@ -18,6 +18,8 @@ const INTERVALS = 16;
 export interface BlockRules {
   /** Divisions of the interval between two powers of two, by log2 of the size in MiB; 0 or 1 is none. */
   readonly divisions: readonly number[];
+  /** Some interval has divisions; else sizes are rounded up to 512 bytes and no more. */
+  readonly hasDivisions: boolean;
   /** Blocks of this size and more are never split. */
   readonly maxSplitBytes: number;
 }
@@ -25,10 +27,12 @@ export interface BlockRules {
 export function blockRules(settings: Readonly<Record<string, SettingValue>>): BlockRules {
   const divisions = settings.roundup_power2_divisions;
   const maxSplit = settings.max_split_size;
+  const byInterval = Array.from({ length: INTERVALS }, (_, i) =>
+    typeof divisions === 'object' ? (divisions[String(2 ** i)] ?? 0) : 0,
+  );
   return {
-    divisions: Array.from({ length: INTERVALS }, (_, i) =>
-      typeof divisions === 'object' ? (divisions[String(2 ** i)] ?? 0) : 0,
-    ),
+    divisions: byInterval,
+    hasDivisions: byInterval.some((count) => count > 1),
     maxSplitBytes: typeof maxSplit === 'number' && maxSplit > 0 ? maxSplit : Infinity,
   };
 }
@@ -39,11 +43,13 @@ export function blockRules(settings: Readonly<Record<string, SettingValue>>): Bl
  */
 export function roundSize(bytes: number, rules: BlockRules): number {
   if (bytes < MIN_BLOCK_BYTES) return MIN_BLOCK_BYTES;
-  const log2 = Math.floor(Math.log2(bytes));
-  const divisions = rules.divisions[Math.min(Math.max(log2 - LOG2_MIB, 0), INTERVALS - 1)];
-  if (divisions > 1 && bytes > MIN_BLOCK_BYTES * divisions) {
-    const step = 2 ** log2 / 2 ** Math.floor(Math.log2(divisions));
-    return Math.ceil(bytes / step) * step;
+  if (rules.hasDivisions) {
+    const log2 = Math.floor(Math.log2(bytes));
+    const divisions = rules.divisions[Math.min(Math.max(log2 - LOG2_MIB, 0), INTERVALS - 1)];
+    if (divisions > 1 && bytes > MIN_BLOCK_BYTES * divisions) {
+      const step = 2 ** log2 / 2 ** Math.floor(Math.log2(divisions));
+      return Math.ceil(bytes / step) * step;
+    }
   }
   return Math.ceil(bytes / MIN_BLOCK_BYTES) * MIN_BLOCK_BYTES;
 }

@@ -24,6 +24,10 @@ export class SegmentBook {
   readonly #isSmall = growableUint8();
   readonly #isExpandable = growableUint8();
   readonly #stack = growableInt32();
+  /** End, bytes and smallness once more by row, plain: they are asked for at every event. */
+  readonly #hotEnd: number[] = [];
+  readonly #hotBytes: number[] = [];
+  readonly #hotSmall: boolean[] = [];
   /** Live native segments by address. */
   readonly #native = new AddressMap();
   /** Live rows of expandable memory. */
@@ -55,6 +59,7 @@ export class SegmentBook {
 
   closeNative(row: number, event: EventIndex): void {
     this.#end.set(row, event);
+    this.#hotEnd[row] = event;
     this.#native.delete(this.#address.get(row));
     this.reservedBytes -= this.#size.get(row);
   }
@@ -71,6 +76,8 @@ export class SegmentBook {
         continue;
       }
       this.#end.set(row, event);
+      this.#hotEnd[row] = event;
+      this.#hotEnd[row] = event;
       this.reservedBytes -= Math.min(to, end) - Math.max(from, address);
       if (from < address) kept.push(this.#push(event, this.#rest(row, from, address)));
       if (to > end) kept.push(this.#push(event, this.#rest(row, end, to)));
@@ -80,7 +87,7 @@ export class SegmentBook {
 
   /** The memory of the group is still there. */
   isOpen(group: number): boolean {
-    return group < 0 || this.#end.get(group) === NEVER;
+    return group < 0 || this.#hotEnd[group] === NEVER;
   }
 
   address(row: number): number {
@@ -92,12 +99,10 @@ export class SegmentBook {
   }
 
   /** Bytes of the segment that a group is; 0 for expandable memory, which is never a whole segment. */
-  segmentBytes = (group: number): number => (group >= 0 ? this.#size.get(group) : 0);
+  segmentBytes = (group: number): number => (group >= 0 ? this.#hotBytes[group] : 0);
 
   isSmall(group: number): boolean {
-    return group >= 0
-      ? this.#isSmall.get(group) === 1
-      : this.#expandableGroups[-2 - group] % 2 === 1;
+    return group >= 0 ? this.#hotSmall[group] : this.#expandableGroups[-2 - group] % 2 === 1;
   }
 
   pool(group: number): number {
@@ -141,6 +146,9 @@ export class SegmentBook {
     this.#isSmall.push(Number(fields.isSmall));
     this.#isExpandable.push(Number(fields.isExpandable));
     this.#stack.push(fields.stack);
+    this.#hotEnd.push(NEVER);
+    this.#hotBytes.push(fields.sizeBytes);
+    this.#hotSmall.push(fields.isSmall);
     return this.#start.length - 1;
   }
 
