@@ -61,8 +61,13 @@ function cell(allocated: number, reserved: number, row: number): string {
 function axisCells(action: Uint8Array, width: number): string {
   const cells = Array<string>(width).fill('─');
   for (let at = action.indexOf(TraceAction.Oom); at >= 0; ) {
-    cells[Math.floor((at * width) / action.length)] = '^';
+    cells[columnOf(at, action.length, width)] = '^';
     at = action.indexOf(TraceAction.Oom, at + 1);
   }
   return cells.join('');
+}
+
+/** The (last) column that shows an event's state: what memoryCurve's rounding down makes of it. */
+function columnOf(event: number, events: number, columns: number): number {
+  return Math.ceil(((event + 1) * columns) / events) - 1;
 }
