@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { processIo } from './cli-io.ts';
+import { fileSource } from './file-source.ts';
+import { nodePlatform } from './node-platform.ts';
+import { streamSource } from './stream-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vramscope-streams-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(Buffer.concat(await listOf(chunks)));
+}
+
+async function* pieces(...all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* all;
+}
+
+describe('a file', () => {
+  const content = Uint8Array.from({ length: 9_000_001 }, (_, i) => (i * 31) >>> 3);
+  const path = join(folder, 'big');
+  writeFileSync(path, content);
+
+  test('comes whole, in pieces, as often as asked', async () => {
+    const source = await fileSource(path);
+    expect(source).toMatchObject({ name: 'big', size: content.length });
+    const chunks = await listOf(source.chunks());
+    expect(chunks.length).toBe(3);
+    for (const read of [Buffer.concat(chunks), await bytesOf(source.chunks())]) {
+      expect(Buffer.compare(read, content)).toBe(0);
+    }
+  });
+
+  test('may be left in the middle', async () => {
+    const source = await fileSource(path);
+    for await (const chunk of source.chunks()) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    expect((await bytesOf(source.chunks())).length).toBe(content.length);
+  });
+});
+
+describe('a stream', () => {
+  const [a, b, c] = [Uint8Array.of(1, 2), Uint8Array.of(3), Uint8Array.of(4, 5, 6)];
+
+  test('can be asked again while it is short', async () => {
+    const source = streamSource('stdin', pieces(a, b, c), 6);
+    for await (const chunk of source.chunks()) if (chunk === b) break;
+    expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
+    expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
+  });
+
+  test('comes whole once when it is long, and then says why not again', async () => {
+    const source = streamSource('stdin', pieces(a, b, c), 2);
+    expect(await bytesOf(source.chunks())).toEqual(Uint8Array.of(1, 2, 3, 4, 5, 6));
+    await expect(bytesOf(source.chunks())).rejects.toMatchObject({
+      failure: { code: 'read-once', advice: 'Save it to a file first.' },
+    });
+  });
+});
+
+describe('gunzip', () => {
+  const text = new TextEncoder().encode('memory '.repeat(10_000));
+  const packed = new Uint8Array(gzipSync(text));
+
+  test('inflates', async () => {
+    const half = packed.length >> 1;
+    const chunks = pieces(packed.subarray(0, half), packed.subarray(half));
+    expect(await bytesOf(nodePlatform.gunzip(chunks))).toEqual(text);
+  });
+
+  test('throws where the data break off', async () => {
+    const chunks = pieces(packed.subarray(0, packed.length - 12));
+    await expect(bytesOf(nodePlatform.gunzip(chunks))).rejects.toThrow(/unexpected end/);
+  });
+
+  test("throws the source's own failure unchanged", async () => {
+    const failure = new Error('the disk is gone');
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      yield packed.subarray(0, 10);
+      throw failure;
+    }
+    await expect(bytesOf(nodePlatform.gunzip(failing()))).rejects.toBe(failure);
+  });
+});
+
+describe('output', () => {
+  const stdin = pieces();
+
+  function sink(properties: { isTTY?: boolean; columns?: number } = {}, error?: Error) {
+    let text = '';
+    const stream = new Writable({
+      write(chunk, _, done) {
+        text += chunk;
+        done(error);
+      },
+    });
+    return Object.assign(stream, properties, { text: () => text });
+  }
+
+  test('into a closed pipe ends quietly', async () => {
+    const stdout = sink({}, Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    const io = processIo({ stdin, stdout, stderr: sink(), env: {} });
+    io.writeOut('first');
+    await new Promise((resolve) => stdout.on('close', resolve));
+    io.writeOut('second');
+    expect(stdout.text()).toBe('first');
+  });
+
+  test('is coloured on a terminal only, unless NO_COLOR says no', () => {
+    const colorOf = (isTTY: boolean, env: Record<string, string>) =>
+      processIo({ stdin, stdout: sink({ isTTY }), stderr: sink(), env }).color;
+    expect(colorOf(true, {})).toBe(true);
+    expect(colorOf(true, { NO_COLOR: '' })).toBe(true);
+    expect(colorOf(true, { NO_COLOR: '1' })).toBe(false);
+    expect(colorOf(true, { TERM: 'dumb' })).toBe(false);
+    expect(colorOf(false, {})).toBe(false);
+  });
+
+  test('is 80 columns wide, and up to 120 where the terminal is', () => {
+    const columnsOf = (columns: number | undefined) => {
+      const stdout = sink(columns === undefined ? {} : { columns });
+      return processIo({ stdin, stdout, stderr: sink(), env: {} }).columns;
+    };
+    expect([undefined, 40, 100, 300].map(columnsOf)).toEqual([80, 80, 100, 120]);
+  });
+});

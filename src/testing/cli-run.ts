@@ -1,0 +1,31 @@
+import type { CliIo } from '../cli/cli-io.ts';
+import { runCli } from '../cli/run-cli.ts';
+
+export interface CliRun {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs one command line in this process. `stdin`: the bytes piped in. */
+export async function cli(args: readonly string[], stdin?: Uint8Array): Promise<CliRun> {
+  let out = '';
+  let error = '';
+  const io: CliIo = {
+    stdin: piecesOf(stdin ?? new Uint8Array(0)),
+    writeOut: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      error += text;
+    },
+    columns: 80,
+    color: false,
+  };
+  const exitCode = await runCli(args, io, '9.9.9');
+  return { exitCode, out, error };
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+}
