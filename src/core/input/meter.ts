@@ -26,6 +26,12 @@ export class Meter {
     return this.#source.size ?? this.#highestBytes;
   }
 
+  /** Share of the source that was read so far, 0 to 1; undefined where its size is not known. */
+  get share(): number | undefined {
+    const { size } = this.#source;
+    return size === undefined || size === 0 ? undefined : this.#readBytes / size;
+  }
+
   /** The source's bytes from the start. What the source throws comes as a LoadError where we know it. */
   async *open(): ByteStream & AsyncGenerator<Uint8Array> {
     this.#readBytes = 0;

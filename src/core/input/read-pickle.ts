@@ -58,9 +58,14 @@ export async function readPickle(
 
 async function pump(open: OpenBytes, decoder: SnapshotDecoder, meter: Meter): Promise<void> {
   let trailingBytes = 0;
+  let bytes = 0;
   for await (const chunk of open()) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
+    bytes += chunk.length;
+    // As much per byte of the file as so far; exact for a bare pickle.
+    const { share } = meter;
+    decoder.totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();

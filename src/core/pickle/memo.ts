@@ -2,7 +2,7 @@
  * The memo: 15 million entries in a 513 MB snapshot, so 5 bytes each and no Map (whose limit of
  * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
  */
-import { enlarged } from '../base/string-interner.ts';
+import type { GrowthPlan } from '../base/growth-plan.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
 const MAX_SLOT = 2 ** 28;
@@ -14,14 +14,23 @@ export class Memo {
   length = 0;
   /** A slot was filled twice, which no pickler does: a slot no longer stands for one value. */
   isRewritten = false;
-  tags = new Uint8Array(1 << 12).fill(EMPTY);
-  vals = new Int32Array(1 << 12);
+  /** Slots from `length` on hold nothing, whatever is written there. */
+  tags = new Uint8Array(1 << 16);
+  vals = new Int32Array(1 << 16);
+  readonly #growth: GrowthPlan;
   readonly #aside = new Map<number, { tag: number; val: number }>();
+
+  constructor(growth: GrowthPlan) {
+    this.#growth = growth;
+  }
 
   /** False when the slot number is out of any real range. */
   set(slot: number, tag: number, val: number): boolean {
     if (slot >= this.tags.length && !this.#grow(slot)) return false;
-    if (slot >= this.length) this.length = slot + 1;
+    if (slot >= this.length) {
+      this.tags.fill(EMPTY, this.length, slot);
+      this.length = slot + 1;
+    }
     if ((val | 0) === val) {
       this.tags[slot] = tag;
       this.vals[slot] = val;
@@ -34,7 +43,7 @@ export class Memo {
 
   /** Undefined for a slot nothing was stored in. */
   get(slot: number): { readonly tag: number; readonly val: number } | undefined {
-    const tag = slot < this.tags.length ? this.tags[slot] : EMPTY;
+    const tag = slot < this.length ? this.tags[slot] : EMPTY;
     if (tag === EMPTY) return undefined;
     return tag === ASIDE ? this.#aside.get(slot) : { tag, val: this.vals[slot] };
   }
@@ -47,12 +56,13 @@ export class Memo {
   #grow(slot: number): boolean {
     // A slot far past the end is no memo but an attack on our memory.
     if (slot >= MAX_SLOT || slot > this.length * 4 + (1 << 20)) return false;
-    while (slot >= this.tags.length) {
-      const old = this.tags.length;
-      this.tags = enlarged(this.tags, Uint8Array);
-      this.tags.fill(EMPTY, old);
-      this.vals = enlarged(this.vals, Int32Array);
-    }
+    const capacity = this.#growth.next(Math.max(slot + 1, this.tags.length));
+    const tags = new Uint8Array(capacity);
+    tags.set(this.tags);
+    this.tags = tags;
+    const vals = new Int32Array(capacity);
+    vals.set(this.vals);
+    this.vals = vals;
     return true;
   }
 }

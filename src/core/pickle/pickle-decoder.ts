@@ -19,6 +19,8 @@ const UINT32 = 2 ** 32;
 const UNUSED = 255;
 /** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
 const MAX_STRING_BYTES = 64 * 2 ** 20;
+/** Bytes between two looks at how much is read: what decides how far a full column grows. */
+const STEP_BYTES = 1 << 18;
 /** Bytes of the next chunk that are joined to a rest, at first. */
 const JOIN_BYTES = 1 << 16;
 
@@ -30,6 +32,9 @@ export class PickleDecoder {
   #base = 0;
   #stopped = false;
   #protocol: number | undefined;
+
+  /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
+  totalBytes: number | undefined;
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
@@ -83,19 +88,26 @@ export class PickleDecoder {
 
   /** Runs the whole opcodes of buffer[from …] and returns where the first incomplete one begins. */
   #run(buffer: Uint8Array, from: number): number {
+    const origin = this.#base - from;
     const at = { pos: from };
-    try {
-      this.#loop(buffer, at);
-    } catch (error) {
-      throw located(error, this.#base + at.pos - from);
+    for (let stop = from; at.pos >= stop && stop < buffer.length && !this.#stopped; ) {
+      stop = Math.min(stop + STEP_BYTES, buffer.length);
+      try {
+        this.#loop(buffer, at, stop);
+      } catch (error) {
+        throw located(error, origin + at.pos);
+      }
+      this.#base = origin + at.pos;
+      if (this.totalBytes !== undefined) {
+        this.#machine.growth.progress(this.#base, this.totalBytes);
+      }
     }
-    this.#base += at.pos - from;
     return at.pos;
   }
 
   // One switch over the opcodes: long, because the stack's arrays must stay in local variables; its
   // cases are literals, because only those become a jump table (named ones took half as long again).
-  #loop(buffer: Uint8Array, at: { pos: number }): void {
+  #loop(buffer: Uint8Array, at: { pos: number }, stop: number): void {
     const machine = this.#machine;
     const { memo, marks, strings } = machine;
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
@@ -107,7 +119,7 @@ export class PickleDecoder {
     let pos = at.pos;
     // Where the last dictionary began, for the row reader to learn from.
     let dictAt = -1;
-    while (pos < end) {
+    while (pos < stop) {
       const op = buffer[pos];
       const next = pos + headerBytes[op];
       if (next > end) break;
@@ -120,7 +132,7 @@ export class PickleDecoder {
         case 0x6a: {
           // LONG_BINGET
           const slot = op === 0x68 ? buffer[pos + 1] : view.getUint32(pos + 1, true);
-          const tag = slot < memoTags.length ? memoTags[slot] : UNUSED;
+          const tag = slot < memo.length ? memoTags[slot] : UNUSED;
           if (tag < Tag.OpenDict) {
             tags[sp] = tag;
             vals[sp++] = memoVals[slot];
@@ -189,7 +201,7 @@ export class PickleDecoder {
           // EMPTY_DICT
           if (rows.isReady && buffer[next] === 0x94) {
             machine.sp = sp;
-            const after = rows.read(buffer, view, pos);
+            const after = rows.read(buffer, view, pos, stop);
             ({ tags, vals, sp } = machine);
             ({ tags: memoTags, vals: memoVals } = memo);
             if (after > pos) {
@@ -227,15 +239,15 @@ export class PickleDecoder {
           break;
         case 0x8c: {
           // SHORT_BINUNICODE
-          const stop = next + buffer[pos + 1];
-          if (stop > end) {
+          const stringEnd = next + buffer[pos + 1];
+          if (stringEnd > end) {
             at.pos = pos;
             machine.sp = sp;
             return;
           }
           tags[sp] = Tag.String;
-          vals[sp++] = strings.intern(buffer, next, stop);
-          pos = stop;
+          vals[sp++] = strings.intern(buffer, next, stringEnd);
+          pos = stringEnd;
           continue;
         }
         case 0x4e: // NONE
@@ -256,15 +268,15 @@ export class PickleDecoder {
         default: {
           at.pos = pos;
           machine.sp = sp;
-          const stop = this.#rareOpcode(op, buffer, pos, next);
+          const after = this.#rareOpcode(op, buffer, pos, next);
           ({ tags, vals, sp } = machine);
           ({ tags: memoTags, vals: memoVals } = memo);
-          if (stop < 0) return;
+          if (after < 0) return;
           if (this.#stopped) {
-            at.pos = stop;
+            at.pos = after;
             return;
           }
-          pos = stop;
+          pos = after;
           continue;
         }
       }

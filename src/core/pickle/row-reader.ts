@@ -81,11 +81,11 @@ export class RowReader {
   }
 
   /**
-   * Reads the dictionaries from `pos` on, as many as are of a known shape. Returns where the opcode
+   * Reads the dictionaries from `pos` on that begin before `stop`, while they are of a known shape. Returns where the opcode
    * loop goes on; the machine's stack, marks and memo are as if it had read everything up to there.
    */
-  read(buffer: Uint8Array, view: DataView, pos: number): number {
-    const lastStart = buffer.length - MARGIN;
+  read(buffer: Uint8Array, view: DataView, pos: number, stop: number): number {
+    const lastStart = Math.min(buffer.length - MARGIN, stop);
     let at = pos;
     while (
       at < lastStart &&
@@ -150,7 +150,7 @@ export class RowReader {
           // LONG_BINGET
           const isLong = buffer[pos] === LONG_BINGET;
           const slot = isLong ? view.getUint32(pos + 1, true) : buffer[pos + 1];
-          const tag = slot < memoTags.length ? memoTags[slot] : Tag.OpenDict;
+          const tag = slot < memo.length ? memoTags[slot] : Tag.OpenDict;
           if (tag >= Tag.OpenDict) return this.#handOver(shape, dict, k, true, nextSlot, pos);
           tags[at] = tag;
           vals[at] = memoVals[slot];
@@ -248,7 +248,7 @@ export class RowReader {
       if (count === this.#listRows.length) return -1;
       const slot = op === BINGET ? buffer[pos + 1] : view.getUint32(pos + 1, true);
       const val =
-        slot < memo.tags.length ? memo.vals[slot] - this.#machine.nodeSink * ROWS_PER_SINK : -1;
+        slot < memo.length ? memo.vals[slot] - this.#machine.nodeSink * ROWS_PER_SINK : -1;
       if (val < 0 || val >= ROWS_PER_SINK || memo.tags[slot] !== Tag.Row) return -1;
       this.#listRows[count] = val;
       pos += op === BINGET ? 2 : 5;

@@ -11,6 +11,7 @@
  * picklers write batches of 1,000 or all at once), so the row is made there and then, straight from
  * the stack. A dictionary filled pair by pair (SETITEM, protocol 0) gathers its pairs aside.
  */
+import { GrowthPlan } from '../base/growth-plan.ts';
 import { StringInterner } from '../base/string-interner.ts';
 import { corrupt, lateItem } from './errors.ts';
 import { KeptValues } from './kept-values.ts';
@@ -30,7 +31,8 @@ const MAX_STACK = 2 ** 28;
 export class ValueMachine {
   readonly strings = new StringInterner();
   readonly kept = new KeptValues(this.strings);
-  readonly memo = new Memo();
+  readonly growth = new GrowthPlan();
+  readonly memo = new Memo(this.growth);
   tags = new Uint8Array(1 << 12);
   vals = new Float64Array(1 << 12);
   /** Number of slots in use. */

@@ -1,10 +1,10 @@
-/** Event columns while a file is decoded: chunks of 65,536 events, all columns of a chunk side by side. */
+/** Event columns while a file is decoded. */
 import { type GrowableColumn, growableInt32 } from '../base/growable.ts';
+import type { GrowthPlan } from '../base/growth-plan.ts';
 
-const CHUNK_BITS = 16;
-export const CHUNK = 1 << CHUNK_BITS;
+const FIRST_CAPACITY = 1 << 16;
 
-export interface EventChunk {
+export interface EventColumns {
   readonly action: Uint8Array;
   readonly address: Float64Array;
   readonly sizeBytes: Float64Array;
@@ -14,50 +14,29 @@ export interface EventChunk {
   readonly pool: Uint16Array;
 }
 
-function createChunk(): EventChunk {
+export function createColumns(capacity = FIRST_CAPACITY): EventColumns {
   return {
-    action: new Uint8Array(CHUNK),
-    address: new Float64Array(CHUNK),
-    sizeBytes: new Float64Array(CHUNK),
-    stream: new Uint16Array(CHUNK),
-    stack: new Int32Array(CHUNK),
-    timeUs: new Float64Array(CHUNK),
-    pool: new Uint16Array(CHUNK),
+    action: new Uint8Array(capacity),
+    address: new Float64Array(capacity),
+    sizeBytes: new Float64Array(capacity),
+    stream: new Uint16Array(capacity),
+    stack: new Int32Array(capacity),
+    timeUs: new Float64Array(capacity),
+    pool: new Uint16Array(capacity),
   };
 }
 
-/** All chunks of all columns; `finish` makes flat columns of them and lets the chunks go one column at a time. */
-export class EventChunks {
-  readonly #chunks: EventChunk[] = [];
-
-  /** A new chunk for the next 65,536 events. */
-  add(): EventChunk {
-    const chunk = createChunk();
-    this.#chunks.push(chunk);
-    return chunk;
-  }
-
-  finish(length: number): EventChunk {
-    return {
-      action: this.#flatten('action', new Uint8Array(length)),
-      address: this.#flatten('address', new Float64Array(length)),
-      sizeBytes: this.#flatten('sizeBytes', new Float64Array(length)),
-      stream: this.#flatten('stream', new Uint16Array(length)),
-      stack: this.#flatten('stack', new Int32Array(length)),
-      timeUs: this.#flatten('timeUs', new Float64Array(length)),
-      pool: this.#flatten('pool', new Uint16Array(length)),
-    };
-  }
-
-  #flatten<K extends keyof EventChunk>(key: K, flat: EventChunk[K]): EventChunk[K] {
-    for (let i = 0; i < this.#chunks.length; i++) {
-      const chunk = this.#chunks[i];
-      const from = i * CHUNK;
-      flat.set(chunk[key].subarray(0, Math.min(CHUNK, flat.length - from)), from);
-      this.#chunks[i] = { ...chunk, [key]: flat.subarray(0, 0) };
-    }
-    return flat;
-  }
+/** The same columns with room for more. */
+export function growColumns(full: EventColumns, growth: GrowthPlan): EventColumns {
+  const larger = createColumns(growth.next(full.action.length));
+  larger.action.set(full.action);
+  larger.address.set(full.address);
+  larger.sizeBytes.set(full.sizeBytes);
+  larger.stream.set(full.stream);
+  larger.stack.set(full.stack);
+  larger.timeUs.set(full.timeUs);
+  larger.pool.set(full.pool);
+  return larger;
 }
 
 /**

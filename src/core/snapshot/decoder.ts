@@ -17,6 +17,11 @@ export class SnapshotDecoder {
   readonly #schema = new SnapshotSchema();
   readonly #pickle = new PickleDecoder(this.#schema.machine);
 
+  /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
+  set totalBytes(bytes: number | undefined) {
+    this.#pickle.totalBytes = bytes;
+  }
+
   /** Whole events so far. */
   get eventCount(): number {
     return this.#schema.events.length;

@@ -1,9 +1,10 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
+import type { GrowthPlan } from '../base/growth-plan.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import type { KeptValues } from '../pickle/kept-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
-import { CHUNK, EventChunks, LazyColumn } from './columns.ts';
+import { createColumns, growColumns, LazyColumn } from './columns.ts';
 import type { FieldReader } from './field-reader.ts';
 import { ACTION_NAMES, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
@@ -39,8 +40,8 @@ export class EventSink {
   readonly #strings: StringInterner;
   readonly #kept: KeptValues;
   readonly #fields: FieldReader;
-  readonly #chunks = new EventChunks();
-  #chunk = this.#chunks.add();
+  readonly #growth: GrowthPlan;
+  #columns = createColumns();
   #hasTime = false;
   #hasPool = false;
   /** TraceAction by string row, 255 = not looked up. */
@@ -51,7 +52,8 @@ export class EventSink {
   readonly #forwardFrames = new LazyColumn();
   readonly #notAvailable: number;
 
-  constructor(strings: StringInterner, kept: KeptValues, fields: FieldReader) {
+  constructor(strings: StringInterner, kept: KeptValues, fields: FieldReader, growth: GrowthPlan) {
+    this.#growth = growth;
     this.#strings = strings;
     this.#kept = kept;
     this.#fields = fields;
@@ -73,21 +75,21 @@ export class EventSink {
     const fields = this.#fields;
     return ({ tags, vals }, first) => {
       const row = this.length++;
-      const at = row & (CHUNK - 1);
-      if (at === 0 && row > 0) {
-        this.#chunk = this.#chunks.add();
+      if (row === this.#columns.action.length) {
+        this.#columns = growColumns(this.#columns, this.#growth);
       }
-      const chunk = this.#chunk;
-      chunk.action[at] = this.#actionOf(tags[first + action], vals[first + action], row);
-      chunk.address[at] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
-      chunk.sizeBytes[at] =
+      const columns = this.#columns;
+      columns.action[row] = this.#actionOf(tags[first + action], vals[first + action], row);
+      columns.address[row] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
+      columns.sizeBytes[row] =
         size < 0 ? 0 : fields.number(tags[first + size], vals[first + size], 'size');
-      chunk.stream[at] = stream < 0 ? 0 : fields.stream(tags[first + stream], vals[first + stream]);
-      chunk.stack[at] =
+      columns.stream[row] =
+        stream < 0 ? 0 : fields.stream(tags[first + stream], vals[first + stream]);
+      columns.stack[row] =
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
-      chunk.timeUs[at] =
+      columns.timeUs[row] =
         time < 0 ? Number.NaN : fields.number(tags[first + time], vals[first + time], 'time_us');
-      if (pool >= 0) chunk.pool[at] = fields.pool(tags[first + pool], vals[first + pool]);
+      if (pool >= 0) columns.pool[row] = fields.pool(tags[first + pool], vals[first + pool]);
       if (deviceFree >= 0) {
         const free = fields.number(
           tags[first + deviceFree],
@@ -166,15 +168,19 @@ export class EventSink {
     return action;
   }
 
-  /** All events, in the order of the file. The chunks are let go. */
+  /** All events, in the order of the file: views on the columns, so take no more after it. */
   finish(): EventTable {
     const { length } = this;
-    const { timeUs, pool, ...columns } = this.#chunks.finish(length);
+    const { action, address, sizeBytes, stream, stack, timeUs, pool } = this.#columns;
     return {
       length,
-      ...columns,
-      timeUs: this.#hasTime ? timeUs : undefined,
-      pool: this.#hasPool ? pool : undefined,
+      action: action.subarray(0, length),
+      address: address.subarray(0, length),
+      sizeBytes: sizeBytes.subarray(0, length),
+      stream: stream.subarray(0, length),
+      stack: stack.subarray(0, length),
+      timeUs: this.#hasTime ? timeUs.subarray(0, length) : undefined,
+      pool: this.#hasPool ? pool.subarray(0, length) : undefined,
       compileContext: this.#compileContext.finish(length),
       userMetadata: this.#userMetadata.finish(length),
       category: this.#category.finish(length),

@@ -34,7 +34,7 @@ export class SnapshotSchema implements Schema {
     this.machine = new ValueMachine(this);
     const { strings, kept } = this.machine;
     this.fields = new FieldReader(kept);
-    this.events = new EventSink(strings, kept, this.fields);
+    this.events = new EventSink(strings, kept, this.fields, this.machine.growth);
     this.frames = new FrameSink(strings, kept);
     this.segments = new SegmentSink(this.fields, kept, strings);
   }
