@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assert } from '../src/core/base/assert.ts';
+import { replayDevice } from '../src/core/replay/replay.ts';
+import { SnapshotDecoder } from '../src/core/snapshot/decoder.ts';
 import { ByteWriter } from './byte-writer.mjs';
 import { makeSnapshot } from './make-snapshot.mjs';
 import { field, parsePickle } from './pickle-nodes.mjs';
@@ -19,6 +22,16 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'vramscope-bench-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The replay of the one device of an uncompressed pickle. */
+function replayed(bytes: Uint8Array) {
+  const decoder = new SnapshotDecoder();
+  decoder.push(bytes);
+  const snapshot = decoder.finish();
+  const [device] = snapshot.devices;
+  assert(device !== undefined, 'the source has a device');
+  return replayDevice(device, snapshot.settings);
+}
 
 const protocol4 = readdirSync(fixtures).filter((name) => {
   if (!name.endsWith('.pickle.gz')) return false;
@@ -62,6 +75,18 @@ describe('a snapshot made longer', () => {
     expect(new Set(long).size).toBe(made.eventCount);
     const times = columns(long, 'time_us');
     expect(times.every((timeUs, i) => i === 0 || timeUs >= times[i - 1])).toBe(true);
+  });
+
+  it('replays without an anomaly to the end of the real recording', () => {
+    const target = join(folder, 'replayed.pickle');
+    makeSnapshot(source, target, { events: EVENTS });
+    const long = replayed(readFileSync(target));
+    const original = replayed(gunzipSync(readFileSync(source)));
+    expect(long.anomalyCount).toBe(0);
+    expect(long.end).toEqual(original.end);
+    for (const [name, { bytes }] of Object.entries(original.peaks)) {
+      expect(long.peaks, name).toHaveProperty([name, 'bytes'], bytes);
+    }
   });
 
   const hasPython = spawnSync('python3', ['--version']).status === 0;

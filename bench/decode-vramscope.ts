@@ -1,0 +1,32 @@
+/** Reads and replays a file as the session worker and the command line do, and prints how long. */
+import { createReadStream, statSync } from 'node:fs';
+import { readSnapshot } from '../src/core/input/read-snapshot.ts';
+import { replayDevice } from '../src/core/replay/replay.ts';
+
+const path = process.argv[2] ?? '';
+const source = {
+  name: path,
+  size: statSync(path).size,
+  chunks: () => createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Uint8Array>,
+};
+const platform = {
+  gunzip: () => {
+    throw new Error('The benches read no gzip');
+  },
+};
+
+const startMs = performance.now();
+const { snapshot } = await readSnapshot(source, platform);
+const decodedMs = performance.now();
+const replays = snapshot.devices.map((device) => replayDevice(device, snapshot.settings));
+const replayedMs = performance.now();
+
+process.stdout.write(
+  JSON.stringify({
+    decodeMs: decodedMs - startMs,
+    replayMs: replayedMs - decodedMs,
+    events: snapshot.devices.reduce((sum, { events }) => sum + events.length, 0),
+    allocations: replays.reduce((sum, { allocations }) => sum + allocations.length, 0),
+    anomalies: replays.reduce((sum, { anomalyCount }) => sum + anomalyCount, 0),
+  }),
+);

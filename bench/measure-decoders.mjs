@@ -1,0 +1,62 @@
+/** Decoding in Node, beside pickleparser and CPython; and `vramscope stats` beside `pickle.load`. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { ROOT } from '../scripts/run-command.mjs';
+import { measureChild } from './measured-child.mjs';
+import { BENCH_FOLDER } from './subjects.mjs';
+
+/** pickleparser needs six bytes a byte: more than Node gives by itself, and past this it fails. */
+const PICKLEPARSER_LIMIT_BYTES = 540e6;
+const PICKLEPARSER_HEAP = '--max-old-space-size=12000';
+
+/** Node 20 reads no TypeScript: the core is bundled as the command line is. */
+export async function buildDecodeBench() {
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      ssr: join(ROOT, 'bench', 'decode-vramscope.ts'),
+      outDir: join(BENCH_FOLDER, 'build'),
+      emptyOutDir: true,
+    },
+  });
+}
+
+const python = ['python3', 'python'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+/** @param {import('./subjects.mjs').Subject} subject */
+export async function measureDecoders({ path, bytes }) {
+  const node = (script, ...flags) =>
+    measure(process.execPath, [...flags, join(ROOT, script), path]);
+  return {
+    vramscope: await node('.bench/build/decode-vramscope.js'),
+    pickleparser:
+      bytes > PICKLEPARSER_LIMIT_BYTES
+        ? { failure: 'too big for it' }
+        : await node('bench/decode-pickleparser.mjs', PICKLEPARSER_HEAP),
+    cpython: python
+      ? await measure(python, [join(ROOT, 'bench/decode-cpython.py'), path])
+      : { failure: 'no Python here' },
+  };
+}
+
+/** @param {import('./subjects.mjs').Subject} subject */
+export async function measureCli({ path }) {
+  const cli = join(ROOT, 'bin', 'vramscope.mjs');
+  const { wallMs, peakBytes, output, failure } = await measureChild(process.execPath, [
+    cli,
+    'stats',
+    path,
+    '--json',
+  ]);
+  if (failure) return { failure };
+  const { devices } = JSON.parse(output);
+  return { wallMs, peakBytes, anomalies: devices.reduce((sum, it) => sum + it.anomalies, 0) };
+}
+
+async function measure(command, args) {
+  const { wallMs, peakBytes, output, failure } = await measureChild(command, args);
+  return failure ? { failure } : { wallMs, peakBytes, ...JSON.parse(output) };
+}

@@ -1,0 +1,89 @@
+/** The results as a Markdown table, each beside its budget. */
+
+const seconds = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`);
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
+const milliseconds = (ms) => `${ms.toFixed(1)} ms`;
+
+/** What `format` makes of a value, or that it was not measured. */
+const shown = (value, format) => (value === undefined ? 'not measured' : format(value));
+
+/** @param {readonly string[][]} rows of what, budget and measured */
+function table(rows) {
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
+  return ['| what | budget | measured |', '|---|---|---|', ...lines].join('\n');
+}
+
+const OPENING = {
+  '1 MB': '0.15 s',
+  '20 MB': '0.4 s',
+  '513 MB': '3.5 s, then 2.5 s',
+  '2 GB': 'opens, linear in events',
+};
+const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
+
+/** @param {any} results what run.mjs wrote */
+export function resultsTable(results) {
+  const { machine, pageWeightBytes, subjects } = results;
+  const rows = subjects.flatMap((subject) => [
+    ...pageRows(subject),
+    ...decoderRows(subject),
+    ...cliRows(subject),
+  ]);
+  rows.push([
+    'page: JS and CSS before a file is opened, gzipped',
+    '150 kB',
+    shown(pageWeightBytes, (bytes) => `${(bytes / 1000).toFixed(0)} kB`),
+  ]);
+  return `${machine}\n\n${table(rows)}`;
+}
+
+function pageRows({ name, page }) {
+  if (page.failure) return [[`${name}: the page`, OPENING[name], `failed: ${page.failure}`]];
+  const { marks, restBytes, peakBytes, zoom, pan, longTasksMs } = page;
+  const long = longTasksMs.filter((ms) => ms > 50);
+  const frames = ({ frames: count, p50Ms, p95Ms }) =>
+    `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;
+  return [
+    [`${name}: file given → every allocation painted`, OPENING[name], seconds(marks.painted)],
+    [
+      `${name}: private memory of the tab, at rest / at its peak`,
+      MEMORY[name] ?? '–',
+      `${shown(restBytes, megabytes)} / ${shown(peakBytes, megabytes)}`,
+    ],
+    [`${name}: a zoom frame, input to pixels, p50 / p95`, '– / 16 ms', frames(zoom)],
+    [`${name}: a pan frame, input to pixels, p50 / p95`, '– / 16 ms', frames(pan)],
+    [
+      `${name}: tasks over 50 ms on the main thread while it opens`,
+      'none',
+      long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`,
+    ],
+  ];
+}
+
+function decoderRows({ name, bytes, decoders }) {
+  const cell = (run) =>
+    run.failure
+      ? run.failure
+      : `${seconds(run.decodeMs)}, ${(bytes / 1000 / run.decodeMs).toFixed(0)} MB/s, peak ${shown(run.peakBytes, megabytes)}`;
+  const own = decoders.vramscope;
+  return [
+    [`${name}: decoding in Node`, '–', cell(own)],
+    [
+      `${name}: replaying it in Node`,
+      '–',
+      own.failure ?? `${seconds(own.replayMs)}, ${own.anomalies} anomalies`,
+    ],
+    [`${name}: pickleparser`, '–', cell(decoders.pickleparser)],
+    [`${name}: CPython's pickle.load`, '–', cell(decoders.cpython)],
+  ];
+}
+
+function cliRows({ name, cli, decoders }) {
+  const { cpython } = decoders;
+  const budget = cpython.failure ? '–' : '1/5 of the time, 1/4 of the memory of pickle.load';
+  if (cli.failure) return [[`${name}: vramscope stats`, budget, `failed: ${cli.failure}`]];
+  const share = (own, other) => (own && other ? ` (${((own / other) * 100).toFixed(0)} %)` : '');
+  const time = seconds(cli.wallMs) + share(cli.wallMs, cpython.wallMs);
+  const memory = shown(cli.peakBytes, megabytes) + share(cli.peakBytes, cpython.peakBytes);
+  return [[`${name}: vramscope stats, time and memory`, budget, `${time}, ${memory}`]];
+}

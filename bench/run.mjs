@@ -1,0 +1,71 @@
+/**
+ * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
+ *
+ *   --small        only the small files: a minute instead of a quarter of an hour
+ *   --only page    only the page, or only `node` (decoders and command line)
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT, runNpm } from '../scripts/run-command.mjs';
+import { buildDecodeBench, measureCli, measureDecoders } from './measure-decoders.mjs';
+import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
+import { resultsTable } from './results-table.mjs';
+import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
+
+const { values } = parseArgs({
+  options: { small: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const SKIPPED = { failure: 'not asked for' };
+const wants = (part) => values.only === undefined || values.only === part;
+
+const subjects = prepareSubjects(values.small);
+if (!existsSync(join(ROOT, 'dist')) || !existsSync(join(ROOT, 'dist-cli'))) {
+  if ((await runNpm(['run', 'build'])) !== 0) throw new Error('The build failed');
+}
+
+const page = wants('page') ? await measureAllPages() : undefined;
+const node = wants('node') ? await measureAllInNode() : undefined;
+const memoryGiB = (totalmem() / 2 ** 30).toFixed(0);
+const results = {
+  date: new Date().toISOString(),
+  machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${memoryGiB} GiB, Node ${process.versions.node}, ${page?.browser ?? 'no browser'}.`,
+  pageWeightBytes: page?.weightBytes,
+  subjects: subjects.map(({ name, bytes }, i) => ({
+    name,
+    bytes,
+    page: page?.subjects[i] ?? SKIPPED,
+    decoders: node?.[i].decoders ?? { vramscope: SKIPPED, pickleparser: SKIPPED, cpython: SKIPPED },
+    cli: node?.[i].cli ?? SKIPPED,
+  })),
+};
+writeFileSync(join(BENCH_FOLDER, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
+console.log(`\n${resultsTable(results)}\n\nAll figures: .bench/results.json`);
+
+async function measureAllPages() {
+  const started = await startBrowser();
+  try {
+    const weightBytes = await measurePageWeight(started);
+    const measured = [];
+    for (const subject of subjects) {
+      console.log(`The page, ${subject.name}`);
+      measured.push(await measurePage(started, subject));
+    }
+    const browser = `Chromium ${started.browser.version()}`;
+    return { browser, weightBytes, subjects: measured };
+  } finally {
+    await started.close();
+  }
+}
+
+async function measureAllInNode() {
+  await buildDecodeBench();
+  const measured = [];
+  for (const subject of subjects) {
+    console.log(`Decoders and command line, ${subject.name}`);
+    const decoders = await measureDecoders(subject);
+    measured.push({ decoders, cli: await measureCli(subject) });
+  }
+  return measured;
+}

@@ -1,0 +1,59 @@
+/**
+ * Memory of a tab: of Chromium's renderer process that shows it, its workers included, which are
+ * threads of the same process. Private memory (RssAnon + RssShmem of /proc) leaves out the program
+ * file itself, about 100 MB that all tabs share. Linux only.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { statusField } from './measured-child.mjs';
+
+const SAMPLE_MS = 25;
+
+/** Renderer processes below the browser process. @param {number} browserPid */
+function rendererPids(browserPid) {
+  const parents = new Map();
+  for (const pid of readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)) {
+    parents.set(pid, statusField(pid, 'PPid'));
+  }
+  const isBelow = (pid) => {
+    const parent = parents.get(pid);
+    return parent === browserPid || (parent !== undefined && parent > 1 && isBelow(parent));
+  };
+  return [...parents.keys()].filter((pid) => isBelow(pid) && isRenderer(pid));
+}
+
+function isRenderer(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--type=renderer');
+  } catch {
+    return false;
+  }
+}
+
+function privateBytes(pid) {
+  const kilobytes = (statusField(pid, 'RssAnon') ?? 0) + (statusField(pid, 'RssShmem') ?? 0);
+  return kilobytes * 1024;
+}
+
+/**
+ * Follows the biggest renderer: there is one tab, and at times a spare process without one.
+ * @param {number} browserPid
+ * @returns {{current(): number | undefined, stop(): number | undefined}} bytes now; bytes at the peak
+ */
+export function watchTabMemory(browserPid) {
+  if (process.platform !== 'linux') return { current: () => undefined, stop: () => undefined };
+  const current = () => Math.max(0, ...rendererPids(browserPid).map(privateBytes));
+  const pids = rendererPids(browserPid);
+  let peakBytes = 0;
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, ...pids.map(privateBytes));
+  }, SAMPLE_MS);
+  return {
+    current,
+    stop() {
+      clearInterval(timer);
+      return peakBytes;
+    },
+  };
+}
