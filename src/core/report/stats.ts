@@ -6,7 +6,6 @@
  * fact, and the lowest that the real peak can have been.
  */
 import type { DeviceContext } from '../query/device-context.ts';
-import { deviceInfo } from '../query/device-info.ts';
 import { sessionInfo } from '../query/session-info.ts';
 import { traceCounts } from '../query/trace-counts.ts';
 import type { DeviceInfo } from '../query/types.ts';
@@ -75,7 +74,7 @@ export function buildStats(
   return {
     schema: 'vramscope.stats/1',
     file: fileReport(file),
-    devices: contexts.map(deviceStats),
+    devices: devices.map((info, i) => deviceStats(info, contexts[i])),
     settings,
     warnings: [
       ...warnings,
@@ -90,8 +89,7 @@ export function fileReport({ name, bytes, container, protocol, decoder }: FileIn
   return { name, bytes, container, protocol: protocol ?? null, decoder };
 }
 
-function deviceStats(context: DeviceContext, index: number): DeviceStats {
-  const info = deviceInfo(context, index);
+function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
   return {
     device: info.device,
     kind: info.kind,
