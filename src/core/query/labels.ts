@@ -3,7 +3,7 @@
  * allocation that this snapshot knows at address 0x7f064c000000. They hold across tools, so links
  * use them.
  *
- * Both ways are one scan of the address column: 2 ms for 1.9 M allocations, less than an index
+ * Both ways are one scan of the address column: 3 ms for 1.9 M allocations, less than an index
  * of them would cost to build and keep.
  */
 import type { AddressSpace } from '../base/address.ts';
