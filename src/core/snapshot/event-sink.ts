@@ -99,8 +99,12 @@ export class EventSink {
         this.oomDeviceFreeBytes.set(row, free);
       }
       for (let i = 0; i < rare.length; i++) {
-        const { offset: o, keep } = rare[i];
-        keep(tags[first + o], vals[first + o], row);
+        const { offset: o, keep, isText } = rare[i];
+        const tag = tags[first + o];
+        const val = vals[first + o];
+        // Row 0 is ''. Nearly every event has it, or 'N/A', for each of these.
+        const isDefault = isText && tag === Tag.String && (val === 0 || val === this.#notAvailable);
+        if (!isDefault) keep(tag, val, row);
       }
       return row;
     };
@@ -110,7 +114,7 @@ export class EventSink {
   #bindRare(keys: readonly string[]): readonly RareField[] {
     return keys.flatMap((key, i) => {
       const keep = this.#rareField(key);
-      return keep === undefined ? [] : [{ offset: 2 * i, keep }];
+      return keep === undefined ? [] : [{ offset: 2 * i, keep, isText: KNOWN_KEYS.has(key) }];
     });
   }
 
@@ -132,7 +136,7 @@ export class EventSink {
 
   #keepText(column: LazyColumn, tag: number, val: number, row: number): void {
     if (tag === Tag.String) {
-      if (val !== 0 && val !== this.#notAvailable) column.set(row, val);
+      column.set(row, val);
     } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
       column.set(row, this.#strings.internText(this.#text(tag, val)));
     }
@@ -194,6 +198,8 @@ export class EventSink {
 
 interface RareField {
   readonly offset: number;
+  /** Text that is mostly '' or 'N/A'. */
+  readonly isText: boolean;
   readonly keep: (tag: number, val: number, row: number) => void;
 }
 
