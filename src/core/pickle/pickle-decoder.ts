@@ -32,6 +32,7 @@ export class PickleDecoder {
   #base = 0;
   #stopped = false;
   #protocol: number | undefined;
+  #firstByte: number | undefined;
 
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   totalBytes: number | undefined;
@@ -41,9 +42,15 @@ export class PickleDecoder {
     this.#rows = new RowReader(machine);
   }
 
-  /** 0 to 5; 0 as long as no PROTO opcode was met (protocols 0 and 1 have none). */
+  /**
+   * 0 to 5. Protocols 0 and 1 do not say: 0 opens a container by a mark, `(dp0`, 1 by EMPTY_DICT or
+   * EMPTY_LIST, `}q\0`.
+   */
   get protocol(): number {
-    return this.#protocol ?? 0;
+    return (
+      this.#protocol ??
+      (this.#firstByte === Op.EmptyDict || this.#firstByte === Op.EmptyList ? 1 : 0)
+    );
   }
 
   /** STOP was met; what follows is ignored (C++ pickles and the HTML wrapper pad with NULs). */
@@ -58,6 +65,7 @@ export class PickleDecoder {
 
   /** Throws LoadError for a broken pickle and DeclinedError for a legal one that it does not read. */
   push(chunk: Uint8Array): void {
+    this.#firstByte ??= chunk[0];
     let start = 0;
     if (this.#rest.length > 0 && !this.#stopped) {
       const rest = this.#rest.length;
