@@ -1,0 +1,73 @@
+import './ui/theme/tokens.css';
+import './ui/theme/base.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createStore } from 'zustand/vanilla';
+import { createSessionClient } from './engine/client.ts';
+import { createIdleCounter } from './engine/idle.ts';
+import { createMarks, type MarkTimes } from './engine/marks.ts';
+import { openInfo } from './state/session-store.ts';
+import { createStores, StoresContext } from './state/stores.ts';
+import { startUrlSync } from './state/url-sync.ts';
+import { App } from './ui/app/app.tsx';
+import { createOpener } from './ui/app/opener.ts';
+import { ServicesContext } from './ui/app/services.ts';
+
+declare global {
+  interface Window {
+    /** For scripts and tests: when the page has settled, and when the stages of opening were reached. */
+    vramscope?: {
+      readonly version: string;
+      whenIdle(): Promise<void>;
+      marks(): MarkTimes;
+    };
+  }
+}
+
+function showSource(url: string | undefined): void {
+  const target = new URL(window.location.href);
+  // Written by hand: URLSearchParams would escape the slashes of samples/x.pickle.
+  target.search = url === undefined ? '' : `?snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`;
+  if (target.href !== window.location.href) window.history.replaceState(null, '', target);
+}
+
+function start(root: HTMLElement): void {
+  const idle = createIdleCounter();
+  const marks = createMarks();
+  const stores = createStores();
+  const notices = createStore<readonly string[]>(() => []);
+  const session = createSessionClient({ idle, marks });
+  const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
+  const urlSync = startUrlSync({
+    store: stores.view,
+    window,
+    openFile: () => openInfo(stores.session.getState())?.file,
+    onProblems: onNotices,
+  });
+  const opener = createOpener({
+    client: session,
+    stores,
+    readUrl: urlSync.read,
+    showSource,
+    onNotices,
+  });
+  window.vramscope = {
+    version: String(import.meta.env.VITE_VERSION),
+    whenIdle: idle.whenIdle,
+    marks: marks.times,
+  };
+  createRoot(root).render(
+    <StrictMode>
+      <StoresContext value={stores}>
+        <ServicesContext value={{ session, opener, marks, idle, notices }}>
+          <App />
+        </ServicesContext>
+      </StoresContext>
+    </StrictMode>,
+  );
+  const { snapshotUrl } = urlSync.read();
+  if (snapshotUrl !== undefined) void opener.open({ kind: 'url', url: snapshotUrl });
+}
+
+const root = document.getElementById('root');
+if (root !== null) start(root);

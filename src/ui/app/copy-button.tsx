@@ -1,0 +1,46 @@
+import { Check, Copy } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, for the name of the button. */
+  readonly label: string;
+  readonly className: string;
+  readonly children?: ReactNode;
+}
+
+const FEEDBACK_MS = 1500;
+
+/** Copies `text` and says so for a moment. */
+export function CopyButton({ text, label, className, children }: CopyButtonProps) {
+  const [outcome, setOutcome] = useState<'copied' | 'refused' | undefined>(undefined);
+  useEffect(() => {
+    if (outcome === undefined) return;
+    const timer = setTimeout(() => setOutcome(undefined), FEEDBACK_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      setOutcome('copied');
+    } catch {
+      setOutcome('refused');
+    }
+  }
+  return (
+    <button
+      type="button"
+      className={`copy-button ${className}`}
+      title={`Copy ${text}`}
+      aria-label={`Copy ${label}`}
+      onClick={() => void copy()}
+    >
+      {children}
+      {outcome === 'copied' ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
+      <span className="copy-feedback" aria-live="polite">
+        {outcome === 'copied' && 'Copied'}
+        {outcome === 'refused' && 'The browser refused'}
+      </span>
+    </button>
+  );
+}

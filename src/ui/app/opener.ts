@@ -1,0 +1,103 @@
+/** Opens what the user gave: one at a time, the newest wins, and tells the stores how it goes. */
+import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
+import type { SessionInfo } from '../../core/query/types.ts';
+import type { SessionClient } from '../../engine/client.ts';
+import type { OpenOptions, OpenSource } from '../../engine/protocol.ts';
+import type { Stores } from '../../state/stores.ts';
+import { linkMismatch, type ParsedUrl } from '../../state/url-codec.ts';
+import { DEFAULT_VIEW } from '../../state/view-store.ts';
+import { viewFitting } from './view-fitting.ts';
+
+export interface Opener {
+  /** Resolves when it is open, has failed or was cancelled; never rejects. */
+  open(source: OpenSource, options?: OpenOptions): Promise<void>;
+  /** Opens the source that failed last up to its fault. */
+  openPartially(): Promise<void>;
+  cancel(): void;
+}
+
+export interface OpenerOptions {
+  readonly client: Pick<SessionClient, 'open'>;
+  readonly stores: Pick<Stores, 'session' | 'view'>;
+  readonly readUrl: () => ParsedUrl;
+  /** `?snapshot=` of the page from now on; undefined for a file that has no address. */
+  readonly showSource: (url: string | undefined) => void;
+  /** What the user should know about the link; replaces what was said before. */
+  readonly onNotices: (notices: readonly string[]) => void;
+}
+
+export function createOpener(options: OpenerOptions): Opener {
+  const { client, stores, readUrl, showSource, onNotices } = options;
+  let controller: AbortController | undefined;
+  let latest: OpenSource | undefined;
+  /** The URL that the page was loaded with describes the first snapshot; later ones start afresh. */
+  let isFirst = true;
+
+  function showView(info: SessionInfo): void {
+    const { view, madeFor, problems } = readUrl();
+    const mismatch = linkMismatch(madeFor, info.file);
+    stores.view.restore(viewFitting(isFirst ? view : DEFAULT_VIEW, info));
+    onNotices(noticesOf(isFirst, problems, mismatch));
+    isFirst = false;
+  }
+
+  async function open(source: OpenSource, openOptions: OpenOptions = {}): Promise<void> {
+    controller?.abort();
+    const current = new AbortController();
+    controller = current;
+    latest = source;
+    const opening = stores.session.begin(nameOf(source));
+    try {
+      const info = await client.open(source, openOptions, {
+        signal: current.signal,
+        onProgress: opening.progress,
+      });
+      if (!opening.isCurrent()) return;
+      showView(info);
+      showSource(source.kind === 'url' ? source.url : undefined);
+      opening.ready(info);
+    } catch (error) {
+      if (current.signal.aborted) opening.cancelled();
+      else opening.failed(failureOf(error));
+    }
+  }
+
+  return {
+    open,
+    openPartially: async () => {
+      if (latest !== undefined) await open(latest, { allowPartial: true });
+    },
+    cancel: () => controller?.abort(),
+  };
+}
+
+/** What the user calls it: the file's name, or the last part of a URL's path. */
+export function nameOf(source: OpenSource): string {
+  switch (source.kind) {
+    case 'blob':
+      return source.name;
+    case 'url': {
+      const path = source.url.replace(/[?#].*$/s, '');
+      return path.slice(path.lastIndexOf('/') + 1) || source.url;
+    }
+  }
+}
+
+function noticesOf(
+  isFirst: boolean,
+  problems: readonly string[],
+  mismatch: string | undefined,
+): readonly string[] {
+  if (!isFirst) return [];
+  return mismatch === undefined ? problems : [...problems, mismatch];
+}
+
+function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new LoadError({
+    code: 'unexpected',
+    message: `vramscope itself failed while reading this file: ${reason}`,
+    advice: 'This is a fault of vramscope, not of your file. Please report it.',
+  }).failure;
+}

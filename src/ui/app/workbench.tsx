@@ -1,0 +1,87 @@
+import { type ReactNode, useState } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { DetailsPanel } from '../details/details-panel.tsx';
+import { SummaryStrip } from '../header/summary-strip.tsx';
+import { TimelineView } from '../timeline/timeline-view.tsx';
+import { NoTrace } from './no-trace.tsx';
+import { ViewTabs } from './view-tabs.tsx';
+
+/** What is open: its summary, the view on it and the details of what is selected. */
+export function Workbench({ info }: { readonly info: SessionInfo }) {
+  const index = useView((view) => view.device);
+  const device = info.devices[index];
+  if (device === undefined) return <NoDevices />;
+  return (
+    // The key starts the views afresh for another snapshot or device.
+    <DeviceWorkbench key={device.index} info={info} device={device} />
+  );
+}
+
+interface DeviceWorkbenchProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
+  return (
+    <main className="workbench">
+      <SummaryStrip info={info} device={device} />
+      <ViewTabs />
+      {device.events === 0 ? (
+        <NoTrace device={device} />
+      ) : (
+        <ResizableSplit
+          main={<TimelineView info={info} device={device} />}
+          side={<DetailsPanel info={info} device={device} />}
+        />
+      )}
+    </main>
+  );
+}
+
+interface ResizableSplitProps {
+  readonly main: ReactNode;
+  readonly side: ReactNode;
+}
+
+const MAIN = 'main-panel';
+const SIDE = 'side-panel';
+
+function ResizableSplit({ main, side }: ResizableSplitProps) {
+  const { preferences } = useStores();
+  const [percent] = useState(() => preferences.getState().detailsPercent);
+  return (
+    <Group
+      className="split"
+      defaultLayout={{ [MAIN]: 100 - percent, [SIDE]: percent }}
+      onLayoutChanged={(layout, { isUserInteraction }) => {
+        const size = layout[SIDE];
+        if (isUserInteraction && size !== undefined) preferences.set({ detailsPercent: size });
+      }}
+    >
+      <Panel id={MAIN} minSize="360px">
+        {main}
+      </Panel>
+      <Separator className="split-handle" aria-label="Width of the details" />
+      <Panel id={SIDE} minSize="240px" maxSize="70%">
+        {side}
+      </Panel>
+    </Group>
+  );
+}
+
+function NoDevices() {
+  return (
+    <main className="workbench">
+      <div className="blank">
+        <h2>This snapshot is empty</h2>
+        <p>
+          It holds no events and no segments of any device. PyTorch writes such a file when nothing
+          was allocated on the GPU, or when the snapshot was taken before CUDA was first used.
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,74 @@
+import { Info } from 'lucide-react';
+import { Popover } from 'radix-ui';
+import { formatCount } from '../../core/base/format.ts';
+import type { SessionInfo } from '../../core/query/types.ts';
+import type { SettingValue } from '../../core/snapshot/tables.ts';
+
+/** The file's name and size; more of it, and the allocator's settings, in a popover. */
+export function FileFacts({ info }: { readonly info: SessionInfo }) {
+  const { file } = info;
+  return (
+    <div className="file-facts">
+      <span className="file-name" title={file.name}>
+        {file.name}
+      </span>
+      <span className="dim">{fileSize(file.bytes)}</span>
+      <Popover.Root>
+        <Popover.Trigger className="icon-button" aria-label="About this file" title="About this file">
+          <Info size={15} aria-hidden />
+        </Popover.Trigger>
+        <Popover.Portal>
+          <Popover.Content className="popover" align="start" sideOffset={6} collisionPadding={8}>
+            <h2 className="popover-title">File</h2>
+            <dl className="facts">
+              <Fact term="Size" value={`${formatCount(file.bytes)} bytes`} />
+              <Fact term="Container" value={file.container} />
+              <Fact term="Pickle protocol" value={file.protocol?.toString() ?? 'none'} />
+              <Fact
+                term="Read by"
+                value={file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
+              />
+              {file.partial !== undefined && <Fact term="Partial" value={file.partial} />}
+            </dl>
+            <h2 className="popover-title">Allocator settings</h2>
+            <Settings settings={info.settings} />
+          </Popover.Content>
+        </Popover.Portal>
+      </Popover.Root>
+    </div>
+  );
+}
+
+function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) {
+  const entries = Object.entries(settings);
+  if (entries.length === 0) return <p className="dim">The file says nothing of them.</p>;
+  return (
+    <dl className="facts">
+      {entries.map(([name, value]) => (
+        <Fact key={name} term={name} value={settingText(value)} />
+      ))}
+    </dl>
+  );
+}
+
+function Fact({ term, value }: { readonly term: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function settingText(value: SettingValue): string {
+  if (typeof value !== 'object') return value === '' ? '(empty)' : String(value);
+  const entries = Object.entries(value);
+  if (entries.length === 0) return '(none)';
+  return entries.map(([key, number]) => `${key}: ${number}`).join(', ');
+}
+
+/** Decimal, as file managers say it: '19.8 MB'. */
+function fileSize(bytes: number): string {
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}

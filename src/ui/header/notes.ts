@@ -1,0 +1,35 @@
+import { formatCount } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+
+export interface Note {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** All that the reader should know before trusting the picture, the gravest first. */
+export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): readonly Note[] {
+  const notes: Note[] = [];
+  if (file.partial !== undefined) notes.push({ code: 'partial-file', text: file.partial });
+  if (device.recording !== 'complete') {
+    notes.push({ code: `recording-${device.recording}`, text: device.recordingReason });
+  }
+  if (device.preexisting > 0) notes.push({ code: 'before-recording', text: beforeText(device) });
+  if (device.anomalies > 0) notes.push({ code: 'anomalies', text: anomalyText(device) });
+  for (const { code, message } of warnings) {
+    if (code !== 'partial-file') notes.push({ code, text: message });
+  }
+  return notes;
+}
+
+function beforeText({ preexisting }: DeviceInfo): string {
+  return (
+    `${formatCount(preexisting)} ${preexisting === 1 ? 'block was' : 'blocks were'} there before ` +
+    'the first event: the line of code that made them is not known, nor when.'
+  );
+}
+
+function anomalyText({ anomalies }: DeviceInfo): string {
+  return anomalies === 1
+    ? '1 event contradicts the events before it; figures after it may be off.'
+    : `${formatCount(anomalies)} events contradict those before them; figures after them may be off.`;
+}

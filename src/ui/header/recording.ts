@@ -1,0 +1,19 @@
+import { formatCount } from '../../core/base/format.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { Recording } from '../../core/replay/types.ts';
+
+interface RecordingText {
+  readonly short: string;
+  /** A few words on what it hides. */
+  readonly note: (device: DeviceInfo) => string;
+}
+
+const blocksBefore = ({ preexisting }: DeviceInfo): string =>
+  preexisting === 1 ? '1 block from before' : `${formatCount(preexisting)} blocks from before`;
+
+export const RECORDING_TEXT: Readonly<Record<Recording, RecordingText>> = {
+  complete: { short: 'complete', note: () => 'from the first byte' },
+  preexisting: { short: 'began late', note: blocksBefore },
+  truncated: { short: 'cut off', note: () => 'oldest events lost' },
+  none: { short: 'no history', note: () => 'final state only' },
+};

@@ -1,0 +1,110 @@
+import { ChevronDown, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { CounterName, Peak } from '../../core/replay/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { type Note, notesOf } from './notes.ts';
+import { RECORDING_TEXT } from './recording.ts';
+import { Stat } from './stat.tsx';
+
+interface SummaryStripProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
+  { name: 'allocatedBytes', label: 'Peak allocated' },
+  { name: 'activeBytes', label: 'Peak active' },
+  { name: 'reservedBytes', label: 'Peak reserved' },
+];
+
+/** What happened, in seconds: how high it went, how it ended, and what the recording hides. */
+export function SummaryStrip({ info, device }: SummaryStripProps) {
+  const [isExpanded, setIsExpanded] = useState(false);
+  const notes = notesOf(info, device);
+  return (
+    <section className="summary" aria-label="Summary">
+      <div className="summary-row">
+        {PEAKS.map(({ name, label }) => (
+          <PeakStat key={name} label={label} peak={device.peaks[name]} />
+        ))}
+        <Stat
+          label="At the end"
+          value={formatBytes(device.end.allocatedBytes)}
+          note={`of ${formatBytes(device.end.reservedBytes)} reserved`}
+          title={`${formatExactBytes(device.end.allocatedBytes)} allocated of ${formatExactBytes(device.end.reservedBytes)} reserved`}
+        />
+        <OomStat device={device} />
+        <Stat
+          label="Recording"
+          value={RECORDING_TEXT[device.recording].short}
+          note={RECORDING_TEXT[device.recording].note(device)}
+          title={device.recordingReason}
+          tone={device.recording === 'complete' ? 'good' : 'warning'}
+        />
+        {notes.length > 0 && (
+          <button
+            type="button"
+            className="notes-toggle"
+            aria-expanded={isExpanded}
+            onClick={() => setIsExpanded(!isExpanded)}
+          >
+            <TriangleAlert size={14} aria-hidden />
+            {notes.length === 1 ? '1 note' : `${notes.length} notes`}
+            <ChevronDown size={14} aria-hidden />
+          </button>
+        )}
+      </div>
+      {isExpanded && <Notes notes={notes} />}
+    </section>
+  );
+}
+
+function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak }) {
+  const { view } = useStores();
+  const isBefore = peak.event < 0;
+  return (
+    <Stat
+      label={label}
+      value={formatBytes(peak.bytes)}
+      note={isBefore ? 'before the trace' : `event ${formatCount(peak.event)}`}
+      title={formatExactBytes(peak.bytes)}
+      {...(!isBefore && { onClick: () => view.commit({ cursor: peak.event }) })}
+    />
+  );
+}
+
+/** Each press goes on to the next OOM. */
+function OomStat({ device }: { readonly device: DeviceInfo }) {
+  const { view } = useStores();
+  const { ooms } = device;
+  const first = ooms[0];
+  if (first === undefined) return <Stat label="Out of memory" value="none" note="no OOM events" />;
+  const showNext = () => {
+    const cursor = view.getState().view.cursor ?? -1;
+    view.commit({ cursor: (ooms.find(({ event }) => event > cursor) ?? first).event });
+  };
+  return (
+    <Stat
+      label="Out of memory"
+      value={ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`}
+      note={`asked for ${formatBytes(first.requestedBytes)}`}
+      title={`Event ${formatCount(first.event)}: asked for ${formatExactBytes(first.requestedBytes)}; the driver said ${formatExactBytes(first.deviceFreeBytes)} were free on the device`}
+      tone="danger"
+      onClick={showNext}
+    />
+  );
+}
+
+function Notes({ notes }: { readonly notes: readonly Note[] }) {
+  return (
+    <ul className="notes">
+      {notes.map(({ code, text }) => (
+        <li key={`${code} ${text}`}>
+          <code>{code}</code> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,77 @@
+import { FolderOpen, ShieldCheck } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { CopyButton } from '../app/copy-button.tsx';
+import { useServices } from '../app/services.ts';
+import { FilePicker } from './file-picker.tsx';
+import { SAMPLES } from './samples.ts';
+
+const RECORDING = `torch.cuda.memory._record_memory_history()
+train()  # what you want to look into
+torch.cuda.memory._dump_snapshot("snapshot.pickle")`;
+
+/** What is seen before anything is open. `children` stand above it: why the last file failed. */
+export function EmptyState({ children }: { readonly children: ReactNode }) {
+  return (
+    <main className="empty-state">
+      <div className="empty-column">
+        {children}
+        <h1>See where every byte of GPU memory went</h1>
+        <p className="lead">
+          vramscope opens PyTorch CUDA memory snapshots: every allocation over time, the line of
+          code that made it, and what was there when memory ran out.
+        </p>
+        <div className="drop-zone" data-testid="drop-zone">
+          <p className="drop-title">Drop a snapshot anywhere on this page</p>
+          <FilePicker className="button button-primary">
+            <FolderOpen size={15} aria-hidden />
+            Choose a file…
+          </FilePicker>
+          <p className="dim">
+            pickle, .gz, .zip, .zst, or the HTML that <code>trace_plot</code> writes; pasting works
+            too
+          </p>
+        </div>
+        <p className="privacy">
+          <ShieldCheck size={15} aria-hidden />
+          Nothing leaves this machine: the file is read here, in your browser, and its code is never
+          run.
+        </p>
+        <SampleCards />
+        <section aria-labelledby="record-heading">
+          <h2 id="record-heading">Record one of your own</h2>
+          <div className="recording">
+            <pre>
+              <code>{RECORDING}</code>
+            </pre>
+            <CopyButton text={RECORDING} label="the three lines" className="button">
+              Copy
+            </CopyButton>
+          </div>
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function SampleCards() {
+  const { opener } = useServices();
+  return (
+    <section aria-labelledby="samples-heading">
+      <h2 id="samples-heading">Or look at a real one</h2>
+      <ul className="samples">
+        {SAMPLES.map(({ url, title, about }) => (
+          <li key={url}>
+            <button
+              type="button"
+              className="sample"
+              onClick={() => void opener.open({ kind: 'url', url })}
+            >
+              <span className="sample-title">{title}</span>
+              <span className="dim">{about}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+import { createContext, type ReactNode, useContext, useRef } from 'react';
+import { useServices } from '../app/services.ts';
+
+const PickFileContext = createContext<() => void>(() => undefined);
+
+/** Holds the page's one file input, which all pickers below it share. */
+export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
+  const { opener } = useServices();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <PickFileContext value={() => input.current?.click()}>
+      <input
+        ref={input}
+        data-testid="file-input"
+        className="visually-hidden"
+        type="file"
+        tabIndex={-1}
+        aria-label="Snapshot file"
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          if (file !== undefined) void opener.open({ kind: 'blob', blob: file, name: file.name });
+          // Emptied, so that the same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
+      {children}
+    </PickFileContext>
+  );
+}
+
+interface FilePickerProps {
+  readonly className: string;
+  readonly children: ReactNode;
+}
+
+/** A button that asks for a file. */
+export function FilePicker({ className, children }: FilePickerProps) {
+  const pickFile = useContext(PickFileContext);
+  return (
+    <button type="button" className={className} onClick={pickFile}>
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { axisTicks, byteTicks } from './ticks.ts';
+
+const GIB = 1024 ** 3;
+const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label);
+
+describe('byte ticks', () => {
+  it('goes in round binary steps', () => {
+    expect(labels(byteTicks(0, 6.3 * GIB, 8))).toEqual([
+      '0',
+      '1 GiB',
+      '2 GiB',
+      '3 GiB',
+      '4 GiB',
+      '5 GiB',
+      '6 GiB',
+    ]);
+  });
+
+  it('says halves and quarters in the large unit, finer steps in the next', () => {
+    expect(labels(byteTicks(GIB, 2 * GIB, 4))).toContain('1.25 GiB');
+    expect(labels(byteTicks(GIB, GIB + 2 ** 22, 4))).toContain('1,025 MiB');
+  });
+
+  it('stays within the range, ordered, with labels that differ, and not too many', () => {
+    const span = fc.integer({ min: 1024, max: 2 ** 45 });
+    const start = fc.integer({ min: 0, max: 2 ** 45 });
+    fc.assert(
+      fc.property(start, span, fc.integer({ min: 2, max: 12 }), (y0, height, count) => {
+        const found = byteTicks(y0, y0 + height, count);
+        expect(found.length).toBeGreaterThan(0);
+        expect(found.length).toBeLessThanOrEqual(count + 1);
+        expect(found.every(({ value }) => value >= y0 && value <= y0 + height)).toBe(true);
+        expect(new Set(labels(found)).size).toBe(found.length);
+      }),
+    );
+  });
+});
+
+describe('x ticks', () => {
+  it('has whole events only', () => {
+    expect(labels(axisTicks('event', 0, 3, 10))).toEqual(['0', '1', '2', '3']);
+    expect(labels(axisTicks('event', 0, 12_000, 4))).toContain('10,000');
+  });
+
+  it('says time in the unit of the step', () => {
+    expect(labels(axisTicks('time', 0, 3e6, 4))).toContain('1 s');
+    expect(labels(axisTicks('time', 1_000_000, 1_004_000, 4))).toContain('1,001 ms');
+    expect(labels(axisTicks('time', 0, 8, 4))).toContain('2 µs');
+  });
+});

@@ -1,0 +1,73 @@
+/** Ticks that people count in: powers of two for bytes, 1-2-5 steps for events and time. */
+import { ticks } from 'd3';
+import { formatCount } from '../../core/base/format.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+
+export interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+/** A label has at most three decimals: 1/8 of a unit is the finest step it can say. */
+const FINEST_SHARE = 1 / 8;
+
+/**
+ * Bytes from y0 to y1 in steps of a power of two, at most `count` steps.
+ * Example: 0 to 6.3 GiB in at most 8 steps gives 0, 1 GiB, 2 GiB, … 6 GiB.
+ */
+export function byteTicks(y0: number, y1: number, count: number): readonly Tick[] {
+  const step = 2 ** Math.max(0, Math.ceil(Math.log2((y1 - y0) / Math.max(1, count))));
+  const unit = unitFor(y1, step);
+  const result: Tick[] = [];
+  for (let n = Math.ceil(y0 / step); n * step <= y1; n++) {
+    result.push({ value: n * step, label: byteLabel(n * step, unit) });
+  }
+  return result;
+}
+
+/** The largest unit that the highest value reaches and that the step can be said in. */
+function unitFor(highest: number, step: number): number {
+  for (let unit = UNITS.length - 1; unit > 0; unit--) {
+    const size = 1024 ** unit;
+    if (highest >= size && step >= size * FINEST_SHARE) return unit;
+  }
+  return 0;
+}
+
+function byteLabel(bytes: number, unit: number): string {
+  if (bytes === 0) return '0';
+  const value = bytes / 1024 ** unit;
+  const [whole = '', decimals] = String(Number(value.toFixed(3))).split('.');
+  const text = formatCount(Number(whole));
+  return `${decimals === undefined ? text : `${text}.${decimals}`} ${UNITS[unit]}`;
+}
+
+/** Events or microseconds from x0 to x1, about `count` of them. */
+export function axisTicks(axis: TimeAxis, x0: number, x1: number, count: number): readonly Tick[] {
+  return axis === 'event' ? eventTicks(x0, x1, count) : timeTicks(x0, x1, count);
+}
+
+/** Whole events only: there is nothing at 2.5. */
+function eventTicks(x0: number, x1: number, count: number): readonly Tick[] {
+  return ticks(x0, x1, count)
+    .filter(Number.isInteger)
+    .map((value) => ({ value, label: formatCount(value) }));
+}
+
+const TIME_UNITS = [
+  { us: 1e6, name: 's' },
+  { us: 1e3, name: 'ms' },
+  { us: 1, name: 'µs' },
+] as const;
+
+function timeTicks(x0: number, x1: number, count: number): readonly Tick[] {
+  const values = ticks(x0, x1, count);
+  const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
+  const { us, name } = TIME_UNITS.find((unit) => stepUs >= unit.us / 10) ?? TIME_UNITS[2];
+  return values.map((value) => {
+    const [whole = '', decimals] = String(Number((value / us).toFixed(3))).split('.');
+    const number = formatCount(Number(whole)) + (decimals === undefined ? '' : `.${decimals}`);
+    return { value, label: value === 0 ? '0' : `${number} ${name}` };
+  });
+}
