@@ -65,17 +65,16 @@ export async function measurePage({ browser, pid, url }, { path }) {
     await page.addInitScript(observe);
     await page.goto(url);
     await page.evaluate(() => window.vramscope.whenIdle());
-    const memory = watchTabMemory(pid);
+    const stopWatching = watchTabMemory(pid);
     await page.getByTestId('file-input').setInputFiles(path);
     const marks = await paintedMarks(page);
     await page.evaluate(() => window.vramscope.whenIdle());
-    const peakBytes = memory.stop();
     const longTasksMs = await page.evaluate(() => window.benchEntries.longtask);
     await page.waitForTimeout(SETTLE_MS);
-    const restBytes = memory.current();
+    const memory = stopWatching();
     const zoom = await framesOf(page, zoomInAndOut);
     const pan = await framesOf(page, dragAbout);
-    return { marks, peakBytes, restBytes, longTasksMs, zoom, pan };
+    return { marks, ...memory, longTasksMs, zoom, pan };
   } catch (error) {
     return { failure: error instanceof Error ? error.message.split('\n')[0] : String(error) };
   } finally {

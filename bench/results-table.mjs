@@ -25,9 +25,9 @@ const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
 export function resultsTable(results) {
   const { machine, pageWeightBytes, subjects } = results;
   const rows = subjects.flatMap((subject) => [
-    ...pageRows(subject),
-    ...decoderRows(subject),
-    ...cliRows(subject),
+    ...(subject.page ? pageRows(subject) : []),
+    ...(subject.decoders ? decoderRows(subject) : []),
+    ...(subject.cli ? cliRows(subject) : []),
   ]);
   rows.push([
     'page: JS and CSS before a file is opened, gzipped',

@@ -39,21 +39,18 @@ function privateBytes(pid) {
 /**
  * Follows the biggest renderer: there is one tab, and at times a spare process without one.
  * @param {number} browserPid
- * @returns {{current(): number | undefined, stop(): number | undefined}} bytes now; bytes at the peak
+ * @returns {() => {restBytes?: number, peakBytes?: number}} stops it: bytes now, and at the peak
  */
 export function watchTabMemory(browserPid) {
-  if (process.platform !== 'linux') return { current: () => undefined, stop: () => undefined };
-  const current = () => Math.max(0, ...rendererPids(browserPid).map(privateBytes));
+  if (process.platform !== 'linux') return () => ({});
   const pids = rendererPids(browserPid);
+  const current = () => Math.max(0, ...pids.map(privateBytes));
   let peakBytes = 0;
   const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, ...pids.map(privateBytes));
+    peakBytes = Math.max(peakBytes, current());
   }, SAMPLE_MS);
-  return {
-    current,
-    stop() {
-      clearInterval(timer);
-      return peakBytes;
-    },
+  return () => {
+    clearInterval(timer);
+    return { restBytes: current(), peakBytes: Math.max(peakBytes, current()) };
   };
 }
