@@ -4,11 +4,11 @@
  *   --small        only the small files: a minute instead of a quarter of an hour
  *   --only page    only the page, or only `node` (decoders and command line)
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT, runNpm } from '../scripts/run-command.mjs';
+import { runNpm } from '../scripts/run-command.mjs';
 import { buildDecodeBench, measureCli, measureDecoders } from './measure-decoders.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
 import { resultsTable } from './results-table.mjs';
@@ -20,9 +20,7 @@ const { values } = parseArgs({
 const wants = (part) => values.only === undefined || values.only === part;
 
 const subjects = prepareSubjects(values.small);
-if (!existsSync(join(ROOT, 'dist')) || !existsSync(join(ROOT, 'dist-cli'))) {
-  if ((await runNpm(['run', 'build'])) !== 0) throw new Error('The build failed');
-}
+if ((await runNpm(['run', 'build'])) !== 0) throw new Error('The build failed');
 
 const page = wants('page') ? await measureAllPages() : undefined;
 const node = wants('node') ? await measureAllInNode() : undefined;
