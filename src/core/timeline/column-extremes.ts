@@ -15,7 +15,7 @@ export function counterColumns(
   const out = new Float64Array(ranges.width).fill(NaN);
   for (let column = 0; column < ranges.width; column++) {
     const first = ranges.first[column];
-    if (first >= 0) out[column] = blocks.scan(first, ranges.last[column]).max;
+    if (first >= 0) out[column] = blocks.highest(first, ranges.last[column]);
   }
   return out;
 }

@@ -55,18 +55,30 @@ export class CounterBlocks implements RangeExtremes {
 
   /** Highest, lowest and first highest of events first to last, both included and inside the trace. */
   scan(first: EventIndex, last: EventIndex): RangeExtremes {
-    this.max = -Infinity;
     this.min = Infinity;
+    this.#scan(first, last);
+    return this;
+  }
+
+  /** The highest alone; cheaper, for most partial blocks need no look. */
+  highest(first: EventIndex, last: EventIndex): number {
+    this.min = -Infinity;
+    this.#scan(first, last);
+    return this.max;
+  }
+
+  /** Whole blocks first: they mostly show that the partial ones at the ends hold no extreme. */
+  #scan(first: EventIndex, last: EventIndex): void {
+    this.max = -Infinity;
     const firstBlock = first >> BLOCK_BITS;
     const lastBlock = last >> BLOCK_BITS;
     if (firstBlock === lastBlock) {
       this.#scanPart(firstBlock, first & (BLOCK - 1), last & (BLOCK - 1));
-      return this;
+      return;
     }
-    this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1);
     this.#scanWhole(firstBlock + 1, lastBlock);
+    this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1);
     this.#scanPart(lastBlock, 0, last & (BLOCK - 1));
-    return this;
   }
 
   #reduce(values: Float64Array, firstBlock: number, count: number): void {
@@ -106,19 +118,33 @@ export class CounterBlocks implements RangeExtremes {
   }
 
   #scanPart(block: number, from: number, to: number): void {
-    if (block !== this.#filledBlock) {
-      const count = Math.min(BLOCK, this.#eventCount - block * BLOCK);
-      const out = count === BLOCK ? this.#filled : this.#filled.subarray(0, count);
-      this.#replay.fillCounter(this.#name, block * BLOCK, out);
-      this.#filledBlock = block;
-    }
+    if (this.#blockMax[block] < this.max && this.#blockMin[block] >= this.min) return;
+    this.#fill(block);
+    const values = this.#filled;
+    let max = -Infinity;
+    let argmax = -1;
+    let min = this.min;
     for (let i = from; i <= to; i++) {
-      const value = this.#filled[i];
-      if (value > this.max) {
-        this.max = value;
-        this.argmax = block * BLOCK + i;
+      const value = values[i];
+      if (value > max) {
+        max = value;
+        argmax = block * BLOCK + i;
       }
-      if (value < this.min) this.min = value;
+      if (value < min) min = value;
     }
+    this.min = min;
+    // Of equals the first event counts, and the first part is scanned after the whole blocks.
+    if (max > this.max || (max === this.max && argmax < this.argmax)) {
+      this.max = max;
+      this.argmax = argmax;
+    }
+  }
+
+  #fill(block: number): void {
+    if (block === this.#filledBlock) return;
+    const count = Math.min(BLOCK, this.#eventCount - block * BLOCK);
+    const out = count === BLOCK ? this.#filled : this.#filled.subarray(0, count);
+    this.#replay.fillCounter(this.#name, block * BLOCK, out);
+    this.#filledBlock = block;
   }
 }

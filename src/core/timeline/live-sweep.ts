@@ -43,6 +43,8 @@ export class LiveSweep {
   #classOf: Uint8Array;
   #nextId: AllocationIndex = 0;
   #changes = new Int32Array(FIRST_SLOTS);
+  /** Event from which on nothing of a chunk is left: often a whole chunk goes at once. */
+  #lastEnds = new Int32Array(FIRST_SLOTS);
   #ends = new Int32Array(FIRST_SLOTS * CHUNK);
   #freeRequested = new Int32Array(FIRST_SLOTS * CHUNK);
   #freeSlots: number[] = [];
@@ -105,7 +107,7 @@ export class LiveSweep {
     let write = 0;
     for (let k = 0; k < this.chunkCount; k++) {
       if (changes[k] <= state) {
-        const before = this.#compact(k, state);
+        const before = this.#lastEnds[k] <= state ? this.#empty(k) : this.#compact(k, state);
         if (unchangedBelow < 0) unchangedBelow = bottom + before;
       }
       bottom += this.bytes[k];
@@ -124,6 +126,13 @@ export class LiveSweep {
     return unchangedBelow < 0 ? bottom : unchangedBelow;
   }
 
+  /** All of a chunk is dead. Returns the bytes of its items before the first that changed: 0. */
+  #empty(k: number): number {
+    this.counts[k] = 0;
+    this.bytes[k] = 0;
+    return 0;
+  }
+
   /** Compacts one chunk in place. Returns the bytes of its items before the first that changed. */
   #compact(k: number, state: EventIndex): number {
     const { ids, itemBytes, itemClass } = this;
@@ -134,6 +143,7 @@ export class LiveSweep {
     let write = from;
     let bytes = 0;
     let change = NEVER;
+    let lastEnd = -1;
     let unchanged = -1;
     let mixed = 0;
     for (let i = from; i < to; i++) {
@@ -153,6 +163,7 @@ export class LiveSweep {
         mixed |= paintClass ^ itemClass[from];
         const next = isPending || free > end ? end : free;
         if (next < change) change = next;
+        if (end > lastEnd) lastEnd = end;
         write++;
       }
     }
@@ -160,31 +171,55 @@ export class LiveSweep {
     this.bytes[k] = bytes;
     this.chunkClass[k] = mixed === 0 ? itemClass[from] : MIXED;
     this.#changes[k] = change;
+    this.#lastEnds[k] = lastEnd;
     return unchanged;
   }
 
-  /** Appends the first `count` of the births on top of the stack. */
+  /** Appends the first `count` of the births on top of the stack, chunk by chunk. */
   #append(state: EventIndex, count: number): void {
-    const { sizeBytes, end, freeRequested } = this.#index.allocations;
-    for (let b = 0; b < count; b++) {
+    for (let from = 0; from < count; ) {
       const k = this.#chunkWithRoom();
-      const i = (this.slots[k] << CHUNK_BITS) + this.counts[k];
-      const id = this.#births[b];
-      const free = freeRequested[id];
-      const isPending = free <= state;
-      const paintClass = isPending ? PENDING_CODE : this.#classOf[id];
-      const next = isPending || free > end[id] ? end[id] : free;
-      this.ids[i] = id;
-      this.#ends[i] = end[id];
-      this.#freeRequested[i] = free;
-      this.itemBytes[i] = sizeBytes[id];
-      this.itemClass[i] = paintClass;
-      if (this.counts[k]++ === 0) this.chunkClass[k] = paintClass;
-      else if (this.chunkClass[k] !== paintClass) this.chunkClass[k] = MIXED;
-      if (next < this.#changes[k]) this.#changes[k] = next;
-      this.bytes[k] += sizeBytes[id];
-      this.totalBytes += sizeBytes[id];
+      const to = Math.min(count, from + CHUNK - this.counts[k]);
+      this.#appendTo(k, state, from, to);
+      from = to;
     }
+  }
+
+  #appendTo(k: number, state: EventIndex, from: number, to: number): void {
+    const { sizeBytes, end: endOf, freeRequested: freeOf } = this.#index.allocations;
+    const { ids, itemBytes, itemClass } = this;
+    const births = this.#births;
+    const classOf = this.#classOf;
+    const ends = this.#ends;
+    const freeRequested = this.#freeRequested;
+    const first = this.slots[k] << CHUNK_BITS;
+    let at = first + this.counts[k];
+    let bytes = 0;
+    let change = this.#changes[k];
+    let lastEnd = this.#lastEnds[k];
+    let mixed = this.chunkClass[k] === MIXED ? 1 : 0;
+    for (let b = from; b < to; b++, at++) {
+      const id = births[b];
+      const end = endOf[id];
+      const free = freeOf[id];
+      const isPending = free <= state;
+      ids[at] = id;
+      ends[at] = end;
+      freeRequested[at] = free;
+      itemBytes[at] = sizeBytes[id];
+      itemClass[at] = isPending ? PENDING_CODE : classOf[id];
+      mixed |= itemClass[at] ^ itemClass[first];
+      bytes += sizeBytes[id];
+      const next = isPending || free > end ? end : free;
+      if (next < change) change = next;
+      if (end > lastEnd) lastEnd = end;
+    }
+    this.counts[k] += to - from;
+    this.bytes[k] += bytes;
+    this.totalBytes += bytes;
+    this.chunkClass[k] = mixed === 0 ? itemClass[first] : MIXED;
+    this.#changes[k] = change;
+    this.#lastEnds[k] = lastEnd;
   }
 
   /** The top chunk, or a new one on top of it when it is full. */
@@ -197,7 +232,9 @@ export class LiveSweep {
     this.slots[k] = slot;
     this.counts[k] = 0;
     this.bytes[k] = 0;
+    this.chunkClass[k] = 0;
     this.#changes[k] = NEVER;
+    this.#lastEnds[k] = -1;
     return k;
   }
 
@@ -218,7 +255,8 @@ export class LiveSweep {
     this.counts[below] += this.counts[k];
     this.bytes[below] += this.bytes[k];
     if (this.chunkClass[below] !== this.chunkClass[k]) this.chunkClass[below] = MIXED;
-    if (this.#changes[k] < this.#changes[below]) this.#changes[below] = this.#changes[k];
+    this.#changes[below] = Math.min(this.#changes[below], this.#changes[k]);
+    this.#lastEnds[below] = Math.max(this.#lastEnds[below], this.#lastEnds[k]);
     this.#freeSlots.push(this.slots[k]);
   }
 
@@ -228,6 +266,7 @@ export class LiveSweep {
     this.bytes[to] = this.bytes[from];
     this.chunkClass[to] = this.chunkClass[from];
     this.#changes[to] = this.#changes[from];
+    this.#lastEnds[to] = this.#lastEnds[from];
   }
 
   #grow(): void {
@@ -237,6 +276,7 @@ export class LiveSweep {
     this.bytes = copyTo(new Float64Array(slots), this.bytes);
     this.chunkClass = copyTo(new Int16Array(slots), this.chunkClass);
     this.#changes = copyTo(new Int32Array(slots), this.#changes);
+    this.#lastEnds = copyTo(new Int32Array(slots), this.#lastEnds);
     this.ids = copyTo(new Int32Array(slots * CHUNK), this.ids);
     this.itemBytes = copyTo(new Float64Array(slots * CHUNK), this.itemBytes);
     this.itemClass = copyTo(new Uint8Array(slots * CHUNK), this.itemClass);

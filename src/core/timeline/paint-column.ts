@@ -8,25 +8,28 @@
  * So runs of small blocks from one place keep their colour, and neutral pixels say "zoom in".
  * An allocation of 4 rows or more gets a darker top row: neighbours of one colour stay apart.
  *
- * All heights are in rows from y0 ("level"): row r spans levels r to r + 1, its centre is r + 0.5.
+ * Heights are in half rows from y0: row r lies between 2 r and 2 r + 2, its centre is 2 r + 1. One
+ * rounding up, `half = ceil(height)`, then gives both the row of a centre and the row of an edge:
+ * rows below half >> 1 have their centres below the height, and the row it ends in is (half - 1) >> 1.
  */
-
 import { BACKGROUND_CODE, EDGE_FLAG, THIN_CODE } from './colors.ts';
 import { CHUNK_BITS, type LiveSweep, MIXED } from './live-sweep.ts';
 
 const EDGE_MIN_ROWS = 4;
+/** Half rows, more than 2 * EDGE_MIN_ROWS: what is cut there is still known to be high. */
+const OUTSIDE = 16;
 
 export class ColumnPainter {
   readonly #sweep: LiveSweep;
   readonly #codes: Uint16Array;
   readonly #height: number;
   readonly #y0: number;
-  readonly #rowsPerByte: number;
+  readonly #halvesPerByte: number;
   /** Where the column begins in #codes, and the first row to write. */
   #base = 0;
   #fromRow = 0;
   /** The pixel that is being collected: its row, the class so far, and whether its owner is a sliver. */
-  #row = -1;
+  #row = -OUTSIDE;
   #rowClass = MIXED;
   #isOpen = false;
 
@@ -36,12 +39,12 @@ export class ColumnPainter {
     this.#codes = codes;
     this.#height = height;
     this.#y0 = y0;
-    this.#rowsPerByte = height / (y1 - y0);
+    this.#halvesPerByte = (2 * height) / (y1 - y0);
   }
 
   /** First row whose centre lies at or above `bytes`, within 0 to height. */
   rowAt(bytes: number): number {
-    const row = Math.ceil(this.#level(bytes) - 0.5);
+    const row = Math.floor(Math.ceil(this.#halves(bytes)) / 2);
     return Math.min(this.#height, Math.max(0, row));
   }
 
@@ -58,7 +61,7 @@ export class ColumnPainter {
   paint(column: number, unchangedBelow: number): void {
     const height = this.#height;
     const base = column * height;
-    const sameRows = Math.floor(this.#level(unchangedBelow));
+    const sameRows = Math.floor(this.#halves(unchangedBelow) / 2);
     this.#base = base;
     this.#fromRow = Math.min(height, Math.max(0, sameRows));
     if (this.#fromRow > 0) {
@@ -78,106 +81,114 @@ export class ColumnPainter {
 
   #paintChunks(): void {
     const { chunkCount, bytes, chunkClass } = this.#sweep;
-    this.#row = -1;
+    const fromHalf = 2 * this.#fromRow;
+    const endHalf = 2 * this.#height;
+    this.#row = -OUTSIDE;
     this.#isOpen = false;
     let bottomBytes = 0;
-    let bottom = this.#level(0);
-    for (let k = 0; k < chunkCount && bottom < this.#height; k++) {
+    let bottom = this.#halves(0);
+    for (let k = 0; k < chunkCount && bottom < endHalf; k++) {
       const topBytes = bottomBytes + bytes[k];
-      const top = this.#level(topBytes);
-      if (top > this.#fromRow) {
-        const row = Math.floor(bottom);
-        if (top <= row + 1 && Math.ceil(bottom - 0.5) === Math.ceil(top - 0.5)) {
-          this.#joinRow(row, chunkClass[k]);
-        } else {
-          this.#paintItems(k, bottomBytes);
-        }
+      const top = this.#halves(topBytes);
+      if (top > fromHalf) {
+        // Within one half row: no centre and no edge of a pixel in it, only its class counts.
+        if (top <= Math.floor(bottom) + 1) this.#joinRow(bottom, chunkClass[k]);
+        else this.#paintItems(k, bottomBytes);
       }
       bottomBytes = topBytes;
       bottom = top;
     }
-    this.#closeRow();
+    this.#closeRow(this.#rowClass);
   }
 
-  /** From bytes to rows. Bytes are added up as integers first, so chunks do not change the result. */
-  #level(bytes: number): number {
-    return (bytes - this.#y0) * this.#rowsPerByte;
+  /** From bytes to half rows. Bytes are summed as integers first, so chunks do not change results. */
+  #halves(bytes: number): number {
+    return (bytes - this.#y0) * this.#halvesPerByte;
   }
 
-  /** A whole chunk inside one pixel that is not at the pixel's centre: only its class counts. */
-  #joinRow(row: number, itemClass: number): void {
+  /** A chunk that begins at `bottom`, inside the pixel collected last or the next. */
+  #joinRow(bottom: number, chunkClass: number): void {
+    const row = Math.floor(bottom / 2);
     if (row !== this.#row) {
-      this.#closeRow();
+      this.#closeRow(this.#rowClass);
       this.#row = row;
-      this.#rowClass = itemClass;
-    } else if (itemClass !== this.#rowClass) {
+      this.#rowClass = chunkClass;
+    } else if (chunkClass !== this.#rowClass) {
       this.#rowClass = MIXED;
     }
   }
 
+  /** Items in a chunk, bottom up. One long loop on local variables: all that a frame costs is here. */
   #paintItems(k: number, chunkBottomBytes: number): void {
     const { itemBytes, itemClass, slots, counts } = this.#sweep;
     const y0 = this.#y0;
-    const rowsPerByte = this.#rowsPerByte;
-    const from = slots[k] << CHUNK_BITS;
-    const to = from + counts[k];
+    const halvesPerByte = this.#halvesPerByte;
+    // Heights are cut a little outside the column: half rows stay small integers at any zoom.
+    const limit = 2 * this.#height + OUTSIDE;
+    let i = slots[k] << CHUNK_BITS;
+    const to = i + counts[k];
     let bytes = chunkBottomBytes;
-    let bottom = this.#level(bytes);
-    let firstRow = Math.ceil(bottom - 0.5);
-    for (let i = from; i < to && bottom < this.#height; i++) {
+    while (this.#halves(bytes + itemBytes[i]) <= 2 * this.#fromRow) bytes += itemBytes[i++];
+    let bottom = Math.max(-OUTSIDE, this.#halves(bytes));
+    let bottomHalf = Math.ceil(bottom) | 0;
+    this.#joinRow(bottom, itemClass[i]);
+    let rowClass = this.#rowClass;
+    for (; i < to && bottom < limit; i++) {
       bytes += itemBytes[i];
-      const top = (bytes - y0) * rowsPerByte;
-      const endRow = Math.ceil(top - 0.5);
-      if (top > this.#fromRow && top > bottom) {
-        this.#paintItem(bottom, top, firstRow, endRow, itemClass[i]);
+      let top = (bytes - y0) * halvesPerByte;
+      if (top > limit) top = limit;
+      const topHalf = Math.ceil(top) | 0;
+      const code = itemClass[i];
+      if (bottom === bottomHalf && (bottomHalf & 1) === 0) {
+        this.#closeRow(rowClass);
+        this.#row = bottomHalf >> 1;
+        rowClass = code;
+      } else if (code !== rowClass) {
+        rowClass = MIXED;
+      }
+      if (topHalf > bottomHalf) {
+        this.#paintItem(bottom, top, bottomHalf, topHalf, code);
+        const lastRow = (topHalf - 1) >> 1;
+        if (lastRow > this.#row) {
+          this.#closeRow(rowClass);
+          this.#row = lastRow;
+          rowClass = code;
+        }
       }
       bottom = top;
-      firstRow = endRow;
+      bottomHalf = topHalf;
     }
+    this.#rowClass = rowClass;
   }
 
-  /** One allocation from level `bottom` to `top`, owning the centres of firstRow to endRow - 1. */
-  #paintItem(
-    bottom: number,
-    top: number,
-    firstRow: number,
-    endRow: number,
-    itemClass: number,
-  ): void {
-    this.#joinRow(Math.floor(bottom), itemClass);
-    if (endRow > firstRow) {
-      const covered = Math.min(top, firstRow + 1) - Math.max(bottom, firstRow);
-      if (covered >= 0.5 || endRow - firstRow > 1 || top - bottom >= 1) {
-        this.#fillRows(firstRow, endRow, itemClass);
-      } else {
+  /** One allocation that reaches a pixel's centre or edge; the halves are bottom and top rounded up. */
+  #paintItem(bottom: number, top: number, bottomHalf: number, topHalf: number, code: number): void {
+    const firstRow = bottomHalf >> 1;
+    const endRow = topHalf >> 1;
+    const rows = endRow - firstRow;
+    if (rows === 0) return;
+    if (rows === 1 && top - bottom < 2) {
+      const covered = Math.min(top, 2 * endRow) - Math.max(bottom, 2 * firstRow);
+      if (covered < 1) {
         this.#isOpen = true;
+        return;
       }
     }
-    const lastRow = Math.ceil(top) - 1;
-    if (lastRow > this.#row) {
-      this.#closeRow();
-      this.#row = lastRow;
-      this.#rowClass = itemClass;
-    }
-  }
-
-  #fillRows(firstRow: number, endRow: number, code: number): void {
     const codes = this.#codes;
     const from = Math.max(firstRow, this.#fromRow);
-    const to = Math.min(endRow, this.#height);
-    const stop = this.#base + to;
+    const stop = this.#base + Math.min(endRow, this.#height);
     for (let at = this.#base + from; at < stop; at++) codes[at] = code;
-    if (endRow - firstRow >= EDGE_MIN_ROWS && endRow <= this.#height && endRow > from) {
+    if (rows >= EDGE_MIN_ROWS && endRow <= this.#height && endRow > from) {
       codes[this.#base + endRow - 1] = code | EDGE_FLAG;
     }
   }
 
   /** Decides the pixel whose centre belongs to a sliver, now that all that overlap it are known. */
-  #closeRow(): void {
+  #closeRow(rowClass: number): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const row = this.#row;
     if (row < this.#fromRow || row >= this.#height) return;
-    this.#codes[this.#base + row] = this.#rowClass === MIXED ? THIN_CODE : this.#rowClass;
+    this.#codes[this.#base + row] = rowClass === MIXED ? THIN_CODE : rowClass;
   }
 }
