@@ -53,15 +53,24 @@ export function naiveColumn(
   const maxBytes = Math.max(...totals);
   const minBytes = Math.min(...totals);
   const state = covered[totals.indexOf(maxBytes)];
+  return { state, maxBytes, pixels: naivePixels(replay, view, classOf, state, minBytes) };
+}
+
+/** One state's pixels, row 0 at the bottom; those above `minBytes` are faded, unless all is below. */
+export function naivePixels(
+  replay: Replay,
+  view: Viewport,
+  classOf: Uint8Array,
+  state: number,
+  minBytes: number,
+): NaivePixel[] {
   const bands = naiveBands(replay, state, classOf);
   const rowBytes = (view.y1 - view.y0) / view.height;
-  const pixels = empty.map((_, row) => {
+  return Array.from({ length: view.height }, (_, row) => {
     const centre = view.y0 + (row + 0.5) * rowBytes;
     const pixel = naivePixel(bands, centre, rowBytes);
-    const isFaded = pixel !== NAIVE_BACKGROUND && minBytes < maxBytes && centre >= minBytes;
-    return isFaded ? `${pixel} faded` : pixel;
+    return pixel !== NAIVE_BACKGROUND && centre >= minBytes ? `${pixel} faded` : pixel;
   });
-  return { state, maxBytes, pixels };
 }
 
 function naivePixel(bands: readonly Band[], centre: number, rowBytes: number): NaivePixel {
