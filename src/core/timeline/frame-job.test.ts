@@ -62,6 +62,26 @@ function coveredStates(trace: RandomTrace, view: Viewport, column: number): numb
   return covered;
 }
 
+function panned(view: Viewport, by: number): Viewport {
+  const columnWidth = (view.x1 - view.x0) / view.width;
+  return { ...view, x0: view.x0 + by * columnWidth, x1: view.x1 + by * columnWidth };
+}
+
+function withWidth(view: Viewport, width: number): Viewport {
+  return { ...view, width, x1: view.x0 + ((view.x1 - view.x0) / view.width) * width };
+}
+
+/** The next scene of a session: panned by columns, and perhaps changed in one more thing. */
+function changed(scene: Scene, by: number, change: string, allocations: number): Scene {
+  const view = panned(scene.viewport, by);
+  if (change === 'selected') return { ...scene, viewport: view, selected: (by + 12) % allocations };
+  if (change === 'width') return { ...scene, viewport: withWidth(view, view.width + 1) };
+  const height = (view.y1 - view.y0) / 2;
+  if (change === 'rows') return { ...scene, viewport: { ...view, y1: view.y0 + height } };
+  if (change === 'zoom') return { ...scene, viewport: { ...view, x1: (view.x0 + view.x1) / 2 } };
+  return { ...scene, viewport: view };
+}
+
 function wordAt(frame: TimelineFrame, column: number, row: number): string | undefined {
   const { width, height } = frame.viewport;
   return WORDS.get(frame.pixels[(height - 1 - row) * width + column]);
@@ -153,15 +173,38 @@ describe('a frame', () => {
     );
   });
 
-  test('panned by whole columns keeps the columns, by any kept painter', () => {
+  test('drawn after others by one painter is the frame drawn alone', () => {
+    const step = fc.record({
+      by: fc.integer({ min: -12, max: 12 }),
+      change: fc.constantFrom('none', 'none', 'none', 'rows', 'zoom', 'width', 'selected', 'stop'),
+    });
+    fc.assert(
+      fc.property(
+        randomTrace,
+        randomView,
+        fc.array(step, { maxLength: 8 }),
+        (trace, view, steps) => {
+          const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
+          const painter = new TimelinePainter(index);
+          let scene = sceneOf(withWidth(view, view.width + 16), trace.classOf);
+          for (const { by, change } of steps) {
+            scene = changed(scene, by, change, trace.replay.allocations.length);
+            // A job given up half way leaves the painter's buffers half painted.
+            if (change === 'stop') painter.begin(scene).run(() => true);
+            expect(painter.draw(scene)).toEqual(drawFrame(index, scene));
+          }
+        },
+      ),
+      { numRuns: 80, endOnFailure: true },
+    );
+  });
+
+  test('panned by whole columns keeps the columns', () => {
     fc.assert(
       fc.property(randomTrace, randomView, fc.integer({ min: 1, max: 8 }), (trace, view, by) => {
         const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
-        const painter = new TimelinePainter(index);
-        const columnWidth = (view.x1 - view.x0) / view.width;
-        const panned = { ...view, x0: view.x0 + by * columnWidth, x1: view.x1 + by * columnWidth };
-        const before = painter.draw(sceneOf(view, trace.classOf));
-        const after = painter.draw(sceneOf(panned, trace.classOf));
+        const before = drawFrame(index, sceneOf(view, trace.classOf));
+        const after = drawFrame(index, sceneOf(panned(view, by), trace.classOf));
         for (let column = 0; column + by < view.width; column++) {
           for (let row = 0; row < view.height; row++) {
             expect(wordAt(after, column, row)).toBe(wordAt(before, column + by, row));

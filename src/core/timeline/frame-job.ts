@@ -11,6 +11,7 @@ import { assert } from '../base/assert.ts';
 import type { AllocationIndex, CounterName } from '../replay/types.ts';
 import { counterColumns, type DrawnStates, drawnStates } from './column-extremes.ts';
 import { type ColumnRanges, columnRanges } from './columns.ts';
+import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
 import { LiveSweep } from './live-sweep.ts';
 import { ColumnPainter } from './paint-column.ts';
 import { SelectionBand } from './selection-band.ts';
@@ -37,6 +38,7 @@ const COLUMNS_A_SLICE = 16;
 export class TimelinePainter {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSweep;
+  #kept = new KeptColumns();
   #codes = new Uint16Array(0);
 
   constructor(index: TimelineIndex) {
@@ -52,9 +54,12 @@ export class TimelinePainter {
   begin(scene: Scene, out?: Uint32Array): FrameJob {
     checkViewport(scene.viewport);
     const size = scene.viewport.width * scene.viewport.height;
-    if (this.#codes.length < size) this.#codes = new Uint16Array(size);
+    if (this.#codes.length < size) {
+      this.#codes = new Uint16Array(size);
+      this.#kept = new KeptColumns();
+    }
     const pixels = out?.length === size ? out : new Uint32Array(size);
-    return new FrameJob(this.#index, this.#sweep, scene, this.#codes, pixels);
+    return new FrameJob(this.#index, this.#sweep, this.#kept, scene, this.#codes, pixels);
   }
 
   /** A whole frame at once. Parameters and errors as in {@link begin}. */
@@ -73,6 +78,9 @@ export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array)
 export class FrameJob {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSweep;
+  readonly #kept: KeptColumns;
+  /** Columns that a frame before has painted. */
+  readonly #painted: ColumnSpan;
   readonly #scene: Scene;
   readonly #codes: Uint16Array;
   readonly #pixels: Uint32Array;
@@ -85,6 +93,7 @@ export class FrameJob {
   constructor(
     index: TimelineIndex,
     sweep: LiveSweep,
+    kept: KeptColumns,
     scene: Scene,
     codes: Uint16Array,
     pixels: Uint32Array,
@@ -92,6 +101,7 @@ export class FrameJob {
     const { height, y0, y1 } = scene.viewport;
     this.#index = index;
     this.#sweep = sweep;
+    this.#kept = kept;
     this.#scene = scene;
     this.#codes = codes;
     this.#pixels = pixels;
@@ -99,6 +109,7 @@ export class FrameJob {
     this.#selection = new SelectionBand(scene.viewport);
     this.#ranges = columnRanges(index, scene.viewport);
     this.#drawn = drawnStates(index, this.#ranges);
+    this.#painted = kept.take(codes, scene.viewport, scene.classOf, this.#drawn.states);
     sweep.reset(scene.classOf);
   }
 
@@ -118,17 +129,21 @@ export class FrameJob {
 
   #paintColumn(column: number): void {
     const state = this.#drawn.states[column];
-    const previous = column > 0 ? this.#drawn.states[column - 1] : -1;
-    const { selected } = this.#scene;
+    const { from, to } = this.#painted;
+    const isPainted = column >= from && column < to;
     if (state < 0) {
-      this.#painter.clear(column);
+      if (!isPainted) this.#painter.clear(column);
       return;
     }
-    if (state === previous) {
-      this.#painter.repeat(column);
-    } else {
-      const unchangedBelow = this.#sweep.advance(state);
-      this.#painter.paint(column, previous < 0 ? -Infinity : unchangedBelow);
+    const { selected } = this.#scene;
+    if (isPainted && selected < 0) return;
+    const previous = column > 0 ? this.#drawn.states[column - 1] : -1;
+    const sweepWasAt = this.#sweep.state;
+    const unchangedBelow = sweepWasAt === state ? Infinity : this.#sweep.advance(state);
+    if (!isPainted) {
+      const continues = previous >= 0 && previous === sweepWasAt;
+      if (state === previous) this.#painter.repeat(column);
+      else this.#painter.paint(column, continues ? unchangedBelow : -Infinity);
     }
     if (selected < 0) return;
     const bottom = this.#sweep.bottomOf(selected);
@@ -138,7 +153,8 @@ export class FrameJob {
   }
 
   #finish(): TimelineFrame {
-    const { viewport, palette } = this.#scene;
+    const { viewport, classOf, palette } = this.#scene;
+    this.#kept.keep(viewport, classOf, this.#drawn.states);
     writeRows(this.#codes, this.#fadeRows(), viewport, palette, this.#pixels);
     this.#selection.draw(this.#pixels, palette);
     const lines: { -readonly [K in CounterName]?: Float64Array } = {};
