@@ -1,10 +1,9 @@
 import './app.css';
-import { useCallback, useState } from 'react';
+import { Suspense, useCallback, useEffect, useState } from 'react';
 import type { OpenSource } from '../../engine/protocol.ts';
 import { openInfo, type SessionState } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
-import { HelpDialog } from '../help/help-dialog.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
 import { ErrorCard } from '../open/error-card.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
@@ -12,11 +11,11 @@ import { LoadingCard } from '../open/loading-card.tsx';
 import '../open/open.css';
 import { useThemeAttribute } from '../theme/use-theme.ts';
 import { Announcer } from './announcer.tsx';
+import { fetchViews, HelpDialog, Workbench } from './lazy-views.ts';
 import { Notices } from './notices.tsx';
 import { useServices } from './services.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
 import { useShortcut } from './use-shortcut.ts';
-import { Workbench } from './workbench.tsx';
 
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App() {
@@ -28,6 +27,10 @@ export function App() {
   const isDragging = useIncomingFiles(openFile);
   const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
   useShortcut('?', toggleHelp);
+  const isFileInSight = isDragging || state.phase !== 'idle';
+  useEffect(() => {
+    if (isFileInSight) fetchViews();
+  }, [isFileInSight]);
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
@@ -35,7 +38,11 @@ export function App() {
       <div className="app">
         <AppHeader info={info} onHelp={toggleHelp} />
         <Notices />
-        {info !== undefined && <Workbench info={info} />}
+        {info !== undefined && (
+          <Suspense fallback={<main className="workbench" />}>
+            <Workbench info={info} />
+          </Suspense>
+        )}
         {info !== undefined && <div className="status-layer">{status}</div>}
         {info === undefined && state.phase === 'loading' && (
           <main className="loading-page">{status}</main>
@@ -47,7 +54,9 @@ export function App() {
           </div>
         )}
       </div>
-      <HelpDialog isOpen={isHelpOpen} onOpenChange={setIsHelpOpen} />
+      <Suspense>
+        {isHelpOpen && <HelpDialog isOpen={isHelpOpen} onOpenChange={setIsHelpOpen} />}
+      </Suspense>
       <Announcer state={state} />
     </FilePickerRoot>
   );

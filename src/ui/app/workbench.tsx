@@ -3,6 +3,7 @@ import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
+import { useSelection } from '../details/use-selection.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
 import { TimelineView } from '../timeline/timeline-view.tsx';
 import { NoTrace } from './no-trace.tsx';
@@ -25,6 +26,8 @@ interface DeviceWorkbenchProps {
 }
 
 function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
+  const selection = useSelection(info, device);
+  const selected = selection.kind === 'found' ? selection.details.index : -1;
   return (
     <main className="workbench">
       <SummaryStrip info={info} device={device} />
@@ -33,8 +36,8 @@ function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
         <NoTrace device={device} />
       ) : (
         <ResizableSplit
-          main={<TimelineView info={info} device={device} />}
-          side={<DetailsPanel info={info} device={device} />}
+          main={<TimelineView info={info} device={device} selected={selected} />}
+          side={<DetailsPanel device={device} selection={selection} />}
         />
       )}
     </main>

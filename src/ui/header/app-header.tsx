@@ -1,10 +1,10 @@
 import './header.css';
 import { CircleHelp, FolderOpen } from 'lucide-react';
-import { useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import type { SessionInfo } from '../../core/query/types.ts';
+import { FileFacts } from '../app/lazy-views.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { DeviceSelect } from './device-select.tsx';
-import { FileFacts } from './file-facts.tsx';
 import { Logo } from './logo.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
@@ -23,7 +23,11 @@ export function AppHeader({ info, onHelp }: AppHeaderProps) {
         <Logo />
         vramscope
       </span>
-      {info !== undefined && <FileFacts info={info} />}
+      {info !== undefined && (
+        <Suspense>
+          <FileFacts info={info} />
+        </Suspense>
+      )}
       <span className="spacer" />
       {info !== undefined && info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
       {info !== undefined && (

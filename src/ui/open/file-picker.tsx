@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
+import { fetchViews } from '../app/lazy-views.ts';
 import { useServices } from '../app/services.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
@@ -8,7 +9,12 @@ export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
   const { opener } = useServices();
   const input = useRef<HTMLInputElement>(null);
   return (
-    <PickFileContext value={() => input.current?.click()}>
+    <PickFileContext
+      value={() => {
+        fetchViews();
+        input.current?.click();
+      }}
+    >
       <input
         ref={input}
         data-testid="file-input"

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import type { LoadProgress } from '../../state/session-store.ts';
+import type { OpenProgress } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
 
 interface LoadingCardProps {
   readonly name: string;
-  readonly progress: LoadProgress | undefined;
+  readonly progress: OpenProgress | undefined;
 }
 
-const PHASES: Readonly<Record<LoadProgress['phase'], string>> = {
+const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
   reading: 'Reading the file',
   replaying: 'Replaying the allocator',
   indexing: 'Preparing the timeline',
@@ -47,12 +47,12 @@ function CancelButton({ onCancel }: { readonly onCancel: () => void }) {
 }
 
 /** Undefined, a bar that only moves, where the server does not say how long the file is. */
-function shareOf(progress: LoadProgress | undefined): number | undefined {
+function shareOf(progress: OpenProgress | undefined): number | undefined {
   if (progress?.totalBytes === undefined || progress.totalBytes === 0) return undefined;
   return Math.min(1, progress.readBytes / progress.totalBytes);
 }
 
-function bytesText({ readBytes, totalBytes }: LoadProgress): string {
+function bytesText({ readBytes, totalBytes }: OpenProgress): string {
   const read = megabytes(readBytes);
   return totalBytes === undefined ? `${read} MB` : `${read} of ${megabytes(totalBytes)} MB`;
 }

@@ -1,0 +1,152 @@
+import type { ReactNode } from 'react';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+
+interface AllocationFactsProps {
+  readonly device: DeviceInfo;
+  readonly details: AllocationDetails;
+}
+
+/** Sizes, lifetime and place of an allocation. */
+export function AllocationFacts({ device, details }: AllocationFactsProps) {
+  const { blockBytes, requestedBytes } = details;
+  return (
+    <>
+      <p className="details-size">
+        <strong title={formatExactBytes(blockBytes)}>{formatBytes(blockBytes)}</strong>
+        <StateChip details={details} />
+      </p>
+      <dl className="details-facts">
+        <Fact term="Requested">
+          <span title={formatExactBytes(requestedBytes)}>{formatBytes(requestedBytes)}</span>
+        </Fact>
+        <Fact term="Block">
+          <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>
+        </Fact>
+        <Fact term="Lost to rounding">{roundingText(details)}</Fact>
+        <Fact term="Lived">{lifetimeText(device, details)}</Fact>
+        <Fact term="Allocated">
+          {details.preexisting ? (
+            'before recording'
+          ) : (
+            <EventLink event={details.startEvent} timeUs={details.startUs} />
+          )}
+        </Fact>
+        <Fact term="Freed">
+          <FreedText details={details} />
+        </Fact>
+        <Fact term="Stream">{details.stream}</Fact>
+        <Fact term="Pool">{details.pool}</Fact>
+        {details.privatePool !== undefined && (
+          <Fact term="Private pool">{details.privatePool}</Fact>
+        )}
+        {details.category !== undefined && <Fact term="Category">{details.category}</Fact>}
+        {details.compileContext !== undefined && (
+          <Fact term="Compile context">{details.compileContext}</Fact>
+        )}
+        {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
+      </dl>
+    </>
+  );
+}
+
+function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
+  freed: 'freed',
+  pending: 'free pending',
+  alive: 'alive at the end',
+};
+
+function StateChip({ details }: { readonly details: AllocationDetails }) {
+  return (
+    <span className="chip" data-state={details.state}>
+      {STATE_TEXT[details.state]}
+    </span>
+  );
+}
+
+/** '512 bytes (3.1 %)'; unknown where the request is. */
+function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string {
+  const lost = blockBytes - requestedBytes;
+  if (Number.isNaN(lost)) return 'unknown';
+  if (lost === 0) return 'nothing';
+  const percent = (lost / blockBytes) * 100;
+  return `${formatBytes(lost)} (${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %)`;
+}
+
+/** From allocation until its free was completed, or until the trace ends. */
+function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
+  const { startEvent, endEvent, startUs, endUs, preexisting, state } = details;
+  if (preexisting && state !== 'freed') return 'the whole trace and longer';
+  const isOver = state === 'freed';
+  const events = (isOver ? endEvent : device.events) - Math.max(0, startEvent);
+  const timeUs = (isOver ? endUs : device.durationUs) - (preexisting ? 0 : startUs);
+  const eventText = `${formatCount(events)} ${events === 1 ? 'event' : 'events'}`;
+  const text =
+    !device.hasTime || Number.isNaN(timeUs)
+      ? eventText
+      : `${eventText}, ${formatDurationUs(timeUs)}`;
+  return preexisting || !isOver ? `at least ${text}` : text;
+}
+
+function FreedText({ details }: { readonly details: AllocationDetails }) {
+  switch (details.state) {
+    case 'alive':
+      return <span>not in this trace</span>;
+    case 'pending':
+      return (
+        <span>
+          asked for at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />, not
+          completed
+        </span>
+      );
+    case 'freed':
+      return (
+        <span>
+          <EventLink event={details.endEvent} timeUs={details.endUs} />
+          {details.endEvent - details.freeRequestedEvent > 1 && (
+            <>
+              , asked for at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />
+            </>
+          )}
+        </span>
+      );
+  }
+}
+
+interface EventLinkProps {
+  readonly event: number;
+  /** NaN to leave it out. */
+  readonly timeUs: number;
+}
+
+/** Leads to the event in the timeline. */
+function EventLink({ event, timeUs }: EventLinkProps) {
+  const { view } = useStores();
+  const time = Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;
+  return (
+    <button
+      type="button"
+      className="link"
+      title="Show in the timeline"
+      onClick={() => view.commit({ cursor: event })}
+    >
+      event {formatCount(event)}
+      {time}
+    </button>
+  );
+}

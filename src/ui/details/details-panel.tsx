@@ -1,0 +1,92 @@
+import './details.css';
+import { MousePointerClick, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import { AllocationFacts } from './allocation-facts.tsx';
+import { SiteSummary } from './site-summary.tsx';
+import { FreeStack, StackList } from './stack-list.tsx';
+import type { Selection } from './use-selection.ts';
+
+interface DetailsPanelProps {
+  readonly device: DeviceInfo;
+  readonly selection: Selection;
+}
+
+/** All that is known of the pinned allocation. */
+export function DetailsPanel({ device, selection }: DetailsPanelProps) {
+  return (
+    <aside className="details" data-testid="details" aria-label="Details">
+      {content(device, selection)}
+    </aside>
+  );
+}
+
+function content(device: DeviceInfo, selection: Selection): ReactNode {
+  switch (selection.kind) {
+    case 'none':
+      return (
+        <div className="details-empty">
+          <MousePointerClick size={20} aria-hidden />
+          <p>Click a block in the timeline to see what it is and which line of code made it.</p>
+        </div>
+      );
+    case 'missing':
+      return (
+        <div className="details-empty">
+          <p>
+            <code>{selection.label}</code> is not an allocation of this snapshot on this device.
+          </p>
+        </div>
+      );
+    case 'found':
+      return <Found device={device} details={selection.details} />;
+  }
+}
+
+interface FoundProps {
+  readonly device: DeviceInfo;
+  readonly details: AllocationDetails;
+}
+
+function Found({ device, details }: FoundProps) {
+  const { view } = useStores();
+  return (
+    <>
+      <div className="details-head">
+        <CopyButton text={details.label} label="label" className="details-label">
+          {details.label}
+        </CopyButton>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Unpin"
+          title="Unpin (Esc)"
+          onClick={() => view.commit({ selection: undefined })}
+        >
+          <X size={15} aria-hidden />
+        </button>
+      </div>
+      <AllocationFacts device={device} details={details} />
+      <section aria-label="Allocated by">
+        <h2 className="details-heading">Allocated by</h2>
+        <StackList key={details.label} stack={details.allocStack} testId="stack" />
+      </section>
+      {details.forwardFrames !== undefined && details.forwardFrames.length > 0 && (
+        <section aria-label="Forward pass">
+          <h2 className="details-heading">Forward pass</h2>
+          <ol className="forward-frames">
+            {details.forwardFrames.map((line) => (
+              <li key={line} className="mono">
+                {line}
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+      <FreeStack key={`free ${details.label}`} details={details} />
+      <SiteSummary details={details} />
+    </>
+  );
+}

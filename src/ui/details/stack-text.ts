@@ -1,0 +1,50 @@
+import type { FrameView, StackKind } from '../../core/query/types.ts';
+
+/** The last two parts of a path tell files apart in most projects; the whole path is in the title. */
+export function shortPath(filename: string): string {
+  const parts = filename.split(/[\\/]/).filter((part) => part !== '');
+  return parts.length <= 2 ? filename : parts.slice(-2).join('/');
+}
+
+/** 'train_step  scenarios.py:253' */
+export function frameText(frame: FrameView): string {
+  return `${frame.name}  ${placeText(frame)}`;
+}
+
+/** '…/scenarios.py:253'; without the line where the unwinder knew none. */
+export function placeText({ filename, line }: FrameView): string {
+  return line === 0 ? shortPath(filename) : `${shortPath(filename)}:${line}`;
+}
+
+/** What is copied: the whole path. */
+export function fullPlace({ filename, line }: FrameView): string {
+  return line === 0 ? filename : `${filename}:${line}`;
+}
+
+/** Why there is no stack: three absences that mean three different things. */
+export function absenceText(kind: StackKind): string {
+  switch (kind) {
+    case 'recorded':
+      return 'no frames';
+    case 'no-python-stack':
+      return 'no Python stack on that thread';
+    case 'no-context':
+      return 'no context recorded';
+    case 'before-recording':
+      return 'allocated before recording';
+  }
+}
+
+/** The same at length, for the details. */
+export function absenceExplanation(kind: StackKind): string {
+  switch (kind) {
+    case 'recorded':
+      return 'A stack was recorded, but it holds no frames.';
+    case 'no-python-stack':
+      return 'Context was recorded, but the thread ran no Python at that moment. That is usual for autograd’s backward threads.';
+    case 'no-context':
+      return 'The recording kept no stack for this event. Record with context="all" and stacks="python" or "all" to get one.';
+    case 'before-recording':
+      return 'This block was there before recording began, so the line that made it is not in the file. Start recording earlier to see it.';
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Wheel, drag and pinch on the plot, as calls in plain numbers. Knows nothing of viewports.
+ *
+ *   wheel, pinch        zoom x at the pointer          drag          pan
+ *   alt + wheel         zoom y at the pointer          shift + drag  a range to zoom to
+ *   shift + wheel, or sideways: pan                    click         pick, double click: fit
+ */
+export interface Point {
+  /** CSS pixels from the left and the top edge of the element. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface GestureHandlers {
+  /** Factor above 1 shows less. */
+  zoomX(at: Point, factor: number): void;
+  zoomY(at: Point, factor: number): void;
+  /** By how far the content is to move in CSS pixels; `isFirst` at the start of a drag. */
+  pan(move: Point, isFirst: boolean): void;
+  /** The range under the pointer while it is drawn; undefined when it was given up. */
+  range(range: { readonly from: number; readonly to: number } | undefined): void;
+  zoomToRange(from: number, to: number): void;
+  hover(at: Point | undefined): void;
+  click(at: Point): void;
+  fit(): void;
+}
+
+/** A press that moves less than this is a click. */
+const CLICK_SLOP = 4;
+/** A mouse's notch is 100 to 120: a quarter closer. A pinch comes in steps of a few units. */
+const WHEEL_SPEED = 1 / 450;
+const PINCH_SPEED = 1 / 100;
+const LINE_HEIGHT = 20;
+
+interface Drag {
+  /** A press becomes one of the others when it moves. */
+  readonly kind: 'press' | 'pan' | 'range';
+  readonly start: Point;
+  /** Shift was held when it began. */
+  readonly isRange: boolean;
+}
+
+/** Starts to listen; the result stops it. */
+export function listenToGestures(element: HTMLElement, handlers: GestureHandlers): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let drag: Drag | undefined;
+
+  const pointOf = (event: MouseEvent): Point => {
+    const box = element.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+
+  function onWheel(event: WheelEvent): void {
+    // The page must not scroll, and Ctrl with the wheel must not zoom it.
+    event.preventDefault();
+    const at = pointOf(event);
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_HEIGHT;
+    const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
+    if (event.ctrlKey || event.metaKey) handlers.zoomX(at, Math.exp(-dy * pinchOrWheel(dy)));
+    else if (event.altKey) handlers.zoomY(at, Math.exp(-dy * WHEEL_SPEED));
+    else if (event.shiftKey) handlers.pan({ x: -(dx || dy), y: 0 }, true);
+    else if (Math.abs(dx) > Math.abs(dy)) handlers.pan({ x: -dx, y: 0 }, true);
+    else handlers.zoomX(at, Math.exp(-dy * WHEEL_SPEED));
+  }
+
+  function onDown(event: PointerEvent): void {
+    if (event.button !== 0 || !event.isPrimary) return;
+    element.setPointerCapture(event.pointerId);
+    drag = { kind: 'press', start: pointOf(event), isRange: event.shiftKey };
+  }
+
+  function onMove(event: PointerEvent): void {
+    if (!event.isPrimary) return;
+    const at = pointOf(event);
+    if (drag === undefined) handlers.hover(at);
+    else follow(drag, at);
+  }
+
+  function follow({ kind, start, isRange }: Drag, at: Point): void {
+    const move = { x: at.x - start.x, y: at.y - start.y };
+    if (kind === 'press') {
+      if (Math.hypot(move.x, move.y) < CLICK_SLOP) return;
+      drag = { kind: isRange ? 'range' : 'pan', start, isRange };
+      element.dataset.drag = drag.kind;
+      handlers.hover(undefined);
+    }
+    if (isRange) handlers.range({ from: start.x, to: at.x });
+    else handlers.pan(move, kind === 'press');
+  }
+
+  function onUp(event: PointerEvent): void {
+    if (drag === undefined) return;
+    const at = pointOf(event);
+    if (drag.kind === 'press') handlers.click(at);
+    if (drag.kind === 'range') handlers.zoomToRange(drag.start.x, at.x);
+    end();
+    handlers.hover(at);
+  }
+
+  function end(): void {
+    handlers.range(undefined);
+    drag = undefined;
+    delete element.dataset.drag;
+  }
+
+  element.addEventListener('wheel', onWheel, { passive: false, signal });
+  element.addEventListener('pointerdown', onDown, { signal });
+  element.addEventListener('pointermove', onMove, { signal });
+  element.addEventListener('pointerup', onUp, { signal });
+  element.addEventListener('pointercancel', end, { signal });
+  element.addEventListener('pointerleave', () => handlers.hover(undefined), { signal });
+  element.addEventListener('dblclick', () => handlers.fit(), { signal });
+  return () => stop.abort();
+}
+
+/** A pinch arrives as wheel events with Ctrl of a few pixels; a real wheel with Ctrl of 100. */
+function pinchOrWheel(delta: number): number {
+  return Math.abs(delta) < 50 ? PINCH_SPEED : WHEEL_SPEED;
+}

@@ -1,0 +1,116 @@
+/** The annotation lanes above the plot, on a canvas of their own. */
+import type { AnnotationSpan } from '../../core/query/types.ts';
+import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
+import type { ThemeName } from '../theme/palette.ts';
+import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';
+import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layout.ts';
+import { laneContent } from './tooltip-content.ts';
+import type { Tooltip } from './tooltip.ts';
+
+export const LANE_HEIGHT = 18;
+const FONT = '11px system-ui, sans-serif';
+const PADDING = 5;
+/** Narrower boxes have no text. */
+const MIN_TEXT_WIDTH = 24;
+
+export interface LaneStripOptions {
+  readonly canvas: HTMLCanvasElement;
+  readonly tooltip: Tooltip;
+  readonly onZoomTo: (span: AnnotationSpan) => void;
+}
+
+export class LaneStrip {
+  readonly #options: LaneStripOptions;
+  readonly #stop = new AbortController();
+  #spans: readonly AnnotationSpan[] = [];
+  #lanes: readonly Lane[] = [];
+  #axis: TimeAxis | undefined;
+  #boxes: readonly (readonly LaneBox[])[] = [];
+
+  constructor(options: LaneStripOptions) {
+    this.#options = options;
+    const { signal } = this.#stop;
+    const { canvas, tooltip, onZoomTo } = options;
+    canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
+    canvas.addEventListener('pointerleave', () => tooltip.hide(), { signal });
+    canvas.addEventListener(
+      'click',
+      (event) => {
+        const span = this.#boxUnder(event)?.span;
+        if (span !== undefined) onZoomTo(span);
+      },
+      { signal },
+    );
+  }
+
+  setSpans(spans: readonly AnnotationSpan[]): void {
+    this.#spans = spans;
+    this.#axis = undefined;
+  }
+
+  paint(viewport: Viewport, theme: ThemeName): void {
+    const { canvas } = this.#options;
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const context = canvas.getContext('2d');
+    if (context === null || width === 0 || height === 0) return;
+    if (this.#axis !== viewport.axis) {
+      this.#axis = viewport.axis;
+      this.#lanes = lanesOf(this.#spans, viewport.axis);
+    }
+    const ratio = viewport.width / width;
+    canvas.width = viewport.width;
+    canvas.height = Math.round(height * ratio);
+    context.scale(ratio, ratio);
+    context.font = FONT;
+    context.textBaseline = 'middle';
+    const visible = this.#lanes.slice(0, Math.floor(height / LANE_HEIGHT));
+    this.#boxes = visible.map((lane) => laneBoxes(lane, viewport.x0, viewport.x1, width));
+    for (const [depth, boxes] of this.#boxes.entries()) {
+      for (const box of boxes) paintBox(context, box, depth * LANE_HEIGHT, plotStyle(theme));
+    }
+  }
+
+  destroy(): void {
+    this.#stop.abort();
+  }
+
+  #hover(event: PointerEvent): void {
+    const { canvas, tooltip } = this.#options;
+    const box = this.#boxUnder(event);
+    canvas.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
+    if (box === undefined) tooltip.hide();
+    else tooltip.show(laneContent(box), event.clientX, event.clientY);
+  }
+
+  #boxUnder(event: MouseEvent): LaneBox | undefined {
+    const boxes = this.#boxes[Math.floor(event.offsetY / LANE_HEIGHT)];
+    return boxes && boxAt(boxes, event.offsetX);
+  }
+}
+
+function paintBox(
+  context: CanvasRenderingContext2D,
+  { left, right, span, count }: LaneBox,
+  top: number,
+  style: PlotStyle,
+): void {
+  const width = right - left;
+  context.fillStyle = count > 1 ? style.laneAlternate : style.lane;
+  context.fillRect(left, top + 1, Math.max(1, width - 1), LANE_HEIGHT - 2);
+  if (span === undefined || width < MIN_TEXT_WIDTH) return;
+  context.fillStyle = style.laneText;
+  const text = clipText(context, span.name, width - 2 * PADDING);
+  context.fillText(text, left + PADDING, top + LANE_HEIGHT / 2 + 0.5);
+}
+
+/** As much of the text as fits, the end replaced by '…'. */
+function clipText(context: CanvasRenderingContext2D, text: string, width: number): string {
+  if (context.measureText(text).width <= width) return text;
+  let [fits, tooLong] = [0, text.length];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) fits = middle;
+    else tooLong = middle;
+  }
+  return fits === 0 ? '' : `${text.slice(0, fits)}…`;
+}

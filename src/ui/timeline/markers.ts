@@ -1,0 +1,59 @@
+/** OOMs and snapshots as marks on the x axis, found by where they are. */
+import { lowerBound } from '../../core/base/binary-search.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+import { oomContent, snapshotContent, type TooltipContent } from './tooltip-content.ts';
+
+export interface Marker {
+  readonly kind: 'oom' | 'snapshot';
+  /** In the middle of its event: events or microseconds. */
+  readonly x: number;
+  readonly content: TooltipContent;
+}
+
+/** Ordered by x. */
+export interface Markers {
+  readonly items: readonly Marker[];
+  readonly xs: Float64Array;
+}
+
+export const NO_MARKERS: Markers = { items: [], xs: new Float64Array(0) };
+
+/** @param snapshotTimesUs of device.snapshots; only for the time axis */
+export function markersOf(
+  device: DeviceInfo,
+  axis: TimeAxis,
+  snapshotTimesUs: readonly number[],
+): Markers {
+  const ooms = device.ooms.map((oom): Marker => {
+    return { kind: 'oom', x: axis === 'event' ? oom.event + 0.5 : oom.timeUs, content: oomContent(oom) };
+  });
+  const snapshots = device.snapshots.map((event, index): Marker => {
+    const x = axis === 'event' ? event + 0.5 : (snapshotTimesUs[index] ?? Number.NaN);
+    return { kind: 'snapshot', x, content: snapshotContent(event) };
+  });
+  const items = [...ooms, ...snapshots].filter(({ x }) => !Number.isNaN(x));
+  items.sort((a, b) => a.x - b.x);
+  return { items, xs: Float64Array.from(items, ({ x }) => x) };
+}
+
+/** Those in view, at most one a CSS pixel and kind: more would be drawn over each other. */
+export function markersInView(
+  { items, xs }: Markers,
+  x0: number,
+  x1: number,
+  width: number,
+): readonly Marker[] {
+  const perPixel = (x1 - x0) / width;
+  const found: Marker[] = [];
+  let at = lowerBound(xs, x0);
+  while (at < items.length && (xs[at] ?? x1) < x1) {
+    const marker = items[at];
+    if (marker === undefined) break;
+    found.push(marker);
+    const next = items[at + 1];
+    const isOther = next !== undefined && next.kind !== marker.kind;
+    at = isOther ? at + 1 : Math.max(at + 1, lowerBound(xs, marker.x + perPixel, at));
+  }
+  return found;
+}

@@ -1,0 +1,131 @@
+import {
+  area,
+  type BrushBehavior,
+  brushX,
+  curveStepAfter,
+  type D3BrushEvent,
+  type Selection,
+  scaleLinear,
+  select,
+} from 'd3';
+import { type RefObject, useEffect, useRef } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { MinimapResult } from '../../engine/protocol.ts';
+import type { Range } from '../../state/view-store.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useServices } from '../app/services.ts';
+import { extentOf } from './viewport-of.ts';
+import { useElementWidth } from './use-element-width.ts';
+
+interface MinimapProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+const HEIGHT = 44;
+
+/** Active and reserved memory over the whole trace; the brush is the window shown above. */
+export function Minimap({ info, device }: MinimapProps) {
+  const root = useRef<SVGSVGElement>(null);
+  const width = useElementWidth(root);
+  const axis = useView((view) => view.axis);
+  useOverview(root, info, device, width);
+  useBrush(root, device, width);
+  return (
+    <svg
+      ref={root}
+      className="minimap"
+      data-testid="minimap"
+      role="img"
+      aria-label={`The whole trace by ${axis}, with the part that is shown`}
+      height={HEIGHT}
+    >
+      <path className="minimap-reserved" />
+      <path className="minimap-active" />
+      <g className="minimap-brush" />
+    </svg>
+  );
+}
+
+type SvgRef = RefObject<SVGSVGElement | null>;
+
+function useOverview(root: SvgRef, info: SessionInfo, device: DeviceInfo, width: number): void {
+  const { session } = useServices();
+  const axis = useView((view) => view.axis);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has another overview
+  useEffect(() => {
+    if (width === 0) return;
+    let isLatest = true;
+    session.minimap({ device: device.index, axis, width }).then(
+      (overview) => isLatest && root.current !== null && drawOverview(root.current, overview),
+      // The worker is gone: the timeline says so.
+      () => undefined,
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [session, root, info, device, axis, width]);
+}
+
+function drawOverview(svg: SVGSVGElement, { activeBytes, reservedBytes }: MinimapResult): void {
+  const highest = activeBytes.reduce((most, value, column) => {
+    return Math.max(most, value || 0, reservedBytes[column] || 0);
+  }, 1);
+  const y = scaleLinear([0, highest], [HEIGHT, 2]);
+  const shape = area<number>()
+    .defined((value) => !Number.isNaN(value))
+    .x((_, column) => column)
+    .y0(HEIGHT)
+    .y1((value) => y(value))
+    .curve(curveStepAfter);
+  select(svg).select('.minimap-reserved').attr('d', shape(Array.from(reservedBytes)));
+  select(svg).select('.minimap-active').attr('d', shape(Array.from(activeBytes)));
+}
+
+/** The brush writes the window to the view, and follows it when it was changed elsewhere. */
+function useBrush(root: SvgRef, device: DeviceInfo, width: number): void {
+  const { view } = useStores();
+  useEffect(() => {
+    if (root.current === null || width === 0) return;
+    const group = select(root.current).select<SVGGElement>('.minimap-brush');
+    const end = () => extentOf(device, view.getState().view.axis).x;
+    const brush = brushX<unknown>()
+      .extent([
+        [0, 0],
+        [width, HEIGHT],
+      ])
+      .on('brush end', (event: D3BrushEvent<unknown>) => {
+        // Without a source event it was moved by `follow` below.
+        if (event.sourceEvent) view.move({ x: rangeOf(event.selection, end() / width) });
+      });
+    group.call(brush);
+    const follow = () => moveBrush(group, brush, view.getState().view.x, width, end());
+    follow();
+    return view.subscribe((now, before) => {
+      if (now.view.x !== before.view.x || now.view.axis !== before.view.axis) follow();
+    });
+  }, [root, view, device, width]);
+}
+
+type BrushGroup = Selection<SVGGElement, unknown, null, undefined>;
+
+function moveBrush(
+  group: BrushGroup,
+  brush: BrushBehavior<unknown>,
+  x: Range | 'all',
+  width: number,
+  end: number,
+): void {
+  const { from, to } = x === 'all' ? { from: 0, to: end } : x;
+  const left = Math.min(width - 2, (from / end) * width);
+  // At least two pixels, so that it can be seen and gripped.
+  group.call(brush.move, [left, Math.min(width, Math.max(left + 2, (to / end) * width))]);
+}
+
+/** A click beside the brush clears it: then everything is shown. */
+function rangeOf(selection: D3BrushEvent<unknown>['selection'], perPixel: number): Range | 'all' {
+  if (selection === null) return 'all';
+  const [left, right] = selection;
+  if (typeof left !== 'number' || typeof right !== 'number' || right <= left) return 'all';
+  return { from: left * perPixel, to: right * perPixel };
+}

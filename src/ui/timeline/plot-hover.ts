@@ -1,0 +1,198 @@
+/** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
+import { formatBytes } from '../../core/base/format.ts';
+import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { Viewport } from '../../core/timeline/types.ts';
+import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
+import { plotStyle } from '../theme/plot-style.ts';
+import type { ThemeName } from '../theme/palette.ts';
+import type { FrameLayer } from './frame-layer.ts';
+import type { Point } from './gestures.ts';
+import { type HoverAnswer, HoverQuery } from './hover-query.ts';
+import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
+import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
+import type { Readout } from './readout.ts';
+import { hitContent, type TooltipContent } from './tooltip-content.ts';
+import type { Tooltip } from './tooltip.ts';
+
+export interface PlotHoverOptions {
+  readonly device: DeviceInfo;
+  readonly session: Pick<SessionApi, 'hit' | 'crosshair'>;
+  readonly elements: { readonly overlay: HTMLCanvasElement };
+  readonly tooltip: Tooltip;
+  readonly readout: Readout;
+  readonly theme: ThemeName;
+  /** Something under the pointer has changed. */
+  readonly repaint: () => void;
+}
+
+interface Plot {
+  readonly viewport: Viewport;
+  readonly size: { readonly width: number; readonly height: number };
+  readonly frames: FrameLayer;
+}
+
+/** CSS pixels within which a marker's line is meant. */
+const MARKER_REACH = 4;
+
+export class PlotHover {
+  readonly #options: PlotHoverOptions;
+  readonly #query: HoverQuery;
+  #theme: ThemeName;
+  #plot: Plot | undefined;
+  #pointer: Point | undefined;
+  #answer: { readonly answer: HoverAnswer; readonly content: TooltipContent | undefined } | undefined;
+  #range: OverlayScene['range'];
+  #cursor: { readonly event: number; readonly x: number } | undefined;
+  #rest: Crosshair | undefined;
+  #markers: Markers = NO_MARKERS;
+  #snapshotTimesUs: readonly number[] = [];
+
+  constructor(options: PlotHoverOptions) {
+    this.#options = options;
+    this.#theme = options.theme;
+    this.#query = new HoverQuery(options.session, (answer) => this.#receive(answer));
+    if (options.device.hasTime) void this.#findSnapshotTimes();
+  }
+
+  setTheme(theme: ThemeName): void {
+    this.#theme = theme;
+  }
+
+  setPlot(plot: Plot): void {
+    if (plot.viewport.axis !== this.#plot?.viewport.axis) {
+      this.#markers = markersOf(this.#options.device, plot.viewport.axis, this.#snapshotTimesUs);
+    }
+    this.#plot = plot;
+  }
+
+  /** What the legend says while the pointer is elsewhere, and the pinned event. */
+  setRest(crosshair: Crosshair, cursor: { readonly event: number; readonly x: number } | undefined) {
+    this.#rest = crosshair;
+    this.#cursor = cursor;
+    if (this.#pointer === undefined) this.#options.readout.show(crosshair);
+    this.#options.repaint();
+  }
+
+  setPointer(pointer: Point | undefined): void {
+    this.#pointer = pointer;
+    if (pointer === undefined) {
+      this.#query.cancel();
+      this.#answer = undefined;
+      this.#options.tooltip.hide();
+      this.#options.readout.show(this.#rest);
+    }
+    this.#options.repaint();
+  }
+
+  setRange(range: OverlayScene['range']): void {
+    this.#range = range;
+    this.#options.repaint();
+  }
+
+  /** Asks again: under a pointer at rest the picture has changed. */
+  repeat(): void {
+    this.#ask();
+  }
+
+  /** The question for a point; undefined while its picture is awaited. */
+  hitRequestAt(point: Point): HitRequest | undefined {
+    const plot = this.#plot;
+    if (plot === undefined) return undefined;
+    const { viewport, size, frames } = plot;
+    const column = Math.floor((point.x / size.width) * viewport.width);
+    const state = frames.stateAt(viewport, column);
+    if (state === undefined) return undefined;
+    const row = Math.floor((point.y / size.height) * viewport.height);
+    const bytesARow = (viewport.y1 - viewport.y0) / viewport.height;
+    const bytesFrom = viewport.y1 - (row + 1) * bytesARow;
+    const { index } = this.#options.device;
+    return { device: index, state, bytesFrom, bytesTo: bytesFrom + bytesARow };
+  }
+
+  paint(): void {
+    this.#ask();
+    const plot = this.#plot;
+    const context = this.#options.elements.overlay.getContext('2d');
+    if (plot === undefined || context === null) return;
+    paintOverlay(context, this.#scene(plot), plotStyle(this.#theme));
+    this.#placeTooltip();
+  }
+
+  destroy(): void {
+    this.#query.cancel();
+    this.#options.tooltip.hide();
+  }
+
+  #ask(): void {
+    const request = this.#pointer && this.hitRequestAt(this.#pointer);
+    if (request !== undefined) this.#query.ask(request);
+  }
+
+  #receive(answer: HoverAnswer): void {
+    const content = answer.hit === undefined ? undefined : hitContent(answer.hit);
+    this.#answer = { answer, content };
+    this.#options.readout.show(answer.crosshair);
+    this.#options.repaint();
+  }
+
+  #scene({ viewport, size }: Plot): OverlayScene {
+    const { width, height } = size;
+    const { x0, x1, y0, y1 } = viewport;
+    const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
+    const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
+    const pointer = this.#pointer;
+    const hit = this.#answer?.answer.hit;
+    const cursor = this.#cursor;
+    const span = viewport.axis === 'event' ? 1 : 0;
+    return {
+      width,
+      height,
+      pointer,
+      pointerLabel: pointer === undefined ? '' : formatBytes(y1 - (pointer.y / height) * (y1 - y0)),
+      block:
+        hit && { top: toY(hit.bottomBytes + hit.blockBytes), bottom: toY(hit.bottomBytes) },
+      cursor: cursor && { left: toX(cursor.x), right: toX(cursor.x + span) },
+      range: this.#range,
+      markers: markersInView(this.#markers, x0, x1, width).map((marker) => ({
+        marker,
+        x: toX(marker.x),
+      })),
+    };
+  }
+
+  /** A marker's words go before those of the block behind it. */
+  #placeTooltip(): void {
+    const { tooltip, elements } = this.#options;
+    const pointer = this.#pointer;
+    if (pointer === undefined) return;
+    const content = this.#markerAt(pointer)?.content ?? this.#answer?.content;
+    const box = elements.overlay.getBoundingClientRect();
+    if (content === undefined) tooltip.hide();
+    else tooltip.show(content, box.left + pointer.x, box.top + pointer.y);
+  }
+
+  #markerAt(pointer: Point): Marker | undefined {
+    const plot = this.#plot;
+    if (plot === undefined) return undefined;
+    const { x0, x1 } = plot.viewport;
+    const perPixel = (x1 - x0) / plot.size.width;
+    const [from, to] = [pointer.x - MARKER_REACH, pointer.x + MARKER_REACH];
+    return markersInView(this.#markers, x0 + from * perPixel, x0 + to * perPixel, to - from)[0];
+  }
+
+  async #findSnapshotTimes(): Promise<void> {
+    const { device, session } = this.#options;
+    try {
+      const times: number[] = [];
+      for (const event of device.snapshots) {
+        times.push((await session.crosshair({ device: device.index, event })).timeUs);
+      }
+      this.#snapshotTimesUs = times;
+    } catch {
+      return; // As in HoverQuery: the frame that fails tells the user.
+    }
+    const axis = this.#plot?.viewport.axis;
+    if (axis !== undefined) this.#markers = markersOf(device, axis, this.#snapshotTimesUs);
+    this.#options.repaint();
+  }
+}

@@ -1,0 +1,108 @@
+import './timeline.css';
+import { useEffect, useRef, useState } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { LANE_HEIGHT } from './lane-strip.ts';
+import { Minimap } from './minimap.tsx';
+import { onPlotKey } from './plot-keys.ts';
+import { TimelineToolbar } from './timeline-toolbar.tsx';
+import { useAnnotations } from './use-annotations.ts';
+import { type TimelineRefs, useTimelineController } from './use-timeline-controller.ts';
+
+interface TimelineViewProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  /** Index of the pinned allocation; -1 for none. */
+  readonly selected: number;
+}
+
+/** More levels than these are shown on request. */
+const LANES_AT_FIRST = 4;
+
+/** All allocations over events or time, with what goes along with them. */
+export function TimelineView({ info, device, selected }: TimelineViewProps) {
+  const refs = useTimelineRefs();
+  const plot = useTimelineController({ info, device, selected, refs });
+  const { spans, levels } = useAnnotations(info, device);
+  const [areAllShown, setAreAllShown] = useState(false);
+  const shown = areAllShown ? levels : Math.min(levels, LANES_AT_FIRST);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a lane more or less is painted anew
+  useEffect(() => plot.current?.setAnnotations(spans), [plot, spans, shown, info]);
+  return (
+    <section className="timeline-view" aria-label="Timeline">
+      <TimelineToolbar device={device} readout={refs.readout} onFit={() => plot.current?.fit()} />
+      <div className="plot-grid">
+        {levels > 0 && (
+          <LaneHead
+            levels={levels}
+            hidden={levels - shown}
+            onToggle={() => setAreAllShown(!areAllShown)}
+          />
+        )}
+        <canvas
+          ref={refs.lanes}
+          className="lanes"
+          style={{ height: shown * LANE_HEIGHT }}
+          aria-label="Annotations"
+          role="img"
+        />
+        <svg ref={refs.yAxis} className="axis y-axis" aria-hidden="true" />
+        <div className="plot">
+          <canvas ref={refs.base} aria-hidden="true" />
+          <svg ref={refs.grid} className="grid" aria-hidden="true" />
+          <canvas
+            ref={refs.overlay}
+            className="plot-surface"
+            data-testid="timeline"
+            role="application"
+            tabIndex={0}
+            aria-label="Memory over time"
+            aria-roledescription="stacked timeline"
+            aria-describedby="plot-hint"
+            onKeyDown={(event) => {
+              if (plot.current !== undefined && onPlotKey(event, plot.current)) {
+                event.preventDefault();
+              }
+            }}
+          />
+        </div>
+        <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
+        <Minimap info={info} device={device} />
+      </div>
+      <p id="plot-hint" className="visually-hidden">
+        Every allocation as a band as high as its block, the oldest at the bottom. Arrow keys pan,
+        plus and minus zoom, F shows all, brackets step through events, Enter pins the newest
+        allocation at the event, Shift with arrow up and down pins its neighbours. Details of what
+        is pinned follow in the panel beside it.
+      </p>
+      <div ref={refs.tooltip} className="tooltip" data-testid="tooltip" role="tooltip" hidden />
+    </section>
+  );
+}
+
+interface LaneHeadProps {
+  readonly levels: number;
+  readonly hidden: number;
+  readonly onToggle: () => void;
+}
+
+function LaneHead({ levels, hidden, onToggle }: LaneHeadProps) {
+  if (levels <= LANES_AT_FIRST) return <div className="lane-head">ranges</div>;
+  return (
+    <button type="button" className="lane-head lane-toggle" onClick={onToggle}>
+      {hidden > 0 ? `+${hidden} levels` : 'fewer'}
+    </button>
+  );
+}
+
+function useTimelineRefs(): TimelineRefs {
+  return {
+    base: useRef<HTMLCanvasElement>(null),
+    overlay: useRef<HTMLCanvasElement>(null),
+    lanes: useRef<HTMLCanvasElement>(null),
+    xAxis: useRef<SVGSVGElement>(null),
+    yAxis: useRef<SVGSVGElement>(null),
+    grid: useRef<SVGSVGElement>(null),
+    tooltip: useRef<HTMLDivElement>(null),
+    readout: useRef<HTMLDivElement>(null),
+  };
+}

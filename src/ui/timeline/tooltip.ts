@@ -1,0 +1,46 @@
+import type { TooltipContent } from './tooltip-content.ts';
+
+/** Distance from the pointer, so that it never covers what it speaks of. */
+const OFFSET = 14;
+
+/** A tooltip that is filled and moved without React, at the pace of the pointer. */
+export class Tooltip {
+  readonly #element: HTMLElement;
+  #content: TooltipContent | undefined;
+
+  constructor(element: HTMLElement) {
+    this.#element = element;
+  }
+
+  /** `x` and `y` are CSS pixels in the window. */
+  show(content: TooltipContent, x: number, y: number): void {
+    if (content !== this.#content) this.#fill(content);
+    this.#content = content;
+    this.#element.hidden = false;
+    const { offsetWidth, offsetHeight } = this.#element;
+    const { clientWidth, clientHeight } = document.documentElement;
+    const fitsRight = x + OFFSET + offsetWidth < clientWidth;
+    const fitsBelow = y + OFFSET + offsetHeight < clientHeight;
+    const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - offsetWidth);
+    const top = fitsBelow ? y + OFFSET : Math.max(0, y - OFFSET - offsetHeight);
+    this.#element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+  }
+
+  hide(): void {
+    this.#element.hidden = true;
+    this.#content = undefined;
+  }
+
+  #fill({ title, label, lines }: TooltipContent): void {
+    const head = document.createElement('div');
+    head.className = 'tooltip-head';
+    head.append(textElement('strong', title), textElement('code', label));
+    this.#element.replaceChildren(head, ...lines.map((line) => textElement('div', line)));
+  }
+}
+
+function textElement(tag: 'strong' | 'code' | 'div', text: string): HTMLElement {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  return element;
+}
