@@ -27,7 +27,8 @@ declare global {
 function showSource(url: string | undefined): void {
   const target = new URL(window.location.href);
   // Written by hand: URLSearchParams would escape the slashes of samples/x.pickle.
-  target.search = url === undefined ? '' : `?snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`;
+  target.search =
+    url === undefined ? '' : `?snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`;
   if (target.href !== window.location.href) window.history.replaceState(null, '', target);
 }
 
@@ -46,6 +47,7 @@ function start(root: HTMLElement): void {
   });
   const opener = createOpener({
     client: session,
+    idle,
     stores,
     readUrl: urlSync.read,
     showSource,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../../core/base/load-error.ts';
-import type { Counters, Peak } from '../../core/replay/types.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { Counters, Peak } from '../../core/replay/types.ts';
+import { createIdleCounter } from '../../engine/idle.ts';
 import type { CallOptions, OpenOptions, OpenProgress, OpenSource } from '../../engine/protocol.ts';
 import { createSessionStore } from '../../state/session-store.ts';
 import { parseUrl } from '../../state/url-codec.ts';
@@ -69,6 +70,7 @@ function setup(hash = '') {
   const calls: Call[] = [];
   const notices: (readonly string[])[] = [];
   const sources: (string | undefined)[] = [];
+  const idle = createIdleCounter();
   const stores = { session: createSessionStore(), view: createViewStore() };
   const open = (_: OpenSource, options: OpenOptions, call: CallOptions<OpenProgress> = {}) =>
     new Promise<SessionInfo>((resolve, reject) => {
@@ -77,12 +79,13 @@ function setup(hash = '') {
     });
   const opener = createOpener({
     client: { open },
+    idle,
     stores,
     readUrl: () => parseUrl('', hash),
     showSource: (url) => sources.push(url),
     onNotices: (sentences) => notices.push(sentences),
   });
-  return { opener, calls, stores, notices, sources };
+  return { opener, calls, stores, notices, sources, idle };
 }
 
 const blob = (name: string): OpenSource => ({ kind: 'blob', blob: new Blob(['x']), name });
@@ -136,6 +139,26 @@ describe('opening', () => {
     calls[0]?.reject(new TypeError('x is not a function'));
     await opening;
     expect(stores.session.getState()).toMatchObject({ failure: { code: 'unexpected' } });
+  });
+});
+
+describe('idleness', () => {
+  it('begins when the snapshot is on the page, not when it was read', async () => {
+    const { opener, calls, idle } = setup();
+    const opening = opener.open(blob('a.pickle'));
+    calls[0]?.resolve(snapshot('a.pickle'));
+    await opening;
+    expect(idle.running).toBe(1);
+    opener.shown();
+    expect(idle.running).toBe(0);
+  });
+
+  it('begins at once after a failure', async () => {
+    const { opener, calls, idle } = setup();
+    const opening = opener.open(blob('a.pickle'));
+    calls[0]?.reject(new LoadError({ code: 'empty', message: 'Empty.' }));
+    await opening;
+    expect(idle.running).toBe(0);
   });
 });
 

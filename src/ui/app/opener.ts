@@ -2,6 +2,7 @@
 import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
 import type { SessionInfo } from '../../core/query/types.ts';
 import type { SessionClient } from '../../engine/client.ts';
+import type { IdleCounter } from '../../engine/idle.ts';
 import type { OpenOptions, OpenSource } from '../../engine/protocol.ts';
 import type { Stores } from '../../state/stores.ts';
 import { linkMismatch, type ParsedUrl } from '../../state/url-codec.ts';
@@ -13,10 +14,13 @@ export interface Opener {
   open(source: OpenSource, options?: OpenOptions): Promise<void>;
   /** Opens the source that failed last up to its fault. */
   openPartially(): Promise<void>;
+  /** What was opened is on the page: until then the page is not idle. */
+  shown(): void;
   cancel(): void;
 }
 
 export interface OpenerOptions {
+  readonly idle: Pick<IdleCounter, 'begin'>;
   readonly client: Pick<SessionClient, 'open'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;
   readonly readUrl: () => ParsedUrl;
@@ -27,11 +31,13 @@ export interface OpenerOptions {
 }
 
 export function createOpener(options: OpenerOptions): Opener {
-  const { client, stores, readUrl, showSource, onNotices } = options;
+  const { client, idle, stores, readUrl, showSource, onNotices } = options;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
   /** The URL that the page was loaded with describes the first snapshot; later ones start afresh. */
   let isFirst = true;
+  /** Ends the work of an opening whose snapshot is still to appear. */
+  let endShowing: (() => void) | undefined;
 
   function showView(info: SessionInfo): void {
     const { view, madeFor, problems } = readUrl();
@@ -47,6 +53,8 @@ export function createOpener(options: OpenerOptions): Opener {
     controller = current;
     latest = source;
     const opening = stores.session.begin(nameOf(source));
+    const end = idle.begin();
+    let isToBeShown = false;
     try {
       const info = await client.open(source, openOptions, {
         signal: current.signal,
@@ -55,10 +63,14 @@ export function createOpener(options: OpenerOptions): Opener {
       if (!opening.isCurrent()) return;
       showView(info);
       showSource(source.kind === 'url' ? source.url : undefined);
+      isToBeShown = true;
+      endShowing = end;
       opening.ready(info);
     } catch (error) {
       if (current.signal.aborted) opening.cancelled();
       else opening.failed(failureOf(error));
+    } finally {
+      if (!isToBeShown) end();
     }
   }
 
@@ -67,6 +79,7 @@ export function createOpener(options: OpenerOptions): Opener {
     openPartially: async () => {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
+    shown: () => endShowing?.(),
     cancel: () => controller?.abort(),
   };
 }

@@ -1,6 +1,7 @@
 /** What components can ask for besides the stores; made once in main.tsx. */
-import type { StoreApi } from 'zustand/vanilla';
+
 import { createContext, useContext } from 'react';
+import type { StoreApi } from 'zustand/vanilla';
 import type { IdleCounter } from '../../engine/idle.ts';
 import type { Marks } from '../../engine/marks.ts';
 import type { SessionApi } from '../../engine/protocol.ts';

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -7,11 +7,16 @@ import { useSelection } from '../details/use-selection.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
 import { TimelineView } from '../timeline/timeline-view.tsx';
 import { NoTrace } from './no-trace.tsx';
+import { useServices } from './services.ts';
 import { ViewTabs } from './view-tabs.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {
+  const { opener } = useServices();
   const index = useView((view) => view.device);
+  // Runs after the effects of what is below: by then the timeline has begun work of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
+  useEffect(() => opener.shown(), [opener, info]);
   const device = info.devices[index];
   if (device === undefined) return <NoDevices />;
   return (

@@ -29,7 +29,7 @@ export function AllocationFacts({ device, details }: AllocationFactsProps) {
         <Fact term="Block">
           <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>
         </Fact>
-        <Fact term="Lost to rounding">{roundingText(details)}</Fact>
+        <Fact term="Rounding loss">{roundingText(details)}</Fact>
         <Fact term="Lived">{lifetimeText(device, details)}</Fact>
         <Fact term="Allocated">
           {details.preexisting ? (
@@ -137,7 +137,6 @@ interface EventLinkProps {
 /** Leads to the event in the timeline. */
 function EventLink({ event, timeUs }: EventLinkProps) {
   const { view } = useStores();
-  const time = Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;
   return (
     <button
       type="button"
@@ -145,8 +144,8 @@ function EventLink({ event, timeUs }: EventLinkProps) {
       title="Show in the timeline"
       onClick={() => view.commit({ cursor: event })}
     >
-      event {formatCount(event)}
-      {time}
+      <span>event {formatCount(event)}</span>
+      {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
     </button>
   );
 }

@@ -19,9 +19,7 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
         <div>
           <dt>Alive at the end</dt>
           <dd>
-            {liveAtEnd === 0
-              ? 'none'
-              : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
+            {liveAtEnd === 0 ? 'none' : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
           </dd>
         </div>
       </dl>

@@ -6,9 +6,9 @@ export function shortPath(filename: string): string {
   return parts.length <= 2 ? filename : parts.slice(-2).join('/');
 }
 
-/** 'train_step  scenarios.py:253' */
+/** 'train_step · run/scenarios.py:253' */
 export function frameText(frame: FrameView): string {
-  return `${frame.name}  ${placeText(frame)}`;
+  return `${frame.name} · ${placeText(frame)}`;
 }
 
 /** '…/scenarios.py:253'; without the line where the unwinder knew none. */

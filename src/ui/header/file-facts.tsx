@@ -14,7 +14,11 @@ export function FileFacts({ info }: { readonly info: SessionInfo }) {
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
       <Popover.Root>
-        <Popover.Trigger className="icon-button" aria-label="About this file" title="About this file">
+        <Popover.Trigger
+          className="icon-button"
+          aria-label="About this file"
+          title="About this file"
+        >
           <Info size={15} aria-hidden />
         </Popover.Trigger>
         <Popover.Portal>

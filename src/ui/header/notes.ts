@@ -11,9 +11,8 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
   const notes: Note[] = [];
   if (file.partial !== undefined) notes.push({ code: 'partial-file', text: file.partial });
   if (device.recording !== 'complete') {
-    notes.push({ code: `recording-${device.recording}`, text: device.recordingReason });
+    notes.push({ code: `recording-${device.recording}`, text: recordingText(device) });
   }
-  if (device.preexisting > 0) notes.push({ code: 'before-recording', text: beforeText(device) });
   if (device.anomalies > 0) notes.push({ code: 'anomalies', text: anomalyText(device) });
   for (const { code, message } of warnings) {
     if (code !== 'partial-file') notes.push({ code, text: message });
@@ -21,11 +20,11 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
   return notes;
 }
 
-function beforeText({ preexisting }: DeviceInfo): string {
-  return (
-    `${formatCount(preexisting)} ${preexisting === 1 ? 'block was' : 'blocks were'} there before ` +
-    'the first event: the line of code that made them is not known, nor when.'
-  );
+/** Why, and what it hides. */
+function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
+  if (preexisting === 0 || events === 0) return recordingReason;
+  const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;
+  return `${recordingReason} Who allocated ${blocks} from before is not in the file, nor when.`;
 }
 
 function anomalyText({ anomalies }: DeviceInfo): string {

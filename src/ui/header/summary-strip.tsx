@@ -26,9 +26,10 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
   return (
     <section className="summary" aria-label="Summary">
       <div className="summary-row">
-        {PEAKS.map(({ name, label }) => (
-          <PeakStat key={name} label={label} peak={device.peaks[name]} />
-        ))}
+        {device.events > 0 &&
+          PEAKS.map(({ name, label }) => (
+            <PeakStat key={name} label={label} peak={device.peaks[name]} />
+          ))}
         <Stat
           label="At the end"
           value={formatBytes(device.end.allocatedBytes)}
@@ -36,13 +37,7 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
           title={`${formatExactBytes(device.end.allocatedBytes)} allocated of ${formatExactBytes(device.end.reservedBytes)} reserved`}
         />
         <OomStat device={device} />
-        <Stat
-          label="Recording"
-          value={RECORDING_TEXT[device.recording].short}
-          note={RECORDING_TEXT[device.recording].note(device)}
-          title={device.recordingReason}
-          tone={device.recording === 'complete' ? 'good' : 'warning'}
-        />
+        <RecordingStat info={info} device={device} />
         {notes.length > 0 && (
           <button
             type="button"
@@ -58,6 +53,31 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
       </div>
       {isExpanded && <Notes notes={notes} />}
     </section>
+  );
+}
+
+function RecordingStat({ info, device }: SummaryStripProps) {
+  const { partial } = info.file;
+  if (partial !== undefined) {
+    return (
+      <Stat
+        label="Recording"
+        value="partial"
+        note="only what came before the fault"
+        title={partial}
+        tone="warning"
+      />
+    );
+  }
+  const { short, note } = RECORDING_TEXT[device.recording];
+  return (
+    <Stat
+      label="Recording"
+      value={short}
+      note={note(device)}
+      title={device.recordingReason}
+      tone={device.recording === 'complete' ? 'good' : 'warning'}
+    />
   );
 }
 

@@ -18,37 +18,37 @@ interface HelpGroup {
   readonly entries: readonly HelpEntry[];
 }
 
-const GROUPS: readonly HelpGroup[] = [
-  {
-    title: 'Pointer',
-    entries: [
-      { keys: ['Wheel'], does: 'Zoom in time at the pointer; so does a pinch' },
-      { keys: ['Alt', 'Wheel'], does: 'Zoom in bytes; so does the wheel over the byte axis' },
-      { keys: ['Shift', 'Wheel'], does: 'Pan; so does a sideways swipe' },
-      { keys: ['Drag'], does: 'Pan' },
-      { keys: ['Shift', 'Drag'], does: 'Zoom to a range' },
-      { keys: ['Click'], does: 'Pin the allocation, or the event above the stack' },
-      { keys: ['Double click'], does: 'Show the whole trace' },
-    ],
-  },
-  {
-    title: 'Timeline, when it has the focus',
-    entries: [
-      { keys: ['←', '→'], does: 'Pan; ↑ ↓ where zoomed in bytes' },
-      { keys: ['+', '−'], does: 'Zoom in, out; with Alt in bytes' },
-      { keys: ['F'], does: 'Show the whole trace; 0 does too' },
-      { keys: ['['], does: 'Event before; ] event after' },
-      { keys: ['{'], does: 'OOM before; } OOM after' },
-      { keys: ['Enter'], does: 'Pin the newest allocation at the event' },
-      { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below' },
-      { keys: ['Esc'], does: 'Unpin' },
-    ],
-  },
-  {
-    title: 'Anywhere',
-    entries: [{ keys: ['?'], does: 'This help' }],
-  },
-];
+const POINTER: HelpGroup = {
+  title: 'Pointer',
+  entries: [
+    { keys: ['Wheel'], does: 'Zoom in time at the pointer; so does a pinch' },
+    { keys: ['Alt', 'Wheel'], does: 'Zoom in bytes; so does the wheel over the byte axis' },
+    { keys: ['Shift', 'Wheel'], does: 'Pan; so does a sideways swipe' },
+    { keys: ['Drag'], does: 'Pan' },
+    { keys: ['Shift', 'Drag'], does: 'Zoom to a range' },
+    { keys: ['Click'], does: 'Pin the allocation, or the event above the stack' },
+    { keys: ['Double click'], does: 'Show the whole trace' },
+  ],
+};
+
+const KEYS: HelpGroup = {
+  title: 'Timeline, when it has the focus',
+  entries: [
+    { keys: ['←', '→'], does: 'Pan; ↑ ↓ where zoomed in bytes' },
+    { keys: ['+', '−'], does: 'Zoom in, out; with Alt in bytes' },
+    { keys: ['F'], does: 'Show the whole trace; 0 does too' },
+    { keys: ['['], does: 'Event before; ] event after' },
+    { keys: ['{'], does: 'OOM before; } OOM after' },
+    { keys: ['Enter'], does: 'Pin the newest allocation at the event' },
+    { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below' },
+    { keys: ['Esc'], does: 'Unpin' },
+  ],
+};
+
+const ANYWHERE: HelpGroup = {
+  title: 'Anywhere',
+  entries: [{ keys: ['?'], does: 'This help' }],
+};
 
 /** How to move about, and what the words on the page mean. */
 export function HelpDialog({ isOpen, onOpenChange }: HelpDialogProps) {
@@ -64,10 +64,10 @@ export function HelpDialog({ isOpen, onOpenChange }: HelpDialogProps) {
             </Dialog.Close>
           </div>
           <div className="help-columns">
-            {GROUPS.map((group) => (
-              <Group key={group.title} {...group} />
-            ))}
+            <Group {...POINTER} />
             <Words />
+            <Group {...KEYS} />
+            <Group {...ANYWHERE} />
           </div>
         </Dialog.Content>
       </Dialog.Portal>
@@ -102,8 +102,7 @@ function Words() {
       <p>
         Every allocation is a band as high as its block, rounding included, the oldest at the
         bottom. The top of the stack is the <em>active</em> memory. Each column shows its highest
-        moment, so no peak is lost at any zoom; what lies above the column’s lowest moment is
-        paler.
+        moment, so no peak is lost at any zoom; what lies above the column’s lowest moment is paler.
       </p>
     </section>
   );

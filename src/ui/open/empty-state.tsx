@@ -38,7 +38,9 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         </p>
         <SampleCards />
         <section aria-labelledby="record-heading">
-          <h2 id="record-heading">Record one of your own</h2>
+          <h2 className="section-heading" id="record-heading">
+            Record one of your own
+          </h2>
           <div className="recording">
             <pre>
               <code>{RECORDING}</code>
@@ -57,7 +59,9 @@ function SampleCards() {
   const { opener } = useServices();
   return (
     <section aria-labelledby="samples-heading">
-      <h2 id="samples-heading">Or look at a real one</h2>
+      <h2 className="section-heading" id="samples-heading">
+        Or look at a real one
+      </h2>
       <ul className="samples">
         {SAMPLES.map(({ url, title, about }) => (
           <li key={url}>

@@ -55,8 +55,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
     // The page must not scroll, and Ctrl with the wheel must not zoom it.
     event.preventDefault();
     const at = pointOf(event);
-    const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_HEIGHT;
-    const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
+    const { dx, dy } = pixels(event);
     if (event.ctrlKey || event.metaKey) handlers.zoomX(at, Math.exp(-dy * pinchOrWheel(dy)));
     else if (event.altKey) handlers.zoomY(at, Math.exp(-dy * WHEEL_SPEED));
     else if (event.shiftKey) handlers.pan({ x: -(dx || dy), y: 0 }, true);
@@ -112,6 +111,30 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   element.addEventListener('pointerleave', () => handlers.hover(undefined), { signal });
   element.addEventListener('dblclick', () => handlers.fit(), { signal });
   return () => stop.abort();
+}
+
+/** The wheel over the byte axis. `zoom` is given the place, 0 at the bottom and 1 at the top. */
+export function listenToAxisWheel(
+  element: Element,
+  zoom: (at: number, factor: number) => void,
+): () => void {
+  const stop = new AbortController();
+  function onWheel(event: Event): void {
+    if (!(event instanceof WheelEvent)) return;
+    event.preventDefault();
+    const { bottom, height } = element.getBoundingClientRect();
+    zoom((bottom - event.clientY) / height, Math.exp(-pixels(event).dy * WHEEL_SPEED));
+  }
+  element.addEventListener('wheel', onWheel, { passive: false, signal: stop.signal });
+  return () => stop.abort();
+}
+
+function pixels({ deltaX, deltaY, deltaMode }: WheelEvent): {
+  readonly dx: number;
+  readonly dy: number;
+} {
+  const unit = deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_HEIGHT;
+  return { dx: deltaX * unit, dy: deltaY * unit };
 }
 
 /** A pinch arrives as wheel events with Ctrl of a few pixels; a real wheel with Ctrl of 100. */

@@ -4,8 +4,8 @@ import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';
 import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layout.ts';
-import { laneContent } from './tooltip-content.ts';
 import type { Tooltip } from './tooltip.ts';
+import { laneContent } from './tooltip-content.ts';
 
 export const LANE_HEIGHT = 18;
 const FONT = '11px system-ui, sans-serif';

@@ -26,7 +26,11 @@ export function markersOf(
   snapshotTimesUs: readonly number[],
 ): Markers {
   const ooms = device.ooms.map((oom): Marker => {
-    return { kind: 'oom', x: axis === 'event' ? oom.event + 0.5 : oom.timeUs, content: oomContent(oom) };
+    return {
+      kind: 'oom',
+      x: axis === 'event' ? oom.event + 0.5 : oom.timeUs,
+      content: oomContent(oom),
+    };
   });
   const snapshots = device.snapshots.map((event, index): Marker => {
     const x = axis === 'event' ? event + 0.5 : (snapshotTimesUs[index] ?? Number.NaN);

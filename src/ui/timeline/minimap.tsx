@@ -11,11 +11,11 @@ import {
 import { type RefObject, useEffect, useRef } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { MinimapResult } from '../../engine/protocol.ts';
-import type { Range } from '../../state/view-store.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import type { Range } from '../../state/view-store.ts';
 import { useServices } from '../app/services.ts';
-import { extentOf } from './viewport-of.ts';
 import { useElementWidth } from './use-element-width.ts';
+import { extentOf } from './viewport-of.ts';
 
 interface MinimapProps {
   readonly info: SessionInfo;
@@ -78,8 +78,12 @@ function drawOverview(svg: SVGSVGElement, { activeBytes, reservedBytes }: Minima
     .y0(HEIGHT)
     .y1((value) => y(value))
     .curve(curveStepAfter);
-  select(svg).select('.minimap-reserved').attr('d', shape(Array.from(reservedBytes)));
-  select(svg).select('.minimap-active').attr('d', shape(Array.from(activeBytes)));
+  select(svg)
+    .select('.minimap-reserved')
+    .attr('d', shape(Array.from(reservedBytes)));
+  select(svg)
+    .select('.minimap-active')
+    .attr('d', shape(Array.from(activeBytes)));
 }
 
 /** The brush writes the window to the view, and follows it when it was changed elsewhere. */

@@ -3,16 +3,16 @@ import { formatBytes } from '../../core/base/format.ts';
 import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
 import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
-import { plotStyle } from '../theme/plot-style.ts';
 import type { ThemeName } from '../theme/palette.ts';
+import { plotStyle } from '../theme/plot-style.ts';
 import type { FrameLayer } from './frame-layer.ts';
 import type { Point } from './gestures.ts';
 import { type HoverAnswer, HoverQuery } from './hover-query.ts';
 import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
 import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
 import type { Readout } from './readout.ts';
-import { hitContent, type TooltipContent } from './tooltip-content.ts';
 import type { Tooltip } from './tooltip.ts';
+import { hitContent, type TooltipContent } from './tooltip-content.ts';
 
 export interface PlotHoverOptions {
   readonly device: DeviceInfo;
@@ -40,7 +40,9 @@ export class PlotHover {
   #theme: ThemeName;
   #plot: Plot | undefined;
   #pointer: Point | undefined;
-  #answer: { readonly answer: HoverAnswer; readonly content: TooltipContent | undefined } | undefined;
+  #answer:
+    | { readonly answer: HoverAnswer; readonly content: TooltipContent | undefined }
+    | undefined;
   #range: OverlayScene['range'];
   #cursor: { readonly event: number; readonly x: number } | undefined;
   #rest: Crosshair | undefined;
@@ -66,7 +68,10 @@ export class PlotHover {
   }
 
   /** What the legend says while the pointer is elsewhere, and the pinned event. */
-  setRest(crosshair: Crosshair, cursor: { readonly event: number; readonly x: number } | undefined) {
+  setRest(
+    crosshair: Crosshair,
+    cursor: { readonly event: number; readonly x: number } | undefined,
+  ) {
     this.#rest = crosshair;
     this.#cursor = cursor;
     if (this.#pointer === undefined) this.#options.readout.show(crosshair);
@@ -149,8 +154,7 @@ export class PlotHover {
       height,
       pointer,
       pointerLabel: pointer === undefined ? '' : formatBytes(y1 - (pointer.y / height) * (y1 - y0)),
-      block:
-        hit && { top: toY(hit.bottomBytes + hit.blockBytes), bottom: toY(hit.bottomBytes) },
+      block: hit && { top: toY(hit.bottomBytes + hit.blockBytes), bottom: toY(hit.bottomBytes) },
       cursor: cursor && { left: toX(cursor.x), right: toX(cursor.x + span) },
       range: this.#range,
       markers: markersInView(this.#markers, x0, x1, width).map((marker) => ({

@@ -20,6 +20,7 @@ describe('byte ticks', () => {
 
   it('says halves and quarters in the large unit, finer steps in the next', () => {
     expect(labels(byteTicks(GIB, 2 * GIB, 4))).toContain('1.25 GiB');
+    expect(labels(byteTicks(0, 2 * GIB, 8))).toContain('256 MiB');
     expect(labels(byteTicks(GIB, GIB + 2 ** 22, 4))).toContain('1,025 MiB');
   });
 

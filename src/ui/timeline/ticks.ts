@@ -14,33 +14,30 @@ const FINEST_SHARE = 1 / 8;
 
 /**
  * Bytes from y0 to y1 in steps of a power of two, at most `count` steps.
- * Example: 0 to 6.3 GiB in at most 8 steps gives 0, 1 GiB, 2 GiB, … 6 GiB.
+ * Example: 0 to 1.4 GiB in at most 6 steps gives 0, 256 MiB, 512 MiB, 768 MiB, 1 GiB, 1.25 GiB.
  */
 export function byteTicks(y0: number, y1: number, count: number): readonly Tick[] {
   const step = 2 ** Math.max(0, Math.ceil(Math.log2((y1 - y0) / Math.max(1, count))));
-  const unit = unitFor(y1, step);
   const result: Tick[] = [];
   for (let n = Math.ceil(y0 / step); n * step <= y1; n++) {
-    result.push({ value: n * step, label: byteLabel(n * step, unit) });
+    result.push({ value: n * step, label: byteLabel(n * step, step) });
   }
   return result;
 }
 
-/** The largest unit that the highest value reaches and that the step can be said in. */
-function unitFor(highest: number, step: number): number {
-  for (let unit = UNITS.length - 1; unit > 0; unit--) {
-    const size = 1024 ** unit;
-    if (highest >= size && step >= size * FINEST_SHARE) return unit;
-  }
-  return 0;
+/** In the largest unit that the value reaches and that the step can be said in. */
+function byteLabel(bytes: number, step: number): string {
+  if (bytes === 0) return '0';
+  let unit = UNITS.length - 1;
+  while (unit > 0 && (bytes < 1024 ** unit || step < 1024 ** unit * FINEST_SHARE)) unit--;
+  return `${formatDecimal(bytes / 1024 ** unit)} ${UNITS[unit]}`;
 }
 
-function byteLabel(bytes: number, unit: number): string {
-  if (bytes === 0) return '0';
-  const value = bytes / 1024 ** unit;
+/** Up to three decimals, none that are 0: '1,025', '0.5'. */
+function formatDecimal(value: number): string {
   const [whole = '', decimals] = String(Number(value.toFixed(3))).split('.');
   const text = formatCount(Number(whole));
-  return `${decimals === undefined ? text : `${text}.${decimals}`} ${UNITS[unit]}`;
+  return decimals === undefined ? text : `${text}.${decimals}`;
 }
 
 /** Events or microseconds from x0 to x1, about `count` of them. */
@@ -65,9 +62,8 @@ function timeTicks(x0: number, x1: number, count: number): readonly Tick[] {
   const values = ticks(x0, x1, count);
   const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
   const { us, name } = TIME_UNITS.find((unit) => stepUs >= unit.us / 10) ?? TIME_UNITS[2];
-  return values.map((value) => {
-    const [whole = '', decimals] = String(Number((value / us).toFixed(3))).split('.');
-    const number = formatCount(Number(whole)) + (decimals === undefined ? '' : `.${decimals}`);
-    return { value, label: value === 0 ? '0' : `${number} ${name}` };
-  });
+  return values.map((value) => ({
+    value,
+    label: value === 0 ? '0' : `${formatDecimal(value / us)} ${name}`,
+  }));
 }

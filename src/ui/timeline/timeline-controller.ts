@@ -7,20 +7,19 @@
 import type { AnnotationSpan, Crosshair, DeviceInfo, HitResult } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
-import {
-  type Extent,
-  panBy,
-  zoomToRange,
-  zoomXAt,
-  zoomYAt,
-} from '../../core/timeline/viewport.ts';
+import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/timeline/viewport.ts';
 import type { FrameRequest, SessionApi } from '../../engine/protocol.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
 import { dashOf, lineColor, plotStyle } from '../theme/plot-style.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
 import { FrameLayer } from './frame-layer.ts';
-import { type GestureHandlers, listenToGestures, type Point } from './gestures.ts';
+import {
+  type GestureHandlers,
+  listenToAxisWheel,
+  listenToGestures,
+  type Point,
+} from './gestures.ts';
 import { LaneStrip } from './lane-strip.ts';
 import { PlotHover } from './plot-hover.ts';
 import { Readout } from './readout.ts';
@@ -28,6 +27,8 @@ import { Tooltip } from './tooltip.ts';
 import { extentOf, rangeX, rangeY, viewportOf } from './viewport-of.ts';
 
 export interface TimelineElements {
+  /** What takes the pointer; the canvases fill it. */
+  readonly surface: HTMLElement;
   readonly base: HTMLCanvasElement;
   readonly overlay: HTMLCanvasElement;
   readonly lanes: HTMLCanvasElement;
@@ -104,13 +105,15 @@ export class TimelineController {
     const unsubscribe = view.subscribe((now, before) => {
       if (now.view !== before.view) this.#update(now.view, before.view);
     });
-    const stopGestures = listenToGestures(elements.overlay, this.#gestures());
+    const stopGestures = listenToGestures(elements.surface, this.#gestures());
+    const stopAxis = listenToAxisWheel(elements.axes.y, (at, factor) => this.zoomY(factor, at));
     this.#stopListening = () => {
       unsubscribe();
       stopGestures();
+      stopAxis();
     };
     this.#resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
-    this.#resizes.observe(elements.overlay);
+    this.#resizes.observe(elements.base);
     void this.#moveCursor(view.getState().view, undefined);
   }
 
@@ -150,8 +153,11 @@ export class TimelineController {
     );
   }
 
-  zoomX(factor: number, at = 0.5): void {
-    this.#move((viewport, extent) => zoomXAt(viewport, at, factor, extent));
+  /** Around the pinned event, where that is in view, unless a place is given. */
+  zoomX(factor: number, at?: number): void {
+    this.#move((viewport, extent) =>
+      zoomXAt(viewport, at ?? this.#cursorShare(viewport) ?? 0.5, factor, extent),
+    );
   }
 
   zoomY(factor: number, at = 0): void {
@@ -283,6 +289,13 @@ export class TimelineController {
     view.commit({ selection: hit?.label, cursor: state });
   }
 
+  /** Where the pinned event is across the plot; undefined out of view. */
+  #cursorShare({ x0, x1 }: Viewport): number | undefined {
+    if (this.#cursor === undefined) return undefined;
+    const share = (this.#cursor.x - x0) / (x1 - x0);
+    return share >= 0 && share <= 1 ? share : undefined;
+  }
+
   #stateAtShare(share: number): EventIndex | undefined {
     const viewport = this.#viewport;
     if (viewport === undefined) return undefined;
@@ -350,7 +363,8 @@ export class TimelineController {
     const current = viewport ?? this.#viewport;
     const isOutside = current !== undefined && (x < current.x0 || x >= current.x1);
     if (this.#cursor !== undefined && isOutside) {
-      const columns = ((x - (current.x0 + current.x1) / 2) / (current.x1 - current.x0)) * current.width;
+      const columns =
+        ((x - (current.x0 + current.x1) / 2) / (current.x1 - current.x0)) * current.width;
       this.#move((shown, extent) => panBy(shown, columns, 0, extent));
     }
     this.#schedule();

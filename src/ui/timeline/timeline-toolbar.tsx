@@ -18,13 +18,12 @@ export function TimelineToolbar({ device, readout, onFit }: TimelineToolbarProps
     <div className="timeline-toolbar">
       <div className="toolbar-row">
         <AxisSwitch device={device} />
-        <ColorSelect device={device} />
-        <ColorLegend />
-        <span className="spacer" />
         <button type="button" className="button" title="Show the whole trace (F)" onClick={onFit}>
           <Maximize2 size={13} aria-hidden />
           Fit
         </button>
+        <ColorSelect device={device} />
+        <ColorLegend />
       </div>
       <CounterLegend readout={readout} />
     </div>

@@ -47,13 +47,12 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
         />
         <svg ref={refs.yAxis} className="axis y-axis" aria-hidden="true" />
         <div className="plot">
-          <canvas ref={refs.base} aria-hidden="true" />
-          <svg ref={refs.grid} className="grid" aria-hidden="true" />
-          <canvas
-            ref={refs.overlay}
+          <div
+            ref={refs.surface}
             className="plot-surface"
             data-testid="timeline"
             role="application"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see plot-keys.ts
             tabIndex={0}
             aria-label="Memory over time"
             aria-roledescription="stacked timeline"
@@ -63,7 +62,11 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
                 event.preventDefault();
               }
             }}
-          />
+          >
+            <canvas ref={refs.base} />
+            <svg ref={refs.grid} className="grid" aria-hidden="true" />
+            <canvas ref={refs.overlay} />
+          </div>
         </div>
         <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
         <Minimap info={info} device={device} />
@@ -96,6 +99,7 @@ function LaneHead({ levels, hidden, onToggle }: LaneHeadProps) {
 
 function useTimelineRefs(): TimelineRefs {
   return {
+    surface: useRef<HTMLDivElement>(null),
     base: useRef<HTMLCanvasElement>(null),
     overlay: useRef<HTMLCanvasElement>(null),
     lanes: useRef<HTMLCanvasElement>(null),

@@ -19,8 +19,7 @@ function ageText({ ageEvents, ageUs }: HitResult): string {
 }
 
 export function hitContent(hit: HitResult): TooltipContent {
-  const place =
-    hit.topFrame === undefined ? absenceText(hit.stackKind) : frameText(hit.topFrame);
+  const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameText(hit.topFrame);
   const lines = [place, hit.stackKind === 'before-recording' ? 'age not known' : ageText(hit)];
   if (hit.pending) lines.push('freed, but a stream may still use it');
   if (hit.count > 1) {
@@ -41,7 +40,11 @@ export function oomContent(oom: OomInfo): TooltipContent {
   return {
     title: 'Out of memory',
     label: '',
-    lines: [`asked for ${formatBytes(oom.requestedBytes)}`, free, `event ${formatCount(oom.event)}`],
+    lines: [
+      `asked for ${formatBytes(oom.requestedBytes)}`,
+      free,
+      `event ${formatCount(oom.event)}`,
+    ],
   };
 }
 

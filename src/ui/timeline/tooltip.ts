@@ -32,15 +32,16 @@ export class Tooltip {
   }
 
   #fill({ title, label, lines }: TooltipContent): void {
-    const head = document.createElement('div');
-    head.className = 'tooltip-head';
-    head.append(textElement('strong', title), textElement('code', label));
-    this.#element.replaceChildren(head, ...lines.map((line) => textElement('div', line)));
+    const head = element('div', 'tooltip-head', '');
+    head.append(element('strong', '', title), element('code', '', label));
+    const rest = lines.map((line) => element('div', 'tooltip-line', line));
+    this.#element.replaceChildren(head, ...rest);
   }
 }
 
-function textElement(tag: 'strong' | 'code' | 'div', text: string): HTMLElement {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  return element;
+function element(tag: 'strong' | 'code' | 'div', className: string, text: string): HTMLElement {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
 }

@@ -8,6 +8,7 @@ import { TimelineController } from './timeline-controller.ts';
 
 /** What the controller draws on; all are there once the view is mounted. */
 export interface TimelineRefs {
+  readonly surface: RefObject<HTMLDivElement | null>;
   readonly base: RefObject<HTMLCanvasElement | null>;
   readonly overlay: RefObject<HTMLCanvasElement | null>;
   readonly lanes: RefObject<HTMLCanvasElement | null>;
@@ -32,7 +33,7 @@ export function useTimelineController({
   selected,
   refs,
 }: TimelineControllerProps): RefObject<TimelineController | undefined> {
-  const { session, marks } = useServices();
+  const { session, marks, idle } = useServices();
   const { view } = useStores();
   const onError = useFailureReport(info);
   const theme = useTheme();
@@ -45,21 +46,27 @@ export function useTimelineController({
     const { refs, ...initial } = start.current;
     const elements = elementsOf(refs);
     if (elements === undefined) return;
+    // From here to the first picture the page is busy, also while no question is under way.
+    const endPainting = idle.begin();
     const made = new TimelineController({
       ...initial,
       ...elements,
       device,
       session,
       view,
-      onPainted: () => marks.reach('painted'),
+      onPainted: () => {
+        marks.reach('painted');
+        endPainting();
+      },
       onError,
     });
     controller.current = made;
     return () => {
       controller.current = undefined;
       made.destroy();
+      endPainting();
     };
-  }, [info, device, session, view, marks, onError]);
+  }, [info, device, session, view, marks, idle, onError]);
 
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);
@@ -68,10 +75,12 @@ export function useTimelineController({
 
 function elementsOf(refs: TimelineRefs) {
   const [base, overlay, lanes] = [refs.base.current, refs.overlay.current, refs.lanes.current];
+  const surface = refs.surface.current;
   const [x, y, grid] = [refs.xAxis.current, refs.yAxis.current, refs.grid.current];
   const [tooltip, readout] = [refs.tooltip.current, refs.readout.current];
-  if (!base || !overlay || !lanes || !x || !y || !grid || !tooltip || !readout) return undefined;
-  return { elements: { base, overlay, lanes, axes: { x, y, grid } }, tooltip, readout };
+  if (!surface || !base || !overlay || !lanes || !x || !y || !grid || !tooltip || !readout)
+    return undefined;
+  return { elements: { surface, base, overlay, lanes, axes: { x, y, grid } }, tooltip, readout };
 }
 
 /** The worker fails only when it has died; that is told like a failed opening. */

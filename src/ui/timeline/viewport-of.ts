@@ -29,10 +29,7 @@ export function extentOf(device: DeviceInfo, axis: TimeAxis): Extent {
 
 /** The highest that is drawn: the stack, and those lines that are switched on. */
 function fittedY(device: DeviceInfo, lines: readonly CounterName[]): number {
-  return Math.max(
-    device.peaks.activeBytes.bytes,
-    ...lines.map((line) => device.peaks[line].bytes),
-  );
+  return Math.max(device.peaks.activeBytes.bytes, ...lines.map((line) => device.peaks[line].bytes));
 }
 
 export function viewportOf(window: Window, device: DeviceInfo, size: PlotSize): Viewport {
