@@ -1,0 +1,124 @@
+import { expect, test } from '@playwright/test';
+import { chooseFile, fixture, idle, openCapture, summaryOf, unzipped } from './viewer.ts';
+
+test('shows what it is, and opens a sample with one click', async ({ page }) => {
+  await page.goto('/');
+  await expect(page.getByTestId('drop-zone')).toBeVisible();
+  await expect(page.getByText('Nothing leaves this machine')).toBeVisible();
+  await page.getByRole('list').getByRole('button').first().click();
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await idle(page);
+  expect(await page.evaluate(() => window.vramscope?.marks())).toMatchObject({
+    painted: expect.any(Number),
+  });
+});
+
+const OPENED = [
+  { what: 'a bare pickle', file: () => unzipped('train_gpt_small.pickle.gz'), peak: '1.26 GiB' },
+  { what: 'gzip', file: () => fixture('train_gpt_small.pickle.gz'), peak: '1.26 GiB' },
+  {
+    what: 'the HTML of trace_plot',
+    file: () => fixture('protocols_trace_plot.html.gz'),
+    peak: '68.52 MiB',
+  },
+  { what: 'zstd', file: () => fixture('protocols.pickle.zst'), peak: '68.52 MiB' },
+  { what: 'protocol 0', file: () => fixture('protocols_p0.pickle.gz'), peak: '68.52 MiB' },
+  { what: 'protocol 5', file: () => fixture('protocols_p5.pickle.gz'), peak: '68.52 MiB' },
+];
+for (const { what, file, peak } of OPENED) {
+  test(`opens ${what}`, async ({ page }) => {
+    await page.goto('/');
+    await chooseFile(page, file());
+    await expect(page.getByTestId('timeline')).toBeVisible();
+    await expect(summaryOf(page).getByText(peak).first()).toBeVisible();
+  });
+}
+
+test('opens the address in ?snapshot=', async ({ page }) => {
+  await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz');
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await expect(summaryOf(page).getByText('1.26 GiB').first()).toBeVisible();
+});
+
+test('says when the address in ?snapshot= is not there', async ({ page }) => {
+  await page.goto('/?snapshot=samples/none.pickle');
+  await expect(page.getByTestId('error')).toBeVisible();
+  await expect(page.getByTestId('drop-zone')).toBeVisible();
+});
+
+test('opens a dropped file', async ({ page }) => {
+  await page.goto('/');
+  const bytes = unzipped('train_annotated.pickle.gz').buffer.toString('base64');
+  const data = await page.evaluateHandle((base64) => {
+    const transfer = new DataTransfer();
+    const content = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    transfer.items.add(new File([content], 'dropped.pickle'));
+    return transfer;
+  }, bytes);
+  await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await expect(page.getByText('dropped.pickle').first()).toBeVisible();
+});
+
+test('a snapshot without a trace says so and shows its state at the end', async ({ page }) => {
+  await page.goto('/');
+  await chooseFile(page, fixture('no_history.pickle.gz'));
+  await expect(page.getByText(/no trace/i).first()).toBeVisible();
+  await expect(
+    summaryOf(page)
+      .getByText(/652.00 MiB/)
+      .first(),
+  ).toBeVisible();
+});
+
+test('an empty snapshot is said to be empty', async ({ page }) => {
+  await page.goto('/');
+  await chooseFile(page, fixture('empty.pickle.gz'));
+  await expect(page.getByTestId('error')).toHaveCount(0);
+  await expect(page.getByText(/nothing was|no trace|empty/i).first()).toBeVisible();
+});
+
+test('a recording that began late says what that hides', async ({ page }) => {
+  await openCapture(page, 'train_recorded_late.pickle.gz');
+  await expect(page.getByText(/began late/i).first()).toBeVisible();
+});
+
+test('switches between devices', async ({ page }) => {
+  await openCapture(page, 'two_devices.pickle.gz');
+  const devices = page.getByTestId('device-select');
+  await expect(devices).toContainText('cuda:0 · 295 events');
+  await expect(devices).toContainText('cuda:1 · 385 events');
+  await devices.selectOption({ index: 1 });
+  await idle(page);
+  await expect(summaryOf(page).getByText('237.06 MiB').first()).toBeVisible();
+  await expect(page).toHaveURL(/device=1/);
+});
+
+test('an opening can be cancelled, and another file opened', async ({ page }) => {
+  await page.goto('/');
+  // A response that never ends: the page is still reading when Cancel is pressed.
+  await page.route('**/slow.pickle', () => undefined);
+  await page.evaluate(() => window.history.replaceState(null, '', '?snapshot=slow.pickle'));
+  await page.reload();
+  await expect(page.getByTestId('progress')).toBeVisible();
+  await page.getByTestId('cancel').click();
+  await expect(page.getByTestId('progress')).toHaveCount(0);
+  await expect(page.getByTestId('error')).toHaveCount(0);
+  await chooseFile(page, fixture('train_annotated.pickle.gz'));
+  await expect(page.getByTestId('timeline')).toBeVisible();
+});
+
+test('a second file replaces the first; one that fails does not', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  await chooseFile(page, {
+    name: 'notes.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from('hello'),
+  });
+  await expect(page.getByTestId('error')).toBeVisible();
+  await expect(page.getByTestId('error')).toContainText('train_gpt_small.pickle.gz is still open');
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
+  await expect(page.getByTestId('error')).toHaveCount(0);
+  await expect(summaryOf(page).getByText('6.00 GiB').first()).toBeVisible();
+});

@@ -1,0 +1,97 @@
+import { expect, test } from '@playwright/test';
+import { idle, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
+
+test('names the line behind a pixel, and pins it', async ({ page }) => {
+  await openCapture(page, 'leak_forward_hook.pickle.gz');
+  // Low in the stack at the end: a parameter of the model, made at the start.
+  const low = await pointAt(page, 0.9, 0.05);
+  await page.mouse.move(low.x, low.y);
+  const tooltip = page.getByTestId('tooltip');
+  await expect(tooltip).toBeVisible();
+  await expect(tooltip).toContainText(/(KiB|MiB)/);
+  await expect(tooltip).toContainText('scenarios.py');
+  await page.mouse.click(low.x, low.y);
+  const details = page.getByTestId('details');
+  await expect(details).toContainText(/b7[0-9a-f]+_\d+/);
+  await expect(page.getByTestId('stack').first()).toContainText('scenarios.py');
+  await expect(details).toContainText(/requested/i);
+});
+
+test('a link brings back the same selection and window', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz');
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await idle(page);
+  const middle = await pointAt(page, 0.5, 0.2);
+  await page.mouse.move(middle.x, middle.y);
+  await page.mouse.wheel(0, -600);
+  await idle(page);
+  await page.mouse.click(middle.x, middle.y);
+  const label = page
+    .getByTestId('details')
+    .getByText(/^b7[0-9a-f]+_\d+$/)
+    .first();
+  await expect(label).toBeVisible();
+  const pinned = (await label.textContent()) ?? '';
+  await expect(page).toHaveURL(new RegExp(pinned));
+  const url = page.url();
+  await page.goto('about:blank');
+  await page.goto(url);
+  await expect(page.getByTestId('details').getByText(pinned).first()).toBeVisible();
+  await idle(page);
+  expect(page.url()).toBe(url);
+});
+
+test('the wheel zooms at the pointer, the keyboard fits again', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const before = await plotOf(page).screenshot();
+  const middle = await pointAt(page, 0.5, 0.5);
+  await page.mouse.move(middle.x, middle.y);
+  for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -300);
+  await idle(page);
+  await page.mouse.move(0, 0);
+  await idle(page);
+  const zoomed = await plotOf(page).screenshot();
+  expect(zoomed.equals(before)).toBe(false);
+  await plotOf(page)
+    .focus()
+    .catch(() => undefined);
+  await page.keyboard.press('f');
+  await idle(page);
+  await expect.poll(async () => (await plotOf(page).screenshot()).equals(before)).toBe(true);
+});
+
+test('lines can be switched off and on', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const reserved = page.getByRole('button', { name: 'Reserved line', pressed: true });
+  await expect(reserved).toBeVisible();
+  await reserved.click();
+  await expect(page.getByRole('button', { name: 'Reserved line', pressed: false })).toBeVisible();
+});
+
+test('leads to the OOM', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  await summaryOf(page)
+    .getByRole('button', { name: /Out of memory/ })
+    .click();
+  await expect(page).toHaveURL(/6195/);
+});
+
+test('names the annotation under the pointer, and zooms to it', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  const lanes = page.getByRole('img', { name: 'Annotations' });
+  const box = await lanes.boundingBox();
+  if (box === null) throw new Error('There are no lanes');
+  await page.mouse.move(box.x + box.width * 0.1, box.y + 4);
+  await expect(page.getByTestId('tooltip')).toContainText('## step 0 ##');
+  await page.mouse.click(box.x + box.width * 0.1, box.y + 4);
+  await expect(page).toHaveURL(/x=|window=|from=/);
+});
+
+test('opens the help with a key and closes it with another', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});

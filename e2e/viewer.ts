@@ -1,0 +1,51 @@
+/** What a person does with the page, by what a person sees. */
+
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, type Locator, type Page } from '@playwright/test';
+
+export const fixture = (name: string): string => `fixtures/${name}`;
+
+/** The bytes of a gzipped fixture, as a file of another name: most are kept gzipped. */
+export function unzipped(name: string, as = 'snapshot.pickle') {
+  const buffer = gunzipSync(readFileSync(fixture(name)));
+  return { name: as, mimeType: 'application/octet-stream', buffer };
+}
+
+export async function idle(page: Page): Promise<void> {
+  await page.evaluate(() => window.vramscope?.whenIdle());
+}
+
+export async function chooseFile(
+  page: Page,
+  file: string | { name: string; mimeType: string; buffer: Buffer },
+): Promise<void> {
+  await page.getByTestId('file-input').first().setInputFiles(file);
+}
+
+/** Opens a capture and waits until it is drawn. */
+export async function openCapture(page: Page, name: string): Promise<void> {
+  await page.goto('/');
+  await chooseFile(page, fixture(name));
+  await expect(page.getByTestId('timeline')).toBeVisible();
+  await idle(page);
+}
+
+/** The plot of all allocations. */
+export const plotOf = (page: Page): Locator => page.getByTestId('timeline');
+
+/** The row of figures above the views. */
+export const summaryOf = (page: Page): Locator => page.getByRole('region', { name: 'Summary' });
+
+/** Page position at a share of the plot, from its left and its bottom. */
+export async function pointAt(page: Page, fromLeft: number, fromBottom: number) {
+  const box = await plotOf(page).boundingBox();
+  if (box === null) throw new Error('The plot is not on the page');
+  return { x: box.x + box.width * fromLeft, y: box.y + box.height * (1 - fromBottom) };
+}
+
+declare global {
+  interface Window {
+    vramscope?: { whenIdle(): Promise<void>; marks(): Record<string, number> };
+  }
+}
