@@ -56,29 +56,32 @@ export class CounterBlocks implements RangeExtremes {
   /** Highest, lowest and first highest of events first to last, both included and inside the trace. */
   scan(first: EventIndex, last: EventIndex): RangeExtremes {
     this.min = Infinity;
-    this.#scan(first, last);
+    this.#scan(first, last, true);
     return this;
   }
 
   /** The highest alone; cheaper, for most partial blocks need no look. */
   highest(first: EventIndex, last: EventIndex): number {
     this.min = -Infinity;
-    this.#scan(first, last);
+    this.#scan(first, last, false);
     return this.max;
   }
 
-  /** Whole blocks first: they mostly show that the partial ones at the ends hold no extreme. */
-  #scan(first: EventIndex, last: EventIndex): void {
+  /**
+   * Whole blocks first: they mostly show that the partial ones at the ends hold no extreme. An equal
+   * highest counts only where it comes first and someone asks which event has it.
+   */
+  #scan(first: EventIndex, last: EventIndex, wantsArgmax: boolean): void {
     this.max = -Infinity;
     const firstBlock = first >> BLOCK_BITS;
     const lastBlock = last >> BLOCK_BITS;
     if (firstBlock === lastBlock) {
-      this.#scanPart(firstBlock, first & (BLOCK - 1), last & (BLOCK - 1));
+      this.#scanPart(firstBlock, first & (BLOCK - 1), last & (BLOCK - 1), false);
       return;
     }
     this.#scanWhole(firstBlock + 1, lastBlock);
-    this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1);
-    this.#scanPart(lastBlock, 0, last & (BLOCK - 1));
+    this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1, wantsArgmax);
+    this.#scanPart(lastBlock, 0, last & (BLOCK - 1), false);
   }
 
   #reduce(values: Float64Array, firstBlock: number, count: number): void {
@@ -117,8 +120,10 @@ export class CounterBlocks implements RangeExtremes {
     if (best >= 0) this.argmax = best * BLOCK + this.#blockArgmax[best];
   }
 
-  #scanPart(block: number, from: number, to: number): void {
-    if (this.#blockMax[block] < this.max && this.#blockMin[block] >= this.min) return;
+  #scanPart(block: number, from: number, to: number, wantsEqual: boolean): void {
+    const highest = this.#blockMax[block];
+    const canRaise = highest > this.max || (wantsEqual && highest === this.max);
+    if (!canRaise && this.#blockMin[block] >= this.min) return;
     this.#fill(block);
     const values = this.#filled;
     let max = -Infinity;
