@@ -10,6 +10,7 @@ import { openInfo } from './state/session-store.ts';
 import { createStores, StoresContext } from './state/stores.ts';
 import { startUrlSync } from './state/url-sync.ts';
 import { App } from './ui/app/app.tsx';
+import { loadViews } from './ui/app/late-views.ts';
 import { createOpener } from './ui/app/opener.ts';
 import { ServicesContext } from './ui/app/services.ts';
 
@@ -49,6 +50,7 @@ function start(root: HTMLElement): void {
     client: session,
     idle,
     stores,
+    prepare: loadViews,
     readUrl: urlSync.read,
     showSource,
     onNotices,

@@ -1,9 +1,10 @@
 import './app.css';
-import { Suspense, useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { OpenSource } from '../../engine/protocol.ts';
 import { openInfo, type SessionState } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
+import { HelpDialog } from '../help/help-dialog.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
 import { ErrorCard } from '../open/error-card.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
@@ -11,7 +12,7 @@ import { LoadingCard } from '../open/loading-card.tsx';
 import '../open/open.css';
 import { useThemeAttribute } from '../theme/use-theme.ts';
 import { Announcer } from './announcer.tsx';
-import { fetchViews, HelpDialog, Workbench } from './lazy-views.ts';
+import { expectViews, lateViews } from './late-views.ts';
 import { Notices } from './notices.tsx';
 import { useServices } from './services.ts';
 import { useIncomingFiles } from './use-incoming-files.ts';
@@ -26,11 +27,12 @@ export function App() {
   const openFile = useCallback((source: OpenSource) => void opener.open(source), [opener]);
   const isDragging = useIncomingFiles(openFile);
   const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
+  const closeHelp = useCallback(() => setIsHelpOpen(false), []);
   useShortcut('?', toggleHelp);
-  const isFileInSight = isDragging || state.phase !== 'idle';
   useEffect(() => {
-    if (isFileInSight) fetchViews();
-  }, [isFileInSight]);
+    if (isDragging) expectViews();
+  }, [isDragging]);
+  const Workbench = lateViews()?.Workbench;
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
@@ -38,11 +40,7 @@ export function App() {
       <div className="app">
         <AppHeader info={info} onHelp={toggleHelp} />
         <Notices />
-        {info !== undefined && (
-          <Suspense fallback={<main className="workbench" />}>
-            <Workbench info={info} />
-          </Suspense>
-        )}
+        {info !== undefined && Workbench !== undefined && <Workbench info={info} />}
         {info !== undefined && <div className="status-layer">{status}</div>}
         {info === undefined && state.phase === 'loading' && (
           <main className="loading-page">{status}</main>
@@ -54,9 +52,7 @@ export function App() {
           </div>
         )}
       </div>
-      <Suspense>
-        {isHelpOpen && <HelpDialog isOpen={isHelpOpen} onOpenChange={setIsHelpOpen} />}
-      </Suspense>
+      <HelpDialog isOpen={isHelpOpen} onClose={closeHelp} />
       <Announcer state={state} />
     </FilePickerRoot>
   );

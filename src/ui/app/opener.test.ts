@@ -66,7 +66,7 @@ interface Call {
   reject(error: unknown): void;
 }
 
-function setup(hash = '') {
+function setup(hash = '', prepare = () => Promise.resolve()) {
   const calls: Call[] = [];
   const notices: (readonly string[])[] = [];
   const sources: (string | undefined)[] = [];
@@ -80,6 +80,7 @@ function setup(hash = '') {
   const opener = createOpener({
     client: { open },
     idle,
+    prepare,
     stores,
     readUrl: () => parseUrl('', hash),
     showSource: (url) => sources.push(url),
@@ -139,6 +140,16 @@ describe('opening', () => {
     calls[0]?.reject(new TypeError('x is not a function'));
     await opening;
     expect(stores.session.getState()).toMatchObject({ failure: { code: 'unexpected' } });
+  });
+});
+
+describe('the views', () => {
+  it('are awaited, and told of when they cannot be loaded', async () => {
+    const { opener, calls, stores } = setup('', () => Promise.reject(new TypeError('offline')));
+    const opening = opener.open(blob('a.pickle'));
+    calls[0]?.resolve(snapshot('a.pickle'));
+    await opening;
+    expect(stores.session.getState()).toMatchObject({ failure: { code: 'views-unreachable' } });
   });
 });
 

@@ -23,6 +23,8 @@ export interface OpenerOptions {
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly client: Pick<SessionClient, 'open'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;
+  /** Loads what shows a snapshot, while the snapshot is read. */
+  readonly prepare: () => Promise<void>;
   readonly readUrl: () => ParsedUrl;
   /** `?snapshot=` of the page from now on; undefined for a file that has no address. */
   readonly showSource: (url: string | undefined) => void;
@@ -31,7 +33,7 @@ export interface OpenerOptions {
 }
 
 export function createOpener(options: OpenerOptions): Opener {
-  const { client, idle, stores, readUrl, showSource, onNotices } = options;
+  const { client, idle, stores, prepare, readUrl, showSource, onNotices } = options;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
   /** The URL that the page was loaded with describes the first snapshot; later ones start afresh. */
@@ -56,10 +58,11 @@ export function createOpener(options: OpenerOptions): Opener {
     const end = idle.begin();
     let isToBeShown = false;
     try {
-      const info = await client.open(source, openOptions, {
+      const reading = client.open(source, openOptions, {
         signal: current.signal,
         onProgress: opening.progress,
       });
+      const [info] = await Promise.all([reading, prepare().catch(tellOffline)]);
       if (!opening.isCurrent()) return;
       showView(info);
       showSource(source.kind === 'url' ? source.url : undefined);
@@ -94,6 +97,15 @@ export function nameOf(source: OpenSource): string {
       return path.slice(path.lastIndexOf('/') + 1) || source.url;
     }
   }
+}
+
+/** The page was loaded, the rest of it can't be: the server is gone or has a newer build. */
+function tellOffline(): never {
+  throw new LoadError({
+    code: 'views-unreachable',
+    message: 'The part of the page that shows a snapshot could not be loaded.',
+    advice: 'Reload the page and open the file again.',
+  });
 }
 
 function noticesOf(

@@ -1,10 +1,10 @@
 import './header.css';
 import { CircleHelp, FolderOpen } from 'lucide-react';
-import { Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import type { SessionInfo } from '../../core/query/types.ts';
-import { FileFacts } from '../app/lazy-views.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { DeviceSelect } from './device-select.tsx';
+import { FileFacts } from './file-facts.tsx';
 import { Logo } from './logo.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
@@ -19,15 +19,8 @@ export function AppHeader({ info, onHelp }: AppHeaderProps) {
   }, [info]);
   return (
     <header className="app-header">
-      <span className="brand">
-        <Logo />
-        vramscope
-      </span>
-      {info !== undefined && (
-        <Suspense>
-          <FileFacts info={info} />
-        </Suspense>
-      )}
+      <Brand isHeading={info !== undefined} />
+      {info !== undefined && <FileFacts info={info} />}
       <span className="spacer" />
       {info !== undefined && info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
       {info !== undefined && (
@@ -47,5 +40,16 @@ export function AppHeader({ info, onHelp }: AppHeaderProps) {
         <CircleHelp size={16} aria-hidden />
       </button>
     </header>
+  );
+}
+
+/** The page's heading once a snapshot is open; before, the empty page has one of its own. */
+function Brand({ isHeading }: { readonly isHeading: boolean }) {
+  const Tag = isHeading ? 'h1' : 'span';
+  return (
+    <Tag className="brand">
+      <Logo />
+      vramscope
+    </Tag>
   );
 }

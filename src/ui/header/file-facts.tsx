@@ -1,5 +1,5 @@
 import { Info } from 'lucide-react';
-import { Popover } from 'radix-ui';
+import { useId } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import type { SessionInfo } from '../../core/query/types.ts';
 import type { SettingValue } from '../../core/snapshot/tables.ts';
@@ -7,38 +7,37 @@ import type { SettingValue } from '../../core/snapshot/tables.ts';
 /** The file's name and size; more of it, and the allocator's settings, in a popover. */
 export function FileFacts({ info }: { readonly info: SessionInfo }) {
   const { file } = info;
+  const id = useId();
   return (
     <div className="file-facts">
       <span className="file-name" title={file.name}>
         {file.name}
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
-      <Popover.Root>
-        <Popover.Trigger
-          className="icon-button"
-          aria-label="About this file"
-          title="About this file"
-        >
-          <Info size={15} aria-hidden />
-        </Popover.Trigger>
-        <Popover.Portal>
-          <Popover.Content className="popover" align="start" sideOffset={6} collisionPadding={8}>
-            <h2 className="popover-title">File</h2>
-            <dl className="facts">
-              <Fact term="Size" value={`${formatCount(file.bytes)} bytes`} />
-              <Fact term="Container" value={file.container} />
-              <Fact term="Pickle protocol" value={file.protocol?.toString() ?? 'none'} />
-              <Fact
-                term="Read by"
-                value={file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
-              />
-              {file.partial !== undefined && <Fact term="Partial" value={file.partial} />}
-            </dl>
-            <h2 className="popover-title">Allocator settings</h2>
-            <Settings settings={info.settings} />
-          </Popover.Content>
-        </Popover.Portal>
-      </Popover.Root>
+      <button
+        type="button"
+        className="icon-button"
+        popoverTarget={id}
+        aria-label="About this file"
+        title="About this file"
+      >
+        <Info size={15} aria-hidden />
+      </button>
+      <div id={id} popover="auto" className="popover">
+        <h2 className="popover-title">File</h2>
+        <dl className="facts">
+          <Fact term="Size" value={`${formatCount(file.bytes)} bytes`} />
+          <Fact term="Container" value={file.container} />
+          <Fact term="Pickle protocol" value={file.protocol?.toString() ?? 'none'} />
+          <Fact
+            term="Read by"
+            value={file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
+          />
+          {file.partial !== undefined && <Fact term="Partial" value={file.partial} />}
+        </dl>
+        <h2 className="popover-title">Allocator settings</h2>
+        <Settings settings={info.settings} />
+      </div>
     </div>
   );
 }

@@ -1,10 +1,10 @@
 import './help.css';
 import { X } from 'lucide-react';
-import { Dialog } from 'radix-ui';
+import { useEffect, useRef } from 'react';
 
 interface HelpDialogProps {
   readonly isOpen: boolean;
-  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly onClose: () => void;
 }
 
 interface HelpEntry {
@@ -51,27 +51,37 @@ const ANYWHERE: HelpGroup = {
 };
 
 /** How to move about, and what the words on the page mean. */
-export function HelpDialog({ isOpen, onOpenChange }: HelpDialogProps) {
+export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    // The browser keeps the focus inside, gives it back afterwards and closes on Esc.
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
   return (
-    <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="dialog-overlay" />
-        <Dialog.Content className="dialog" aria-describedby={undefined}>
-          <div className="dialog-head">
-            <Dialog.Title className="dialog-title">Help</Dialog.Title>
-            <Dialog.Close className="icon-button" aria-label="Close">
-              <X size={16} aria-hidden />
-            </Dialog.Close>
-          </div>
-          <div className="help-columns">
-            <Group {...POINTER} />
-            <Words />
-            <Group {...KEYS} />
-            <Group {...ANYWHERE} />
-          </div>
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; for keys there is Esc
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-label="Help"
+      onClose={onClose}
+      onClick={(event) => event.target === event.currentTarget && onClose()}
+    >
+      <div className="dialog-body">
+        <div className="dialog-head">
+          <h2 className="dialog-title">Help</h2>
+          <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+            <X size={16} aria-hidden />
+          </button>
+        </div>
+        <div className="help-columns">
+          <Group {...POINTER} />
+          <Words />
+          <Group {...KEYS} />
+          <Group {...ANYWHERE} />
+        </div>
+      </div>
+    </dialog>
   );
 }
 

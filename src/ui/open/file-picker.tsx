@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
-import { fetchViews } from '../app/lazy-views.ts';
+import { expectViews } from '../app/late-views.ts';
 import { useServices } from '../app/services.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
@@ -11,16 +11,15 @@ export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
   return (
     <PickFileContext
       value={() => {
-        fetchViews();
+        expectViews();
         input.current?.click();
       }}
     >
       <input
         ref={input}
         data-testid="file-input"
-        className="visually-hidden"
         type="file"
-        tabIndex={-1}
+        hidden
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];

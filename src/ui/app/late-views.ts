@@ -1,0 +1,32 @@
+/**
+ * What is needed only once there is something to show: D3, the panels, the timeline. It is fetched
+ * as soon as a file is in sight, while the worker reads, so that the empty page stays light.
+ *
+ * Not React.lazy: React holds what was suspended back for 300 ms after a fallback, and a small
+ * snapshot is on screen in half of that. An opening waits for both the snapshot and its views.
+ */
+type LateViews = typeof import('./workbench.tsx');
+
+let loading: Promise<LateViews> | undefined;
+let loaded: LateViews | undefined;
+
+/** May be called often; what has come is not fetched again, what failed is. */
+export async function loadViews(): Promise<void> {
+  loading ??= import('./workbench.tsx');
+  try {
+    loaded = await loading;
+  } catch (error) {
+    loading = undefined;
+    throw error;
+  }
+}
+
+/** Starts the loading and leaves its failure to who needs the views. */
+export function expectViews(): void {
+  loadViews().catch(() => undefined);
+}
+
+/** Undefined until they are loaded. */
+export function lateViews(): LateViews | undefined {
+  return loaded;
+}
