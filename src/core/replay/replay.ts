@@ -68,6 +68,8 @@ class DeviceReplay {
   readonly #live = new AddressMap();
   /** Row of the final segment table by address, for the pool of segments that are still there at the end. */
   readonly #finalSegments = new AddressMap();
+  /** Last event that brought a segment to an address; only where it tells the segment's pool. */
+  readonly #lastOpened: AddressMap;
   readonly #anomalies: Anomaly[] = [];
   #anomalyCount = 0;
   #lastRequested: AllocationIndex = -1;
@@ -86,6 +88,7 @@ class DeviceReplay {
     for (let s = 0; s < trace.segments.length; s++) {
       this.#finalSegments.set(trace.segments.address[s], s);
     }
+    this.#lastOpened = lastOpened(trace);
   }
 
   /** Replays all events. With `strict`, gives up (false) at the first anomaly or a wrong end. */
@@ -321,7 +324,9 @@ class DeviceReplay {
     const sizeBytes = events.sizeBytes[t];
     const isExpandable = events.action[t] === TraceAction.SegmentMap;
     const final = this.#finalSegments.get(address);
-    const stays = final >= 0 && segments.totalBytes[final] === sizeBytes;
+    // An address may be used again: that of an ordinary segment by a private pool, say.
+    const stays =
+      final >= 0 && segments.totalBytes[final] === sizeBytes && this.#lastOpened.get(address) === t;
     return {
       address,
       sizeBytes,
@@ -393,6 +398,19 @@ class DeviceReplay {
   #anomaly(event: EventIndex, message: string): void {
     if (this.#anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
   }
+}
+
+/** Empty where events carry their pool, and where all are the default pool's. */
+function lastOpened({ events, pools }: DeviceTrace): AddressMap {
+  const opened = new AddressMap();
+  if (events.pool !== undefined || pools.length < 2) return opened;
+  for (let t = 0; t < events.length; t++) {
+    const action = events.action[t];
+    if (action === TraceAction.SegmentAlloc || action === TraceAction.SegmentMap) {
+      opened.set(events.address[t], t);
+    }
+  }
+  return opened;
 }
 
 const NO_CHANGE: Counters = {
