@@ -4,10 +4,11 @@ import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { printable } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { statsCommand } from './commands/stats.ts';
+import { whatIfCommand } from './commands/whatif.ts';
 import { ExitCode } from './exit-codes.ts';
 
 /** One file of commands/ each. */
-const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand];
+const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand, whatIfCommand];
 
 const HELP_AFTER = `
 Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read.

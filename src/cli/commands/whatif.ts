@@ -1,0 +1,90 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { parseBytes } from '../../core/base/format.ts';
+import type { DeviceContext } from '../../core/query/device-context.ts';
+import { buildWhatIf } from '../../core/report/whatif.ts';
+import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
+import { parseAllocConf } from '../../core/whatif/alloc-conf.ts';
+import { PRESETS } from '../../core/whatif/presets.ts';
+import { recordedRun } from '../../core/whatif/recorded-run.ts';
+import { smallestCard } from '../../core/whatif/smallest-card.ts';
+import { type AllocConf, simulate, whatIfInput } from '../../core/whatif/what-if.ts';
+import type { CliIo } from '../cli-io.ts';
+import { openSnapshot } from '../open-snapshot.ts';
+
+interface WhatIfOptions {
+  readonly setting?: readonly AllocConf[];
+  readonly limit?: number;
+  readonly smallestCard?: true;
+  readonly json?: true;
+  readonly partial?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  vramscope whatif snapshot.pickle
+  vramscope whatif snapshot.pickle --setting expandable_segments:True --limit 16GiB
+  vramscope whatif snapshot.pickle --setting max_split_size_mb:128 --setting '' --smallest-card
+  vramscope whatif snapshot.pickle --json | jq '.devices[0].cases[].peakReservedBytes'
+
+Settings are written as in PYTORCH_CUDA_ALLOC_CONF; '' is the default allocator. Without --setting,
+ten that are worth trying are tried. The limit is what PyTorch may reserve, as with
+torch.cuda.set_per_process_memory_fraction(); without --limit nothing runs out of memory.
+`;
+
+export function whatIfCommand(io: CliIo): Command {
+  return new Command('whatif')
+    .description('what the recorded run would have used under other allocator settings')
+    .argument('<file>', 'a snapshot, as for stats; - is stdin')
+    .option('--setting <str>', 'try these settings; may be given several times', collectSetting)
+    .option('--limit <bytes>', 'memory that PyTorch may reserve: 16GiB, 800MiB', parseLimit)
+    .option('--smallest-card', 'also search the least memory each setting needs (ten runs each)')
+    .option('--json', 'print JSON of the schema vramscope.whatif/1')
+    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .addHelpText('after', EXAMPLES)
+    .action(async (path: string, options: WhatIfOptions) => {
+      const { file, snapshot, contexts } = await openSnapshot(io, path, {
+        allowPartial: options.partial === true,
+      });
+      const devices = contexts
+        .filter(({ trace }) => trace.kind === 'cuda')
+        .map((context) => runDevice(context, snapshot.settings, options));
+      const lines = options.json
+        ? [JSON.stringify(buildWhatIf(devices), undefined, 2)]
+        : whatIfText(file.name, devices, { columns: io.columns, color: io.color });
+      io.writeOut(`${lines.join('\n')}\n`);
+    });
+}
+
+function runDevice(
+  { trace, replay }: DeviceContext,
+  settings: DeviceContext['snapshot']['settings'],
+  options: WhatIfOptions,
+): WhatIfTextRuns {
+  const input = whatIfInput(trace, replay, settings);
+  const confs = trace.events.length === 0 ? [] : (options.setting ?? PRESETS.map(parseSetting));
+  const limitBytes = options.limit;
+  return {
+    device: trace.device,
+    recorded: recordedRun(input, 1),
+    results: confs.map((conf) => simulate(input, conf, { limitBytes, parts: 1 })),
+    smallest: confs.map((conf) => (options.smallestCard ? smallestCard(input, conf) : undefined)),
+  };
+}
+
+function collectSetting(text: string, before: readonly AllocConf[] | undefined): AllocConf[] {
+  return [...(before ?? []), parseSetting(text)];
+}
+
+function parseSetting(text: string): AllocConf {
+  const conf = parseAllocConf(text);
+  if (conf.ok) return conf;
+  throw new InvalidArgumentError(`${conf.message} (character ${conf.position + 1}).`);
+}
+
+function parseLimit(text: string): number {
+  const bytes = parseBytes(text);
+  if (bytes === undefined || bytes === 0) {
+    throw new InvalidArgumentError('It must be a number of bytes over 0, such as 16GiB.');
+  }
+  return bytes;
+}

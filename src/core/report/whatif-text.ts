@@ -1,0 +1,189 @@
+/** `vramscope whatif`: the recorded run and the simulated ones in one table, the best first. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import { environmentLines } from '../whatif/presets.ts';
+import type { RecordedRun } from '../whatif/recorded-run.ts';
+import { CONTEXT_BYTES, type SmallestCard } from '../whatif/smallest-card.ts';
+import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../whatif/types.ts';
+import { printable, styled, type TextOptions, wrap } from './text.ts';
+import type { WhatIfRuns } from './whatif.ts';
+
+/** Results of one device, with the smallest card of each where it was asked for. */
+export interface WhatIfTextRuns extends WhatIfRuns {
+  readonly smallest: readonly (SmallestCard | undefined)[];
+}
+
+interface Row {
+  readonly settings: string;
+  readonly reserved: string;
+  readonly allocated: string;
+  readonly ooms: string;
+  readonly retries: string;
+  readonly saved: string;
+  readonly card: string;
+}
+
+const HEAD: Row = {
+  settings: 'settings',
+  reserved: 'reserved',
+  allocated: 'allocated',
+  ooms: 'OOMs',
+  retries: 'retries',
+  saved: 'saved',
+  card: '',
+};
+const NUMBERS = ['reserved', 'allocated', 'ooms', 'retries', 'saved', 'card'] as const;
+
+const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
+  high: "High: the allocator's rules decide all of it.",
+  medium: 'Medium: the peaks may shift with what the trace does not tell.',
+  low: 'Low: a run under other settings would have asked for other things.',
+};
+
+/** Lines without an end of line. */
+export function whatIfText(
+  fileName: string,
+  devices: readonly WhatIfTextRuns[],
+  options: TextOptions,
+): string[] {
+  const texts = devices.flatMap((runs) => ['', ...deviceText(runs, options)]);
+  return [
+    styled(printable(fileName), 'bold', options),
+    ...(texts.length === 0 ? ['', 'No CUDA device: nothing to run again.'] : texts),
+  ];
+}
+
+function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
+  const { device, recorded, results } = runs;
+  const title = styled(`Device ${device}`, 'bold', options);
+  if (results.length === 0) {
+    return [title, 'No trace was recorded for this device: there are no requests to run again.'];
+  }
+  const limit = results[0].limitBytes;
+  const order = results.map((_, i) => i).sort((a, b) => compare(results[a], results[b]));
+  const hasCards = runs.smallest.some((card) => card !== undefined);
+  const rows = [
+    { ...HEAD, card: hasCards ? 'needs' : '' },
+    recordedRow(recorded),
+    ...order.map((i) => resultRow(results[i], recorded, runs.smallest[i])),
+  ];
+  const best = results[order[0]];
+  return [
+    `${title}  ${limit === undefined ? 'without a limit' : `limit ${formatBytes(limit)}`}`,
+    '',
+    ...tableText(rows, options),
+    '',
+    ...failureText(results, options),
+    ...adviceText(best, recorded, options),
+    ...cardText(runs.smallest[order[0]], options),
+    ...limitText(recorded, limit, options),
+    ...unknownsText(results, options),
+  ];
+}
+
+/** No OOM before any, then the least reserved. */
+function compare(a: WhatIfResult, b: WhatIfResult): number {
+  return (
+    Number(a.ooms.length > 0) - Number(b.ooms.length > 0) ||
+    a.peakReservedBytes - b.peakReservedBytes
+  );
+}
+
+function recordedRow(recorded: RecordedRun): Row {
+  return {
+    settings: `as recorded: ${settingsName(recorded.settings)}`,
+    reserved: formatBytes(recorded.peakReservedBytes),
+    allocated: formatBytes(recorded.peakAllocatedBytes),
+    ooms: formatCount(recorded.ooms),
+    retries: formatCount(recorded.retries),
+    saved: '',
+    card: '',
+  };
+}
+
+function resultRow(
+  result: WhatIfResult,
+  recorded: RecordedRun,
+  smallest: SmallestCard | undefined,
+): Row {
+  const saved = recorded.peakReservedBytes - result.peakReservedBytes;
+  return {
+    settings: settingsName(result.settings),
+    reserved: formatBytes(result.peakReservedBytes),
+    allocated: formatBytes(result.peakAllocatedBytes),
+    ooms: formatCount(result.ooms.length),
+    retries: formatCount(result.retries),
+    saved: result.ooms.length > 0 ? 'fails' : formatBytes(saved),
+    card: smallest === undefined ? '' : formatBytes(smallest.limitBytes),
+  };
+}
+
+function settingsName(settings: string): string {
+  return settings === '' ? '(default)' : printable(settings);
+}
+
+function tableText(rows: readonly Row[], options: TextOptions): string[] {
+  const width = Math.max(...rows.map((row) => row.settings.length));
+  const widths = NUMBERS.map((column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows.map((row, i) => {
+    const numbers = NUMBERS.map((column, n) => row[column].padStart(widths[n]));
+    const line = `${row.settings.padEnd(width)}  ${numbers.join('  ')}`.trimEnd();
+    return i === 0 ? styled(line, 'dim', options) : line;
+  });
+}
+
+/** The first failure of each setting that the recorded run did not have. */
+function failureText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
+  const lines = results.flatMap((result) => {
+    const failure = result.ooms.find(({ isRecorded }) => !isRecorded);
+    return failure === undefined ? [] : wrap(failureLine(result.settings, failure), columns, '  ');
+  });
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+function failureLine(settings: string, failure: SimulatedOom): string {
+  const where = failure.event < 0 ? 'before the trace' : `at event ${formatCount(failure.event)}`;
+  return `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(failure.requestedBytes)} lacks ${formatBytes(failure.missingBytes)}.`;
+}
+
+function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOptions): string[] {
+  if (best.ooms.length > 0) return ['No setting tried here serves all requests under this limit.'];
+  const saved = recorded.peakReservedBytes - best.peakReservedBytes;
+  if (saved <= 0 || best.settings === recorded.settings) {
+    return ['No setting tried here reserves less than the recorded run.'];
+  }
+  const [line] = environmentLines(best.settings);
+  return [
+    `Best: ${styled(printable(line), 'bold', options)}`,
+    `Confidence: ${CONFIDENCE_WORDS[best.confidence]}`,
+  ];
+}
+
+function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions): string[] {
+  if (smallest === undefined) return [];
+  const { limitBytes, cardGib } = smallest;
+  const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
+  const text = `It needs ${formatBytes(limitBytes)} for PyTorch, and about ${formatBytes(CONTEXT_BYTES)} beside that for CUDA itself: ${card}.`;
+  return wrap(text, columns);
+}
+
+function limitText(
+  { limit }: RecordedRun,
+  limitBytes: number | undefined,
+  { columns }: TextOptions,
+): string[] {
+  if (limit === undefined || limitBytes !== undefined) return [];
+  const text = `The recorded run had no more than ${formatBytes(limit.belowBytes)}, and at least ${formatBytes(limit.atLeastBytes)}: requests failed there. Give --limit to see what would have failed under other settings.`;
+  return wrap(text, columns);
+}
+
+function unknownsText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
+  const byCode = new Map<string, Unknown>();
+  for (const unknown of results.flatMap((result) => result.unknowns)) {
+    if (!byCode.has(unknown.message)) byCode.set(unknown.message, unknown);
+  }
+  if (byCode.size === 0) return [];
+  const lines = [...byCode.values()].flatMap(({ message }) =>
+    wrap(`- ${printable(message)}`, columns, '  '),
+  );
+  return ['', 'What the trace does not tell:', ...lines];
+}

@@ -1,0 +1,219 @@
+/**
+ * PyTorch's native caching allocator, as c10/cuda/CUDACachingAllocator.cpp (2.9 to 2.11) does it, over
+ * typed arrays. It knows sizes and addresses only, and no tensors: `handle` is the caller's name for an
+ * allocation. Names of its parts are those of the C++ where there is one.
+ */
+import {
+  LARGE_PAGE_BYTES,
+  roundSize,
+  SMALL_BYTES,
+  SMALL_SEGMENT_BYTES,
+  shouldSplit,
+} from '../replay/rounding.ts';
+import type { AllocSettings } from './alloc-conf.ts';
+import { type Arena, Arenas } from './arenas.ts';
+import { type BlockRow, BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
+import type { DeviceMemory } from './device-memory.ts';
+import { ExpandableSegments } from './expandable.ts';
+import { MemoryRelease } from './memory-release.ts';
+
+/** kMinLargeAlloc: from here on a native segment is as large as its first request. */
+const MIN_LARGE_BYTES = 10 * 2 ** 20;
+/** kRoundLarge */
+const ROUND_LARGE_BYTES = 2 * 2 ** 20;
+
+/** What the allocator asks its surroundings for, seldom: only when a request needs new memory. */
+export interface AllocatorHooks {
+  /** Cached memory is about to be released: frees that wait for other streams complete first. */
+  beforeRelease(): void;
+  /** Where the recorded run had a new segment of this size for the request that is run, if it had. */
+  recordedAddress(segmentBytes: number): number | undefined;
+}
+
+export class CachingAllocator {
+  readonly table = new BlockTable();
+  readonly arenas: Arenas;
+  readonly expandable: ExpandableSegments;
+  readonly memory: DeviceMemory;
+  readonly #settings: AllocSettings;
+  readonly #release: MemoryRelease;
+  readonly #hooks: AllocatorHooks;
+  /** The GC works only where a memory fraction is set: here, where there is a limit. */
+  readonly #collects: boolean;
+  allocatedBytes = 0;
+  peakAllocatedBytes = 0;
+  retries = 0;
+
+  constructor(
+    settings: AllocSettings,
+    memory: DeviceMemory,
+    streams: number,
+    hooks: AllocatorHooks,
+  ) {
+    this.#settings = settings;
+    this.#hooks = hooks;
+    this.memory = memory;
+    this.arenas = new Arenas(this.table, streams);
+    this.expandable = new ExpandableSegments(this.table, memory);
+    this.#release = new MemoryRelease(this.table, this.arenas, this.expandable, memory);
+    this.#collects = settings.garbageCollectionThreshold > 0 && memory.limitBytes < Infinity;
+  }
+
+  /**
+   * Allocates `bytes` as asked for, before rounding; NO_BLOCK when even releasing all that is cached
+   * does not help.
+   */
+  malloc(bytes: number, stream: number, pool: number): BlockRow {
+    const size = roundSize(bytes, this.#settings);
+    const arena = this.arenas.get(pool, size <= SMALL_BYTES, stream);
+    let row = this.#getFreeBlock(arena, size);
+    if (row === NO_BLOCK) {
+      row = this.#newBlock(arena, size);
+      if (row === NO_BLOCK) return NO_BLOCK;
+    }
+    this.#take(arena, row, size);
+    return row;
+  }
+
+  /** A block that was in use before the trace. */
+  seedAllocated(row: BlockRow): void {
+    this.allocatedBytes += this.table.sizeBytes[row];
+  }
+
+  /** What was done so far was before the first event. */
+  startCounting(): void {
+    this.peakAllocatedBytes = this.allocatedBytes;
+    this.retries = 0;
+  }
+
+  /** allocated_bytes falls; the block is still in use. */
+  requestFree(row: BlockRow): void {
+    this.allocatedBytes -= this.table.sizeBytes[row];
+  }
+
+  /** free_block: the memory can be used again; merges with what is free beside it. */
+  completeFree(row: BlockRow): void {
+    const { table } = this;
+    const arena = this.arenas.all[table.arena[row]];
+    let block = row;
+    table.use[block] = BlockUse.Free;
+    const before = table.prev[block];
+    if (before !== NO_BLOCK && table.use[before] === BlockUse.Free) {
+      arena.free.remove(before);
+      table.joinNext(before);
+      block = before;
+    }
+    const after = table.next[block];
+    if (after !== NO_BLOCK && table.use[after] === BlockUse.Free) {
+      arena.free.remove(after);
+      table.joinNext(block);
+    }
+    table.freedAt[block] = arena.pool.searches;
+    arena.free.add(block);
+  }
+
+  /** torch.cuda.empty_cache() */
+  emptyCache(): void {
+    this.#hooks.beforeRelease();
+    this.#release.releaseCachedBlocks();
+  }
+
+  /** Bytes that a request which failed lacks: how much higher the limit would have to be. */
+  missingBytes(bytes: number): number {
+    const segmentBytes = allocationSize(roundSize(bytes, this.#settings));
+    return this.memory.reservedBytes + segmentBytes - this.memory.limitBytes;
+  }
+
+  #getFreeBlock(arena: Arena, size: number): BlockRow {
+    const { table } = this;
+    const { expandableSegments, maxSplitBytes, maxNonSplitRoundingBytes } = this.#settings;
+    if (this.#collects) arena.pool.searches++;
+    const first = arena.free.first(size);
+    if (first === NO_BLOCK) return NO_BLOCK;
+    let row = first;
+    if (table.isExpandable[row] === 1) {
+      row = expandableSegments ? this.#leastExpandable(arena, row) : this.#nextNative(arena, row);
+      if (row === NO_BLOCK) return NO_BLOCK;
+    }
+    const found = table.sizeBytes[row];
+    if (size < maxSplitBytes ? found >= maxSplitBytes : found >= size + maxNonSplitRoundingBytes) {
+      return NO_BLOCK;
+    }
+    if (row === first && !expandableSegments) arena.free.removeFound();
+    else arena.free.remove(row);
+    return row;
+  }
+
+  /** A block at the end of what is mapped counts with what it can grow to; the search stops at the first that is not less. */
+  #leastExpandable(arena: Arena, first: BlockRow): BlockRow {
+    let row = first;
+    while (this.table.isExpandable[row] === 1) {
+      const next = arena.free.after();
+      if (next === NO_BLOCK || this.#expandableSize(next) >= this.#expandableSize(row)) break;
+      row = next;
+    }
+    return row;
+  }
+
+  #expandableSize(row: BlockRow): number {
+    const { table } = this;
+    const next = table.next[row];
+    const canGrow = next !== NO_BLOCK && table.use[next] === BlockUse.Unmapped;
+    return table.sizeBytes[row] + (canGrow ? table.sizeBytes[next] : 0);
+  }
+
+  #nextNative(arena: Arena, first: BlockRow): BlockRow {
+    let row = first;
+    while (row !== NO_BLOCK && this.table.isExpandable[row] === 1) row = arena.free.after();
+    return row;
+  }
+
+  /** Gets memory from the device; where that fails, releases more and more of what is cached. */
+  #newBlock(arena: Arena, size: number): BlockRow {
+    const { maxSplitBytes, garbageCollectionThreshold } = this.#settings;
+    if (this.#collects) this.#release.collectGarbage(garbageCollectionThreshold);
+    let row = this.#allocBlock(arena, size);
+    if (row !== NO_BLOCK) return row;
+    if (this.#release.releaseAvailable(arena, size, maxSplitBytes)) {
+      row = this.#allocBlock(arena, size);
+      if (row !== NO_BLOCK) return row;
+    }
+    this.emptyCache();
+    this.retries++;
+    return this.#allocBlock(arena, size);
+  }
+
+  #allocBlock(arena: Arena, size: number): BlockRow {
+    const { memory, table } = this;
+    const bytes = allocationSize(size);
+    if (!memory.fits(bytes)) return NO_BLOCK;
+    if (this.#settings.expandableSegments) return this.expandable.allocate(arena, size);
+    const address = memory.addresses.take(bytes, this.#hooks.recordedAddress(bytes));
+    const row = table.add(address, bytes, arena.index, BlockUse.Free);
+    memory.add(bytes, false);
+    return row;
+  }
+
+  /** alloc_found_block: the front is used, the rest stays free where it may be split off. */
+  #take(arena: Arena, row: BlockRow, size: number): void {
+    const { table } = this;
+    const isDivisible = arena.pool.isSmall || this.#settings.expandableSegments;
+    if (shouldSplit(table.sizeBytes[row], size, isDivisible, this.#settings)) {
+      const rest = table.cut(row, size, BlockUse.Free);
+      table.freedAt[rest] = arena.pool.searches;
+      arena.free.add(rest);
+    }
+    table.use[row] = BlockUse.Used;
+    this.allocatedBytes += table.sizeBytes[row];
+    if (this.allocatedBytes > this.peakAllocatedBytes) {
+      this.peakAllocatedBytes = this.allocatedBytes;
+    }
+  }
+}
+
+/** get_allocation_size: bytes of the segment for a rounded request. 1 MiB → 2 MiB, 1.5 → 20, 11 → 12. */
+export function allocationSize(size: number): number {
+  if (size <= SMALL_BYTES) return SMALL_SEGMENT_BYTES;
+  if (size < MIN_LARGE_BYTES) return LARGE_PAGE_BYTES;
+  return Math.ceil(size / ROUND_LARGE_BYTES) * ROUND_LARGE_BYTES;
+}

@@ -1,0 +1,74 @@
+import type { ConfToken } from './conf-tokens.ts';
+
+/** What is wrong with a setting, and where. Caught by the parser, shown to the user. */
+export class ConfError extends Error {
+  override readonly name = 'ConfError';
+  readonly position: number;
+  readonly end: number;
+
+  constructor(message: string, { position, end }: Pick<ConfToken, 'position' | 'end'>) {
+    super(message);
+    this.position = position;
+    this.end = end;
+  }
+}
+
+/** Takes token after token; what is not as expected is a {@link ConfError} at that token. */
+export class ConfReader {
+  readonly #tokens: readonly ConfToken[];
+  readonly #length: number;
+  #at = 0;
+
+  /** @param length of the text: where an error is that comes of its end */
+  constructor(tokens: readonly ConfToken[], length: number) {
+    this.#tokens = tokens;
+    this.#length = length;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#tokens.length;
+  }
+
+  /** The next word. @throws ConfError at the end of the text and at a mark */
+  next(what: string): ConfToken {
+    if (this.isAtEnd) throw this.#atEnd(what);
+    const token = this.#tokens[this.#at++];
+    if (/^[,:[\]]$/.test(token.text)) {
+      throw new ConfError(`Expected ${what}, not '${token.text}'`, token);
+    }
+    return token;
+  }
+
+  expect(mark: string): void {
+    if (this.skip(mark)) return;
+    if (this.isAtEnd) throw this.#atEnd(`'${mark}'`);
+    const token = this.#tokens[this.#at];
+    throw new ConfError(`Expected '${mark}', not '${token.text}'`, token);
+  }
+
+  /** Takes the mark if it is next. */
+  skip(mark: string): boolean {
+    if (this.isAtEnd || this.#tokens[this.#at].text !== mark) return false;
+    this.#at++;
+    return true;
+  }
+
+  boolean(option: string): boolean {
+    const token = this.next('True or False');
+    if (token.text === 'True') return true;
+    if (token.text === 'False') return false;
+    throw new ConfError(`${option} must be True or False, not '${token.text}'`, token);
+  }
+
+  integer(what: string): { readonly value: number; readonly token: ConfToken } {
+    const token = this.next('a whole number');
+    const value = /^\d+$/.test(token.text) ? Number(token.text) : Number.NaN;
+    if (Number.isSafeInteger(value)) return { value, token };
+    throw new ConfError(`${what} must be a whole number, not '${token.text}'`, token);
+  }
+
+  #atEnd(what: string): ConfError {
+    const at = { position: this.#length, end: this.#length };
+    return new ConfError(`Expected ${what}, but the text ends`, at);
+  }
+}

@@ -1,0 +1,109 @@
+/** What the trace does not tell, for one run, and how sure its figures are therefore. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import { TraceAction } from '../snapshot/tables.ts';
+import type { AllocSettings } from './alloc-conf.ts';
+import type { Simulation, WhatIfInput } from './simulation.ts';
+import type { Confidence, Unknown, UnknownCode } from './types.ts';
+
+/** Codes that make the figures those of a run that did not happen that way, and that may shift a peak. */
+const LOW: readonly UnknownCode[] = ['no-trace', 'after-oom', 'anomalies'];
+const MEDIUM: readonly UnknownCode[] = ['delayed-frees', 'before-trace', 'private-pools'];
+
+/** The gravest first. */
+const ORDER: readonly UnknownCode[] = [
+  ...LOW,
+  ...MEDIUM,
+  'empty-cache',
+  'gc-without-limit',
+  'outside-memory',
+  'stopped',
+];
+
+export function confidenceOf(unknowns: readonly Unknown[]): Confidence {
+  const has = (codes: readonly UnknownCode[]) => unknowns.some(({ code }) => codes.includes(code));
+  if (has(LOW)) return 'low';
+  return has(MEDIUM) ? 'medium' : 'high';
+}
+
+export function unknownsOf(
+  input: WhatIfInput,
+  settings: AllocSettings,
+  simulation: Simulation,
+): Unknown[] {
+  const messages: Partial<Record<UnknownCode, string | undefined>> = {
+    'no-trace': aboutTrace(input),
+    'after-oom': aboutRecordedOoms(input),
+    anomalies: aboutAnomalies(input),
+    'before-trace': aboutBefore(input, settings),
+    'delayed-frees': aboutDelayedFrees(input),
+    'private-pools': aboutPools(input),
+    'empty-cache': aboutEmptyCache(input),
+    'gc-without-limit': aboutCollection(settings, simulation.memory.limitBytes),
+    'outside-memory': aboutLimit(simulation.memory.limitBytes),
+    stopped: aboutStop(simulation),
+  };
+  return ORDER.flatMap((code) => {
+    const message = messages[code];
+    return message === undefined ? [] : [{ code, message }];
+  });
+}
+
+function aboutTrace({ trace }: WhatIfInput): string | undefined {
+  if (trace.events.length > 0) return undefined;
+  return 'The file has no trace for this device: there are no requests to run again.';
+}
+
+function aboutRecordedOoms({ trace }: WhatIfInput): string | undefined {
+  const ooms = trace.events.action.reduce((n, one) => n + Number(one === TraceAction.Oom), 0);
+  if (ooms === 0) return undefined;
+  const times = ooms === 1 ? 'once' : `${formatCount(ooms)} times`;
+  return `The recorded run ran out of memory ${times}. What it would have asked for had it gone on is not in the trace: the figures say what the recorded requests need, the failed ones included.`;
+}
+
+function aboutAnomalies({ replay }: WhatIfInput): string | undefined {
+  if (replay.anomalyCount === 0) return undefined;
+  return `${formatCount(replay.anomalyCount)} events contradict the state before them: requests may be missing.`;
+}
+
+function aboutBefore({ replay, recorded }: WhatIfInput, settings: AllocSettings) {
+  if (replay.recording === 'complete' || replay.recording === 'none') return undefined;
+  const { reservedBytes, allocatedBytes } = replay.start;
+  const isSameKind = settings.expandableSegments === recorded.settings.expandableSegments;
+  const how = isSameKind
+    ? `with the ${formatBytes(reservedBytes)} reserved as they were`
+    : 'with these allocated anew and nothing cached between them';
+  return `${formatBytes(allocatedBytes)} were allocated before the first event. The run starts ${how}; peaks from before it are not counted.`;
+}
+
+function aboutDelayedFrees({ requests }: WhatIfInput): string | undefined {
+  if (requests.delayedFrees === 0) return undefined;
+  return `${formatCount(requests.delayedFrees)} frees waited for another stream (record_stream). They wait as long as when recorded, but the GPU's timing differs from run to run.`;
+}
+
+function aboutPools({ requests, trace }: WhatIfInput): string | undefined {
+  if (trace.pools.length < 2 || !requests.pool.some((pool) => pool > 0)) return undefined;
+  return 'Private pools (CUDA graphs, MemPool) keep their memory to the end here; when the program gave them up is not in the trace.';
+}
+
+function aboutEmptyCache({ requests }: WhatIfInput): string | undefined {
+  const count = requests.releases.filter(({ cause }) => cause === 'user').length;
+  if (count === 0) return undefined;
+  const calls = count === 1 ? '1 call' : `${formatCount(count)} calls`;
+  return `${calls} of torch.cuda.empty_cache() are made here as when recorded. A call that freed nothing then is not in the trace.`;
+}
+
+function aboutCollection({ garbageCollectionThreshold }: AllocSettings, limitBytes: number) {
+  if (garbageCollectionThreshold === 0 || limitBytes < Infinity) return undefined;
+  return 'garbage_collection_threshold does nothing without a limit: in PyTorch it works only where set_per_process_memory_fraction() was called.';
+}
+
+function aboutLimit(limitBytes: number): string | undefined {
+  if (limitBytes === Infinity) return undefined;
+  return 'The limit is for PyTorch alone, as with set_per_process_memory_fraction(). The CUDA context, NCCL and other processes take their part of a card beside it.';
+}
+
+function aboutStop({ ooms }: Simulation): string | undefined {
+  const last = ooms.at(-1);
+  if (last === undefined || last.isRecorded) return undefined;
+  return 'The run ends where memory runs out: what the program would have done then is not in the trace.';
+}

@@ -1,0 +1,97 @@
+/**
+ * Where cudaMalloc puts segments. It matters for ties only: of two free blocks of one size the
+ * allocator takes the lower address. As seen in recordings, the driver takes address space in chunks of
+ * 32 MiB from the top down, the highest gap that fits, and puts what fits into the rest of a chunk
+ * there, newest first. Example: 20 MiB at …38000000, then 2 MiB at …39400000 behind it, then 20 MiB at
+ * …36000000. The choice of chunks is the driver's own; this is the most likely one.
+ */
+const CHUNK_BYTES = 32 * 2 ** 20;
+/** Below it there is room for whatever is asked for. */
+const TOP_ADDRESS = 2 ** 46;
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+export class DeviceAddresses {
+  /** By address. */
+  readonly #places: Place[] = [];
+  /** Places that may have room behind them in their last chunk, newest last. */
+  #open: Place[] = [];
+
+  /** Takes a place, `recorded` where it is free: the recorded run had a segment of that size there. */
+  take(sizeBytes: number, recorded: number | undefined): number {
+    if (recorded !== undefined && this.#isFree(recorded, sizeBytes)) {
+      return this.#insert(recorded, sizeBytes);
+    }
+    return this.#insert(this.#rest(sizeBytes) ?? this.#gap(sizeBytes), sizeBytes);
+  }
+
+  release(address: number): void {
+    const at = this.#from(address);
+    const [place] = this.#places.splice(at, 1);
+    this.#open = this.#open.filter((other) => other !== place);
+    const before = this.#places[at - 1];
+    if (before !== undefined && this.#room(at - 1) > 0 && !this.#open.includes(before)) {
+      this.#open.push(before);
+    }
+  }
+
+  #isFree(address: number, sizeBytes: number): boolean {
+    const at = this.#from(address);
+    const before = this.#places[at - 1];
+    const after = this.#places[at];
+    return (
+      (before === undefined || before.end <= address) &&
+      (after === undefined || after.start >= address + sizeBytes)
+    );
+  }
+
+  #rest(sizeBytes: number): number | undefined {
+    if (sizeBytes >= CHUNK_BYTES) return undefined;
+    return this.#open.findLast(({ start }) => this.#room(this.#from(start)) >= sizeBytes)?.end;
+  }
+
+  /** Free bytes between a place and the end of its last chunk. */
+  #room(at: number): number {
+    const { end } = this.#places[at];
+    const next = this.#places[at + 1]?.start ?? Infinity;
+    return Math.min(next, chunkEnd(end)) - end;
+  }
+
+  #gap(sizeBytes: number): number {
+    const bytes = chunkEnd(sizeBytes);
+    const places = this.#places;
+    let top = places.length > 0 ? chunkStart(places[places.length - 1].start) : TOP_ADDRESS;
+    for (let at = places.length - 2; at >= 0; at--) {
+      if (top - chunkEnd(places[at].end) >= bytes) break;
+      top = Math.min(top, chunkStart(places[at].start));
+    }
+    return top - bytes;
+  }
+
+  #insert(start: number, sizeBytes: number): number {
+    const at = this.#from(start);
+    const place = { start, end: start + sizeBytes };
+    this.#places.splice(at, 0, place);
+    this.#open = this.#open.filter((other) => other !== this.#places[at - 1]);
+    if (this.#room(at) > 0) this.#open.push(place);
+    return start;
+  }
+
+  /** The first place at the address or above it. */
+  #from(address: number): number {
+    let low = 0;
+    let high = this.#places.length;
+    while (low < high) {
+      const mid = (low + high) >>> 1;
+      if (this.#places[mid].start < address) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+}
+
+const chunkStart = (address: number): number => Math.floor(address / CHUNK_BYTES) * CHUNK_BYTES;
+const chunkEnd = (address: number): number => Math.ceil(address / CHUNK_BYTES) * CHUNK_BYTES;

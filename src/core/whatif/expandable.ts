@@ -1,0 +1,161 @@
+/**
+ * Expandable segments: address space that memory is mapped into page by page (2 MiB in the small pool,
+ * 20 MiB in the large one) and out of again. Chains hold free, used and unmapped blocks.
+ */
+import { LARGE_PAGE_BYTES, SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+import type { Arena } from './arenas.ts';
+import { type BlockRow, type BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
+import type { DeviceMemory } from './device-memory.ts';
+
+/**
+ * Address space of one segment. PyTorch takes 1.125 times the card's memory; which card is not in the
+ * trace, so this is that of 228 GiB. A smaller card starts a second segment sooner, which changes
+ * nothing as long as no more than its memory is mapped.
+ */
+const RESERVED_ADDRESS_BYTES = 256 * 2 ** 30;
+/** Expandable segments lie below all that cudaMalloc hands out. A multiple of both page sizes. */
+const FIRST_ADDRESS = 4096 * LARGE_PAGE_BYTES;
+
+export class ExpandableSegments {
+  readonly #table: BlockTable;
+  readonly #memory: DeviceMemory;
+  #nextAddress = FIRST_ADDRESS;
+
+  constructor(table: BlockTable, memory: DeviceMemory) {
+    this.#table = table;
+    this.#memory = memory;
+  }
+
+  pageBytes({ pool }: Arena): number {
+    return pool.isSmall ? SMALL_SEGMENT_BYTES : LARGE_PAGE_BYTES;
+  }
+
+  /** Maps what is missing for `bytes` at the lowest address; returns the free block, not in its list. */
+  allocate(arena: Arena, bytes: number): BlockRow {
+    const table = this.#table;
+    let row = this.#findSpace(arena, bytes);
+    if (table.use[row] === BlockUse.Unmapped) {
+      row = this.#map(arena, row, Math.min(bytes, table.sizeBytes[row]));
+    } else {
+      arena.free.remove(row);
+    }
+    while (table.sizeBytes[row] < bytes) {
+      const space = table.next[row];
+      const missing = bytes - table.sizeBytes[row];
+      // The next piece is unmapped: free ones beside each other would have been one block.
+      this.#map(arena, space, Math.min(missing, table.sizeBytes[space]), row);
+    }
+    return row;
+  }
+
+  /** Unmaps the whole pages inside a free block; its ends that share a page stay. */
+  unmapPages(arena: Arena, free: BlockRow): void {
+    const table = this.#table;
+    const page = this.pageBytes(arena);
+    const start = table.address[free];
+    const from = Math.ceil(start / page) * page;
+    const to = Math.floor((start + table.sizeBytes[free]) / page) * page;
+    if (from >= to) return;
+    arena.free.remove(free);
+    let row = free;
+    if (from > start) {
+      row = table.cut(free, from - start, BlockUse.Unmapped);
+      this.#addFree(arena, free);
+    }
+    if (to < table.address[row] + table.sizeBytes[row]) {
+      this.#addFree(arena, table.cut(row, to - from, BlockUse.Free));
+    }
+    table.use[row] = BlockUse.Unmapped;
+    this.#memory.remove(to - from, true);
+    this.addUnmapped(arena, row);
+  }
+
+  /** Adds unmapped space and merges it with that beside it; a segment that is nothing else goes. */
+  addUnmapped(arena: Arena, row: BlockRow): void {
+    const table = this.#table;
+    let first = row;
+    const before = table.prev[row];
+    if (before !== NO_BLOCK && table.use[before] === BlockUse.Unmapped) {
+      removeFrom(arena.unmapped, before);
+      table.joinNext(before);
+      first = before;
+    }
+    const after = table.next[first];
+    if (after !== NO_BLOCK && table.use[after] === BlockUse.Unmapped) {
+      removeFrom(arena.unmapped, after);
+      table.joinNext(first);
+    }
+    if (table.isWholeSegment(first)) table.delete(first);
+    else this.#insertUnmapped(arena, first);
+  }
+
+  /** Reserves address space: one unmapped block, in no list. */
+  reserve(arena: Arena, atLeastBytes: number): BlockRow {
+    // One page more than asked for, so that there is always unmapped space at the end.
+    const most = Math.max(RESERVED_ADDRESS_BYTES, atLeastBytes + LARGE_PAGE_BYTES);
+    const pages = Math.ceil(most / LARGE_PAGE_BYTES);
+    const bytes = pages * LARGE_PAGE_BYTES;
+    const row = this.#table.add(this.#nextAddress, bytes, arena.index, BlockUse.Unmapped);
+    this.#table.isExpandable[row] = 1;
+    this.#nextAddress += bytes;
+    return row;
+  }
+
+  #addFree(arena: Arena, row: BlockRow): void {
+    this.#table.freedAt[row] = arena.pool.searches;
+    arena.free.add(row);
+  }
+
+  /** The lowest unmapped block, or the free one before it, from where so many bytes are not in use. */
+  #findSpace(arena: Arena, bytes: number): BlockRow {
+    const table = this.#table;
+    for (const space of arena.unmapped) {
+      const before = table.prev[space];
+      const isFree = before !== NO_BLOCK && table.use[before] === BlockUse.Free;
+      const first = isFree ? before : space;
+      let found = 0;
+      for (let row = first; row !== NO_BLOCK && table.use[row] !== BlockUse.Used; ) {
+        found += table.sizeBytes[row];
+        if (found >= bytes) return first;
+        row = table.next[row];
+      }
+    }
+    const row = this.reserve(arena, bytes);
+    this.#insertUnmapped(arena, row);
+    return row;
+  }
+
+  /**
+   * Maps the front of unmapped space, rounded up to pages, and merges it with what is free beside it.
+   * Returns the merged block, which is in no list; `before` is such a block already.
+   */
+  #map(arena: Arena, space: BlockRow, bytes: number, before: BlockRow = NO_BLOCK): BlockRow {
+    const table = this.#table;
+    const page = this.pageBytes(arena);
+    const mapped = Math.min(Math.ceil(bytes / page) * page, table.sizeBytes[space]);
+    removeFrom(arena.unmapped, space);
+    if (mapped < table.sizeBytes[space]) {
+      this.#insertUnmapped(arena, table.cut(space, mapped, BlockUse.Unmapped));
+    }
+    table.use[space] = BlockUse.Free;
+    const after = table.next[space];
+    if (after !== NO_BLOCK && table.use[after] === BlockUse.Free) {
+      arena.free.remove(after);
+      table.joinNext(space);
+    }
+    this.#memory.add(mapped, true);
+    if (before === NO_BLOCK) return space;
+    table.joinNext(before);
+    return before;
+  }
+
+  #insertUnmapped(arena: Arena, row: BlockRow): void {
+    const { address } = this.#table;
+    const at = arena.unmapped.findIndex((other) => address[other] > address[row]);
+    arena.unmapped.splice(at < 0 ? arena.unmapped.length : at, 0, row);
+  }
+}
+
+function removeFrom(rows: BlockRow[], row: BlockRow): void {
+  rows.splice(rows.indexOf(row), 1);
+}

@@ -1,0 +1,144 @@
+/**
+ * Free blocks of one pool and stream in the allocator's order: by size, then by address. Lists of up to
+ * 256 rows hang in order behind each other, so that adding and removing costs little both for the usual
+ * fifty blocks and for the hundred thousand of a shattered pool.
+ */
+import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
+
+const CAPACITY = 256;
+
+interface Run {
+  readonly rows: Int32Array;
+  /** Sizes of the rows once more, side by side: searching touches one array. */
+  readonly sizes: Float64Array;
+  count: number;
+}
+
+const newRun = (): Run => ({
+  rows: new Int32Array(CAPACITY),
+  sizes: new Float64Array(CAPACITY),
+  count: 0,
+});
+
+export class FreeBlocks {
+  readonly #table: BlockTable;
+  readonly #runs: Run[] = [newRun()];
+  /** Where the last search ended: run and position in it. */
+  #run = 0;
+  #at = 0;
+
+  constructor(table: BlockTable) {
+    this.#table = table;
+  }
+
+  add(row: BlockRow): void {
+    const size = this.#table.sizeBytes[row];
+    this.#seek(size, this.#table.address[row], true);
+    let run = this.#runs[this.#run];
+    if (run.count === CAPACITY) {
+      run = this.#split(run);
+    }
+    const { rows, sizes, count } = run;
+    const at = this.#at;
+    rows.copyWithin(at + 1, at, count);
+    sizes.copyWithin(at + 1, at, count);
+    rows[at] = row;
+    sizes[at] = size;
+    run.count++;
+  }
+
+  /** Removes a block whose size and address are those it was added with. */
+  remove(row: BlockRow): void {
+    this.#seek(this.#table.sizeBytes[row], this.#table.address[row], false);
+    this.#removeHere();
+  }
+
+  /** Takes out the block that the last search found. */
+  removeFound(): void {
+    this.#removeHere();
+  }
+
+  /** The first block of at least so many bytes, -1 for none. */
+  first(sizeBytes: number): BlockRow {
+    this.#seek(sizeBytes, 0, false);
+    return this.#here();
+  }
+
+  /** The block behind the one that the last search found, -1 for none. */
+  after(): BlockRow {
+    this.#at++;
+    if (this.#at >= this.#runs[this.#run].count) {
+      this.#run++;
+      this.#at = 0;
+    }
+    return this.#here();
+  }
+
+  /** All blocks in order; stays valid while blocks are removed and added. */
+  all(): BlockRow[] {
+    return this.#runs.flatMap(({ rows, count }) => Array.from(rows.subarray(0, count)));
+  }
+
+  #here(): BlockRow {
+    if (this.#run >= this.#runs.length) return NO_BLOCK;
+    const run = this.#runs[this.#run];
+    return this.#at < run.count ? run.rows[this.#at] : NO_BLOCK;
+  }
+
+  /**
+   * Goes to the first block not before (size, address). Past the end of a run that is the start of the
+   * next, but for adding its end: so only the last run can grow at its end.
+   */
+  #seek(size: number, address: number, forAdding: boolean): void {
+    const runs = this.#runs;
+    let low = 0;
+    let high = runs.length - 1;
+    while (low < high) {
+      const mid = (low + high) >>> 1;
+      if (this.#isBefore(runs[mid], runs[mid].count - 1, size, address)) low = mid + 1;
+      else high = mid;
+    }
+    this.#run = low;
+    const run = runs[low];
+    let from = 0;
+    let to = run.count;
+    while (from < to) {
+      const mid = (from + to) >>> 1;
+      if (this.#isBefore(run, mid, size, address)) from = mid + 1;
+      else to = mid;
+    }
+    this.#at = from;
+    if (!forAdding && from === run.count) {
+      this.#run = runs.length;
+      this.#at = 0;
+    }
+  }
+
+  #isBefore(run: Run, at: number, size: number, address: number): boolean {
+    const other = run.sizes[at];
+    return other < size || (other === size && this.#table.address[run.rows[at]] < address);
+  }
+
+  #removeHere(): void {
+    const run = this.#runs[this.#run];
+    run.rows.copyWithin(this.#at, this.#at + 1, run.count);
+    run.sizes.copyWithin(this.#at, this.#at + 1, run.count);
+    run.count--;
+    if (run.count === 0 && this.#runs.length > 1) this.#runs.splice(this.#run, 1);
+  }
+
+  /** Moves the upper half of a full run into one of its own; stays at the place searched for. */
+  #split(run: Run): Run {
+    const half = CAPACITY / 2;
+    const upper = newRun();
+    upper.rows.set(run.rows.subarray(half));
+    upper.sizes.set(run.sizes.subarray(half));
+    upper.count = CAPACITY - half;
+    run.count = half;
+    this.#runs.splice(this.#run + 1, 0, upper);
+    if (this.#at <= half) return run;
+    this.#run++;
+    this.#at -= half;
+    return upper;
+  }
+}
