@@ -5,6 +5,7 @@
  * split depends on which ranges merged, so it has a column: in units of 512 bytes, which every native
  * block and segment is a multiple of, and as float64 only where it is not (pinned memory).
  */
+import { lowerBound } from '../base/binary-search.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
 import type { AllocationTable, CounterName, Counters, Peak } from './types.ts';
 
@@ -29,6 +30,8 @@ type Columns = { readonly [K in CounterName]: Float64Array };
 export interface CounterLog {
   readonly checkpoints: Columns;
   readonly splitDeltas: Int32Array | Float64Array;
+  /** free_requested; or free_completed in a recording that left those out (skip_actions). */
+  readonly allocatedFallsAt: TraceAction;
   /** For irregular events: the change that does not follow from the event. */
   readonly corrections: ReadonlyMap<number, Counters>;
 }
@@ -117,8 +120,9 @@ export class CounterRecorder {
     };
   }
 
-  finish(): CounterLog {
+  finish(allocatedFallsAt: TraceAction): CounterLog {
     return {
+      allocatedFallsAt,
       checkpoints: this.#checkpoints,
       splitDeltas: this.#splitDeltas,
       corrections: this.#corrections,
@@ -153,6 +157,8 @@ export class CounterReader {
   readonly #allocations: AllocationTable;
   readonly #allocationOfEvent: Int32Array;
   readonly #scratch = new Float64Array(STEP);
+  /** Events with a correction, in order: the replay met them in order. */
+  readonly #correctedEvents: readonly number[];
 
   constructor(
     log: CounterLog,
@@ -161,6 +167,7 @@ export class CounterReader {
     allocationOfEvent: Int32Array,
   ) {
     this.#log = log;
+    this.#correctedEvents = [...log.corrections.keys()];
     this.#events = events;
     this.#allocations = allocations;
     this.#allocationOfEvent = allocationOfEvent;
@@ -225,7 +232,8 @@ export class CounterReader {
     const { requestedBytes, sizeBytes } = this.#allocations;
     const isRequested = name === 'requestedBytes';
     const bytes = isRequested ? requestedBytes : sizeBytes;
-    const falls = name === 'allocatedBytes' ? TraceAction.FreeRequested : TraceAction.FreeCompleted;
+    const falls =
+      name === 'allocatedBytes' ? this.#log.allocatedFallsAt : TraceAction.FreeCompleted;
     for (let i = 0, t = from; i < out.length; i++, t++) {
       const a = action[t];
       const sign = a === TraceAction.Alloc ? 1 : a === falls ? -1 : 0;
@@ -237,8 +245,13 @@ export class CounterReader {
   }
 
   #addCorrections(name: CounterName, from: number, out: Float64Array): void {
-    for (const [event, change] of this.#log.corrections) {
-      if (event >= from && event < from + out.length) out[event - from] += change[name];
+    const events = this.#correctedEvents;
+    for (
+      let i = lowerBound(events, from);
+      i < events.length && events[i] < from + out.length;
+      i++
+    ) {
+      out[events[i] - from] += this.#log.corrections.get(events[i])?.[name] ?? 0;
     }
   }
 }

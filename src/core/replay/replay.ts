@@ -70,6 +70,8 @@ class DeviceReplay {
   readonly #finalSegments = new AddressMap();
   /** Last event that brought a segment to an address; only where it tells the segment's pool. */
   readonly #lastOpened: AddressMap;
+  /** False for a recording that left free_requested out (skip_actions). */
+  readonly #hasRequests: boolean;
   readonly #anomalies: Anomaly[] = [];
   #anomalyCount = 0;
   #lastRequested: AllocationIndex = -1;
@@ -84,6 +86,7 @@ class DeviceReplay {
     this.#counters = new CounterRecorder(length);
     this.#allocations = new AllocationBuilder(before.blocks.length, trace.events);
     this.#allocationOfEvent = new Int32Array(length).fill(-1);
+    this.#hasRequests = trace.events.action.includes(TraceAction.FreeRequested);
     this.#knowsSegments = trace.segments.length > 0;
     for (let s = 0; s < trace.segments.length; s++) {
       this.#finalSegments.set(trace.segments.address[s], s);
@@ -112,7 +115,9 @@ class DeviceReplay {
   finish(): Replay {
     const { events } = this.#trace;
     const { table } = this.#allocations;
-    const log = this.#counters.finish();
+    const log = this.#counters.finish(
+      this.#hasRequests ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
+    );
     const reader = new CounterReader(log, events, table, this.#allocationOfEvent);
     const verdict = judgeRecording(this.#trace, this.#before);
     return {
@@ -276,8 +281,8 @@ class DeviceReplay {
       return;
     }
     this.#allocationOfEvent[t] = row;
-    if (table.freeRequested[row] === NEVER) {
-      // A recording without free_requested entries (skip_actions): both fall here.
+    if (table.freeRequested[row] === NEVER && this.#hasRequests) {
+      // Its own free_requested is missing: allocated falls here too.
       this.#counters.correct(t, { ...NO_CHANGE, allocatedBytes: -table.sizeBytes[row] });
     }
     this.#endBlock(row, t);
