@@ -9,6 +9,9 @@ export interface AxisElements {
   readonly grid: SVGSVGElement;
 }
 
+/** Width of the byte axis' element, in CSS pixels. */
+export const Y_AXIS_WIDTH = 72;
+
 /** CSS pixels between ticks, at least. */
 const X_SPACING = 110;
 const Y_SPACING = 44;
@@ -29,13 +32,7 @@ export function drawAxes(
   );
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
   // Drawn towards the left from the right edge of its own element.
-  select(elements.y)
-    .selectAll<SVGGElement, number>('g.axis')
-    .data([elements.y.clientWidth])
-    .join('g')
-    .attr('class', 'axis')
-    .attr('transform', (width) => `translate(${width - 1},0)`)
-    .call(left.tickSizeOuter(0));
+  select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
   select(elements.grid)
     .selectAll('line')
     .data(yTicks.filter(({ value }) => value > y0))

@@ -11,6 +11,12 @@ export interface Point {
   readonly y: number;
 }
 
+/** Also where in the window, so that nobody has to ask for the layout. */
+export interface PointerPlace extends Point {
+  readonly clientX: number;
+  readonly clientY: number;
+}
+
 export interface GestureHandlers {
   /** Factor above 1 shows less. */
   zoomX(at: Point, factor: number): void;
@@ -20,7 +26,7 @@ export interface GestureHandlers {
   /** The range under the pointer while it is drawn; undefined when it was given up. */
   range(range: { readonly from: number; readonly to: number } | undefined): void;
   zoomToRange(from: number, to: number): void;
-  hover(at: Point | undefined): void;
+  hover(at: PointerPlace | undefined): void;
   click(at: Point): void;
   fit(): void;
 }
@@ -45,11 +51,6 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | undefined;
-
-  const pointOf = (event: MouseEvent): Point => {
-    const box = element.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
 
   function onWheel(event: WheelEvent): void {
     // The page must not scroll, and Ctrl with the wheel must not zoom it.
@@ -111,6 +112,11 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   element.addEventListener('pointerleave', () => handlers.hover(undefined), { signal });
   element.addEventListener('dblclick', () => handlers.fit(), { signal });
   return () => stop.abort();
+}
+
+/** What is in the element lets the pointer through, so the event's own offset is from its edges. */
+function pointOf({ offsetX, offsetY, clientX, clientY }: MouseEvent): PointerPlace {
+  return { x: offsetX, y: offsetY, clientX, clientY };
 }
 
 /** The wheel over the byte axis. `zoom` is given the place, 0 at the bottom and 1 at the top. */

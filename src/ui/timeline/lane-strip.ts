@@ -58,9 +58,9 @@ export class LaneStrip {
       this.#lanes = lanesOf(this.#spans, viewport.axis);
     }
     const ratio = viewport.width / width;
-    canvas.width = viewport.width;
-    canvas.height = Math.round(height * ratio);
-    context.scale(ratio, ratio);
+    resize(canvas, viewport.width, Math.round(height * ratio));
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
     context.font = FONT;
     context.textBaseline = 'middle';
     const visible = this.#lanes.slice(0, Math.floor(height / LANE_HEIGHT));
@@ -86,6 +86,12 @@ export class LaneStrip {
     const boxes = this.#boxes[Math.floor(event.offsetY / LANE_HEIGHT)];
     return boxes && boxAt(boxes, event.offsetX);
   }
+}
+
+/** Setting a size, also the same one, makes a new buffer. */
+function resize(canvas: HTMLCanvasElement, width: number, height: number): void {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
 }
 
 function paintBox(

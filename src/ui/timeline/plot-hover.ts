@@ -6,7 +6,7 @@ import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import type { FrameLayer } from './frame-layer.ts';
-import type { Point } from './gestures.ts';
+import type { Point, PointerPlace } from './gestures.ts';
 import { type HoverAnswer, HoverQuery } from './hover-query.ts';
 import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
 import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
@@ -39,7 +39,7 @@ export class PlotHover {
   readonly #query: HoverQuery;
   #theme: ThemeName;
   #plot: Plot | undefined;
-  #pointer: Point | undefined;
+  #pointer: PointerPlace | undefined;
   #answer:
     | { readonly answer: HoverAnswer; readonly content: TooltipContent | undefined }
     | undefined;
@@ -78,7 +78,7 @@ export class PlotHover {
     this.#options.repaint();
   }
 
-  setPointer(pointer: Point | undefined): void {
+  setPointer(pointer: PointerPlace | undefined): void {
     this.#pointer = pointer;
     if (pointer === undefined) {
       this.#query.cancel();
@@ -166,13 +166,12 @@ export class PlotHover {
 
   /** A marker's words go before those of the block behind it. */
   #placeTooltip(): void {
-    const { tooltip, elements } = this.#options;
+    const { tooltip } = this.#options;
     const pointer = this.#pointer;
     if (pointer === undefined) return;
     const content = this.#markerAt(pointer)?.content ?? this.#answer?.content;
-    const box = elements.overlay.getBoundingClientRect();
     if (content === undefined) tooltip.hide();
-    else tooltip.show(content, box.left + pointer.x, box.top + pointer.y);
+    else tooltip.show(content, pointer.clientX, pointer.clientY);
   }
 
   #markerAt(pointer: Point): Marker | undefined {

@@ -1,5 +1,5 @@
 /** Keys of the plot when it has the focus. */
-import type { TimelineController } from './timeline-controller.ts';
+import type { PlotNavigation } from './plot-navigation.ts';
 
 const PAN_SHARE = 0.1;
 const ZOOM_STEP = 1.5;
@@ -8,7 +8,7 @@ const ZOOM_STEP = 1.5;
 export type PlotKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
 /** Does what the key stands for; false when it stands for nothing here. */
-export function onPlotKey(event: PlotKey, plot: TimelineController): boolean {
+export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
   // Ctrl and Meta are the browser's.
   if (event.ctrlKey || event.metaKey) return false;
   const action = actionOf(event, plot);
@@ -18,7 +18,7 @@ export function onPlotKey(event: PlotKey, plot: TimelineController): boolean {
 
 function actionOf(
   { key, altKey, shiftKey }: PlotKey,
-  plot: TimelineController,
+  plot: PlotNavigation,
 ): (() => void) | undefined {
   switch (key) {
     case 'ArrowLeft':

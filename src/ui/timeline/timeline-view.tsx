@@ -1,6 +1,7 @@
 import './timeline.css';
 import { useEffect, useRef, useState } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { Y_AXIS_WIDTH } from './axes.ts';
 import { LANE_HEIGHT } from './lane-strip.ts';
 import { Minimap } from './minimap.tsx';
 import { onPlotKey } from './plot-keys.ts';
@@ -29,7 +30,11 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
   useEffect(() => plot.current?.setAnnotations(spans), [plot, spans, shown, info]);
   return (
     <section className="timeline-view" aria-label="Timeline">
-      <TimelineToolbar device={device} readout={refs.readout} onFit={() => plot.current?.fit()} />
+      <TimelineToolbar
+        device={device}
+        readout={refs.readout}
+        onFit={() => plot.current?.navigation.fit()}
+      />
       <div className="plot-grid">
         {levels > 0 && (
           <LaneHead
@@ -45,7 +50,9 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
           aria-label="Annotations"
           role="img"
         />
-        <svg ref={refs.yAxis} className="axis y-axis" aria-hidden="true" />
+        <svg ref={refs.yAxis} className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
+          <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+        </svg>
         <div className="plot">
           <div
             ref={refs.surface}
@@ -58,7 +65,7 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
             aria-roledescription="stacked timeline"
             aria-describedby="plot-hint"
             onKeyDown={(event) => {
-              if (plot.current !== undefined && onPlotKey(event, plot.current)) {
+              if (plot.current !== undefined && onPlotKey(event, plot.current.navigation)) {
                 event.preventDefault();
               }
             }}

@@ -7,6 +7,8 @@ const OFFSET = 14;
 export class Tooltip {
   readonly #element: HTMLElement;
   #content: TooltipContent | undefined;
+  /** Asked for once a content: it costs a layout. */
+  #size = { width: 0, height: 0 };
 
   constructor(element: HTMLElement) {
     this.#element = element;
@@ -15,14 +17,11 @@ export class Tooltip {
   /** `x` and `y` are CSS pixels in the window. */
   show(content: TooltipContent, x: number, y: number): void {
     if (content !== this.#content) this.#fill(content);
-    this.#content = content;
-    this.#element.hidden = false;
-    const { offsetWidth, offsetHeight } = this.#element;
-    const { clientWidth, clientHeight } = document.documentElement;
-    const fitsRight = x + OFFSET + offsetWidth < clientWidth;
-    const fitsBelow = y + OFFSET + offsetHeight < clientHeight;
-    const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - offsetWidth);
-    const top = fitsBelow ? y + OFFSET : Math.max(0, y - OFFSET - offsetHeight);
+    const { width, height } = this.#size;
+    const fitsRight = x + OFFSET + width < window.innerWidth;
+    const fitsBelow = y + OFFSET + height < window.innerHeight;
+    const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
+    const top = fitsBelow ? y + OFFSET : Math.max(0, y - OFFSET - height);
     this.#element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
 
@@ -31,11 +30,15 @@ export class Tooltip {
     this.#content = undefined;
   }
 
-  #fill({ title, label, lines }: TooltipContent): void {
+  #fill(content: TooltipContent): void {
+    const { title, label, lines } = content;
     const head = element('div', 'tooltip-head', '');
     head.append(element('strong', '', title), element('code', '', label));
     const rest = lines.map((line) => element('div', 'tooltip-line', line));
     this.#element.replaceChildren(head, ...rest);
+    this.#element.hidden = false;
+    this.#content = content;
+    this.#size = { width: this.#element.offsetWidth, height: this.#element.offsetHeight };
   }
 }
 

@@ -1,0 +1,225 @@
+/** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
+import type { AnnotationSpan, DeviceInfo, HitResult } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { Viewport } from '../../core/timeline/types.ts';
+import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/timeline/viewport.ts';
+import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
+import type { ViewState, ViewStore } from '../../state/view-store.ts';
+import type { GestureHandlers, Point } from './gestures.ts';
+import { extentOf, rangeX, rangeY } from './viewport-of.ts';
+
+/** What is on the canvas now. */
+export interface Plot {
+  readonly viewport: Viewport;
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Device pixels a CSS pixel. */
+  readonly pixelRatio: number;
+  /** Where the pinned event is on the x axis; undefined without one. */
+  readonly cursorX: number | undefined;
+}
+
+export interface PlotNavigationOptions {
+  readonly device: DeviceInfo;
+  readonly session: Pick<SessionApi, 'hit' | 'crosshair'>;
+  readonly view: ViewStore;
+  /** Undefined while there is no picture yet. */
+  readonly plot: () => Plot | undefined;
+  /** The question for a point; undefined while its picture is awaited. */
+  readonly hitRequestAt: (at: Point) => HitRequest | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Where in the stack the pinned allocation was met; neighbours are found from there. */
+interface PinnedPlace {
+  readonly state: EventIndex;
+  readonly bottomBytes: number;
+  readonly topBytes: number;
+}
+
+export class PlotNavigation {
+  readonly #options: PlotNavigationOptions;
+  #panStart: Viewport | undefined;
+  #pinned: PinnedPlace | undefined;
+
+  constructor(options: PlotNavigationOptions) {
+    this.#options = options;
+  }
+
+  /** Shares are of the plot's width and height. */
+  panShare(x: number, y: number): void {
+    this.#move((viewport, extent) =>
+      panBy(viewport, x * viewport.width, y * viewport.height, extent),
+    );
+  }
+
+  /** Around the pinned event, where that is in view, unless a place is given. */
+  zoomX(factor: number, at?: number): void {
+    this.#move((viewport, extent) =>
+      zoomXAt(viewport, at ?? this.#cursorShare() ?? 0.5, factor, extent),
+    );
+  }
+
+  zoomY(factor: number, at = 0): void {
+    this.#move((viewport, extent) => zoomYAt(viewport, at, factor, extent), true);
+  }
+
+  fit(): void {
+    this.#options.view.commit({ x: 'all', y: 'fit' });
+  }
+
+  /** The pinned event moves on by `step`; the first step begins in the middle of the plot. */
+  stepEvent(step: number): void {
+    const { view, device } = this.#options;
+    const from = this.#view.cursor ?? this.#stateInTheMiddle();
+    if (from === undefined) return;
+    const to = Math.max(0, Math.min(device.events - 1, from + step));
+    view.move({ cursor: to });
+  }
+
+  /** To the nearest OOM before (-1) or after (1) the pinned event. */
+  stepOom(direction: -1 | 1): void {
+    const { view, device } = this.#options;
+    const from = this.#view.cursor ?? (direction > 0 ? -1 : device.events);
+    const found =
+      direction > 0
+        ? device.ooms.find(({ event }) => event > from)
+        : device.ooms.findLast(({ event }) => event < from);
+    if (found !== undefined) view.commit({ cursor: found.event });
+  }
+
+  /** Pins the newest allocation, on top of the stack, at the pinned event. */
+  async pinNewest(): Promise<void> {
+    const { session, device, onError } = this.#options;
+    const state = this.#view.cursor ?? this.#stateInTheMiddle();
+    if (state === undefined) return;
+    try {
+      const { counters } = await session.crosshair({ device: device.index, event: state });
+      await this.#pinAt(state, counters.activeBytes - 1, counters.activeBytes);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Pins the neighbour above (1) or below (-1) in the stack. */
+  async pinNeighbour(direction: -1 | 1): Promise<void> {
+    const pinned = this.#pinned;
+    if (pinned === undefined) return this.pinNewest();
+    const from = direction > 0 ? pinned.topBytes : pinned.bottomBytes - 1;
+    if (from >= 0) await this.#pinAt(pinned.state, from, from + 1);
+  }
+
+  clear(): void {
+    this.#pinned = undefined;
+    this.#options.view.commit({ selection: undefined, cursor: undefined });
+  }
+
+  /** What gestures on the plot do. */
+  readonly gestures: Omit<GestureHandlers, 'hover' | 'range'> = {
+    zoomX: (at, factor) => this.zoomX(factor, at.x / this.#width),
+    zoomY: (at, factor) => this.zoomY(factor, 1 - at.y / this.#height),
+    pan: (move, isFirst) => this.#pan(move, isFirst),
+    zoomToRange: (from, to) => this.#zoomToPixels(from, to),
+    click: (at) => void this.#click(at),
+    fit: () => this.fit(),
+  };
+
+  zoomToSpan(span: AnnotationSpan): void {
+    if (this.#view.axis === 'time') this.#commitRange(span.startUs, span.endUs);
+    else this.#commitRange(span.startEvent, span.endEvent);
+  }
+
+  /** Brings `x` to the middle if it is out of view. */
+  bringIntoView(x: number): void {
+    this.#move((viewport, extent) => {
+      const { x0, x1, width } = viewport;
+      if (x >= x0 && x < x1) return viewport;
+      return panBy(viewport, ((x - (x0 + x1) / 2) / (x1 - x0)) * width, 0, extent);
+    });
+  }
+
+  get #view(): ViewState {
+    return this.#options.view.getState().view;
+  }
+
+  get #width(): number {
+    return this.#options.plot()?.width ?? 1;
+  }
+
+  get #height(): number {
+    return this.#options.plot()?.height ?? 1;
+  }
+
+  #move(change: (viewport: Viewport, extent: Extent) => Viewport, withY = false): void {
+    const viewport = this.#options.plot()?.viewport;
+    if (viewport === undefined) return;
+    const { device, view } = this.#options;
+    const extent = extentOf(device, viewport.axis);
+    const moved = change(viewport, extent);
+    if (moved === viewport) return;
+    const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
+    view.move({ x: rangeX(moved, extent), ...(isYMoved && { y: rangeY(moved) }) });
+  }
+
+  #pan(move: Point, isFirst: boolean): void {
+    const plot = this.#options.plot();
+    if (isFirst) this.#panStart = plot?.viewport;
+    const start = this.#panStart;
+    if (plot === undefined || start === undefined) return;
+    const columns = -move.x * plot.pixelRatio;
+    const rows = this.#view.y === 'fit' ? 0 : move.y * plot.pixelRatio;
+    this.#move((_, extent) => panBy(start, columns, rows, extent));
+  }
+
+  #zoomToPixels(from: number, to: number): void {
+    const plot = this.#options.plot();
+    if (plot === undefined || from === to) return;
+    const { x0, x1 } = plot.viewport;
+    const perPixel = (x1 - x0) / plot.width;
+    this.#commitRange(x0 + from * perPixel, x0 + to * perPixel);
+  }
+
+  #commitRange(from: number, to: number): void {
+    const viewport = this.#options.plot()?.viewport;
+    if (viewport === undefined) return;
+    const extent = extentOf(this.#options.device, viewport.axis);
+    const x = rangeX(zoomToRange(viewport, from, to, extent), extent);
+    this.#options.view.commit({ x });
+  }
+
+  async #click(at: Point): Promise<void> {
+    const request = this.#options.hitRequestAt(at);
+    if (request !== undefined) {
+      await this.#pinAt(request.state, request.bytesFrom, request.bytesTo);
+    }
+  }
+
+  async #pinAt(state: EventIndex, bytesFrom: number, bytesTo: number): Promise<void> {
+    const { session, device, view, onError } = this.#options;
+    try {
+      const hit = await session.hit({ device: device.index, state, bytesFrom, bytesTo });
+      this.#pinned = hit && placeOf(hit, state);
+      view.commit({ selection: hit?.label, cursor: state });
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Where the pinned event is across the plot; undefined out of view. */
+  #cursorShare(): number | undefined {
+    const plot = this.#options.plot();
+    if (plot?.cursorX === undefined) return undefined;
+    const { x0, x1 } = plot.viewport;
+    const share = (plot.cursorX - x0) / (x1 - x0);
+    return share >= 0 && share <= 1 ? share : undefined;
+  }
+
+  #stateInTheMiddle(): EventIndex | undefined {
+    return this.#options.hitRequestAt({ x: this.#width / 2, y: 0 })?.state;
+  }
+}
+
+function placeOf(hit: HitResult, state: EventIndex): PinnedPlace {
+  return { state, bottomBytes: hit.bottomBytes, topBytes: hit.bottomBytes + hit.blockBytes };
+}
