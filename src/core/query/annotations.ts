@@ -27,7 +27,10 @@ interface Range {
  * range without events has startEvent = endEvent. A missing START or END is taken as the trace's
  * first or last moment.
  */
-export function annotationSpans({ snapshot, trace }: DeviceContext): AnnotationSpan[] {
+export function annotationSpans({
+  snapshot,
+  trace,
+}: Pick<DeviceContext, 'snapshot' | 'trace'>): AnnotationSpan[] {
   const { timeUs } = trace.events;
   if (timeUs === undefined || timeUs.length === 0) return [];
   const originUs = timeUs[0];

@@ -1,0 +1,92 @@
+/** Runs every detector over one device, handing out findings as they come. */
+import { detectChurn } from './churn.ts';
+import { detectFragmentation } from './fragmentation.ts';
+import { detectGrowth } from './growth.ts';
+import { detectNoGrad } from './no-grad.ts';
+import { detectOom } from './oom.ts';
+import { detectPeak } from './peak.ts';
+import { detectPendingFree } from './pending-free.ts';
+import { Study } from './study.ts';
+import {
+  type AnalysisInput,
+  type Check,
+  DETECTOR_IDS,
+  type DetectorId,
+  type DetectorResult,
+  type Finding,
+  SEVERITIES,
+} from './types.ts';
+import { detectWaste } from './waste.ts';
+import { plural } from './words.ts';
+
+const DETECTORS: Readonly<Record<DetectorId, (study: Study) => DetectorResult>> = {
+  growth: detectGrowth,
+  oom: detectOom,
+  fragmentation: detectFragmentation,
+  'no-grad': detectNoGrad,
+  peak: detectPeak,
+  'pending-free': detectPendingFree,
+  churn: detectChurn,
+  waste: detectWaste,
+};
+
+export interface AnalyseOptions {
+  /** Findings of a detector come before its check. */
+  readonly onFinding?: (finding: Finding) => void;
+  readonly onCheck?: (check: Check) => void;
+  readonly isCancelled?: () => boolean;
+  /** Awaited between detectors, so that a worker can read its messages. */
+  readonly pause?: () => Promise<void>;
+}
+
+export interface Analysis {
+  /** In the detectors' order. */
+  readonly checks: readonly Check[];
+  /** The gravest first, then the largest. */
+  readonly findings: readonly Finding[];
+}
+
+/** @throws CancelledError when `isCancelled` says so; what has been handed out until then stays true. */
+export async function analyse(
+  input: AnalysisInput,
+  options: AnalyseOptions = {},
+): Promise<Analysis> {
+  const study = new Study(input, options.isCancelled);
+  const findings: Finding[] = [];
+  const checks: Check[] = [];
+  for (const detector of DETECTOR_IDS) {
+    await options.pause?.();
+    study.checkCancelled();
+    const result = DETECTORS[detector](study);
+    if (result.status === 'found') {
+      for (const finding of result.findings) {
+        findings.push(finding);
+        options.onFinding?.(finding);
+      }
+    }
+    const check = { detector, status: result.status, reason: reasonOf(result) };
+    checks.push(check);
+    options.onCheck?.(check);
+  }
+  return { checks, findings: findings.sort(bySeverity) };
+}
+
+/** One detector by itself: for tests, and for asking again with other rows. */
+export function detect(detector: DetectorId, study: Study): DetectorResult {
+  return DETECTORS[detector](study);
+}
+
+export function bySeverity(a: Finding, b: Finding): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
+}
+
+function reasonOf(result: DetectorResult): string {
+  switch (result.status) {
+    case 'found':
+      return plural(result.findings.length, 'finding');
+    case 'clear':
+      return result.checked;
+    default:
+      return result.reason;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Tensors that grow by being copied into a slightly larger one, over and over: `x = torch.cat([x, new])`.
+ * At one site each allocation is a little larger than the one before it, which is freed right after.
+ */
+import { type StackIndex, TraceAction } from '../snapshot/tables.ts';
+import type { Study } from './study.ts';
+
+export interface Concatenation {
+  readonly stack: StackIndex;
+  readonly copies: number;
+  readonly smallestBytes: number;
+  readonly largestBytes: number;
+  /** Bytes allocated for all the copies together. */
+  readonly copiedBytes: number;
+  readonly firstEvent: number;
+  readonly lastEvent: number;
+}
+
+const MIN_COPIES = 12;
+/** The old one goes within so many events after the new one came. */
+const NEAR_EVENTS = 6;
+const MIN_GROWTH = 3;
+/** Of the frees at the site that could be. */
+const MIN_SHARE = 0.6;
+
+export function findConcatenations(study: Study): Concatenation[] {
+  const { sites, siteCount } = study;
+  const { trace, replay } = study.input;
+  const { allocations: table, allocationOfEvent } = replay;
+  const latest = new Int32Array(siteCount).fill(-1);
+  /** Frees at a site while its latest tensor was of about the same size: those that could be copies. */
+  const comparable = new Int32Array(siteCount);
+  const found = new Map<number, { -readonly [K in keyof Concatenation]: Concatenation[K] }>();
+  const { action } = trace.events;
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    if (id < 0 || table.stack[id] <= 0) continue;
+    const site = sites[id];
+    if (action[t] === TraceAction.Alloc) latest[site] = id;
+    else if (action[t] === TraceAction.FreeRequested) {
+      const next = latest[site];
+      const before = table.requestedBytes[id];
+      const after = table.requestedBytes[next];
+      if (after > 2 * before || before > 2 * after) continue;
+      comparable[site]++;
+      const grew = next > id && t - table.start[next] <= NEAR_EVENTS && after > before;
+      if (!grew) continue;
+      const known = found.get(site);
+      if (known === undefined) {
+        found.set(site, {
+          stack: table.stack[id],
+          copies: 1,
+          smallestBytes: before,
+          largestBytes: after,
+          copiedBytes: after,
+          firstEvent: table.start[id],
+          lastEvent: t,
+        });
+      } else {
+        known.copies++;
+        known.smallestBytes = Math.min(known.smallestBytes, before);
+        known.largestBytes = Math.max(known.largestBytes, after);
+        known.copiedBytes += after;
+        known.lastEvent = t;
+      }
+    }
+  }
+  return [...found]
+    .filter(([site, { copies }]) => copies >= MIN_COPIES && copies >= MIN_SHARE * comparable[site])
+    .map(([, concatenation]) => concatenation)
+    .filter((c) => c.largestBytes >= MIN_GROWTH * c.smallestBytes)
+    .sort((a, b) => b.copiedBytes - a.copiedBytes);
+}

@@ -1,0 +1,68 @@
+/** Pieces that all detectors' findings are made of. */
+import type { FrameView, StackView } from '../query/types.ts';
+import type { AllocationIndex } from '../replay/types.ts';
+import type { StackIndex } from '../snapshot/tables.ts';
+import type { Study } from './study.ts';
+import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
+import { baseName } from './words.ts';
+
+/** Points of a small plot: more cannot be seen. */
+export const MAX_POINTS = 240;
+
+export function evidence(
+  study: Study,
+  allocations: readonly AllocationIndex[],
+  stacks: readonly StackIndex[],
+  gaps: readonly AddressGap[] = [],
+): Evidence {
+  const { sizeBytes } = study.input.replay.allocations;
+  const largest =
+    allocations.length <= MAX_EVIDENCE
+      ? allocations
+      : [...allocations].sort((a, b) => sizeBytes[b] - sizeBytes[a]).slice(0, MAX_EVIDENCE);
+  return {
+    allocations: largest,
+    allocationCount: allocations.length,
+    stacks: [...new Set(stacks)],
+    gaps,
+  };
+}
+
+/** Where a finding points to. `first`: the frame to look at where it is not the innermost user frame. */
+export function place(
+  { input }: Study,
+  stack: StackIndex | undefined,
+  first?: number,
+): { frame: FrameView | undefined; stack: readonly FrameView[]; stackKind: StackView['kind'] } {
+  if (stack === undefined) return { frame: undefined, stack: [], stackKind: 'no-context' };
+  const view = input.stacks.view(stack);
+  const frame =
+    first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
+  return { frame, stack: view.frames.filter(({ role }) => role !== 'noise'), stackKind: view.kind };
+}
+
+/**
+ * The same for the same cause in another recording: file names without folders, functions, no line
+ * numbers (they move with every edit), no addresses.
+ */
+export function fingerprint(
+  { input }: Study,
+  detector: DetectorId,
+  kind: string,
+  stack: StackIndex | undefined,
+): string {
+  const frames = stack === undefined ? [] : input.stacks.view(stack).frames;
+  const users = frames.filter(({ role }) => role === 'user');
+  const names = users.map(({ filename, name }) => `${baseName(filename)}:${name}`);
+  return [detector, kind, ...names.slice(0, 8)].join('|');
+}
+
+/** At most MAX_POINTS of them, evenly, the last always. */
+export function thinned<T>(points: ArrayLike<T>): T[] {
+  const all = Array.from(points);
+  if (all.length <= MAX_POINTS) return all;
+  return Array.from(
+    { length: MAX_POINTS },
+    (_, i) => all[Math.round((i * (all.length - 1)) / (MAX_POINTS - 1))],
+  );
+}

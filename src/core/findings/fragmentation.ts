@@ -1,0 +1,296 @@
+/**
+ * Memory that is reserved and that no tensor uses.
+ *
+ * A gap at one moment is normal: after a step the allocator holds on to what activations had. What is
+ * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
+ * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
+ */
+import { formatBytes } from '../base/format.ts';
+import { EMPTY_STACK, type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import { type SegmentState, segmentsAt } from './address-state.ts';
+import { type Concatenation, findConcatenations } from './concatenation.ts';
+import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
+import { stepCount } from './rhythm.ts';
+import { churningSites } from './size-churn.ts';
+import type { Study } from './study.ts';
+import type { DetectorResult, Fact, Finding, FindingPart, Severity } from './types.ts';
+import { percent, placeOf, plural } from './words.ts';
+
+const MIN_SHARE = 1 / 3;
+const MIN_BYTES = 128 * 2 ** 20;
+const GRAVE_SHARE = 0.45;
+const GRAVE_BYTES = 2 ** 30;
+const TOP_PARTS = 8;
+const MAX_GAPS = 200;
+
+export function detectFragmentation(study: Study): DetectorResult {
+  const { replay, trace } = study.input;
+  if (!study.hasTrace) {
+    return {
+      status: 'cannot-tell',
+      reason: `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
+    };
+  }
+  const { reservedBytes, activeBytes } = replay.peaks;
+  const excessBytes = reservedBytes.bytes - activeBytes.bytes;
+  const share = reservedBytes.bytes > 0 ? excessBytes / reservedBytes.bytes : 0;
+  const concatenations = findConcatenations(study);
+  const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
+  if (share < MIN_SHARE || excessBytes < MIN_BYTES) {
+    const worth = concatenations.filter((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
+    if (worth.length > 0)
+      return { status: 'found', findings: [concatenationFinding(study, worth[0])] };
+    return {
+      status: 'clear',
+      checked: `${figures}: ${percent(share)} in gaps or waiting in the cache.`,
+    };
+  }
+  if (reservedBytes.event < 0 && replay.recording !== 'complete') {
+    return {
+      status: 'cannot-tell',
+      reason: `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
+    };
+  }
+  const events = trace.events.length;
+  if (events === 0) return { status: 'clear', checked: figures };
+  const findings = [fragmentationFinding(study, excessBytes, share)];
+  const [largest] = concatenations;
+  if (largest !== undefined) findings.push(concatenationFinding(study, largest));
+  return { status: 'found', findings };
+}
+
+function fragmentationFinding(study: Study, excessBytes: number, share: number): Finding {
+  const { peaks } = study.input.replay;
+  const ooms = study.eventsOf(TraceAction.Oom);
+  const event = ooms[ooms.length - 1] ?? worstEvent(study);
+  const segments = segmentsAt(study, event);
+  const pins = pinningSites(study, segments);
+  const churn = churningSites(study).slice(0, 3);
+  // Backward has no line to show: the first that has one is more use, and the parts name them all.
+  const named = pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
+  const churning = churn.find(({ stack }) => stack > EMPTY_STACK);
+  const where = place(study, named?.part.stack ?? churning?.stack);
+  const gaps = segments
+    .flatMap((segment) => segment.gaps)
+    .sort((a, b) => b.sizeBytes - a.sizeBytes);
+  const pinned = pins.flatMap(({ allocations }) => allocations);
+  const severity: Severity =
+    (share >= GRAVE_SHARE && excessBytes >= GRAVE_BYTES) || ooms.length > 0
+      ? 'high'
+      : excessBytes >= GRAVE_BYTES / 2
+        ? 'medium'
+        : 'low';
+  const pinText =
+    named === undefined
+      ? ''
+      : ` ${placeOf(where.frame)} pins ${named === pins[0] ? 'the most' : 'the most of the lines that are known'}: ${plural(named.part.count, 'block')} of it keep ${formatBytes(named.part.bytes)} of gaps from being given back.`;
+  const churnText =
+    churning === undefined
+      ? ''
+      : ` Sizes churn: ${placeOf(study.input.stacks.topUserFrameView(churning.stack))} asked for ${plural(churning.sizes, 'different size')} from ${formatBytes(churning.smallestBytes)} to ${formatBytes(churning.largestBytes)}, and blocks cached for one do not fit the next.`;
+  return {
+    detector: 'fragmentation',
+    kind: 'reserved-unused',
+    severity,
+    bytes: excessBytes,
+    claim: `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${percent(share)}) was lost to gaps and to cached blocks that no request fitted.${pinText}${churnText}`,
+    ...where,
+    perStep: undefined,
+    events: { first: growthOfGap(study), last: event },
+    parts: [
+      ...pins.slice(0, TOP_PARTS).map(({ part }) => part),
+      ...churn.map(
+        ({ stack, sizes, bytes }): FindingPart => ({
+          stack,
+          frame: study.input.stacks.topUserFrameView(stack),
+          bytes,
+          count: sizes,
+          note: 'different sizes asked for',
+        }),
+      ),
+    ],
+    facts: gapFacts(study, event, segments),
+    evidence: evidence(
+      study,
+      pinned,
+      [...pins.map(({ part }) => part.stack), ...churn.map(({ stack }) => stack)],
+      gaps.slice(0, MAX_GAPS),
+    ),
+    series: gapSeries(study),
+    advice: [
+      'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts: a segment then grows in place, and its free pages are given back.',
+      'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
+      'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
+      'Where neither is possible, garbage_collection_threshold:0.8 with a memory fraction set lets the allocator give cached blocks back earlier.',
+    ],
+    disproof:
+      'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
+    fingerprint: fingerprint(study, 'fragmentation', 'reserved-unused', named?.part.stack),
+  };
+}
+
+/** When most free memory lay in segments that were in use: there the pins can be seen. */
+function worstEvent(study: Study): EventIndex {
+  const { inactiveSplitBytes, reservedBytes } = study.input.replay.peaks;
+  return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
+}
+
+interface Pin {
+  readonly part: FindingPart;
+  readonly allocations: number[];
+}
+
+/**
+ * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
+ * the blocks that are still in it, so that sums are true.
+ */
+function pinningSites(study: Study, segments: readonly SegmentState[]): Pin[] {
+  const { stack } = study.input.replay.allocations;
+  const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
+  for (const { live, freeBytes, isSmall } of segments) {
+    if (live.length === 0 || freeBytes === 0 || isSmall) continue;
+    const counted = new Set<number>();
+    for (const id of live) {
+      const site = bySite.get(stack[id]) ?? { bytes: 0, ids: [], segments: 0 };
+      bySite.set(stack[id], site);
+      site.bytes += freeBytes / live.length;
+      site.ids.push(id);
+      if (!counted.has(stack[id])) site.segments++;
+      counted.add(stack[id]);
+    }
+  }
+  return [...bySite]
+    .map(([site, { bytes, ids, segments: count }]) => ({
+      part: {
+        stack: site,
+        frame: study.input.stacks.topUserFrameView(site),
+        bytes: Math.round(bytes),
+        count: ids.length,
+        note: `pins ${plural(count, 'segment')}`,
+      },
+      allocations: ids,
+    }))
+    .sort((a, b) => b.part.bytes - a.part.bytes);
+}
+
+function gapFacts(study: Study, event: EventIndex, segments: readonly SegmentState[]): Fact[] {
+  const { requestedBytes, length, start } = study.input.replay.allocations;
+  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
+  const empty = segments.filter(({ live }) => live.length === 0);
+  const cached = empty.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let largestRequest = 0;
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    largestRequest = Math.max(largestRequest, requestedBytes[id] || 0);
+  }
+  const usable = segments
+    .flatMap(({ gaps }) => gaps)
+    .filter(({ sizeBytes }) => sizeBytes >= largestRequest)
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return [
+    { label: 'seen at event', count: event },
+    { label: 'reserved then', bytes: total },
+    { label: 'free then', bytes: free },
+    { label: 'of it in empty, cached segments', bytes: cached },
+    { label: 'of it in gaps between blocks', bytes: free - cached },
+    {
+      label: 'largest contiguous free range',
+      bytes: Math.max(0, ...segments.map((s) => s.largestFreeBytes)),
+    },
+    { label: 'largest request so far', bytes: largestRequest },
+    {
+      label: 'free, but in ranges too small for it',
+      text: percent(free > 0 ? (free - usable) / free : 0),
+    },
+  ];
+}
+
+/** First event at which half of the final gap between the two peaks was there. */
+function growthOfGap(study: Study): EventIndex {
+  const points = gapCurve(study);
+  const last = points[points.length - 1];
+  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
+}
+
+interface GapPoint {
+  readonly event: EventIndex;
+  /** Highest reserved so far minus highest active so far. */
+  readonly gap: number;
+}
+
+/** Where segments came: between them the gap can only shrink. */
+function gapCurve(study: Study): GapPoint[] {
+  const { trace, replay } = study.input;
+  const { action, sizeBytes } = trace.events;
+  const { allocations: table, allocationOfEvent, start } = replay;
+  const points: GapPoint[] = [];
+  let [active, reserved] = [start.activeBytes, start.reservedBytes];
+  let [mostActive, mostReserved] = [active, reserved];
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    switch (action[t]) {
+      case TraceAction.Alloc:
+        if (id >= 0) active += table.sizeBytes[id];
+        mostActive = Math.max(mostActive, active);
+        break;
+      case TraceAction.FreeCompleted:
+        if (id >= 0) active -= table.sizeBytes[id];
+        break;
+      case TraceAction.SegmentAlloc:
+      case TraceAction.SegmentMap:
+        reserved += sizeBytes[t];
+        if (reserved > mostReserved) {
+          mostReserved = reserved;
+          points.push({ event: t, gap: mostReserved - mostActive });
+        }
+        break;
+      case TraceAction.SegmentFree:
+      case TraceAction.SegmentUnmap:
+        reserved -= sizeBytes[t];
+        break;
+      default:
+    }
+  }
+  return points;
+}
+
+function gapSeries(study: Study): Finding['series'] {
+  const points = thinned(gapCurve(study));
+  if (points.length < 2) return undefined;
+  return {
+    unit:
+      study.rhythms.length > 0 && stepCount(study.rhythms[0]) === points.length ? 'step' : 'event',
+    label: 'reserved that no tensor needed',
+    events: points.map(({ event }) => event),
+    bytes: points.map(({ gap }) => Math.max(0, gap)),
+  };
+}
+
+function concatenationFinding(study: Study, concatenation: Concatenation): Finding {
+  const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
+  const where = place(study, stack);
+  return {
+    detector: 'fragmentation',
+    kind: 'growing-concatenation',
+    severity: 'low',
+    bytes: largestBytes,
+    claim: `${placeOf(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
+    ...where,
+    perStep: undefined,
+    events: { first: concatenation.firstEvent, last: concatenation.lastEvent },
+    parts: [{ stack, frame: where.frame, bytes: largestBytes, count: copies, note: 'copies' }],
+    facts: [
+      { label: 'copies', count: copies },
+      { label: 'allocated for copies', bytes: copiedBytes },
+    ],
+    evidence: evidence(study, [], [stack]),
+    series: undefined,
+    advice: [
+      'Allocate the full size once and fill it by slices, or keep the pieces in a list and concatenate once at the end.',
+      'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
+    ],
+    disproof:
+      'The sizes grow because the inputs do, and the old tensor is not copied: then it is a curriculum, not a concatenation.',
+    fingerprint: fingerprint(study, 'fragmentation', 'growing-concatenation', stack),
+  };
+}

@@ -1,0 +1,79 @@
+/** Which statement holds a kept graph. The tensors themselves do not say: they were made in the model. */
+import type { StackIndex } from '../snapshot/tables.ts';
+import type { GrowingSite } from './growing-sites.ts';
+import { SCALAR_BYTES } from './growth-groups.ts';
+import type { Rhythm } from './rhythm.ts';
+import type { Study } from './study.ts';
+
+/**
+ * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces
+ * it, and its graph is what stays. So look for scalars made outside the model, after the last tensor
+ * of the graph, once a step, each freed soon after the next was made. Undefined when the graph ends
+ * in the model: then the output itself is kept.
+ */
+export function runningTotal(
+  study: Study,
+  holder: GrowingSite,
+  { bounds }: Rhythm,
+): StackIndex | undefined {
+  const { traits, input } = study;
+  const { allocations: table } = input.replay;
+  if (traits.isForward(holder.stack)) return undefined;
+  const steps = bounds.length - 1;
+  const middle = Math.max(1, steps >> 1);
+  const from = holder.kept.find((id) => table.start[id] > bounds[middle]);
+  if (from === undefined) return undefined;
+  const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
+  let found: StackIndex | undefined;
+  // Up to the model of the next step: the total may be made after the optimizer has run.
+  for (let id = from; id < next; id++) {
+    const stack = table.stack[id];
+    if (table.start[id] > bounds[middle + 1] && traits.isForward(stack)) break;
+    const isCandidate =
+      table.requestedBytes[id] <= SCALAR_BYTES &&
+      traits.hasPython(stack) &&
+      !traits.isBackward(stack) &&
+      !traits.isForward(stack) &&
+      !traits.isOptimizer(stack);
+    if (isCandidate && isReplacedByNext(study, id)) found = stack;
+  }
+  return found;
+}
+
+/** Freed within a few events after the next allocation of its own site, which is not at once. */
+function isReplacedByNext(study: Study, id: number): boolean {
+  const { stack, start, freeRequested, length } = study.input.replay.allocations;
+  for (let next = id + 1; next < length; next++) {
+    if (start[next] > freeRequested[id]) return false;
+    if (stack[next] === stack[id]) {
+      const isOld = start[next] - start[id] > 100;
+      return isOld && freeRequested[id] - start[next] <= 4;
+    }
+  }
+  return false;
+}
+
+/**
+ * The statement in the loop that leads to a stack: for a graph it says more than the innermost line,
+ * which is somewhere in the model. The innermost user frame at or below the loop's own function.
+ */
+export function statementFrame(
+  { tree, input, traits }: Study,
+  stack: StackIndex,
+  loops: readonly Rhythm[],
+): number | undefined {
+  if (!traits.hasPython(stack)) return undefined;
+  const path: number[] = [];
+  for (let row = tree.rowOf[stack]; row > 0; row = tree.parent[row]) path.push(row);
+  for (const loop of loops) {
+    if (loop.source !== 'loop') continue;
+    const around = tree.parent[tree.rowOf[loop.row]];
+    const at = path.findIndex((row) => tree.parent[row] === around);
+    if (at < 0) continue;
+    // Outward in, from the loop's own line: the first line that is the user's.
+    for (let i = at; i >= 0; i--) {
+      if (input.stacks.frame(tree.frame[path[i]]).role === 'user') return tree.frame[path[i]];
+    }
+  }
+  return input.stacks.topUserFrame(stack);
+}

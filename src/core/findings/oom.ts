@@ -1,0 +1,103 @@
+/** For each OOM event: what was asked, what was there, and why it did not fit. */
+import { formatBytes } from '../base/format.ts';
+import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import { segmentsAt } from './address-state.ts';
+import { evidence, fingerprint, place } from './finding-parts.ts';
+import { liveAt, sitePart, sumBySite } from './live-sites.ts';
+import { judgeOom } from './oom-verdict.ts';
+import { classesAt } from './peak-classes.ts';
+import type { Study } from './study.ts';
+import type { DetectorResult, Fact, Finding } from './types.ts';
+import { placeOf } from './words.ts';
+
+/** OOMs told one by one; a program that catches and retries can have thousands. */
+const MAX_OOMS = 20;
+const TOP_SITES = 8;
+
+export function detectOom(study: Study): DetectorResult {
+  const { replay } = study.input;
+  if (!study.hasTrace) {
+    return { status: 'cannot-tell', reason: 'The file has no trace, so no OOM could be recorded.' };
+  }
+  const ooms = study.eventsOf(TraceAction.Oom);
+  if (ooms.length > 0) {
+    const told = ooms.slice(-MAX_OOMS);
+    const findings = told.map((event) => oomFinding(study, event, ooms.length));
+    return { status: 'found', findings };
+  }
+  if (replay.recording === 'truncated') {
+    return {
+      status: 'cannot-tell',
+      reason: `${replay.recordingReason} No OOM is among the events that are left.`,
+    };
+  }
+  return { status: 'clear', checked: 'No OOM event in the trace.' };
+}
+
+function oomFinding(study: Study, event: EventIndex, total: number): Finding {
+  const { events } = study.input.trace;
+  const state = study.stateAt(event);
+  const segments = segmentsAt(study, event);
+  const requestedBytes = events.sizeBytes[event];
+  const verdict = judgeOom({
+    requestedBytes,
+    allocatedBytes: state.activeBytes,
+    reservedBytes: state.reservedBytes,
+    largestFreeBytes: segments.reduce((most, s) => Math.max(most, s.largestFreeBytes), 0),
+    deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
+  });
+  const where = place(study, events.stack[event]);
+  const live = liveAt(study, event);
+  const sites = sumBySite(study, live).slice(0, TOP_SITES);
+  const inBackward = study.traits.isBackward(events.stack[event]);
+  const who = inBackward
+    ? 'Backward (autograd’s own thread, which has no Python stack)'
+    : placeOf(where.frame);
+  const gaps = segments.flatMap((segment) => segment.gaps);
+  gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
+  return {
+    detector: 'oom',
+    kind: verdict.cause,
+    severity: 'high',
+    bytes: requestedBytes,
+    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}`,
+    ...where,
+    perStep: undefined,
+    events: { first: event, last: event },
+    parts: sites.map((site) => sitePart(study, site, 'alive at the OOM')),
+    facts: [
+      ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
+      { label: 'missing', bytes: verdict.missingBytes },
+      ...classesAt(study, event).map(({ label, bytes }): Fact => ({ label, bytes })),
+      ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
+      ...(inBackward ? lastPythonLine(study, event) : []),
+    ],
+    evidence: evidence(
+      study,
+      live,
+      sites.map(({ stack }) => stack),
+      gaps.slice(0, 200),
+    ),
+    series: undefined,
+    advice: verdict.advice,
+    disproof:
+      verdict.cause === 'fragmented'
+        ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
+        : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
+    fingerprint: fingerprint(study, 'oom', verdict.cause, events.stack[event]),
+  };
+}
+
+/** Backward has no line; the last one before says at least which pass it was. */
+function lastPythonLine({ input, traits }: Study, event: EventIndex): Fact[] {
+  const { events } = input.trace;
+  for (let t = event - 1; t >= 0; t--) {
+    const stack = events.stack[t];
+    const isPython = events.action[t] === TraceAction.Alloc && traits.hasPython(stack);
+    if (!isPython || traits.isBackward(stack)) continue;
+    return [
+      { label: 'last line of Python before', text: placeOf(input.stacks.topUserFrameView(stack)) },
+    ];
+  }
+  return [];
+}

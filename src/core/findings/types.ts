@@ -1,0 +1,133 @@
+/**
+ * What a detector is asked and what it answers. Everything in a finding is plain data (numbers,
+ * strings, arrays), so that it can cross to another thread.
+ */
+import type { DeviceContext } from '../query/device-context.ts';
+import type { FrameView, StackKind } from '../query/types.ts';
+import type { AllocationIndex, Replay } from '../replay/types.ts';
+import type { EventIndex, StackIndex } from '../snapshot/tables.ts';
+
+/** In the order in which findings are looked for. */
+export const DETECTOR_IDS = [
+  'growth',
+  'oom',
+  'fragmentation',
+  'no-grad',
+  'peak',
+  'pending-free',
+  'churn',
+  'waste',
+] as const;
+export type DetectorId = (typeof DETECTOR_IDS)[number];
+
+export const SEVERITIES = ['high', 'medium', 'low'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/**
+ * What the detectors read: a DeviceContext serves. Of the replay they take columns only, so a worker
+ * that got a copy of the columns can make one without the replay's functions.
+ */
+export interface AnalysisInput extends Pick<DeviceContext, 'snapshot' | 'trace' | 'stacks'> {
+  readonly replay: ReplayColumns;
+}
+
+export type ReplayColumns = Pick<
+  Replay,
+  | 'allocations'
+  | 'segmentSpans'
+  | 'recording'
+  | 'recordingReason'
+  | 'start'
+  | 'end'
+  | 'peaks'
+  | 'anomalyCount'
+  | 'allocationOfEvent'
+>;
+
+export interface PerStep {
+  /** Mean over the steps: 51.2 for 512 bytes every tenth step. */
+  readonly bytes: number;
+  readonly count: number;
+  /** Steps over which it was seen. */
+  readonly steps: number;
+}
+
+/** One call site's share of a finding. */
+export interface FindingPart {
+  readonly stack: StackIndex;
+  readonly frame: FrameView | undefined;
+  readonly bytes: number;
+  readonly count: number;
+  /** Why it is listed: 'kept every step', 'pins 3 segments'. */
+  readonly note: string;
+}
+
+/** Free memory between blocks, in the state after `event`. */
+export interface AddressGap {
+  readonly address: number;
+  readonly sizeBytes: number;
+}
+
+/** Rows that a view can select. */
+export interface Evidence {
+  /** At most {@link MAX_EVIDENCE}, the largest first; `allocationCount` is how many there are. */
+  readonly allocations: readonly AllocationIndex[];
+  readonly allocationCount: number;
+  readonly stacks: readonly StackIndex[];
+  readonly gaps: readonly AddressGap[];
+}
+export const MAX_EVIDENCE = 1000;
+
+/** Points of a small plot. `events[i]` is where on the timeline point i lies. */
+export interface Series {
+  /** 'step', or 'event' where no steps were found. */
+  readonly unit: 'step' | 'event';
+  readonly label: string;
+  readonly events: readonly EventIndex[];
+  readonly bytes: readonly number[];
+}
+
+/** One figure behind a claim; exactly one of bytes, count and text. */
+export type Fact =
+  | { readonly label: string; readonly bytes: number }
+  | { readonly label: string; readonly count: number }
+  | { readonly label: string; readonly text: string };
+
+export interface Finding {
+  readonly detector: DetectorId;
+  /** Stable code of what it looks like: 'kept-graph', 'kept-scalar', 'fragmented', 'too-large', … */
+  readonly kind: string;
+  readonly severity: Severity;
+  readonly bytes: number;
+  /** One or two sentences in plain words. */
+  readonly claim: string;
+  /** The user's own line to look at first; undefined where no stack was recorded. */
+  readonly frame: FrameView | undefined;
+  readonly stack: readonly FrameView[];
+  readonly stackKind: StackKind;
+  readonly perStep: PerStep | undefined;
+  readonly events: { readonly first: EventIndex; readonly last: EventIndex };
+  readonly parts: readonly FindingPart[];
+  readonly facts: readonly Fact[];
+  readonly evidence: Evidence;
+  readonly series: Series | undefined;
+  /** In the order to try. */
+  readonly advice: readonly string[];
+  /** What one would see if the claim were wrong. */
+  readonly disproof: string;
+  /** The same for the same cause in another recording: no addresses, row numbers or absolute paths. */
+  readonly fingerprint: string;
+}
+
+export type DetectorResult =
+  | { readonly status: 'found'; readonly findings: readonly Finding[] }
+  /** `checked`: what was looked at, in one sentence. */
+  | { readonly status: 'clear'; readonly checked: string }
+  | { readonly status: 'cannot-tell'; readonly reason: string };
+
+export interface Check {
+  readonly detector: DetectorId;
+  readonly status: DetectorResult['status'];
+  /** What was checked, or why it cannot be told; for 'found' how many findings. */
+  readonly reason: string;
+}
