@@ -44,6 +44,9 @@ export interface TimelineOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** A frame that is there sooner needs no stand-in; a person sees no stutter up to here. */
+const PATIENCE_MS = 24;
+
 const FRAME_MEASURE = 'vramscope:frame';
 
 /** With device pixels also a change of the zoom of the page is noticed; Safari has none. */
@@ -68,7 +71,8 @@ export class TimelineController {
   #cursor: { readonly event: EventIndex; readonly x: number } | undefined;
   #animation = 0;
   #isPictureStale = false;
-  /** When the input came that the awaited frame answers. */
+  #staleTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
 
   constructor(options: TimelineOptions) {
@@ -98,6 +102,7 @@ export class TimelineController {
       canvas: elements.lanes,
       tooltip,
       onZoomTo: (span) => this.navigation.zoomToSpan(span),
+      repaint: () => this.#repaintAll(),
     });
     this.navigation = new PlotNavigation({
       ...options,
@@ -140,12 +145,12 @@ export class TimelineController {
   /** Also after the lanes have got another height. */
   setAnnotations(spans: readonly AnnotationSpan[]): void {
     this.#lanes.setSpans(spans);
-    this.#isPictureStale = true;
-    this.#schedule();
+    this.#repaintAll();
   }
 
   destroy(): void {
     cancelAnimationFrame(this.#animation);
+    clearTimeout(this.#staleTimer);
     this.#stopListening();
     this.#resizes.disconnect();
     this.#frames.destroy();
@@ -200,11 +205,23 @@ export class TimelineController {
     if (this.#request !== undefined && isSameRequest(request, this.#request)) return;
     this.#viewport = request.viewport;
     this.#request = request;
-    this.#inputMs = window.event?.timeStamp ?? performance.now();
+    this.#inputMs = performance.now();
     this.#hover.setPlot({ viewport: request.viewport, size: this.#size, frames: this.#frames });
     this.#frames.want(request);
     this.#isPictureStale = true;
-    this.#schedule();
+    this.#paintStaleLater();
+  }
+
+  /**
+   * The last picture, stretched, stands in for a frame that takes its time. Painting it each time
+   * would keep this thread from taking the frame that is there in a few milliseconds.
+   */
+  #paintStaleLater(): void {
+    if (this.#staleTimer !== undefined) return;
+    this.#staleTimer = setTimeout(() => {
+      this.#staleTimer = undefined;
+      if (this.#isPictureStale) this.#schedule();
+    }, PATIENCE_MS);
   }
 
   /** Brings the pinned event into view where it is not, and its figures into the legend. */
@@ -230,6 +247,11 @@ export class TimelineController {
     if (viewport === undefined) return undefined;
     const { width, height } = this.#size;
     return { viewport, width, height, pixelRatio: this.#pixelRatio, cursorX: this.#cursor?.x };
+  }
+
+  #repaintAll(): void {
+    this.#isPictureStale = true;
+    this.#schedule();
   }
 
   #schedule(): void {
