@@ -22,7 +22,7 @@ export interface ViewState {
   readonly axis: TimeAxis;
   /** 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
-  /** 'fit' follows what is in the window. */
+  /** 'fit' reaches to the highest of what is drawn, over the whole trace: panning does not rescale. */
   readonly y: Range | 'fit';
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   readonly selection: string | undefined;

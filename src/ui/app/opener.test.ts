@@ -1,50 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../../core/base/load-error.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import type { Counters, Peak } from '../../core/replay/types.ts';
+import type { SessionInfo } from '../../core/query/types.ts';
 import { createIdleCounter } from '../../engine/idle.ts';
 import type { CallOptions, OpenOptions, OpenProgress, OpenSource } from '../../engine/protocol.ts';
 import { createSessionStore } from '../../state/session-store.ts';
 import { parseUrl } from '../../state/url-codec.ts';
 import { createViewStore } from '../../state/view-store.ts';
+import { deviceInfo } from '../../testing/device-info.ts';
 import { createOpener, nameOf } from './opener.ts';
-
-const ZERO: Counters = {
-  requestedBytes: 0,
-  allocatedBytes: 0,
-  activeBytes: 0,
-  reservedBytes: 0,
-  inactiveSplitBytes: 0,
-};
-const PEAK: Peak = { bytes: 0, event: 0 };
-
-const device = (index: number): DeviceInfo => ({
-  index,
-  device: index,
-  kind: 'cuda',
-  events: 100,
-  actions: {},
-  allocations: 0,
-  preexisting: 0,
-  segmentsAtEnd: 0,
-  recording: 'complete',
-  recordingReason: '',
-  start: ZERO,
-  end: ZERO,
-  peaks: {
-    requestedBytes: PEAK,
-    allocatedBytes: PEAK,
-    activeBytes: PEAK,
-    reservedBytes: PEAK,
-    inactiveSplitBytes: PEAK,
-  },
-  anomalies: 0,
-  hasTime: false,
-  hasCategory: false,
-  durationUs: 0,
-  ooms: [],
-  snapshots: [],
-});
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {
@@ -55,7 +18,7 @@ const snapshot = (name: string, devices = 1): SessionInfo => ({
     decoder: 'columnar',
     partial: undefined,
   },
-  devices: Array.from({ length: devices }, (_, index) => device(index)),
+  devices: Array.from({ length: devices }, (_, index) => deviceInfo({ index, device: index })),
   settings: {},
   warnings: [],
 });

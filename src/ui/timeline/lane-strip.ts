@@ -17,6 +17,8 @@ export interface LaneStripOptions {
   readonly canvas: HTMLCanvasElement;
   readonly tooltip: Tooltip;
   readonly onZoomTo: (span: AnnotationSpan) => void;
+  /** The wheel went to other levels. */
+  readonly repaint: () => void;
 }
 
 export class LaneStrip {
@@ -26,6 +28,8 @@ export class LaneStrip {
   #lanes: readonly Lane[] = [];
   #axis: TimeAxis | undefined;
   #boxes: readonly (readonly LaneBox[])[] = [];
+  /** Level on top; others are reached by the wheel where there are more than fit. */
+  #firstLane = 0;
 
   constructor(options: LaneStripOptions) {
     this.#options = options;
@@ -33,6 +37,7 @@ export class LaneStrip {
     const { canvas, tooltip, onZoomTo } = options;
     canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
     canvas.addEventListener('pointerleave', () => tooltip.hide(), { signal });
+    canvas.addEventListener('wheel', (event) => this.#scroll(event), { passive: false, signal });
     canvas.addEventListener(
       'click',
       (event) => {
@@ -63,15 +68,24 @@ export class LaneStrip {
     context.clearRect(0, 0, width, height);
     context.font = FONT;
     context.textBaseline = 'middle';
-    const visible = this.#lanes.slice(0, Math.floor(height / LANE_HEIGHT));
+    const shown = Math.floor(height / LANE_HEIGHT);
+    this.#firstLane = Math.max(0, Math.min(this.#firstLane, this.#lanes.length - shown));
+    const visible = this.#lanes.slice(this.#firstLane, this.#firstLane + shown);
     this.#boxes = visible.map((lane) => laneBoxes(lane, viewport.x0, viewport.x1, width));
-    for (const [depth, boxes] of this.#boxes.entries()) {
-      for (const box of boxes) paintBox(context, box, depth * LANE_HEIGHT, plotStyle(theme));
+    for (const [row, boxes] of this.#boxes.entries()) {
+      for (const box of boxes) paintBox(context, box, row * LANE_HEIGHT, plotStyle(theme));
     }
   }
 
   destroy(): void {
     this.#stop.abort();
+  }
+
+  #scroll(event: WheelEvent): void {
+    event.preventDefault();
+    this.#firstLane = Math.max(0, this.#firstLane + Math.sign(event.deltaY));
+    this.#options.tooltip.hide();
+    this.#options.repaint();
   }
 
   #hover(event: PointerEvent): void {

@@ -1,5 +1,6 @@
 import './timeline.css';
 import { useEffect, useRef, useState } from 'react';
+import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { LANE_HEIGHT } from './lane-strip.ts';
@@ -16,8 +17,9 @@ interface TimelineViewProps {
   readonly selected: number;
 }
 
-/** More levels than these are shown on request. */
+/** More levels than these are shown on request, and beyond those by the wheel. */
 const LANES_AT_FIRST = 4;
+const MOST_LANES = 12;
 
 /** All allocations over events or time, with what goes along with them. */
 export function TimelineView({ info, device, selected }: TimelineViewProps) {
@@ -25,7 +27,7 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
   const plot = useTimelineController({ info, device, selected, refs });
   const { spans, levels } = useAnnotations(info, device);
   const [areAllShown, setAreAllShown] = useState(false);
-  const shown = areAllShown ? levels : Math.min(levels, LANES_AT_FIRST);
+  const shown = Math.min(levels, areAllShown ? MOST_LANES : LANES_AT_FIRST);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a lane more or less is painted anew
   useEffect(() => plot.current?.setAnnotations(spans), [plot, spans, shown, info]);
   return (
@@ -35,11 +37,14 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
         readout={refs.readout}
         onFit={() => plot.current?.navigation.fit()}
       />
-      <div className="plot-grid">
+      <div
+        className="plot-grid"
+        style={{ gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)` }}
+      >
         {levels > 0 && (
           <LaneHead
             levels={levels}
-            hidden={levels - shown}
+            isOpen={areAllShown}
             onToggle={() => setAreAllShown(!areAllShown)}
           />
         )}
@@ -91,15 +96,22 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
 
 interface LaneHeadProps {
   readonly levels: number;
-  readonly hidden: number;
+  readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-function LaneHead({ levels, hidden, onToggle }: LaneHeadProps) {
+function LaneHead({ levels, isOpen, onToggle }: LaneHeadProps) {
   if (levels <= LANES_AT_FIRST) return <div className="lane-head">ranges</div>;
+  const more = `${formatCount(levels - LANES_AT_FIRST)} more`;
   return (
-    <button type="button" className="lane-head lane-toggle" onClick={onToggle}>
-      {hidden > 0 ? `+${hidden} levels` : 'fewer'}
+    <button
+      type="button"
+      className="lane-head lane-toggle"
+      aria-expanded={isOpen}
+      title={`Ranges on ${formatCount(levels)} levels; the wheel over them goes through all`}
+      onClick={onToggle}
+    >
+      {isOpen ? 'fewer' : more}
     </button>
   );
 }

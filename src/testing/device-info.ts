@@ -1,0 +1,45 @@
+/** A device of 100 events without times or peaks, but for what is given. */
+import type { DeviceInfo } from '../core/query/types.ts';
+import type { Counters, Peak } from '../core/replay/types.ts';
+
+const ZERO: Counters = {
+  requestedBytes: 0,
+  allocatedBytes: 0,
+  activeBytes: 0,
+  reservedBytes: 0,
+  inactiveSplitBytes: 0,
+};
+const NO_PEAK: Peak = { bytes: 0, event: 0 };
+
+export const NO_PEAKS: DeviceInfo['peaks'] = {
+  requestedBytes: NO_PEAK,
+  allocatedBytes: NO_PEAK,
+  activeBytes: NO_PEAK,
+  reservedBytes: NO_PEAK,
+  inactiveSplitBytes: NO_PEAK,
+};
+
+export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
+  return {
+    index: 0,
+    device: 0,
+    kind: 'cuda',
+    events: 100,
+    actions: {},
+    allocations: 0,
+    preexisting: 0,
+    segmentsAtEnd: 0,
+    recording: 'complete',
+    recordingReason: '',
+    start: ZERO,
+    end: ZERO,
+    peaks: NO_PEAKS,
+    anomalies: 0,
+    hasTime: false,
+    hasCategory: false,
+    durationUs: 0,
+    ooms: [],
+    snapshots: [],
+    ...given,
+  };
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { HitResult } from '../../core/query/types.ts';
+import type { HitRequest } from '../../engine/protocol.ts';
+import { createViewStore } from '../../state/view-store.ts';
+import { deviceInfo, NO_PEAKS } from '../../testing/device-info.ts';
+import { onPlotKey } from './plot-keys.ts';
+import { PlotNavigation } from './plot-navigation.ts';
+import { viewportOf } from './viewport-of.ts';
+
+/** Blocks of 100 bytes on top of each other, ten at any event. */
+const BLOCK = 100;
+const BLOCKS = 10;
+
+function hitOf({ bytesFrom }: HitRequest): HitResult | undefined {
+  const allocation = Math.floor(bytesFrom / BLOCK);
+  if (allocation < 0 || allocation >= BLOCKS) return undefined;
+  return {
+    count: 1,
+    allocation,
+    label: `b${allocation}_0`,
+    blockBytes: BLOCK,
+    requestedBytes: BLOCK,
+    ageEvents: 1,
+    ageUs: 1,
+    pending: false,
+    stackKind: 'recorded',
+    topFrame: undefined,
+    totalBytes: BLOCK,
+    bottomBytes: allocation * BLOCK,
+  };
+}
+
+function setup(cursorX?: number) {
+  const peak = { bytes: 2000, event: 50 };
+  const device = deviceInfo({
+    events: 1000,
+    peaks: { ...NO_PEAKS, activeBytes: peak, reservedBytes: peak },
+    ooms: [100, 300].map((event) => {
+      return { event, timeUs: Number.NaN, requestedBytes: 1, deviceFreeBytes: 0 };
+    }),
+  });
+  const view = createViewStore();
+  const size = { width: 200, height: 100 };
+  const errors: unknown[] = [];
+  const viewport = () => viewportOf(view.getState().view, device, size);
+  const navigation = new PlotNavigation({
+    device,
+    view,
+    session: {
+      hit: (request) => Promise.resolve(hitOf(request)),
+      crosshair: ({ event }) =>
+        Promise.resolve({
+          event,
+          action: 'alloc',
+          timeUs: 0,
+          counters: { ...device.start, activeBytes: BLOCK * BLOCKS },
+        }),
+    },
+    plot: () => ({ viewport: viewport(), ...size, pixelRatio: 1, cursorX }),
+    hitRequestAt: ({ x, y }) => {
+      const { x0, x1, y0, y1 } = viewport();
+      const bytesFrom = y1 - ((y + 1) / size.height) * (y1 - y0);
+      const state = Math.floor(x0 + (x / size.width) * (x1 - x0));
+      return { device: 0, state, bytesFrom, bytesTo: bytesFrom + 1 };
+    },
+    onError: (error) => errors.push(error),
+  });
+  const now = () => view.getState().view;
+  const press = (key: string, shiftKey = false) =>
+    onPlotKey({ key, shiftKey, altKey: false, ctrlKey: false, metaKey: false }, navigation);
+  return { navigation, view, now, viewport, press };
+}
+
+describe('moving about', () => {
+  it('keeps what is under the pointer in its place', () => {
+    const { navigation, viewport } = setup();
+    navigation.gestures.zoomX({ x: 50, y: 0 }, 4);
+    const { x0, x1 } = viewport();
+    expect(x1 - x0).toBeCloseTo(250, -1);
+    expect(Math.abs(x0 + 0.25 * (x1 - x0) - 250)).toBeLessThan(2);
+  });
+
+  it('zooms by keys around the pinned event', () => {
+    const { press, viewport } = setup(900);
+    press('+');
+    press('+');
+    const { x0, x1 } = viewport();
+    expect(x0).toBeGreaterThan(400);
+    expect(x1).toBeGreaterThanOrEqual(900);
+  });
+
+  it('drags from where the drag began, and does not scroll bytes that are fitted', () => {
+    const { navigation, viewport, now } = setup();
+    navigation.zoomX(4);
+    const before = viewport();
+    navigation.gestures.pan({ x: -10, y: 30 }, true);
+    navigation.gestures.pan({ x: -20, y: 30 }, false);
+    expect(viewport().x0 - before.x0).toBeCloseTo((20 * (before.x1 - before.x0)) / 200, 5);
+    expect(now().y).toBe('fit');
+  });
+
+  it('fits with F, and back to "all" when zoomed out as far as it goes', () => {
+    const { press, navigation, now } = setup();
+    navigation.gestures.zoomToRange(20, 60);
+    expect(now().x).not.toBe('all');
+    press('f');
+    expect(now()).toMatchObject({ x: 'all', y: 'fit' });
+    press('+');
+    press('-');
+    press('-');
+    expect(now().x).toBe('all');
+  });
+
+  it('zooms bytes from the bottom by keys and at the pointer by the wheel', () => {
+    const { navigation, viewport } = setup();
+    navigation.zoomY(2);
+    expect(viewport().y0).toBe(0);
+    const before = viewport();
+    navigation.gestures.zoomY({ x: 0, y: 0 }, 1.5);
+    expect(viewport().y1).toBeCloseTo(before.y1, 5);
+  });
+
+  it('leaves keys with Ctrl and unknown keys to the browser', () => {
+    const { navigation, press } = setup();
+    const key = { key: 'f', shiftKey: false, altKey: false, ctrlKey: true, metaKey: false };
+    expect(onPlotKey(key, navigation)).toBe(false);
+    expect(press('q')).toBe(false);
+  });
+});
+
+describe('pinning', () => {
+  it('steps over events and stops at the ends', () => {
+    const { press, view, now } = setup();
+    view.move({ cursor: 1 });
+    press('[');
+    press('[');
+    expect(now().cursor).toBe(0);
+    press(']');
+    expect(now().cursor).toBe(1);
+  });
+
+  it('steps over OOMs', () => {
+    const { press, now } = setup();
+    press('}');
+    expect(now().cursor).toBe(100);
+    press('}');
+    press('}');
+    expect(now().cursor).toBe(300);
+    press('{');
+    expect(now().cursor).toBe(100);
+  });
+
+  it('pins the newest, then its neighbours down and up', async () => {
+    const { navigation, now } = setup();
+    await navigation.pinNewest();
+    expect(now().selection).toBe('b9_0');
+    await navigation.pinNeighbour(-1);
+    expect(now().selection).toBe('b8_0');
+    await navigation.pinNeighbour(1);
+    expect(now().selection).toBe('b9_0');
+  });
+
+  it('unpins with Esc', async () => {
+    const { navigation, press, now } = setup();
+    await navigation.pinNewest();
+    press('Escape');
+    expect(now()).toMatchObject({ selection: undefined, cursor: undefined });
+  });
+});
