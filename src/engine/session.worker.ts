@@ -4,18 +4,27 @@ import { webPlatform } from './gunzip.ts';
 import { serveSession } from './serve-session.ts';
 import { Session } from './session.ts';
 import { urlSource } from './url-source.ts';
+import { warmUp } from './warm-up.ts';
 import { createYield } from './yield-task.ts';
 
+/** Time for the page to show itself before the worker takes a core. */
+const WARM_UP_AFTER_MS = 150;
+
 function start(port: MessagePort): void {
+  const clock = { now: () => performance.now(), yieldTask: createYield() };
+  const warming = new AbortController();
   const session = new Session({
     platform: webPlatform,
-    clock: { now: () => performance.now(), yieldTask: createYield() },
-    sourceOf: async (source, signal) =>
-      source.kind === 'blob'
+    clock,
+    sourceOf: async (source, signal) => {
+      warming.abort();
+      return source.kind === 'blob'
         ? blobSource(source.blob, source.name)
-        : urlSource(source.url, { signal }),
+        : urlSource(source.url, { signal });
+    },
   });
   serveSession(port, session);
+  setTimeout(() => void warmUp(clock, webPlatform, warming.signal), WARM_UP_AFTER_MS);
 }
 
 self.addEventListener('message', ({ ports: [port] }) => {
