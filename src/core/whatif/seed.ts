@@ -52,16 +52,16 @@ export class Seeder {
     for (const spans of expandable.values()) this.#restoreExpandable(spans);
   }
 
-  /** The blocks allocated anew. False when they do not fit under the limit. */
-  allocate(): boolean {
+  /** The blocks allocated anew. Bytes of the first that does not fit under the limit, if one does not. */
+  allocate(): number | undefined {
     const { requestedBytes, sizeBytes, stream, pool } = this.#allocations;
     for (const row of this.#byAddress) {
       const known = Number.isNaN(requestedBytes[row]) ? sizeBytes[row] : requestedBytes[row];
       const block = this.#allocator.malloc(known, stream[row], pool[row]);
-      if (block === NO_BLOCK) return false;
+      if (block === NO_BLOCK) return known;
       this.#use(row, block);
     }
-    return true;
+    return undefined;
   }
 
   #restoreNative(span: number): void {

@@ -129,14 +129,9 @@ export class Simulation {
     const seeder = new Seeder(allocator, this.#allocations, replay.segmentSpans, this.#blockOf);
     if (expandableSegments === recorded.settings.expandableSegments) {
       seeder.restore();
-    } else if (!seeder.allocate()) {
-      this.ooms.push({
-        event: -1,
-        requestedBytes: replay.start.allocatedBytes,
-        missingBytes: replay.start.allocatedBytes - this.memory.limitBytes,
-        isRecorded: false,
-      });
-      this.#isStopped = true;
+    } else {
+      const failedBytes = seeder.allocate();
+      if (failedBytes !== undefined) this.#fail(failedBytes, -1, false);
     }
     for (let row = 0; row < this.#allocations.preexisting; row++) {
       if (this.#allocations.freeRequested[row] === -1) this.#pending.add(row);

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { captureNames, loadCapture } from '../../testing/captures.ts';
+import { parseAllocConf, recordedSettings } from './alloc-conf.ts';
+import { PRESETS } from './presets.ts';
+
+const MIB = 2 ** 20;
+
+function settingsOf(text: string) {
+  const conf = parseAllocConf(text);
+  if (!conf.ok) throw new Error(conf.message);
+  return conf.settings;
+}
+
+test('the default allocator', () => {
+  expect(settingsOf('')).toEqual({
+    divisions: new Array(16).fill(0),
+    hasDivisions: false,
+    maxSplitBytes: Infinity,
+    maxNonSplitRoundingBytes: 20 * MIB,
+    garbageCollectionThreshold: 0,
+    expandableSegments: false,
+  });
+});
+
+test('all options at once, blanks ignored', () => {
+  const text =
+    ' expandable_segments:True, max_split_size_mb : 128,garbage_collection_threshold:0.8,max_non_split_rounding_mb:64,backend:native,pinned_use_cuda_host_register:False';
+  expect(settingsOf(text)).toMatchObject({
+    expandableSegments: true,
+    maxSplitBytes: 128 * MIB,
+    garbageCollectionThreshold: 0.8,
+    maxNonSplitRoundingBytes: 64 * MIB,
+  });
+});
+
+test('divisions by size: below the first as the first, above the last by >', () => {
+  const { divisions } = settingsOf('roundup_power2_divisions:[256:1,512:2,1024:4,>:8]');
+  // 1 to 128 MiB as 256; 512; 1024 and above overwritten from the last on, as PyTorch does.
+  expect(divisions).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 8, 8, 8, 8, 8, 8]);
+});
+
+test.each(captureNames())(
+  '%s: read from its text or its dictionary, settings are the same',
+  (name) => {
+    const { settings } = loadCapture(name);
+    if (settings.PYTORCH_CUDA_ALLOC_CONF === undefined) return;
+    const recorded = recordedSettings(settings);
+    expect(settingsOf(recorded.text)).toEqual(recorded.settings);
+  },
+);
+
+describe('what is wrong, and where', () => {
+  test.each([
+    ['expandable_segment:True', 0, 18, 'Did you mean expandable_segments?'],
+    ['expandable_segments:true', 20, 24, "must be True or False, not 'true'"],
+    ['expandable_segments', 19, 19, "Expected ':', but the text ends"],
+    ['expandable_segments:', 20, 20, 'Expected True or False, but the text ends'],
+    [
+      'expandable_segments:True max_split_size_mb:64',
+      25,
+      42,
+      "Expected ',', not 'max_split_size_mb'",
+    ],
+    ['max_split_size_mb:20', 18, 20, 'must be over 20, not 20'],
+    ['max_split_size_mb:1e3', 18, 21, "must be a whole number, not '1e3'"],
+    ['garbage_collection_threshold:1', 29, 30, "over 0 and under 1, not '1'"],
+    ['garbage_collection_threshold:80%', 29, 32, "over 0 and under 1, not '80%'"],
+    ['roundup_power2_divisions:3', 25, 26, 'must be a power of 2, not 3'],
+    ['roundup_power2_divisions:[256:1', 31, 31, "Expected ']', but the text ends"],
+    ['roundup_power2_divisions:[300:1]', 26, 29, "powers of 2 (in MiB) or '>', not '300'"],
+    ['backend:cudaMallocAsync', 8, 23, 'not simulated'],
+    ['no_such_option:1', 0, 14, 'One of backend, '],
+    [',', 0, 1, "Expected an option, not ','"],
+  ])('%s', (text, position, end, message) => {
+    const conf = parseAllocConf(text);
+    expect(conf).toMatchObject({ ok: false, text, position, end });
+    expect(conf.ok ? '' : conf.message).toContain(message);
+  });
+
+  test('any text is settings or an error within it', () => {
+    const piece = fc.constantFrom(...PRESETS, ':', ',', '[', ']', '>', '8', 'True', ' ', 'ü', '-1');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
+        const text = pieces.join('');
+        const conf = parseAllocConf(text);
+        if (conf.ok) return;
+        expect(conf.position).toBeGreaterThanOrEqual(0);
+        expect(conf.end).toBeGreaterThanOrEqual(conf.position);
+        expect(conf.end).toBeLessThanOrEqual(text.length);
+      }),
+    );
+  });
+});

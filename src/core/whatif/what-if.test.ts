@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextOf } from '../../testing/contexts.ts';
+import { CancelledError } from '../base/cancelled.ts';
+import { replayDevice } from '../replay/replay.ts';
+import { parseAllocConf } from './alloc-conf.ts';
+import { PRESETS } from './presets.ts';
+import { ReservedCurveBuilder } from './reserved-curve.ts';
+import type { WhatIfInput } from './simulation.ts';
+import { cardFor, smallestCard } from './smallest-card.ts';
+import { type AllocConf, simulate, WhatIfJob, whatIfInput } from './what-if.ts';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+function confOf(text: string): AllocConf {
+  const conf = parseAllocConf(text);
+  if (!conf.ok) throw new Error(conf.message);
+  return conf;
+}
+
+function captureInput(name: string): WhatIfInput {
+  const { devices, settings } = loadCapture(name);
+  return whatIfInput(devices[0], replayDevice(devices[0], settings), settings);
+}
+
+function madeInput(value: unknown): WhatIfInput {
+  const { snapshot, trace, replay } = contextOf(value);
+  return whatIfInput(trace, replay, snapshot.settings);
+}
+
+test('any sequence of events under any setting: a result, never an error', () => {
+  const address = fc.integer({ min: 1, max: 60 }).map((n) => n * 512 * 1024);
+  const entry = fc.record({
+    action: fc.constantFrom(
+      ...['alloc', 'alloc', 'alloc', 'free_requested', 'free_completed', 'free_completed'],
+      ...['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'oom', 'snapshot'],
+    ),
+    addr: address,
+    size: fc.constantFrom(0, 1, 512, 700_000, MIB, 2 * MIB, 5 * MIB, 20 * MIB, 33 * MIB),
+    stream: fc.constantFrom(0, 7),
+  });
+  const entries = fc.array(entry, { minLength: 1, maxLength: 80, size: 'max' });
+  const limit = fc.constantFrom(undefined, 40 * MIB, 4 * MIB);
+  fc.assert(
+    fc.property(entries, fc.constantFrom(...PRESETS), limit, (trace, text, limitBytes) => {
+      const input = madeInput({ segments: [], device_traces: [trace] });
+      const result = simulate(input, confOf(text), { limitBytes, parts: 7 });
+      expect(result.peakReservedBytes).toBeGreaterThanOrEqual(result.peakAllocatedBytes);
+      if (limitBytes !== undefined && input.replay.recording === 'complete') {
+        expect(result.peakReservedBytes).toBeLessThanOrEqual(limitBytes + 20 * MIB);
+      }
+      for (const { missingBytes } of result.ooms) expect(missingBytes).toBeGreaterThan(0);
+    }),
+    { endOnFailure: true },
+  );
+});
+
+test('a run that does not fit says which request failed, what it lacked, and ends there', () => {
+  const input = captureInput('train_gpt_small.pickle.gz');
+  const result = simulate(input, confOf(''), { limitBytes: GIB, parts: 100 });
+  expect(result.ooms).toHaveLength(1);
+  const [oom] = result.ooms;
+  expect(oom.isRecorded).toBe(false);
+  expect(result.events).toBe(oom.event + 1);
+  expect(input.trace.events.sizeBytes[oom.event]).toBe(oom.requestedBytes);
+  expect(result.peakReservedBytes).toBeLessThanOrEqual(GIB);
+  expect(result.unknowns.map(({ code }) => code)).toContain('stopped');
+  // The curve ends there too: what follows is unknown, not 0.
+  expect(result.reserved.highest.at(-1)).toBeNaN();
+});
+
+test('the smallest limit is the smallest: 2 MiB less fail', () => {
+  const input = captureInput('train_resnet.pickle.gz');
+  const conf = confOf('');
+  const { limitBytes, cardGib } = smallestCard(input, conf);
+  const unlimited = simulate(input, conf);
+  expect(limitBytes).toBeLessThan(unlimited.peakReservedBytes);
+  expect(limitBytes).toBeGreaterThanOrEqual(unlimited.peakAllocatedBytes);
+  expect(simulate(input, conf, { limitBytes }).ooms).toEqual([]);
+  expect(simulate(input, conf, { limitBytes: limitBytes - 2 * MIB }).ooms).toHaveLength(1);
+  expect(cardGib).toBe(cardFor(limitBytes));
+});
+
+test.each([
+  [3 * GIB, 4],
+  [3.5 * GIB, 6],
+  [23.3 * GIB, 24],
+  [23.5 * GIB, 32],
+  [500 * GIB, undefined],
+])('%i bytes for PyTorch: a card of %s GiB', (bytes, gib) => {
+  expect(cardFor(bytes)).toBe(gib);
+});
+
+test('a run can be stopped between slices and goes on as if it had not been', () => {
+  const input = captureInput('frag_gpt_varlen.pickle.gz');
+  const conf = confOf('expandable_segments:True');
+  const job = new WhatIfJob(input, conf);
+  const seen: number[] = [];
+  let result = job.run(() => true);
+  while (result === undefined) {
+    seen.push(job.progress);
+    result = job.run(() => true);
+  }
+  expect(seen.length).toBeGreaterThan(1);
+  expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  expect(result).toEqual(simulate(input, conf));
+  expect(() => simulate(input, conf, {}, { isCancelled: () => true })).toThrow(CancelledError);
+});
+
+test('what the trace does not tell is named', () => {
+  const codesOf = (name: string, limitBytes?: number) =>
+    simulate(captureInput(name), confOf('garbage_collection_threshold:0.8'), {
+      limitBytes,
+    }).unknowns.map(({ code }) => code);
+  expect(codesOf('train_gpt_small.pickle.gz')).toEqual(['gc-without-limit']);
+  expect(codesOf('train_gpt_small.pickle.gz', 8 * GIB)).toEqual(['outside-memory']);
+  expect(codesOf('oom_fragmented.pickle.gz', 80 * GIB)).toEqual(['after-oom', 'outside-memory']);
+  expect(codesOf('train_recorded_late.pickle.gz', 8 * GIB)).toContain('before-trace');
+  expect(codesOf('streams_record_stream.pickle.gz', 8 * GIB)).toContain('delayed-frees');
+  const graph = codesOf('cuda_graph_pool.pickle.gz', 8 * GIB);
+  expect(graph).toEqual(['private-pools', 'empty-cache', 'outside-memory']);
+});
+
+test('the curve has the lowest and highest value of each part', () => {
+  const change = fc.tuple(fc.nat(99), fc.nat(1000));
+  fc.assert(
+    fc.property(
+      fc.array(change),
+      fc.integer({ min: 1, max: 120 }),
+      fc.nat(50),
+      (some, parts, first) => {
+        const changes = [...some].sort(([a], [b]) => a - b);
+        const builder = new ReservedCurveBuilder(100, parts);
+        builder.set(-1, first);
+        for (const [event, bytes] of changes) builder.set(event, bytes);
+        const { lowest, highest } = builder.finish(100);
+        const length = Math.min(parts, 100);
+        expect(highest).toHaveLength(length);
+        for (let part = 0; part < length; part++) {
+          const of = (event: number) => Math.floor((event * length) / 100);
+          const before = changes.filter(([event]) => of(event) < part).at(-1)?.[1] ?? first;
+          const values = changes.filter(([event]) => of(event) === part).map(([, bytes]) => bytes);
+          expect(lowest[part]).toBe(Math.min(before, ...values));
+          expect(highest[part]).toBe(Math.max(before, ...values));
+        }
+      },
+    ),
+  );
+});
