@@ -88,10 +88,8 @@ export const LAYERS = [
     ],
     types: ['core', 'engine'],
     packages: [
-      '@tanstack/react-virtual',
       'd3',
       'lucide-react',
-      'radix-ui',
       'react',
       'react-dom',
       'react-resizable-panels',
