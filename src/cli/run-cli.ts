@@ -3,12 +3,14 @@ import { formatCount } from '../core/base/format.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { printable } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
+import { analyzeCommand } from './commands/analyze.ts';
 import { statsCommand } from './commands/stats.ts';
 import { whatIfCommand } from './commands/whatif.ts';
 import { ExitCode } from './exit-codes.ts';
+import { FailedOn } from './failed-on.ts';
 
 /** One file of commands/ each. */
-const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand, whatIfCommand];
+const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand, analyzeCommand, whatIfCommand];
 
 const HELP_AFTER = `
 Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read.
@@ -39,6 +41,7 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return ExitCode.Fine;
   } catch (error) {
+    if (error instanceof FailedOn) return ExitCode.Finding;
     if (error instanceof CommanderError) return usageExit(error);
     if (!(error instanceof LoadError)) throw error;
     io.writeError(errorLine(failureText(error.failure)));

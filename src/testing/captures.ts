@@ -14,10 +14,14 @@ interface Truth {
   readonly oom_message: string | null;
 }
 
-/** Names of all captures: 'train_gpt_small.pickle.gz', 'whatif_gc08/….pickle.gz'. */
+/**
+ * Names of all captures whose truth covers the whole process: 'train_gpt_small.pickle.gz',
+ * 'whatif_gc08/….pickle.gz'. Those of near-miss/ were mostly recorded after the model was built,
+ * when some of the allocator's peaks had passed: they are for the detectors.
+ */
 export function captureNames(): string[] {
   return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.pickle.gz'))
+    .filter((name) => name.endsWith('.pickle.gz') && !name.startsWith('near-miss'))
     .sort();
 }
 

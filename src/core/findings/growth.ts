@@ -126,7 +126,13 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
       count: site.kept.length,
       note: noteOf(study, site),
     })),
-    facts: factsOf(study, rhythm, perStep, sites, bytes),
+    facts: [
+      ...factsOf(study, rhythm, perStep, sites, bytes),
+      {
+        label: 'asked for, without rounding',
+        bytes: kept.reduce((sum, id) => sum + table.requestedBytes[id], 0),
+      },
+    ],
     evidence: evidence(
       study,
       kept,

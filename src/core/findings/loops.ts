@@ -11,9 +11,9 @@
  */
 import { growableInt32 } from '../base/growable.ts';
 import type { EventIndex, FrameTable, StackIndex } from '../snapshot/tables.ts';
+import type { Program } from './program.ts';
 import type { PythonTree } from './python-tree.ts';
 import { MIN_STEPS, type Rhythm } from './rhythm.ts';
-import type { Study } from './study.ts';
 import { baseName } from './words.ts';
 
 /** Loops looked at, the outermost first. */
@@ -36,24 +36,24 @@ interface Candidate {
   last: EventIndex;
 }
 
-export function findLoops(study: Study): Rhythm[] {
-  const jumps = findJumps(study);
-  const chosen = chooseHeads(study, jumps);
-  return chosen.map((candidate) => loopRhythm(study, candidate, jumps));
+export function findLoops(program: Program): Rhythm[] {
+  const jumps = findJumps(program);
+  const chosen = chooseHeads(program, jumps);
+  return chosen.map((candidate) => loopRhythm(program, candidate, jumps));
 }
 
-function findJumps(study: Study): Jumps {
-  const { traits, input } = study;
+function findJumps(program: Program): Jumps {
+  const { traits, input } = program;
   const { allocations: table } = input.replay;
-  const tree = new SeenTree(study);
+  const tree = new SeenTree(program);
   const head = growableInt32();
   const event = growableInt32();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
-    if ((id & 0xffff) === 0) study.checkCancelled();
+    if ((id & 0xffff) === 0) program.checkCancelled();
     const stack = table.stack[id];
     if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
-    const row = study.tree.rowOf[stack];
+    const row = program.tree.rowOf[stack];
     const jumped = tree.step(previous, row);
     if (jumped > 0) {
       head.push(jumped);
@@ -72,7 +72,7 @@ class SeenTree {
   readonly #selfOrder: Int32Array;
   #next = 1;
 
-  constructor({ tree, input }: Study) {
+  constructor({ tree, input }: Program) {
     this.#tree = tree;
     this.#frames = input.snapshot.frames;
     this.#order = new Int32Array(tree.length);
@@ -119,8 +119,8 @@ class SeenTree {
   }
 }
 
-function chooseHeads(study: Study, { head, event }: Jumps): Candidate[] {
-  const { tree } = study;
+function chooseHeads(program: Program, { head, event }: Jumps): Candidate[] {
+  const { tree } = program;
   const byHead = new Map<PythonRow, Candidate>();
   for (let i = 0; i < head.length; i++) {
     const known = byHead.get(head[i]);
@@ -133,10 +133,10 @@ function chooseHeads(study: Study, { head, event }: Jumps): Candidate[] {
       known.last = event[i];
     }
   }
-  const minSpan = study.input.trace.events.length * MIN_SHARE;
+  const minSpan = program.input.trace.events.length * MIN_SHARE;
   const ranked = [...byHead.values()]
     .filter(({ count, first, last }) => count >= MIN_STEPS - 1 && last - first >= minSpan)
-    .map((candidate) => ({ candidate, rank: rankOf(study, candidate.head) }))
+    .map((candidate) => ({ candidate, rank: rankOf(program, candidate.head) }))
     .filter(({ rank }) => rank < NO_STEP);
   ranked.sort(
     (a, b) =>
@@ -155,7 +155,7 @@ const TORCH_FILE = /(^|[\\/])torch[\\/]/;
  * 0: a loop of the program. 1: the outermost module called again and again, where the loop around it
  * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ tree, traits, input }: Study, head: PythonRow): number {
+function rankOf({ tree, traits, input }: Program, head: PythonRow): number {
   const stack = tree.stackOf[head];
   if (traits.isOptimizer(stack)) return NO_STEP;
   const call = traits.moduleCall(stack);
@@ -174,8 +174,8 @@ function rankOf({ tree, traits, input }: Study, head: PythonRow): number {
  * enough: the first iteration of a loop that is entered again and again comes from above. Where it
  * never goes elsewhere (a loop of one line) each allocation is one.
  */
-function loopRhythm(study: Study, { head, first }: Candidate, jumps: Jumps): Rhythm {
-  const { tree, input, traits } = study;
+function loopRhythm(program: Program, { head, first }: Candidate, jumps: Jumps): Rhythm {
+  const { tree, input, traits } = program;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, head);
   const arrivals: number[] = [];
@@ -198,7 +198,7 @@ function loopRhythm(study: Study, { head, first }: Candidate, jumps: Jumps): Rhy
   return {
     source: 'loop',
     description: `the program's returns to ${baseName(filename)}:${line} (${name})`,
-    bounds: Int32Array.from([...starts, lastInLoop(study, head, starts)]),
+    bounds: Int32Array.from([...starts, lastInLoop(program, head, starts)]),
     row: tree.stackOf[head],
     firstIsOpen: false,
   };
@@ -208,8 +208,8 @@ function loopRhythm(study: Study, { head, first }: Candidate, jumps: Jumps): Rhy
  * The last iteration ends when the looping function is left, with the trace, or, where that function
  * goes on to other things, after twice the usual length.
  */
-function lastInLoop(study: Study, head: PythonRow, starts: readonly EventIndex[]): EventIndex {
-  const { tree, input, traits } = study;
+function lastInLoop(program: Program, head: PythonRow, starts: readonly EventIndex[]): EventIndex {
+  const { tree, input, traits } = program;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, tree.parent[head]);
   const lengths = starts.slice(1).map((start, i) => start - starts[i]);
@@ -219,7 +219,7 @@ function lastInLoop(study: Study, head: PythonRow, starts: readonly EventIndex[]
   for (let id = table.length - 1; id >= 0 && table.start[id] > begin; id--) {
     const stack = table.stack[id];
     if (table.start[id] > limit) continue;
-    if (traits.isBackward(stack) || isUnder(study, isInside, stack)) return table.start[id];
+    if (traits.isBackward(stack) || isUnder(program, isInside, stack)) return table.start[id];
   }
   return begin;
 }
@@ -232,6 +232,6 @@ function rowsUnder(tree: PythonTree, top: PythonRow): Uint8Array {
   return isInside;
 }
 
-function isUnder(study: Study, isInside: Uint8Array, stack: StackIndex): boolean {
-  return study.traits.hasPython(stack) && isInside[study.tree.rowOf[stack]] === 1;
+function isUnder(program: Program, isInside: Uint8Array, stack: StackIndex): boolean {
+  return program.traits.hasPython(stack) && isInside[program.tree.rowOf[stack]] === 1;
 }

@@ -4,7 +4,8 @@
  */
 import { growableInt32 } from '../base/growable.ts';
 import type { FrameIndex, StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { StackTraits } from './stack-traits.ts';
+import type { AnalysisInput } from './types.ts';
 
 export interface PythonTree {
   readonly length: number;
@@ -16,7 +17,7 @@ export interface PythonTree {
   readonly stackOf: Int32Array;
 }
 
-export function pythonTree({ input, traits }: Study): PythonTree {
+export function pythonTree(input: AnalysisInput, traits: StackTraits): PythonTree {
   const { length, frame, parent } = input.snapshot.stacks;
   const rowOf = new Int32Array(length);
   const frames = growableInt32();

@@ -6,15 +6,15 @@ import { annotationSpans } from '../query/annotations.ts';
 import type { AnnotationSpan } from '../query/types.ts';
 import type { EventIndex, StackIndex } from '../snapshot/tables.ts';
 import { findLoops } from './loops.ts';
+import type { Program } from './program.ts';
 import { MIN_STEPS, type Rhythm, stepCount } from './rhythm.ts';
-import type { Study } from './study.ts';
 
-export function findRhythms(study: Study): Rhythm[] {
-  if (!study.hasTrace) return [];
-  const groups = annotationGroups(study);
-  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(study);
+export function findRhythms(program: Program): Rhythm[] {
+  if (!program.hasTrace) return [];
+  const groups = annotationGroups(program);
+  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(program);
   const loaded = fromAnnotations(groups, true);
-  return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(study)].filter(
+  return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(program)].filter(
     (rhythm) => rhythm !== undefined && stepCount(rhythm) >= MIN_STEPS,
   ) as Rhythm[];
 }
@@ -28,7 +28,7 @@ const LOADER_RANGE = /^enumerate\(DataLoader\)/;
 type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
 /** Ranges whose names are the same but for their numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
-function annotationGroups({ input }: Study): Groups {
+function annotationGroups({ input }: Program): Groups {
   const groups = new Map<string, AnnotationSpan[]>();
   for (const span of annotationSpans(input)) {
     const key = ANY_OPTIMIZER_RANGE.test(span.name) ? span.name : span.name.replace(/\d+/g, '…');
@@ -84,9 +84,9 @@ function fromOptimizerRanges(groups: Groups): Rhythm | undefined {
 /**
  * Adam and others allocate temporaries whenever they run: a run of such allocations ends a step.
  */
-function fromOptimizerStacks(study: Study): Rhythm | undefined {
-  const { traits } = study;
-  const { allocations: table } = study.input.replay;
+function fromOptimizerStacks(program: Program): Rhythm | undefined {
+  const { traits } = program;
+  const { allocations: table } = program.input.replay;
   const endsByCall = new Map<StackIndex, EventIndex[]>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {

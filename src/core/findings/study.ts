@@ -1,6 +1,7 @@
 /** What several detectors need, made once and when first asked for. */
 import { CancelledError } from '../base/cancelled.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
+import type { Program } from './program.ts';
 import { type PythonTree, pythonTree } from './python-tree.ts';
 import type { Rhythm } from './rhythm.ts';
 import { findRhythms } from './rhythms.ts';
@@ -15,7 +16,7 @@ export interface StateBytes {
   readonly reservedBytes: number;
 }
 
-export class Study {
+export class Study implements Program {
   readonly input: AnalysisInput;
   readonly #isCancelled: () => boolean;
   #traits: StackTraits | undefined;
@@ -40,7 +41,7 @@ export class Study {
   }
 
   get tree(): PythonTree {
-    this.#tree ??= pythonTree(this);
+    this.#tree ??= pythonTree(this.input, this.traits);
     return this.#tree;
   }
 

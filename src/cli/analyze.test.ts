@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { cli } from '../testing/cli-run.ts';
+
+const LEAK = 'fixtures/leak_forward_hook.pickle.gz';
+const HEALTHY = 'fixtures/train_gpt_small.pickle.gz';
+
+describe('vramscope analyze', () => {
+  test('text names the line', async () => {
+    const { exitCode, out, error } = await cli(['analyze', LEAK]);
+    expect({ exitCode, error }).toEqual({ exitCode: 0, error: '' });
+    expect(out).toContain('scenarios.py:271');
+    expect(out).toContain('HIGH growth: kept-hook');
+  });
+
+  test('JSON is of its schema', async () => {
+    const { exitCode, out } = await cli(['analyze', '--json', LEAK]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      schema: 'vramscope.findings/1',
+      file: { name: 'leak_forward_hook.pickle.gz', container: 'gzip', decoder: 'columnar' },
+    });
+  });
+
+  test('Markdown has headings', async () => {
+    const { out } = await cli(['analyze', '--markdown', LEAK]);
+    expect(out).toMatch(/^# Findings in /);
+    expect(out).toContain('### high: growth');
+  });
+});
+
+describe('--fail-on', () => {
+  test.each([
+    ['growth', LEAK, 1],
+    ['fragmentation,oom', LEAK, 0],
+    ['growth,fragmentation,oom', 'fixtures/oom_fragmented.pickle.gz', 1],
+    ['growth', HEALTHY, 0],
+    // Low: told, and no failure.
+    ['peak,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
+    ['growth', 'fixtures/no_history.pickle.gz', 0],
+  ])('%s on %s: %d', async (detectors, path, expected) => {
+    const { exitCode, out } = await cli(['analyze', path, '--fail-on', detectors]);
+    expect(exitCode).toBe(expected);
+    expect(out).not.toBe('');
+  });
+
+  test.each([
+    [['--fail-on', 'leaks'], "'leaks' is none of growth"],
+    [['--json', '--markdown'], '--json and --markdown exclude each other'],
+  ])('%j is bad usage', async (options, message) => {
+    const { exitCode, out, error } = await cli(['analyze', LEAK, ...options]);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(error).toContain(message);
+  });
+
+  test('a file that cannot be read is 3, whatever it should fail on', async () => {
+    const { exitCode } = await cli(['analyze', 'fixtures/nope', '--fail-on', 'oom']);
+    expect(exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,76 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { analyse } from '../../core/findings/analyse.ts';
+import { DETECTOR_IDS, type DetectorId } from '../../core/findings/types.ts';
+import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
+import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
+import { findingsText } from '../../core/report/findings-text.ts';
+import type { CliIo } from '../cli-io.ts';
+import { FailedOn } from '../failed-on.ts';
+import { openSnapshot } from '../open-snapshot.ts';
+
+interface AnalyzeOptions {
+  readonly json?: true;
+  readonly markdown?: true;
+  readonly partial?: true;
+  readonly failOn?: readonly DetectorId[];
+}
+
+const EXAMPLES = `
+Examples:
+  vramscope analyze snapshot.pickle
+  vramscope analyze snapshot.pickle --markdown > findings.md
+  vramscope analyze snapshot.pickle --fail-on growth,fragmentation,oom
+`;
+
+export function analyzeCommand(io: CliIo): Command {
+  return new Command('analyze')
+    .description('why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak')
+    .argument(
+      '<file>',
+      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - is stdin",
+    )
+    .option('--json', 'print JSON of the schema vramscope.findings/1')
+    .option('--markdown', 'print Markdown, for an issue or a chat')
+    .option(
+      '--fail-on <detectors>',
+      `exit with 1 when one of these finds something above low: ${DETECTOR_IDS.join(', ')}`,
+      parseDetectors,
+    )
+    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .addHelpText('after', EXAMPLES)
+    .action(async (path: string, options: AnalyzeOptions, command: Command) => {
+      if (options.json && options.markdown) {
+        command.error('error: --json and --markdown exclude each other');
+      }
+      const { file, snapshot, contexts } = await openSnapshot(io, path, {
+        allowPartial: options.partial === true,
+      });
+      const analyses = [];
+      for (const context of contexts) analyses.push(await analyse(context));
+      const report = buildFindings(file, snapshot.devices, analyses);
+      io.writeOut(`${lines(report, options, io).join('\n')}\n`);
+      const failing = options.failOn ?? [];
+      if (isFailed(report, failing)) throw new FailedOn(failing);
+    });
+}
+
+function lines(report: FindingsReport, { json, markdown }: AnalyzeOptions, io: CliIo): string[] {
+  if (json) return [JSON.stringify(report, undefined, 2)];
+  if (markdown) return findingsMarkdown(report);
+  return findingsText(report, { columns: io.columns, color: io.color });
+}
+
+/** A low finding is told and fails nothing: it is no fault of the program. */
+function isFailed({ devices }: FindingsReport, failing: readonly DetectorId[]): boolean {
+  return devices.some(({ findings }) =>
+    findings.some(({ detector, severity }) => severity !== 'low' && failing.includes(detector)),
+  );
+}
+
+function parseDetectors(text: string): DetectorId[] {
+  return text.split(',').map((word) => {
+    const id = DETECTOR_IDS.find((known) => known === word.trim());
+    if (id !== undefined) return id;
+    throw new InvalidArgumentError(`'${word}' is none of ${DETECTOR_IDS.join(', ')}.`);
+  });
+}

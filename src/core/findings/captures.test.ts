@@ -1,0 +1,274 @@
+/** What shared captures must tell, and what look-alikes must not. Lines are those of the scripts. */
+import { describe, expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { detect } from './analyse.ts';
+import { Study } from './study.ts';
+import type { DetectorId, DetectorResult, Finding } from './types.ts';
+
+function run(name: string, detector: DetectorId): DetectorResult[] {
+  const contexts = contextsOf(loadCapture(`${name}.pickle.gz`));
+  return contexts.map((context) => detect(detector, new Study(context)));
+}
+
+function findings(name: string, detector: DetectorId): readonly Finding[] {
+  return run(name, detector).flatMap((result) =>
+    result.status === 'found' ? result.findings : [],
+  );
+}
+
+const statuses = (name: string, detector: DetectorId): string[] =>
+  run(name, detector).map(({ status }) => status);
+
+const MIB = 2 ** 20;
+
+describe('growth: leaks', () => {
+  // name, line, kind, bytes a step (of blocks; what the script keeps), steps
+  it.each([
+    ['leak_loss_graph', 233, 'kept-graph', 66_099_200, 40],
+    ['leak_loss_scalar', 84, 'kept-scalar', 512, 80],
+    ['leak_output_list', 262, 'kept-graph', 49_340_000, 40],
+    ['leak_forward_hook', 271, 'kept-hook', 4 * 128 * 256 * 4, 40],
+    ['leak_slow_in_long_run', 292, 'kept-tensor', 512, 399],
+    ['whatif_expandable/leak_output_list', 262, 'kept-graph', 48_920_000, 40],
+    ['near-miss/leak_every_tenth', 235, 'kept-tensor', (128 * 256 * 4) / 10, 90],
+    ['near-miss/leak_in_eval', 261, 'kept-tensor', 64 * 10 * 4, 30],
+    ['near-miss/leak_hf_trainer', 282, 'kept-tensor', 4 * 512 * 4, 24],
+    ['near-miss/leak_lightning', 295, 'kept-scalar', 512, 30],
+  ])('%s: line %d', (name, line, kind, bytes, steps) => {
+    const found = findings(name, 'growth');
+    expect(found.map((finding) => [finding.frame?.line, finding.kind])).toEqual([[line, kind]]);
+    const [{ perStep, severity }] = found;
+    expect(severity).not.toBe('low');
+    expect(Math.abs((perStep?.bytes ?? 0) / bytes - 1)).toBeLessThan(0.01);
+    expect(perStep?.steps).toBe(steps);
+  });
+
+  it('two leaks at once are two findings', () => {
+    const found = findings('near-miss/leak_two_at_once', 'growth');
+    expect(found.map(({ frame, perStep }) => [frame?.line, perStep?.bytes])).toEqual([
+      [243, 64 * 256 * 4],
+      [247, 512],
+    ]);
+  });
+
+  it('gradients that are kept have no line, and it says so', () => {
+    const [finding, ...more] = findings('near-miss/leak_gradients', 'growth');
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ kind: 'kept-gradients', frame: undefined });
+    // Weights and biases of 256×256 (3 of each), LayerNorm, and the head of 10.
+    expect(finding.perStep).toMatchObject({ count: 14, bytes: 806_400 });
+    expect(finding.claim).toContain('no Python stack');
+  });
+
+  it('a kept graph is one finding, with its parts, its evidence and its curve', () => {
+    const [finding] = findings('leak_loss_graph', 'growth');
+    expect(finding.parts.length).toBeGreaterThan(10);
+    expect(finding.parts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(finding.bytes);
+    expect(finding.evidence.allocationCount).toBeGreaterThan(2000);
+    const { bytes } = finding.series ?? { bytes: [] };
+    expect(bytes).toHaveLength(40);
+    expect([...bytes].sort((a, b) => a - b)).toEqual(bytes);
+    expect(finding.fingerprint).not.toMatch(/0x|\d{4}/);
+  });
+});
+
+describe('growth: healthy programs', () => {
+  it.each([
+    'train_gpt_small',
+    'train_gpt_amp',
+    'train_gpt_checkpoint',
+    'train_resnet',
+    'train_hf_gpt2',
+    'train_annotated',
+    'train_gpt_cpp_stacks',
+    'train_recorded_late',
+    'compile_train',
+    'warm_then_steady',
+    'kv_cache_generate',
+    'cuda_graph_pool',
+    'streams_record_stream',
+    'two_devices',
+    'frag_gpt_varlen',
+    'eval_inference_mode',
+    'near-miss/curriculum',
+    'near-miss/eval_autocast',
+    'near-miss/feature_queue',
+    'near-miss/gan',
+    'near-miss/hf_generate',
+    'near-miss/hf_trainer',
+    'near-miss/hf_trainer_eval',
+    'near-miss/hidden_states',
+    'near-miss/lightning_fit',
+    'near-miss/many_forwards_one_backward',
+    'near-miss/peft_lora_checkpointing',
+    'near-miss/reference_cycles',
+    'near-miss/replay_buffer',
+    'near-miss/timm_amp_ema',
+    'near-miss/torchvision_random_batches',
+  ])('%s', (name) => {
+    expect(findings(name, 'growth').filter(({ severity }) => severity !== 'low')).toEqual([]);
+  });
+
+  it('what piles up and is given back is said, as low', () => {
+    expect(findings('kv_cache_generate', 'growth')).toMatchObject([
+      { kind: 'given-back-in-bursts', severity: 'low' },
+    ]);
+    expect(findings('near-miss/reference_cycles', 'growth')).toMatchObject([
+      { kind: 'given-back-in-bursts', severity: 'low' },
+    ]);
+  });
+});
+
+describe('what cannot be known is not called clear', () => {
+  const DETECTORS: readonly DetectorId[] = [
+    'growth',
+    'oom',
+    'fragmentation',
+    'no-grad',
+    'peak',
+    'pending-free',
+    'churn',
+    'waste',
+  ];
+  it.each(['no_history', 'empty', 'legacy_segments_list'])('%s', (name) => {
+    for (const detector of DETECTORS) {
+      for (const status of statuses(name, detector)) expect(status).toBe('cannot-tell');
+    }
+  });
+  it('a ring that lost its beginning', () => {
+    expect(statuses('train_ring_truncated', 'growth')).toEqual(['cannot-tell']);
+    expect(statuses('train_ring_truncated', 'oom')).toEqual(['cannot-tell']);
+    expect(statuses('train_ring_truncated', 'churn')).toEqual(['cannot-tell']);
+  });
+  it('no module in the stacks', () => {
+    expect(statuses('kv_cache_generate', 'no-grad')).toEqual(['cannot-tell']);
+  });
+});
+
+describe('no-grad', () => {
+  it.each([
+    ['eval_without_no_grad', 385],
+    ['leak_output_list', 262],
+  ])('%s keeps graphs for nothing', (name, line) => {
+    const [finding, ...more] = findings(name, 'no-grad');
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ severity: 'high', frame: { line } });
+  });
+
+  it('what inference_mode would save is what the same evaluation saved under it', () => {
+    const [{ bytes }] = findings('eval_without_no_grad', 'no-grad');
+    const peakOf = (name: string) =>
+      contextsOf(loadCapture(`${name}.pickle.gz`))[0].replay.peaks.allocatedBytes.bytes;
+    const saved = peakOf('eval_without_no_grad') - peakOf('eval_inference_mode');
+    expect(Math.abs(bytes / saved - 1)).toBeLessThan(0.05);
+  });
+
+  it.each([
+    'eval_inference_mode',
+    'train_gpt_small',
+    'train_gpt_checkpoint',
+    'compile_train',
+    'leak_loss_graph',
+    'oom_batch_too_big',
+    'near-miss/eval_autocast',
+    'near-miss/hf_generate',
+    'near-miss/hf_trainer_eval',
+    'near-miss/hidden_states',
+    'near-miss/lightning_fit',
+    'near-miss/gan',
+    'near-miss/many_forwards_one_backward',
+    'near-miss/peft_lora_checkpointing',
+    'near-miss/leak_in_eval',
+  ])('%s is clear', (name) => {
+    expect(statuses(name, 'no-grad')).toEqual(['clear']);
+  });
+});
+
+describe('oom', () => {
+  it.each([
+    ['oom_batch_too_big', 'too-large', 512 * MIB, 47],
+    ['oom_observer', 'too-large', 500 * MIB, undefined],
+    ['oom_fragmented', 'fragmented', 398_194_176, 322],
+    ['whatif_gc08/oom_fragmented', 'fragmented', undefined, 322],
+  ])('%s is %s', (name, cause, bytes, line) => {
+    const [finding, ...more] = findings(name, 'oom');
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ kind: cause, severity: 'high' });
+    expect(finding.frame?.line).toBe(line);
+    if (bytes !== undefined) expect(finding.bytes).toBe(bytes);
+    // All were under set_per_process_memory_fraction, on a card that was nearly empty.
+    expect(finding.claim).toContain('set_per_process_memory_fraction');
+  });
+
+  it('none where none was', () => {
+    expect(statuses('train_gpt_small', 'oom')).toEqual(['clear']);
+  });
+});
+
+describe('fragmentation', () => {
+  it.each([
+    ['frag_gpt_varlen', 10.5],
+    ['oom_fragmented', 3.59],
+    ['whatif_gc08/frag_gpt_varlen', 7.65],
+    ['whatif_split128/frag_gpt_varlen', 10.64],
+  ])('%s loses %d GiB, and someone pins segments', (name, gib) => {
+    const finding = findings(name, 'fragmentation').find(({ kind }) => kind === 'reserved-unused');
+    expect(finding?.severity).toBe('high');
+    expect((finding?.bytes ?? 0) / 2 ** 30).toBeCloseTo(gib, 1);
+    expect(finding?.frame?.role).toBe('user');
+    expect(finding?.parts[0].note).toMatch(/^pins \d+ segment/);
+    expect(finding?.evidence.gaps.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    'train_gpt_small',
+    'train_resnet',
+    'train_gpt_checkpoint',
+    'eval_inference_mode',
+    'oom_batch_too_big',
+    'whatif_expandable/frag_gpt_varlen',
+    'near-miss/torchvision_random_batches',
+  ])('%s is clear', (name) => {
+    expect(statuses(name, 'fragmentation')).toEqual(['clear']);
+  });
+
+  it('a growing concatenation is known as such', () => {
+    const kinds = findings('kv_cache_generate', 'fragmentation').map(({ kind }) => kind);
+    expect(kinds).toContain('growing-concatenation');
+    const others = findings('oom_fragmented', 'fragmentation').map(({ kind }) => kind);
+    expect(others).not.toContain('growing-concatenation');
+  });
+});
+
+describe('the smaller ones', () => {
+  it('pending frees of record_stream', () => {
+    const [finding] = findings('streams_record_stream', 'pending-free');
+    expect(finding).toMatchObject({ frame: { line: 421 }, severity: 'medium' });
+    expect(finding.bytes).toBe(50 * 4096 * 4096 * 4);
+    expect(statuses('train_gpt_small', 'pending-free')).toEqual(['clear']);
+  });
+
+  it('churn of segments under a cap', () => {
+    expect(statuses('oom_fragmented', 'churn')).toEqual(['found']);
+    expect(statuses('oom_batch_too_big', 'churn')).toEqual(['clear']);
+  });
+
+  it('the peak, by what it is made of', () => {
+    const [finding] = findings('train_gpt_small', 'peak');
+    const bytes = new Map(
+      finding.facts.flatMap((fact) => ('bytes' in fact ? [[fact.label, fact.bytes]] : [])),
+    );
+    // 8 layers of d = 512, a vocabulary of 8000: 34.4 M parameters; AdamW keeps two copies of them.
+    const parameters = bytes.get('parameters and buffers') ?? 0;
+    expect(parameters / MIB).toBeCloseTo(131.2, 0);
+    expect((bytes.get('optimizer state') ?? 0) / parameters).toBeCloseTo(2, 1);
+    const total = [...bytes.values()].reduce((sum, value) => sum + value, 0);
+    expect(total).toBe(finding.bytes);
+  });
+
+  it('what was there before the recording is called unknown', () => {
+    const [finding] = findings('train_recorded_late', 'peak');
+    expect(finding.facts).toContainEqual({ label: 'unknown', bytes: expect.any(Number) });
+  });
+});

@@ -1,0 +1,12 @@
+/** What finding a program's steps needs of a {@link Study}, which in turn offers them. */
+import type { PythonTree } from './python-tree.ts';
+import type { StackTraits } from './stack-traits.ts';
+import type { AnalysisInput } from './types.ts';
+
+export interface Program {
+  readonly input: AnalysisInput;
+  readonly traits: StackTraits;
+  readonly tree: PythonTree;
+  readonly hasTrace: boolean;
+  checkCancelled(): void;
+}

@@ -1,0 +1,68 @@
+/** Findings as Markdown, for an issue or a chat. */
+import { formatBytes } from '../base/format.ts';
+import type { Check } from '../findings/types.ts';
+import type { FindingReport, FindingsReport } from './findings.ts';
+import { frameText, STATUS_WORDS } from './findings-text.ts';
+import { printable } from './text.ts';
+
+const MAX_PARTS = 10;
+
+export function findingsMarkdown(report: FindingsReport): string[] {
+  const devices = report.devices.flatMap((device) => [
+    '',
+    `## ${device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`}`,
+    ...(device.findings.length === 0 ? ['', 'Nothing found.'] : []),
+    ...device.findings.flatMap(findingMarkdown),
+    '',
+    '| check | result | |',
+    '|---|---|---|',
+    ...device.checks.map(checkRow),
+  ]);
+  return [`# Findings in ${inline(report.file.name)}`, ...devices];
+}
+
+function findingMarkdown(finding: FindingReport): string[] {
+  const { parts, stack } = finding;
+  return [
+    '',
+    `### ${finding.severity}: ${finding.detector}, ${finding.kind} (${formatBytes(finding.bytes)})`,
+    '',
+    inline(finding.claim),
+    ...(stack.length === 0 ? [] : ['', '```', ...stack.map(fenced), '```']),
+    ...(parts.length < 2
+      ? []
+      : [
+          '',
+          '| bytes | count | where | |',
+          '|---:|---:|---|---|',
+          ...parts
+            .slice(0, MAX_PARTS)
+            .map(
+              ({ bytes, count, frame, note }) =>
+                `| ${formatBytes(bytes)} | ${count} | ${cell(frame === null ? '(no stack)' : frameText(frame))} | ${cell(note)} |`,
+            ),
+          ...(parts.length > MAX_PARTS
+            ? ['', `${parts.length - MAX_PARTS} more parts are left out.`]
+            : []),
+        ]),
+    '',
+    ...finding.advice.map((advice) => `- ${inline(advice)}`),
+    '',
+    `What would disprove it: ${inline(finding.disproof)}`,
+  ];
+}
+
+function fenced(frame: FindingReport['stack'][number]): string {
+  return frameText(frame).replaceAll('```', "'''");
+}
+
+function checkRow({ detector, status, reason }: Check): string {
+  return `| ${detector} | ${STATUS_WORDS[status]} | ${cell(reason)} |`;
+}
+
+/** Names come from the file: they must not become markup, HTML or mentions. */
+function inline(text: string): string {
+  return printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
+}
+
+const cell = inline;

@@ -1,0 +1,88 @@
+/** `vramscope analyze`: findings for a terminal, the gravest first, and what was checked. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import type { Check, Severity } from '../findings/types.ts';
+import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';
+import { counted, printable, styled, type TextOptions, wrap } from './text.ts';
+
+const INDENT = '    ';
+const SEVERITY_STYLES: Readonly<Record<Severity, 'red' | 'yellow' | 'dim'>> = {
+  high: 'red',
+  medium: 'yellow',
+  low: 'dim',
+};
+export const STATUS_WORDS: Readonly<Record<Check['status'], string>> = {
+  found: 'found',
+  clear: 'clear',
+  'cannot-tell': 'cannot tell',
+};
+/** Frames and parts shown; the JSON has all. */
+const MAX_FRAMES = 6;
+const MAX_PARTS = 6;
+
+/** Lines without an end of line. */
+export function findingsText(report: FindingsReport, options: TextOptions): string[] {
+  if (report.devices.length === 0) return ['No device: nothing was allocated or recorded.'];
+  return report.devices.flatMap((device, i) => [
+    ...(i === 0 ? [] : ['']),
+    ...deviceText(device, report.devices.length > 1, options),
+  ]);
+}
+
+function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptions): string[] {
+  const name = device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`;
+  const head = `${isNamed ? `${name}: ` : ''}${counted(device.findings.length, 'finding')}`;
+  return [
+    styled(head, 'bold', options),
+    ...device.findings.flatMap((finding) => ['', ...findingText(finding, options)]),
+    '',
+    styled('Checked', 'bold', options),
+    ...device.checks.flatMap((check) => checkText(check, options)),
+  ];
+}
+
+function findingText(finding: FindingReport, options: TextOptions): string[] {
+  const { columns } = options;
+  const title = `${finding.severity.toUpperCase()} ${finding.detector}: ${finding.kind}, ${formatBytes(finding.bytes)}`;
+  const paragraph = (text: string): string[] =>
+    wrap(printable(text), columns - INDENT.length).map((line) => `${INDENT}${line}`);
+  const { perStep } = finding;
+  return [
+    styled(title, SEVERITY_STYLES[finding.severity], options),
+    ...paragraph(finding.claim),
+    ...(perStep === null
+      ? []
+      : paragraph(
+          `A step: ${formatBytes(perStep.bytes)} in ${perStep.count.toFixed(2)} tensors, over ${formatCount(perStep.steps)} steps.`,
+        )),
+    ...finding.stack.slice(0, MAX_FRAMES).map((frame) => `${INDENT}at ${frameText(frame)}`),
+    ...partsText(finding),
+    ...finding.advice.flatMap((advice) =>
+      wrap(`- ${printable(advice)}`, columns - INDENT.length, '  ').map((line) => INDENT + line),
+    ),
+  ];
+}
+
+/** One part is the finding itself. */
+function partsText({ parts }: FindingReport): string[] {
+  if (parts.length < 2) return [];
+  const rest = parts.length - MAX_PARTS;
+  return [
+    ...parts
+      .slice(0, MAX_PARTS)
+      .map(
+        ({ frame, bytes, count, note }) =>
+          `${INDENT}${formatBytes(bytes).padStart(11)}  ${String(count).padStart(6)} × ${frame === null ? '(no stack)' : frameText(frame)}, ${note}`,
+      ),
+    ...(rest > 0 ? [`${INDENT}and ${counted(rest, 'more part')}, see --json`] : []),
+  ];
+}
+
+export function frameText({ file, line, name }: FrameReport): string {
+  return printable(`${file}${line > 0 ? `:${line}` : ''} (${name})`);
+}
+
+function checkText({ detector, status, reason }: Check, { columns }: TextOptions): string[] {
+  const head = `  ${STATUS_WORDS[status].padEnd(12)}${detector.padEnd(14)}`;
+  const lines = wrap(printable(reason), columns - head.length);
+  return lines.map((line, i) => `${i === 0 ? head : ' '.repeat(head.length)}${line}`);
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { analyse } from '../findings/analyse.ts';
+import type { FileInfo } from '../snapshot/file-info.ts';
+import { buildFindings, type FindingsReport } from './findings.ts';
+import { findingsMarkdown } from './findings-markdown.ts';
+import { findingsText } from './findings-text.ts';
+
+const FILE: FileInfo = {
+  name: 'a_<b>.pickle',
+  bytes: 1,
+  container: 'pickle',
+  protocol: 4,
+  decoder: 'columnar',
+  partial: undefined,
+};
+
+async function reportOf(name: string): Promise<FindingsReport> {
+  const snapshot = loadCapture(`${name}.pickle.gz`);
+  const analyses = [];
+  for (const context of contextsOf(snapshot)) analyses.push(await analyse(context));
+  return buildFindings(FILE, snapshot.devices, analyses);
+}
+
+describe('vramscope.findings/1', () => {
+  it('has what the contract names', async () => {
+    const report = await reportOf('leak_forward_hook');
+    expect(JSON.parse(JSON.stringify(report))).toMatchObject({
+      schema: 'vramscope.findings/1',
+      file: { name: FILE.name, bytes: 1, container: 'pickle', protocol: 4 },
+      devices: [
+        {
+          device: 0,
+          checks: expect.arrayContaining([
+            { detector: 'growth', status: 'found', reason: '1 finding' },
+            { detector: 'oom', status: 'clear', reason: expect.any(String) },
+          ]),
+          findings: expect.arrayContaining([
+            expect.objectContaining({
+              detector: 'growth',
+              severity: 'high',
+              bytes: 40 * 524_288,
+              claim: expect.stringContaining('hook'),
+              frame: { file: expect.stringMatching(/scenarios\.py$/), line: 271, name: '<lambda>' },
+              perStep: { bytes: 524_288, count: 1, steps: 40 },
+              events: { first: expect.any(Number), last: expect.any(Number) },
+              advice: expect.arrayContaining([expect.stringContaining('handle.remove()')]),
+            }),
+          ]),
+        },
+      ],
+    });
+    const [{ findings }] = report.devices;
+    expect(findings[0].stack[0]).toEqual(findings[0].frame);
+  });
+
+  it('has null where there is no line, and a device each', async () => {
+    const report = await reportOf('near-miss/leak_gradients');
+    expect(report.devices[0].findings[0]).toMatchObject({ frame: null, stack: [] });
+    expect((await reportOf('two_devices')).devices.map(({ device }) => device)).toEqual([0, 1]);
+  });
+});
+
+describe('for people', () => {
+  it('text keeps to its columns, but for paths, and names every check', async () => {
+    const report = await reportOf('leak_output_list');
+    const lines = findingsText(report, { columns: 80, color: false });
+    expect(lines[0]).toBe('3 findings');
+    expect(lines.filter((line) => line.length > 80 && !line.includes('/'))).toEqual([]);
+    for (const { detector } of report.devices[0].checks) {
+      expect(lines.some((line) => line.includes(detector))).toBe(true);
+    }
+  });
+
+  it('says calmly that nothing was found', async () => {
+    const lines = findingsText(await reportOf('no_history'), { columns: 80, color: false });
+    expect(lines[0]).toBe('0 findings');
+    expect(lines.filter((line) => line.includes('cannot tell'))).toHaveLength(8);
+  });
+
+  it('markdown lets no name become markup', async () => {
+    const text = findingsMarkdown(await reportOf('leak_forward_hook')).join('\n');
+    expect(text).toContain('# Findings in a\\_\\<b\\>.pickle');
+    // The claim names the function <lambda>; inside a code fence it may stand as it is.
+    const prose = text.split('```').filter((_, i) => i % 2 === 0);
+    expect(prose.join('')).toContain('\\<lambda\\>');
+    expect(prose.join('')).not.toMatch(/[^\\]<lambda/);
+    expect(text).toContain('scenarios.py:271');
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * `vramscope analyze --json`: the contract `vramscope.findings/1`.
+ *
+ * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
+ */
+import type { Analysis } from '../findings/analyse.ts';
+import type { Check, DetectorId, Finding, Severity } from '../findings/types.ts';
+import type { FrameView } from '../query/types.ts';
+import type { FileInfo } from '../snapshot/file-info.ts';
+import type { DeviceTrace } from '../snapshot/tables.ts';
+import { type FileReport, fileReport } from './stats.ts';
+
+export interface FindingsReport {
+  readonly schema: 'vramscope.findings/1';
+  readonly file: FileReport;
+  readonly devices: readonly DeviceFindings[];
+}
+
+export interface DeviceFindings {
+  readonly device: number;
+  readonly kind: 'cuda' | 'host';
+  readonly checks: readonly Check[];
+  readonly findings: readonly FindingReport[];
+}
+
+export interface FrameReport {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+}
+
+export interface FindingReport {
+  readonly detector: DetectorId;
+  readonly kind: string;
+  readonly severity: Severity;
+  readonly bytes: number;
+  readonly claim: string;
+  readonly frame: FrameReport | null;
+  readonly stack: readonly FrameReport[];
+  readonly perStep: {
+    readonly bytes: number;
+    readonly count: number;
+    readonly steps: number;
+  } | null;
+  readonly events: { readonly first: number; readonly last: number };
+  readonly parts: readonly PartReport[];
+  readonly facts: Finding['facts'];
+  readonly advice: readonly string[];
+  readonly disproof: string;
+  readonly fingerprint: string;
+}
+
+interface PartReport {
+  readonly frame: FrameReport | null;
+  readonly bytes: number;
+  readonly count: number;
+  readonly note: string;
+}
+
+/** `analyses[i]` is that of `devices[i]`. */
+export function buildFindings(
+  file: FileInfo,
+  devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[],
+  analyses: readonly Analysis[],
+): FindingsReport {
+  return {
+    schema: 'vramscope.findings/1',
+    file: fileReport(file),
+    devices: analyses.map(({ checks, findings }, i) => ({
+      device: devices[i].device,
+      kind: devices[i].kind,
+      checks,
+      findings: findings.map(findingReport),
+    })),
+  };
+}
+
+function findingReport(finding: Finding): FindingReport {
+  const { detector, kind, severity, bytes, claim, events, facts, advice, disproof } = finding;
+  return {
+    detector,
+    kind,
+    severity,
+    bytes,
+    claim,
+    frame: frameReport(finding.frame),
+    stack: finding.stack.flatMap((frame) => frameReport(frame) ?? []),
+    perStep: finding.perStep ?? null,
+    events,
+    parts: finding.parts.map(({ frame, bytes: own, count, note }) => ({
+      frame: frameReport(frame),
+      bytes: own,
+      count,
+      note,
+    })),
+    facts,
+    advice,
+    disproof,
+    fingerprint: finding.fingerprint,
+  };
+}
+
+function frameReport(frame: FrameView | undefined): FrameReport | null {
+  if (frame === undefined) return null;
+  return { file: frame.filename, line: frame.line, name: frame.name };
+}
