@@ -1,0 +1,83 @@
+/**
+ * `node scripts/whatif-table.mjs`: runs the nine workloads of fixtures/whatif.truth.json again under
+ * every setting with the built command line, and writes docs/whatif.md's tables anew: what a real GPU
+ * reserved, and how far off we are. Needs `npm run build` first.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceBetween } from './replace-between.mjs';
+import { ROOT } from './run-command.mjs';
+
+const DOC = join(ROOT, 'docs', 'whatif.md');
+const MIB = 2 ** 20;
+
+const { workloads } = JSON.parse(readFileSync(join(ROOT, 'fixtures/whatif.truth.json'), 'utf8'));
+const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, settings }]) =>
+  compare(workload, limit_bytes, settings),
+);
+const tables = [summary(), '', ...table()].join('\n');
+writeFileSync(DOC, replaceBetween(readFileSync(DOC, 'utf8'), 'accuracy', tables));
+
+function compare(workload, limitBytes, settings) {
+  const names = Object.keys(settings);
+  const args = ['whatif', join(ROOT, 'fixtures', `${workload}.pickle.gz`), '--json'];
+  for (const name of names) args.push('--setting', name);
+  if (limitBytes !== null) args.push('--limit', String(limitBytes));
+  const run = spawnSync(process.execPath, [join(ROOT, 'bin/vramscope.mjs'), ...args]);
+  if (run.status !== 0) throw new Error(run.stderr.toString());
+  const [{ cases }] = JSON.parse(run.stdout.toString()).devices;
+  return names.map((name, i) => ({ workload, name, real: settings[name], simulated: cases[i] }));
+}
+
+function reservedOff({ real, simulated }) {
+  return simulated.peakReservedBytes / real.peak_reserved_bytes - 1;
+}
+
+function allocatedOff({ real, simulated }) {
+  return simulated.peakAllocatedBytes / real.peak_allocated_bytes - 1;
+}
+
+function summary() {
+  const count = (holds) => cells.filter(holds).length;
+  const worst = Math.max(...cells.map((cell) => Math.abs(allocatedOff(cell))));
+  const rows = [
+    ['peak reserved equal to the byte', count((cell) => reservedOff(cell) === 0)],
+    ['peak reserved within 0.5 %', count((cell) => Math.abs(reservedOff(cell)) <= 0.005)],
+    ['peak reserved within 3 %', count((cell) => Math.abs(reservedOff(cell)) <= 0.03)],
+    ['peak allocated equal to the byte', count((cell) => allocatedOff(cell) === 0)],
+    [
+      `peak allocated within 0.5 % (worst ${(100 * worst).toFixed(3)} %)`,
+      count((cell) => Math.abs(allocatedOff(cell)) <= 0.005),
+    ],
+    [
+      'out of memory or not',
+      count(({ real, simulated }) => real.num_ooms > 0 === simulated.ooms > 0),
+    ],
+    ['retries', count(({ real, simulated }) => real.num_alloc_retries === simulated.retries)],
+  ];
+  return [
+    `| of ${cells.length} runs | right |`,
+    '|---|---|',
+    ...rows.map(([what, right]) => `| ${what} | ${right} |`),
+  ].join('\n');
+}
+
+/** A row for each workload and setting: 'real' and 'simulated' in MiB. */
+function table() {
+  const rows = cells.map((cell) => {
+    const { workload, name, real, simulated } = cell;
+    const off = reservedOff(cell);
+    const difference = off === 0 ? 'equal' : `${off > 0 ? '+' : ''}${(100 * off).toFixed(2)} %`;
+    const reserved = [real.peak_reserved_bytes, simulated.peakReservedBytes].map((bytes) =>
+      (bytes / MIB).toFixed(0),
+    );
+    const setting = name === '' ? '(default)' : `\`${name}\``;
+    return `| ${[workload, setting, ...reserved, difference].join(' | ')} |`;
+  });
+  return [
+    '| workload | setting | real peak, MiB | simulated | difference |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ];
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { cli } from '../testing/cli-run.ts';
+
+const FRAGMENTED = 'fixtures/frag_gpt_varlen.pickle.gz';
+
+test('whatif --json is vramscope.whatif/1, with the figures of the real runs', async () => {
+  const settings = ['expandable_segments:True', ''];
+  const args = settings.flatMap((setting) => ['--setting', setting]);
+  const { exitCode, out, error } = await cli([
+    ...['whatif', FRAGMENTED, '--json', '--limit', '16GiB'],
+    ...args,
+  ]);
+  expect({ exitCode, error }).toEqual({ exitCode: 0, error: '' });
+  const limitBytes = 16 * 2 ** 30;
+  const native = {
+    settings: '',
+    peakReservedBytes: 17024679936,
+    peakAllocatedBytes: 5754167808,
+    ooms: 0,
+    retries: 4,
+  };
+  const expandable = {
+    settings: 'expandable_segments:True',
+    limitBytes,
+    peakReservedBytes: 5844762624,
+    peakAllocatedBytes: 5744805376,
+    ooms: 0,
+    retries: 0,
+  };
+  expect(JSON.parse(out)).toEqual({
+    schema: 'vramscope.whatif/1',
+    devices: [{ device: 0, recorded: native, cases: [expandable, { ...native, limitBytes }] }],
+  });
+});
+
+test('without --limit it is null; without --setting all that is worth trying is tried', async () => {
+  const { out } = await cli(['whatif', 'fixtures/two_devices.pickle.gz', '--json']);
+  const { devices } = JSON.parse(out);
+  expect(devices).toHaveLength(2);
+  for (const { cases } of devices) {
+    expect(cases.length).toBeGreaterThan(5);
+    expect(cases[0]).toMatchObject({ settings: '', limitBytes: null });
+  }
+});
+
+test('the text has the best on top, the line to copy and what is not known', async () => {
+  const { out } = await cli(['whatif', FRAGMENTED, '--limit', '16GiB']);
+  const lines = out.split('\n');
+  const head = lines.findIndex((line) => line.startsWith('settings'));
+  expect(lines[head + 1]).toMatch(/^as recorded: \(default\) +15\.86 GiB +5\.36 GiB +0 +4$/);
+  expect(lines[head + 2]).toMatch(/^expandable_segments:True +5\.44 GiB .* 10\.41 GiB$/);
+  expect(out).toContain('Best: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True');
+  expect(out).toContain('What the trace does not tell:');
+});
+
+test('no trace: no cases, and said so', async () => {
+  const file = 'fixtures/no_history.pickle.gz';
+  expect(JSON.parse((await cli(['whatif', file, '--json'])).out).devices[0].cases).toEqual([]);
+  expect((await cli(['whatif', file])).out).toContain('there are no requests to run again');
+});
+
+describe('bad usage: exit code 2, one line, and where', () => {
+  test.each([
+    [['--setting', 'expandable_segment:True'], 'Did you mean expandable_segments? (character 1)'],
+    [['--setting', 'max_split_size_mb:8'], 'must be over 20, not 8 (character 19)'],
+    [['--limit', '16 apples'], 'It must be a number of bytes over 0'],
+    [['--limit', '0'], 'It must be a number of bytes over 0'],
+  ])('%j', async (args, message) => {
+    const { exitCode, out, error } = await cli(['whatif', FRAGMENTED, ...args]);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(error).toContain(message);
+    expect(error).toMatch(/^[^\n]+\n$/);
+  });
+});
