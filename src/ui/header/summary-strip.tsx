@@ -100,6 +100,9 @@ function OomStat({ device }: { readonly device: DeviceInfo }) {
   const { view } = useStores();
   const { ooms } = device;
   const first = ooms[0];
+  if (device.events === 0) {
+    return <Stat label="Out of memory" value="cannot tell" note="no trace to look in" />;
+  }
   if (first === undefined) return <Stat label="Out of memory" value="none" note="no OOM events" />;
   const showNext = () => {
     const cursor = view.getState().view.cursor ?? -1;
