@@ -1,23 +1,16 @@
 /** The allocation table while the trace is replayed: sized once, from the number of alloc events. */
-import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
+import type { EventIndex, EventTable } from '../snapshot/tables.ts';
 import type { PreexistingBlock } from './preexisting.ts';
 import { type AllocationIndex, type AllocationTable, BEFORE_TRACE, NEVER } from './types.ts';
-
-/** Allocations outside all known segments have no group. */
-export const NO_GROUP = -1;
 
 export class AllocationBuilder {
   /** Its columns are written here and by the replay; whoever gets it from there reads only. */
   readonly table: AllocationTable;
-  /** Group of free ranges that each block goes back to. */
-  readonly group: Int32Array;
   #next: number;
 
-  constructor(preexisting: number, events: EventTable) {
-    let length = preexisting;
-    for (let t = 0; t < events.length; t++) if (events.action[t] === TraceAction.Alloc) length++;
+  constructor(preexisting: number, allocs: number) {
+    const length = preexisting + allocs;
     this.#next = preexisting;
-    this.group = new Int32Array(length).fill(NO_GROUP);
     this.table = {
       length,
       preexisting,
@@ -47,10 +40,10 @@ export class AllocationBuilder {
     return row;
   }
 
-  setPreexisting(row: AllocationIndex, block: PreexistingBlock, freeRequested: EventIndex): void {
+  setPreexisting(row: AllocationIndex, block: PreexistingBlock): void {
     const { table } = this;
     table.start[row] = BEFORE_TRACE;
-    table.freeRequested[row] = freeRequested;
+    table.freeRequested[row] = block.isPending ? BEFORE_TRACE : NEVER;
     table.address[row] = block.address;
     table.requestedBytes[row] = block.requestedBytes;
     table.sizeBytes[row] = block.sizeBytes;
@@ -58,9 +51,8 @@ export class AllocationBuilder {
     table.stack[row] = block.stack;
   }
 
-  /** The segment that the block lies in: its pools, and the group its memory goes back to. */
-  setPlace(row: AllocationIndex, group: number, isSmall: boolean, pool: number): void {
-    this.group[row] = group;
+  /** The segment's pools: what the trace does not say of a block. */
+  setPlace(row: AllocationIndex, isSmall: boolean, pool: number): void {
     if (isSmall) this.table.isSmall[row] = 1;
     if (pool > 0) this.table.pool[row] = pool;
   }

@@ -21,6 +21,8 @@ export const COUNTER_NAMES = [
   'inactiveSplitBytes',
 ] as const satisfies readonly CounterName[];
 
+/** Counters whose changes follow from the events. */
+type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;
 /** Counters that blocks change. */
 type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
 
@@ -30,10 +32,22 @@ type Columns = { readonly [K in CounterName]: Float64Array };
 export interface CounterLog {
   readonly checkpoints: Columns;
   readonly splitDeltas: Int32Array | Float64Array;
-  /** free_requested; or free_completed in a recording that left those out (skip_actions). */
-  readonly allocatedFallsAt: TraceAction;
-  /** For irregular events: the change that does not follow from the event. */
-  readonly corrections: ReadonlyMap<number, Counters>;
+  readonly corrections: Corrections;
+  readonly falls: Falls;
+}
+
+/** Where a block's bytes leave the counters. They differ in recordings without whole kinds (skip_actions). */
+export interface Falls {
+  /** free_requested; or free_completed where free_requested is not recorded. */
+  readonly allocated: TraceAction;
+  /** free_completed; or free_requested where free_completed is not recorded. */
+  readonly active: TraceAction;
+}
+
+/** For irregular events, in order: the change that does not follow from the event. */
+interface Corrections {
+  readonly events: Int32Array;
+  readonly changes: { readonly [K in RegularCounter]: Float64Array };
 }
 
 /** Counts while the trace is replayed: set the fields, then call `before` and `after` around each event. */
@@ -46,7 +60,13 @@ export class CounterRecorder {
   readonly #checkpoints: Columns;
   readonly #peaks = new Float64Array(COUNTER_NAMES.length);
   readonly #peakEvents = new Int32Array(COUNTER_NAMES.length).fill(-1);
-  readonly #corrections = new Map<number, Counters>();
+  readonly #corrected: number[] = [];
+  readonly #corrections: { readonly [K in RegularCounter]: number[] } = {
+    requestedBytes: [],
+    allocatedBytes: [],
+    activeBytes: [],
+    reservedBytes: [],
+  };
   #splitDeltas: Int32Array | Float64Array;
   #splitBefore = 0;
 
@@ -105,8 +125,13 @@ export class CounterRecorder {
     this.#raise(4, this.inactiveSplitBytes, -1);
   }
 
-  correct(event: number, change: Counters): void {
-    this.#corrections.set(event, change);
+  /** Keeps what an event changed beyond what follows from it; events not decreasing. */
+  correct(event: number, change: { readonly [K in RegularCounter]?: number }): void {
+    this.#corrected.push(event);
+    this.#corrections.requestedBytes.push(change.requestedBytes ?? 0);
+    this.#corrections.allocatedBytes.push(change.allocatedBytes ?? 0);
+    this.#corrections.activeBytes.push(change.activeBytes ?? 0);
+    this.#corrections.reservedBytes.push(change.reservedBytes ?? 0);
   }
 
   peaks(): { readonly [K in CounterName]: Peak } {
@@ -120,12 +145,21 @@ export class CounterRecorder {
     };
   }
 
-  finish(allocatedFallsAt: TraceAction): CounterLog {
+  finish(falls: Falls): CounterLog {
+    const { requestedBytes, allocatedBytes, activeBytes, reservedBytes } = this.#corrections;
     return {
-      allocatedFallsAt,
       checkpoints: this.#checkpoints,
       splitDeltas: this.#splitDeltas,
-      corrections: this.#corrections,
+      corrections: {
+        events: Int32Array.from(this.#corrected),
+        changes: {
+          requestedBytes: Float64Array.from(requestedBytes),
+          allocatedBytes: Float64Array.from(allocatedBytes),
+          activeBytes: Float64Array.from(activeBytes),
+          reservedBytes: Float64Array.from(reservedBytes),
+        },
+      },
+      falls,
     };
   }
 
@@ -157,8 +191,6 @@ export class CounterReader {
   readonly #allocations: AllocationTable;
   readonly #allocationOfEvent: Int32Array;
   readonly #scratch = new Float64Array(STEP);
-  /** Events with a correction, in order: the replay met them in order. */
-  readonly #correctedEvents: readonly number[];
 
   constructor(
     log: CounterLog,
@@ -167,7 +199,6 @@ export class CounterReader {
     allocationOfEvent: Int32Array,
   ) {
     this.#log = log;
-    this.#correctedEvents = [...log.corrections.keys()];
     this.#events = events;
     this.#allocations = allocations;
     this.#allocationOfEvent = allocationOfEvent;
@@ -232,11 +263,11 @@ export class CounterReader {
     const { requestedBytes, sizeBytes } = this.#allocations;
     const isRequested = name === 'requestedBytes';
     const bytes = isRequested ? requestedBytes : sizeBytes;
-    const falls =
-      name === 'allocatedBytes' ? this.#log.allocatedFallsAt : TraceAction.FreeCompleted;
+    const { falls } = this.#log;
+    const fallsAt = name === 'allocatedBytes' ? falls.allocated : falls.active;
     for (let i = 0, t = from; i < out.length; i++, t++) {
       const a = action[t];
-      const sign = a === TraceAction.Alloc ? 1 : a === falls ? -1 : 0;
+      const sign = a === TraceAction.Alloc ? 1 : a === fallsAt ? -1 : 0;
       const row = rows[t];
       out[i] = sign === 0 || row < 0 ? 0 : sign * bytes[row];
       if (isRequested) out[i] = knownBytes(out[i]);
@@ -244,14 +275,10 @@ export class CounterReader {
     this.#addCorrections(name, from, out);
   }
 
-  #addCorrections(name: CounterName, from: number, out: Float64Array): void {
-    const events = this.#correctedEvents;
-    for (
-      let i = lowerBound(events, from);
-      i < events.length && events[i] < from + out.length;
-      i++
-    ) {
-      out[events[i] - from] += this.#log.corrections.get(events[i])?.[name] ?? 0;
+  #addCorrections(name: RegularCounter, from: number, out: Float64Array): void {
+    const { events, changes } = this.#log.corrections;
+    for (let i = lowerBound(events, from); events[i] < from + out.length; i++) {
+      out[events[i] - from] += changes[name][i];
     }
   }
 }

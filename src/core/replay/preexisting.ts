@@ -21,7 +21,8 @@ import {
   SMALL_SEGMENT_BYTES,
 } from './rounding.ts';
 import type { SegmentFields } from './segment-book.ts';
-import { BEFORE_TRACE, NEVER } from './types.ts';
+import type { TraceKind } from './trace-kind.ts';
+import { NEVER } from './types.ts';
 
 export interface PreexistingBlock {
   readonly address: number;
@@ -41,9 +42,13 @@ export interface Preexisting {
   readonly segments: readonly SegmentFields[];
 }
 
-export function findPreexisting(trace: DeviceTrace, rules: BlockRules): Preexisting {
+export function findPreexisting(
+  trace: DeviceTrace,
+  kind: TraceKind,
+  rules: BlockRules,
+): Preexisting {
   const segments = [...findNativeSegments(trace), ...findMappings(trace)];
-  const blocks = trueSizes(trace, findBlocks(trace, rules), segments);
+  const blocks = trueSizes(trace, findBlocks(trace, kind, rules, segments), segments, rules);
   return {
     blocks: blocks.sort((a, b) => b.end - a.end || a.address - b.address),
     segments,
@@ -54,12 +59,15 @@ export function findPreexisting(trace: DeviceTrace, rules: BlockRules): Preexist
  * Blocks of native large segments, with the rest they were not split from. The allocator splits no
  * rest of 1 MiB or less off a large block, so no free range of the large pool is that short: a gap of
  * at most 1 MiB, up to the next block, to the segment's end or to where an alloc then begins, is part
- * of the block. Example: 19 MiB asked for in a segment of 20 MiB is a block of 20 MiB.
+ * of the block. Example: 19 MiB asked for in a segment of 20 MiB is a block of 20 MiB. A block of
+ * max_split_size or more is never split, and only such blocks lie in segments of that size: it is long
+ * as its segment.
  */
 function trueSizes(
   trace: DeviceTrace,
   blocks: readonly PreexistingBlock[],
   segments: readonly SegmentFields[],
+  rules: BlockRules,
 ): PreexistingBlock[] {
   const byAddress = [...blocks].sort((a, b) => a.address - b.address);
   const addresses = byAddress.map((block) => block.address);
@@ -77,72 +85,104 @@ function trueSizes(
     }
   }
   const { events } = trace;
-  for (let t = 0; byAddress.length > 0 && t < events.length; t++) {
+  // The final segments say how long the blocks are that never go.
+  const lastEnd = blocks.reduce(
+    (last, { end }) => (end === NEVER ? last : Math.max(last, end)),
+    -1,
+  );
+  for (let t = 0; t < lastEnd; t++) {
     if (events.action[t] !== TraceAction.Alloc) continue;
     const before = upperBound(addresses, events.address[t]) - 1;
     if (before >= 0 && byAddress[before].end > t) limit(before, events.address[t]);
   }
   return byAddress.map((block, i) => {
     const rest = limits[i] - ends[i];
-    const isPart = isLarge[i] === 1 && rest <= SMALL_BYTES;
+    const isPart =
+      isLarge[i] === 1 && (rest <= SMALL_BYTES || block.sizeBytes >= rules.maxSplitBytes);
     return isPart ? { ...block, sizeBytes: block.sizeBytes + rest } : block;
   });
 }
 
-const ALLOCATED = 0;
-const PENDING = 1;
+// What the first walk knows of an address: nothing yet (-1), something from the trace, something from
+// before it that is gone by now, or (> 0) row + 1 of a block from before that is still there.
+const UNKNOWN = -1;
+const FROM_TRACE = 0;
+const GONE = -2;
 
-function findBlocks(trace: DeviceTrace, rules: BlockRules): PreexistingBlock[] {
-  const { events, blocks, segments } = trace;
+function findBlocks(
+  trace: DeviceTrace,
+  kind: TraceKind,
+  rules: BlockRules,
+  segments: readonly SegmentFields[],
+): PreexistingBlock[] {
+  const { events } = trace;
   const found: PreexistingBlock[] = [];
   const live = new AddressMap();
-  const hasRequests = events.action.includes(TraceAction.FreeRequested);
   const fromFree = (event: EventIndex, isPending: boolean): PreexistingBlock => ({
     address: events.address[event],
     requestedBytes: events.sizeBytes[event] > 0 ? events.sizeBytes[event] : Number.NaN,
-    sizeBytes: blockBytes(trace, rules, events.sizeBytes[event]),
+    sizeBytes: kind.isExact ? events.sizeBytes[event] : roundSize(events.sizeBytes[event], rules),
     stream: events.stream[event],
     stack: NO_STACK,
     isPending,
     end: event,
   });
   for (let t = 0; t < events.length; t++) {
+    const action = events.action[t];
+    if (action > TraceAction.FreeCompleted) continue;
     const address = events.address[t];
-    switch (events.action[t]) {
-      case TraceAction.Alloc:
-        live.set(address, ALLOCATED);
-        break;
-      case TraceAction.FreeRequested:
-        if (live.get(address) < 0) found.push(fromFree(t, false));
-        live.set(address, PENDING);
-        break;
-      case TraceAction.FreeCompleted:
-        if (live.get(address) < 0) found.push(fromFree(t, hasRequests));
-        live.delete(address);
-        break;
-      default:
+    const known = live.get(address);
+    // Only what comes first at an address tells of the time before.
+    if (known === FROM_TRACE || known === GONE) continue;
+    const isRequest = action === TraceAction.FreeRequested;
+    if (action === TraceAction.Alloc) live.set(address, FROM_TRACE);
+    else {
+      const isPending = !isRequest && kind.hasFreeRequested;
+      const row = known === UNKNOWN ? found.push(fromFree(t, isPending)) : known;
+      live.set(address, isRequest && !kind.completesOnRequest ? row : GONE);
     }
   }
+  addFinalBlocks(trace, found, live, segments);
+  return found;
+}
+
+/**
+ * Blocks of the final segments that no event brought. Where such a block lies in a segment that the
+ * trace brought, it is no block from before: it was allocated between the end of the trace and the
+ * writing of the segments.
+ */
+function addFinalBlocks(
+  { blocks, segments }: DeviceTrace,
+  found: PreexistingBlock[],
+  live: AddressMap,
+  before: readonly SegmentFields[],
+): void {
+  const places = [...before].sort((a, b) => a.address - b.address);
+  const starts = places.map((place) => place.address);
+  const wasThere = (address: number): boolean => {
+    const place = places[upperBound(starts, address) - 1];
+    return place !== undefined && address < place.address + place.sizeBytes;
+  };
   for (let s = 0; s < segments.length; s++) {
     for (let b = segments.firstBlock[s]; b < segments.firstBlock[s + 1]; b++) {
-      if (blocks.state[b] === BlockState.Inactive || live.get(blocks.address[b]) >= 0) continue;
-      found.push({
-        address: blocks.address[b],
+      const address = blocks.address[b];
+      const known = live.get(address);
+      if (blocks.state[b] === BlockState.Inactive) continue;
+      if (known === FROM_TRACE || known === GONE) continue;
+      if (known === UNKNOWN && !wasThere(address)) continue;
+      const block = {
+        address,
         requestedBytes: blocks.requestedBytes[b],
         sizeBytes: blocks.sizeBytes[b],
         stream: segments.stream[s],
         stack: blocks.stack[b],
-        isPending: blocks.state[b] === BlockState.PendingFree,
         end: NEVER,
-      });
+      };
+      // A free that the trace requested is pending now, but was not before the trace.
+      if (known > 0) found[known - 1] = { ...block, isPending: false };
+      else found.push({ ...block, isPending: blocks.state[b] === BlockState.PendingFree });
     }
   }
-  return found;
-}
-
-/** Pinned host memory is not rounded by the CUDA allocator's rules. */
-export function blockBytes(trace: DeviceTrace, rules: BlockRules, requestedBytes: number): number {
-  return trace.kind === 'host' ? requestedBytes : roundSize(requestedBytes, rules);
 }
 
 function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
@@ -151,10 +191,11 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
   const live = new AddressMap();
   for (let t = 0; t < events.length; t++) {
     const action = events.action[t];
+    if (action !== TraceAction.SegmentAlloc && action !== TraceAction.SegmentFree) continue;
     const address = events.address[t];
-    if (action === TraceAction.SegmentAlloc) live.set(address, t);
-    else if (action === TraceAction.SegmentFree) {
-      if (live.get(address) < 0) {
+    if (action === TraceAction.SegmentAlloc) live.set(address, FROM_TRACE);
+    else {
+      if (live.get(address) === UNKNOWN) {
         const sizeBytes = events.sizeBytes[t];
         found.push({
           address,
@@ -166,11 +207,11 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
           stack: NO_STACK,
         });
       }
-      live.delete(address);
+      live.set(address, GONE);
     }
   }
   for (let s = 0; s < segments.length; s++) {
-    if (segments.isExpandable[s] === 0 && live.get(segments.address[s]) < 0) {
+    if (segments.isExpandable[s] === 0 && live.get(segments.address[s]) === UNKNOWN) {
       found.push(finalSegment(trace, s));
     }
   }
@@ -180,23 +221,30 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
 /** Expandable memory mapped before the trace: the final mappings, less what was mapped, plus what was unmapped. */
 function findMappings(trace: DeviceTrace): SegmentFields[] {
   const { events, segments } = trace;
-  let mapped: SegmentFields[] = [];
+  const mapped: SegmentFields[] = [];
   for (let s = 0; s < segments.length; s++) {
     if (segments.isExpandable[s] === 1) mapped.push(finalSegment(trace, s));
   }
   for (let t = events.length - 1; t >= 0; t--) {
+    const action = events.action[t];
+    if (action !== TraceAction.SegmentMap && action !== TraceAction.SegmentUnmap) continue;
     const address = events.address[t];
     const sizeBytes = events.sizeBytes[t];
-    if (events.action[t] === TraceAction.SegmentMap) mapped = without(mapped, address, sizeBytes);
-    else if (events.action[t] === TraceAction.SegmentUnmap) {
-      const isSmall = sizeBytes % LARGE_PAGE_BYTES !== 0;
+    if (action === TraceAction.SegmentMap) takeOut(mapped, address, sizeBytes);
+    else {
       const stream = events.stream[t];
+      // Ten small pages are as long as a large one; what they touch tells which they are.
+      const touching = mapped.find(
+        (piece) =>
+          piece.stream === stream &&
+          (piece.address + piece.sizeBytes === address || piece.address === address + sizeBytes),
+      );
       mapped.push({
         address,
         sizeBytes,
         stream,
-        pool: 0,
-        isSmall,
+        pool: events.pool?.[t] ?? touching?.pool ?? 0,
+        isSmall: touching?.isSmall ?? sizeBytes % LARGE_PAGE_BYTES !== 0,
         isExpandable: true,
         stack: NO_STACK,
       });
@@ -205,20 +253,18 @@ function findMappings(trace: DeviceTrace): SegmentFields[] {
   return mapped;
 }
 
-function without(
-  mapped: readonly SegmentFields[],
-  address: number,
-  sizeBytes: number,
-): SegmentFields[] {
+/** Takes [address, address + sizeBytes) out of the pieces that it touches; their rests stay. */
+function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): void {
   const end = address + sizeBytes;
-  return mapped.flatMap((piece) => {
+  for (let i = mapped.length - 1; i >= 0; i--) {
+    const piece = mapped[i];
     const to = piece.address + piece.sizeBytes;
-    if (to <= address || piece.address >= end) return [piece];
+    if (to <= address || piece.address >= end) continue;
     const rests: SegmentFields[] = [];
     if (piece.address < address) rests.push({ ...piece, sizeBytes: address - piece.address });
     if (to > end) rests.push({ ...piece, address: end, sizeBytes: to - end });
-    return rests;
-  });
+    mapped.splice(i, 1, ...rests);
+  }
 }
 
 function finalSegment({ segments }: DeviceTrace, s: number): SegmentFields {
@@ -231,9 +277,4 @@ function finalSegment({ segments }: DeviceTrace, s: number): SegmentFields {
     isExpandable: segments.isExpandable[s] === 1,
     stack: segments.stack[s],
   };
-}
-
-/** Start states for the replay: BEFORE_TRACE allocations that are pending were freed before it too. */
-export function freeRequestedOf(block: PreexistingBlock): EventIndex {
-  return block.isPending ? BEFORE_TRACE : NEVER;
 }

@@ -11,8 +11,8 @@ export interface RecordingVerdict {
 
 /**
  * Late and truncated look alike: blocks are there that no event made. Truncated it is when the file
- * says so, when such a block has the stack of its allocation (someone recorded it, and the entry is
- * gone), or when the trace has exactly as many entries as someone would ask for.
+ * says so, when such a block or segment has a stack (someone recorded it, and the entry is gone), or
+ * when the trace has exactly as many entries as someone would ask for.
  */
 export function judgeRecording(trace: DeviceTrace, before: Preexisting): RecordingVerdict {
   const { length } = trace.events;
@@ -32,6 +32,9 @@ export function judgeRecording(trace: DeviceTrace, before: Preexisting): Recordi
   }
   if (before.blocks.some((block) => block.stack > 0)) {
     return truncated('Blocks have a recorded stack, but their alloc entries are gone');
+  }
+  if (before.segments.some((segment) => segment.stack > 0)) {
+    return truncated('Segments have a recorded stack, but their segment_alloc entries are gone');
   }
   if (trace.ringOverflowed === undefined && isRound(length)) {
     return truncated(

@@ -3,35 +3,32 @@
  * range that begins there, and the allocator's split rule, say how long the block is. So no search for
  * a fit is needed, and the counters come out equal to torch.cuda.memory_stats() to the byte.
  */
-import { AddressMap } from '../base/address-map.ts';
 import {
   type DeviceTrace,
   type EventIndex,
   type Snapshot,
   TraceAction,
 } from '../snapshot/tables.ts';
-import { AllocationBuilder, NO_GROUP } from './allocation-builder.ts';
+import { AllocationBuilder } from './allocation-builder.ts';
+import { BlockList, type BlockRow } from './block-list.ts';
 import { CounterReader, CounterRecorder, knownBytes } from './counters.ts';
-import { FreeRanges } from './free-ranges.ts';
-import { blockBytes, findPreexisting, freeRequestedOf, type Preexisting } from './preexisting.ts';
+import { endDifferences } from './end-differences.ts';
+import { FinalPools } from './final-pools.ts';
+import { placePreexisting } from './place-preexisting.ts';
+import { findPreexisting, type Preexisting } from './preexisting.ts';
 import { judgeRecording } from './recording.ts';
 import {
   type BlockRules,
   blockRules,
   LARGE_PAGE_BYTES,
+  roundSize,
   SMALL_BYTES,
   SMALL_SEGMENT_BYTES,
   shouldSplit,
 } from './rounding.ts';
 import { SegmentBook, type SegmentFields } from './segment-book.ts';
-import {
-  type AllocationIndex,
-  type Anomaly,
-  BEFORE_TRACE,
-  type Counters,
-  NEVER,
-  type Replay,
-} from './types.ts';
+import { type TraceKind, traceKindOf } from './trace-kind.ts';
+import { type AllocationIndex, type Anomaly, type Counters, NEVER, type Replay } from './types.ts';
 
 /** Anomalies kept with their message; all are counted. */
 const MAX_ANOMALIES = 100;
@@ -48,76 +45,73 @@ const NOTHING: Preexisting = { blocks: [], segments: [] };
  */
 export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const rules = blockRules(settings);
-  const fromNothing = new DeviceReplay(trace, rules, NOTHING);
+  const kind = traceKindOf(trace);
+  const fromNothing = new DeviceReplay(trace, kind, rules, NOTHING);
   if (trace.events.length > 0 && fromNothing.run(true)) return fromNothing.finish();
-  const fromBefore = new DeviceReplay(trace, rules, findPreexisting(trace, rules));
+  const fromBefore = new DeviceReplay(trace, kind, rules, findPreexisting(trace, kind, rules));
   fromBefore.run(false);
   return fromBefore.finish();
 }
 
 class DeviceReplay {
   readonly #trace: DeviceTrace;
+  readonly #kind: TraceKind;
   readonly #rules: BlockRules;
   readonly #before: Preexisting;
+  readonly #pools: FinalPools;
+  readonly #hasPools: boolean;
   readonly #book = new SegmentBook();
-  readonly #free = new FreeRanges(this.#book.segmentBytes);
+  readonly #blocks = new BlockList();
   readonly #counters: CounterRecorder;
   readonly #allocations: AllocationBuilder;
   readonly #allocationOfEvent: Int32Array;
-  /** Live and pending allocations by address. */
-  readonly #live = new AddressMap();
-  /** Row of the final segment table by address, for the pool of segments that are still there at the end. */
-  readonly #finalSegments = new AddressMap();
-  /** Last event that brought a segment to an address; only where it tells the segment's pool. */
-  readonly #lastOpened: AddressMap;
-  /** False for a recording that left free_requested out (skip_actions). */
-  readonly #hasRequests: boolean;
   readonly #anomalies: Anomaly[] = [];
   #anomalyCount = 0;
-  #lastRequested: AllocationIndex = -1;
+  #lastRequested: BlockRow = -1;
   #start: Counters = NO_CHANGE;
+  /** Blocks are looked for in segments; false where the file lists none, or means nothing by them. */
   #knowsSegments: boolean;
 
-  constructor(trace: DeviceTrace, rules: BlockRules, before: Preexisting) {
+  constructor(trace: DeviceTrace, kind: TraceKind, rules: BlockRules, before: Preexisting) {
     this.#trace = trace;
+    this.#kind = kind;
     this.#rules = rules;
     this.#before = before;
+    this.#pools = new FinalPools(trace);
+    this.#hasPools = trace.pools.length > 1;
     const { length } = trace.events;
     this.#counters = new CounterRecorder(length);
-    this.#allocations = new AllocationBuilder(before.blocks.length, trace.events);
+    this.#allocations = new AllocationBuilder(before.blocks.length, kind.allocs);
     this.#allocationOfEvent = new Int32Array(length).fill(-1);
-    this.#hasRequests = trace.events.action.includes(TraceAction.FreeRequested);
-    this.#knowsSegments = trace.segments.length > 0;
-    for (let s = 0; s < trace.segments.length; s++) {
-      this.#finalSegments.set(trace.segments.address[s], s);
-    }
-    this.#lastOpened = lastOpened(trace);
+    this.#knowsSegments = trace.segments.length > 0 && !kind.isProfile;
   }
 
   /** Replays all events. With `strict`, gives up (false) at the first anomaly or a wrong end. */
   run(strict: boolean): boolean {
     const counters = this.#counters;
-    this.#placePreexisting();
-    this.#start = counters.now();
-    counters.beforeTrace();
+    this.#begin();
     const { length } = this.#trace.events;
     for (let t = 0; t < length; t++) {
       counters.before(t);
       this.#apply(t);
-      counters.inactiveSplitBytes = this.#free.inactiveSplitBytes;
+      counters.inactiveSplitBytes = this.#blocks.inactiveSplitBytes;
       counters.after(t);
       if (strict && this.#anomalyCount > 0) return false;
     }
     counters.before(length);
-    return !strict || this.#endsAsTheFile();
+    if (strict) return this.#endsAsTheFile();
+    if (length > 0 && !this.#kind.isProfile) {
+      for (const message of endDifferences(this.#trace, this.#blocks)) {
+        this.#anomaly(length - 1, message);
+      }
+    }
+    return true;
   }
 
   finish(): Replay {
     const { events } = this.#trace;
     const { table } = this.#allocations;
-    const log = this.#counters.finish(
-      this.#hasRequests ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
-    );
+    const log = this.#counters.finish(this.#kind.falls);
     const reader = new CounterReader(log, events, table, this.#allocationOfEvent);
     const verdict = judgeRecording(this.#trace, this.#before);
     return {
@@ -145,38 +139,36 @@ class DeviceReplay {
     return reservedBytes === sum(segments.totalBytes) && activeBytes === sum(segments.activeBytes);
   }
 
-  /** Segments and blocks from before the trace; what lies between the blocks is free. */
-  #placePreexisting(): void {
-    const blocks = [...this.#before.blocks.entries()].sort(([, a], [, b]) => a.address - b.address);
-    const segments = [...this.#before.segments].sort((a, b) => a.address - b.address);
-    let next = 0;
-    for (const segment of segments) {
-      this.#knowsSegments = true;
-      const group = this.#book.open(BEFORE_TRACE, segment);
-      const end = segment.address + segment.sizeBytes;
-      let at = segment.address;
-      while (next < blocks.length && blocks[next][1].address < at) next++;
-      for (; next < blocks.length && blocks[next][1].address < end; next++) {
-        const [row, block] = blocks[next];
-        this.#free.add(at, block.address - at, group);
-        at = Math.max(at, block.address + block.sizeBytes);
-        this.#allocations.setPlace(row, group, segment.isSmall, segment.pool);
-      }
-      this.#free.add(at, end - at, group);
-    }
-    this.#before.blocks.forEach((block, row) => {
-      this.#allocations.setPreexisting(row, block, freeRequestedOf(block));
-      this.#live.set(block.address, row);
-      this.#counters.requestedBytes += knownBytes(block.requestedBytes);
-      this.#counters.activeBytes += block.sizeBytes;
-      if (!block.isPending) this.#counters.allocatedBytes += block.sizeBytes;
+  /** The state before the first event. */
+  #begin(): void {
+    const place = this.#setPlace.bind(this);
+    const hasMemory = !this.#kind.isProfile;
+    placePreexisting(this.#before, hasMemory, this.#book, this.#blocks, this.#allocations, place);
+    if (this.#before.segments.length > 0) this.#knowsSegments = hasMemory;
+    const { sizeBytes, requestedBytes } = this.#allocations.table;
+    this.#before.blocks.forEach(({ isPending }, row) => {
+      this.#counters.requestedBytes += knownBytes(requestedBytes[row]);
+      this.#counters.activeBytes += sizeBytes[row];
+      if (!isPending) this.#counters.allocatedBytes += sizeBytes[row];
     });
     this.#syncSegments();
+    this.#start = this.#counters.now();
+    this.#counters.beforeTrace();
+  }
+
+  #setPlace(row: AllocationIndex, group: number): void {
+    const isSmall = this.#book.isSmall(group);
+    this.#allocations.setPlace(row, isSmall, this.#hasPools ? this.#poolOf(row, group) : 0);
+  }
+
+  #poolOf(row: AllocationIndex, group: number): number {
+    if (group >= 0) return this.#book.pool(group);
+    return this.#pools.ofMapping(this.#allocations.table.address[row]);
   }
 
   #syncSegments(): void {
     this.#counters.reservedBytes = this.#book.reservedBytes;
-    this.#counters.inactiveSplitBytes = this.#free.inactiveSplitBytes;
+    this.#counters.inactiveSplitBytes = this.#blocks.inactiveSplitBytes;
   }
 
   #apply(t: EventIndex): void {
@@ -207,23 +199,18 @@ class DeviceReplay {
 
   #alloc(t: EventIndex): void {
     const { events } = this.#trace;
-    const address = events.address[t];
-    const row = this.#allocations.add(t, events);
-    const stale = this.#live.set(address, row);
-    if (stale >= 0) this.#closeStale(stale, row, t);
     const requestedBytes = events.sizeBytes[t];
-    let bytes = blockBytes(this.#trace, this.#rules, requestedBytes);
-    let range = this.#free.startingAt(address);
-    if (range < 0 && this.#knowsSegments) range = this.#makeRange(t, address);
-    if (range >= 0) {
-      const group = this.#free.group(range);
-      const available = this.#free.bytes(range);
-      const isSmall = this.#book.isSmall(group);
-      if (!shouldSplit(available, bytes, isSmall || group < 0, this.#rules)) bytes = available;
-      this.#allocations.setPlace(row, group, isSmall, this.#book.pool(group));
-      this.#free.takeFront(range, bytes);
+    const row = this.#allocations.add(t, events);
+    const block = this.#freeBlockFor(t, events.address[t]);
+    const isExact = this.#kind.isExact;
+    const rounded = isExact ? requestedBytes : roundSize(requestedBytes, this.#rules);
+    const bytes = block >= 0 ? this.#blockBytes(t, block, rounded) : rounded;
+    if (block >= 0) {
+      this.#setPlace(row, this.#blocks.group(block));
+      this.#blocks.take(block, bytes, row);
     } else {
-      this.#allocations.setPlace(row, NO_GROUP, bytes <= SMALL_BYTES, 0);
+      this.#allocations.setPlace(row, bytes <= SMALL_BYTES, 0);
+      this.#blocks.addApart(events.address[t], bytes, row);
     }
     this.#allocations.table.sizeBytes[row] = bytes;
     this.#allocationOfEvent[t] = row;
@@ -234,39 +221,51 @@ class DeviceReplay {
     counters.raiseBlocks(t);
   }
 
-  #closeStale(stale: AllocationIndex, row: AllocationIndex, t: EventIndex): void {
-    const message = 'an alloc where a block is live: its free is not in the trace';
-    this.#irregular(t, message, () => this.#endBlock(stale, t));
-    this.#live.set(this.#allocations.table.address[row], row);
+  /** Bytes that the allocator takes of a free block. */
+  #blockBytes(t: EventIndex, block: BlockRow, rounded: number): number {
+    const available = this.#blocks.bytes(block);
+    const group = this.#blocks.group(block);
+    const isSmallOrExpandable = group < 0 || this.#book.isSmall(group);
+    if (shouldSplit(available, rounded, isSmallOrExpandable, this.#rules)) return rounded;
+    if (available < rounded) this.#anomaly(t, 'an alloc of more than is free at its address');
+    return available;
   }
 
-  /** The block begins inside a free range, or outside all: not what the allocator does. */
-  #makeRange(t: EventIndex, address: number): number {
-    this.#anomaly(t, 'an alloc that begins at no free range');
-    if (this.#anomalyCount > MAX_SEARCHES) return -1;
-    const range = this.#free.containing(address);
-    if (range < 0) return -1;
-    const group = this.#free.group(range);
-    const start = this.#free.start(range);
-    const end = start + this.#free.bytes(range);
-    this.#free.remove(range);
-    // Two groups of one: added apart so that they do not merge again.
-    this.#free.insert(start, address - start, group);
-    this.#free.insert(address, end - address, group);
-    return this.#free.startingAt(address);
+  /** The free block that begins at an address; -1 when the address lies in no free memory we know of. */
+  #freeBlockFor(t: EventIndex, address: number): BlockRow {
+    let block = this.#blocks.at(address);
+    if (block >= 0 && this.#blocks.allocation(block) >= 0) block = this.#closeStale(block, t);
+    else if (block < 0 && this.#knowsSegments) {
+      // Inside a free block, or outside all: not what the allocator does.
+      this.#anomaly(t, 'an alloc that begins at no free block');
+      if (this.#anomalyCount <= MAX_SEARCHES) block = this.#blocks.freeBlockWith(address);
+    }
+    const isInside = block >= 0 && this.#blocks.address(block) < address;
+    return isInside ? this.#blocks.splitAt(block, address) : block;
+  }
+
+  #closeStale(stale: BlockRow, t: EventIndex): BlockRow {
+    const message = 'an alloc where a block is live: its free is not in the trace';
+    let block: BlockRow = -1;
+    this.#irregular(t, message, () => {
+      block = this.#endBlock(stale, t);
+    });
+    return block;
   }
 
   #freeRequested(t: EventIndex): void {
     const { table } = this.#allocations;
-    const row = this.#live.get(this.#trace.events.address[t]);
+    const block = this.#blocks.at(this.#trace.events.address[t]);
+    const row = block < 0 ? -1 : this.#blocks.allocation(block);
     if (row < 0 || table.freeRequested[row] !== NEVER) {
       this.#anomaly(t, 'a free is requested of a block that is not allocated');
       return;
     }
     this.#allocationOfEvent[t] = row;
-    this.#lastRequested = row;
+    this.#lastRequested = block;
     table.freeRequested[row] = t;
     this.#counters.allocatedBytes -= table.sizeBytes[row];
+    if (this.#kind.completesOnRequest) this.#endBlock(block, t);
   }
 
   #freeCompleted(t: EventIndex): void {
@@ -274,36 +273,36 @@ class DeviceReplay {
     const address = this.#trace.events.address[t];
     // Mostly the free was requested just before: no need to look for the block again.
     const last = this.#lastRequested;
-    const isLast = last >= 0 && table.address[last] === address && table.end[last] === NEVER;
-    const row = isLast ? last : this.#live.get(address);
+    const isLast = last >= 0 && this.#blocks.address(last) === address;
+    const block = isLast ? last : this.#blocks.at(address);
+    const row = block < 0 ? -1 : this.#blocks.allocation(block);
+    this.#lastRequested = -1;
     if (row < 0) {
       this.#anomaly(t, 'a free is completed of a block that is not live');
       return;
     }
     this.#allocationOfEvent[t] = row;
-    if (table.freeRequested[row] === NEVER && this.#hasRequests) {
-      // Its own free_requested is missing: allocated falls here too.
-      this.#counters.correct(t, { ...NO_CHANGE, allocatedBytes: -table.sizeBytes[row] });
+    if (table.freeRequested[row] === NEVER && this.#kind.hasFreeRequested) {
+      this.#anomaly(t, 'a free is completed that was not requested');
+      this.#counters.correct(t, { allocatedBytes: -table.sizeBytes[row] });
     }
-    this.#endBlock(row, t);
+    this.#endBlock(block, t);
   }
 
-  /** The block's memory is free again. */
-  #endBlock(row: AllocationIndex, t: EventIndex): void {
+  /** The block's memory is free again. Returns the free block that it is part of now, -1 for none. */
+  #endBlock(block: BlockRow, t: EventIndex): BlockRow {
     const { table } = this.#allocations;
+    const row = this.#blocks.allocation(block);
     const bytes = table.sizeBytes[row];
-    const address = table.address[row];
     const counters = this.#counters;
     if (table.freeRequested[row] === NEVER) {
       table.freeRequested[row] = t;
       counters.allocatedBytes -= bytes;
     }
     table.end[row] = t;
-    this.#live.delete(address);
     counters.activeBytes -= bytes;
     counters.requestedBytes -= knownBytes(table.requestedBytes[row]);
-    const group = this.#allocations.group[row];
-    if (group !== NO_GROUP && this.#book.isOpen(group)) this.#free.add(address, bytes, group);
+    return this.#blocks.release(block);
   }
 
   #openSegment(t: EventIndex): void {
@@ -318,25 +317,22 @@ class DeviceReplay {
       }
     }
     const group = this.#book.open(t, fields);
-    this.#free.add(fields.address, fields.sizeBytes, group);
+    this.#blocks.addMemory(fields.address, fields.sizeBytes, group);
     this.#syncSegments();
     this.#counters.raiseReserved(t);
   }
 
   #segmentFields(t: EventIndex): SegmentFields {
-    const { events, segments } = this.#trace;
+    const { events } = this.#trace;
     const address = events.address[t];
     const sizeBytes = events.sizeBytes[t];
     const isExpandable = events.action[t] === TraceAction.SegmentMap;
-    const final = this.#finalSegments.get(address);
-    // An address may be used again: that of an ordinary segment by a private pool, say.
-    const stays =
-      final >= 0 && segments.totalBytes[final] === sizeBytes && this.#lastOpened.get(address) === t;
+    const pool = isExpandable ? this.#pools.ofMapping(address) : this.#pools.ofSegment(t);
     return {
       address,
       sizeBytes,
       stream: events.stream[t],
-      pool: events.pool?.[t] ?? (stays ? segments.pool[final] : 0),
+      pool: events.pool?.[t] ?? pool,
       isSmall: isExpandable
         ? sizeBytes % LARGE_PAGE_BYTES !== 0
         : sizeBytes === SMALL_SEGMENT_BYTES,
@@ -352,14 +348,22 @@ class DeviceReplay {
       this.#irregular(t, 'a segment is freed that is not there', () => undefined);
       return;
     }
-    const range = this.#free.startingAt(events.address[t]);
-    const isWhole = range >= 0 && this.#free.bytes(range) === this.#book.sizeBytes(row);
+    const block = this.#blocks.at(events.address[t]);
+    const isWhole =
+      block >= 0 &&
+      this.#blocks.allocation(block) < 0 &&
+      this.#blocks.bytes(block) === this.#book.sizeBytes(row);
     if (isWhole && events.sizeBytes[t] === this.#book.sizeBytes(row)) this.#dropSegment(row, t);
     else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
   }
 
+  /** A segment goes away; what lives in it has been freed, though the trace does not say so. */
   #dropSegment(row: number, t: EventIndex): void {
-    this.#free.removeSegment(row, this.#book.address(row), this.#book.sizeBytes(row));
+    const head = this.#blocks.at(this.#book.address(row));
+    if (head >= 0 && this.#blocks.group(head) === row) {
+      for (const block of this.#blocks.liveFrom(head)) this.#endBlock(block, t);
+      this.#blocks.removeSegment(this.#blocks.at(this.#book.address(row)));
+    }
     this.#book.closeNative(row, t);
     this.#syncSegments();
   }
@@ -368,17 +372,21 @@ class DeviceReplay {
     const { events } = this.#trace;
     const address = events.address[t];
     const bytes = events.sizeBytes[t];
-    const range = this.#free.containing(address);
+    const block = this.#blocks.freeBlockWith(address);
+    const offset = block < 0 ? 0 : address - this.#blocks.address(block);
     const isFree =
-      range >= 0 && address + bytes <= this.#free.start(range) + this.#free.bytes(range);
-    if (isFree) this.#free.cut(range, address, bytes);
+      block >= 0 && this.#blocks.group(block) < 0 && offset + bytes <= this.#blocks.bytes(block);
+    if (isFree && bytes > 0) {
+      const upper = offset > 0 ? this.#blocks.splitAt(block, address) : block;
+      if (bytes < this.#blocks.bytes(upper)) this.#blocks.splitAt(upper, address + bytes);
+      this.#blocks.removeMemory(upper);
+    }
     const reserved = this.#book.reservedBytes;
     this.#book.unmap(t, address, bytes);
     const unmapped = reserved - this.#book.reservedBytes;
     this.#syncSegments();
     if (!isFree) this.#anomaly(t, 'memory is unmapped that is not free');
-    if (unmapped !== bytes)
-      this.#counters.correct(t, { ...NO_CHANGE, reservedBytes: bytes - unmapped });
+    if (unmapped !== bytes) this.#counters.correct(t, { reservedBytes: bytes - unmapped });
   }
 
   /** Does what an event implies beyond itself, and keeps what that changes in the counters. */
@@ -396,26 +404,12 @@ class DeviceReplay {
       allocatedBytes: now.allocatedBytes - was.allocatedBytes,
       activeBytes: now.activeBytes - was.activeBytes,
       reservedBytes: now.reservedBytes - was.reservedBytes + regular,
-      inactiveSplitBytes: 0,
     });
   }
 
   #anomaly(event: EventIndex, message: string): void {
     if (this.#anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
   }
-}
-
-/** Empty where events carry their pool, and where all are the default pool's. */
-function lastOpened({ events, pools }: DeviceTrace): AddressMap {
-  const opened = new AddressMap();
-  if (events.pool !== undefined || pools.length < 2) return opened;
-  for (let t = 0; t < events.length; t++) {
-    const action = events.action[t];
-    if (action === TraceAction.SegmentAlloc || action === TraceAction.SegmentMap) {
-      opened.set(events.address[t], t);
-    }
-  }
-  return opened;
 }
 
 const NO_CHANGE: Counters = {

@@ -24,14 +24,12 @@ export class SegmentBook {
   readonly #isSmall = growableUint8();
   readonly #isExpandable = growableUint8();
   readonly #stack = growableInt32();
-  /** End, bytes and smallness once more by row, plain: they are asked for at every event. */
-  readonly #hotEnd: number[] = [];
-  readonly #hotBytes: number[] = [];
+  /** Smallness once more by row, plain: it is asked for at every alloc. */
   readonly #hotSmall: boolean[] = [];
   /** Live native segments by address. */
   readonly #native = new AddressMap();
   /** Live rows of expandable memory. */
-  #pieces: number[] = [];
+  readonly #pieces: number[] = [];
   /** Groups of expandable memory: stream * 2 + isSmall, at index -2 - group. */
   readonly #expandableGroups: number[] = [];
   reservedBytes = 0;
@@ -59,7 +57,6 @@ export class SegmentBook {
 
   closeNative(row: number, event: EventIndex): void {
     this.#end.set(row, event);
-    this.#hotEnd[row] = event;
     this.#native.delete(this.#address.get(row));
     this.reservedBytes -= this.#size.get(row);
   }
@@ -67,27 +64,18 @@ export class SegmentBook {
   /** Ends what is mapped in [address, address + bytes); the rests of cut pieces go on as new rows. */
   unmap(event: EventIndex, address: number, bytes: number): void {
     const end = address + bytes;
-    const kept: number[] = [];
-    for (const row of this.#pieces) {
+    for (let i = this.#pieces.length - 1; i >= 0; i--) {
+      const row = this.#pieces[i];
       const from = this.#address.get(row);
       const to = from + this.#size.get(row);
-      if (to <= address || from >= end) {
-        kept.push(row);
-        continue;
-      }
+      if (to <= address || from >= end) continue;
       this.#end.set(row, event);
-      this.#hotEnd[row] = event;
-      this.#hotEnd[row] = event;
       this.reservedBytes -= Math.min(to, end) - Math.max(from, address);
-      if (from < address) kept.push(this.#push(event, this.#rest(row, from, address)));
-      if (to > end) kept.push(this.#push(event, this.#rest(row, end, to)));
+      const rests: number[] = [];
+      if (from < address) rests.push(this.#push(event, this.#rest(row, from, address)));
+      if (to > end) rests.push(this.#push(event, this.#rest(row, end, to)));
+      this.#pieces.splice(i, 1, ...rests);
     }
-    this.#pieces = kept;
-  }
-
-  /** The memory of the group is still there. */
-  isOpen(group: number): boolean {
-    return group < 0 || this.#hotEnd[group] === NEVER;
   }
 
   address(row: number): number {
@@ -97,9 +85,6 @@ export class SegmentBook {
   sizeBytes(row: number): number {
     return this.#size.get(row);
   }
-
-  /** Bytes of the segment that a group is; 0 for expandable memory, which is never a whole segment. */
-  segmentBytes = (group: number): number => (group >= 0 ? this.#hotBytes[group] : 0);
 
   isSmall(group: number): boolean {
     return group >= 0 ? this.#hotSmall[group] : this.#expandableGroups[-2 - group] % 2 === 1;
@@ -146,8 +131,6 @@ export class SegmentBook {
     this.#isSmall.push(Number(fields.isSmall));
     this.#isExpandable.push(Number(fields.isExpandable));
     this.#stack.push(fields.stack);
-    this.#hotEnd.push(NEVER);
-    this.#hotBytes.push(fields.sizeBytes);
     this.#hotSmall.push(fields.isSmall);
     return this.#start.length - 1;
   }
