@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { AddressMap } from './address-map.ts';
+
+/** Few distinct addresses, so that operations meet; the last ones are neither aligned nor below 2^52. */
+const address = fc.oneof(
+  fc.integer({ min: 0, max: 40 }).map((n) => 0x7f0000000000 + n * 512),
+  fc.integer({ min: 0, max: 3000 }).map((n) => n * 2 ** 21),
+  fc.constantFrom(0, 64, 65, 2 ** 52 + 512, 2 ** 53 - 1),
+);
+const step = fc.record({
+  address,
+  row: fc.nat(1000),
+  kind: fc.constantFrom('set', 'delete', 'get'),
+});
+
+it('does what a Map does, also while it grows and shrinks', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 4000, size: 'max' }), (steps) => {
+      const map = new AddressMap();
+      const expected = new Map<number, number>();
+      for (const { address: key, row, kind } of steps) {
+        if (kind === 'get') expect(map.get(key)).toBe(expected.get(key) ?? -1);
+        else if (kind === 'set') {
+          expect(map.set(key, row)).toBe(expected.get(key) ?? -1);
+          expected.set(key, row);
+        } else {
+          map.delete(key);
+          expected.delete(key);
+        }
+        expect(map.size).toBe(expected.size);
+      }
+      for (const [key, row] of expected) expect(map.get(key)).toBe(row);
+      const ascending = (a: number, b: number) => a - b;
+      expect(map.rows().sort(ascending)).toEqual([...expected.values()].sort(ascending));
+    }),
+    { numRuns: 30 },
+  );
+});
