@@ -69,7 +69,7 @@ export function judgeSites(study: Study, rhythm: Rhythm): SiteVerdicts {
   for (const [site, curve] of siteCurves(study, rhythm)) {
     const live = liveCurve(curve, steps);
     const firstStep = steadyFrom(live, curve, steps);
-    if (firstStep !== undefined) leaks.push(growingSite(site, curve, firstStep, steps));
+    if (firstStep !== undefined) leaks.push(growingSite(study, site, curve, firstStep));
     else {
       const drops = burstDrops(live);
       const isRare = drops.length * MIN_BURST_STEPS <= steps;
@@ -80,11 +80,35 @@ export function judgeSites(study: Study, rhythm: Rhythm): SiteVerdicts {
   return { leaks, bursts, suspects };
 }
 
-function growingSite(site: number, curve: Curve, firstStep: number, steps: number): GrowingSite {
+function growingSite(study: Study, site: number, curve: Curve, firstStep: number): GrowingSite {
+  const { stack, keptCount, keptBytes } = curve;
+  const kept = withoutSetUp(study, curve, firstStep);
   let keptSteps = 0;
-  for (let i = firstStep; i < steps; i++) if (curve.keptCount[i] > 0) keptSteps++;
-  const { stack, keptCount, keptBytes, kept } = curve;
+  for (let i = firstStep; i < keptCount.length; i++) if (keptCount[i] > 0) keptSteps++;
   return { site, stack, keptCount, keptBytes, firstStep, keptSteps, kept };
+}
+
+/**
+ * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
+ * result. What the first step keeps and what is twice as large as all that later steps keep is such set-up.
+ */
+function withoutSetUp(study: Study, curve: Curve, firstStep: number): AllocationIndex[] {
+  const { sizeBytes } = study.input.replay.allocations;
+  const { kept, keptCount, keptBytes } = curve;
+  let before = 0;
+  for (let i = 0; i < firstStep; i++) before += keptCount[i];
+  const later = before + keptCount[firstStep];
+  let largestLater = 0;
+  for (let i = later; i < kept.length; i++)
+    largestLater = Math.max(largestLater, sizeBytes[kept[i]]);
+  return kept.filter((id, i) => {
+    const isSetUp = i >= before && i < later && sizeBytes[id] > 2 * largestLater;
+    if (isSetUp) {
+      keptCount[firstStep]--;
+      keptBytes[firstStep] -= sizeBytes[id];
+    }
+    return !isSetUp;
+  });
 }
 
 /** Curves of the sites that have something left from several steps, or often pile up. */

@@ -8,8 +8,8 @@ import type { Study } from './study.ts';
 /**
  * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces
  * it, and its graph is what stays. So look for scalars made outside the model, after the last tensor
- * of the graph, once a step, each freed soon after the next was made. Undefined when the graph ends
- * in the model: then the output itself is kept.
+ * of the graph, once a step, each freed soon after the next was made. Undefined when the model's own output
+ * is kept: then that is what holds the graph.
  */
 export function runningTotal(
   study: Study,
@@ -18,11 +18,11 @@ export function runningTotal(
 ): StackIndex | undefined {
   const { traits, input } = study;
   const { allocations: table } = input.replay;
-  if (traits.isForward(holder.stack)) return undefined;
   const steps = bounds.length - 1;
   const middle = Math.max(1, steps >> 1);
   const from = holder.kept.find((id) => table.start[id] > bounds[middle]);
   if (from === undefined) return undefined;
+  if (traits.isForward(holder.stack) && isOutputKept(study, from, bounds[steps])) return undefined;
   const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
   let found: StackIndex | undefined;
   // Up to the model of the next step: the total may be made after the optimizer has run.
@@ -38,6 +38,14 @@ export function runningTotal(
     if (isCandidate && isReplacedByNext(study, id)) found = stack;
   }
   return found;
+}
+
+/** Whether the last tensor that the forward pass of `inside` makes is alive at the end. */
+function isOutputKept({ traits, input }: Study, inside: number, end: number): boolean {
+  const { stack, freeRequested, length } = input.replay.allocations;
+  let output = inside;
+  for (let id = inside; id < length && traits.isForward(stack[id]); id++) output = id;
+  return freeRequested[output] > end;
 }
 
 /** Freed within a few events after the next allocation of its own site, which is not at once. */

@@ -79,6 +79,7 @@ function isCredible(study: Study, site: GrowingSite, rhythm: Rhythm, primary: Rh
   if (rhythm.source !== 'loop') return true;
   if (study.traits.isBuilding(site.stack)) return false;
   if (rhythm === primary) return true;
+  if (!goesOn(study, site)) return false;
   const { start } = study.input.replay.allocations;
   const { bounds } = primary;
   const end = bounds[bounds.length - 1];
@@ -93,6 +94,19 @@ function isCredible(study: Study, site: GrowingSite, rhythm: Rhythm, primary: Rh
     }
   }
   return steps.size >= 2 || after > site.kept.length / 2;
+}
+
+/**
+ * A loop that ended long ago and what it kept (a data set cached in the first epoch) grow no more: the
+ * pause since must not be much longer than the longest before.
+ */
+function goesOn({ input }: Study, { kept }: GrowingSite): boolean {
+  const { start, length } = input.replay.allocations;
+  let longest = 0;
+  for (let i = 1; i < kept.length; i++) {
+    longest = Math.max(longest, start[kept[i]] - start[kept[i - 1]]);
+  }
+  return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
 }
 
 function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {

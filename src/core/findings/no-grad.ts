@@ -1,5 +1,6 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 import { formatBytes } from '../base/format.ts';
+import { NEVER } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import { type ForwardRun, forwardRuns } from './forward-runs.ts';
@@ -80,11 +81,14 @@ function toFinding(
   total: number,
 ): Finding {
   const { allocations: table, peaks } = study.input.replay;
+  const isSetUp = setUpTest(study, runs);
   const ids: number[] = [];
   for (const { first, last, close } of runs) {
-    for (let id = first; id <= last; id++) if (table.freeRequested[id] > close) ids.push(id);
+    for (let id = first; id <= last; id++) {
+      if (table.freeRequested[id] > close && !isSetUp(id)) ids.push(id);
+    }
   }
-  const savedBytes = highestAtOnce(study, runs);
+  const savedBytes = highestAtOnce(study, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const where = place(study, call);
   const sites = sumBySite(study, ids);
@@ -128,13 +132,29 @@ function toFinding(
   };
 }
 
+/** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
+function setUpTest(study: Study, runs: readonly ForwardRun[]): (id: number) => boolean {
+  const { stack, sizeBytes, freeRequested } = study.input.replay.allocations;
+  const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
+  const isRepeated = new Set<string>();
+  for (const { first, last } of runs.slice(1)) {
+    for (let id = first; id <= last; id++) isRepeated.add(key(id));
+  }
+  const end = runs[0].last;
+  return (id) => id <= end && freeRequested[id] === NEVER && !isRepeated.has(key(id));
+}
+
 /** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
-function highestAtOnce(study: Study, runs: readonly ForwardRun[]): number {
+function highestAtOnce(
+  study: Study,
+  runs: readonly ForwardRun[],
+  isSetUp: (id: number) => boolean,
+): number {
   const { freeRequested, sizeBytes } = study.input.replay.allocations;
   const changes: { event: number; bytes: number }[] = [];
   for (const { first, last, close, output } of runs) {
     for (let id = first; id <= last; id++) {
-      if (freeRequested[id] <= close || id === output) continue;
+      if (freeRequested[id] <= close || id === output || isSetUp(id)) continue;
       changes.push({ event: close, bytes: sizeBytes[id] });
       changes.push({ event: freeRequested[id], bytes: -sizeBytes[id] });
     }
