@@ -87,14 +87,7 @@ export const LAYERS = [
       'state',
     ],
     types: ['core', 'engine'],
-    packages: [
-      'd3',
-      'lucide-react',
-      'react',
-      'react-dom',
-      'react-resizable-panels',
-      'zustand',
-    ],
+    packages: ['d3', 'lucide-react', 'react', 'react-dom', 'react-resizable-panels', 'zustand'],
   },
   {
     folder: 'cli',
