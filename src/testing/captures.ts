@@ -20,8 +20,13 @@ interface Truth {
  * when some of the allocator's peaks had passed: they are for the detectors.
  */
 export function captureNames(): string[] {
+  return allCaptureNames().filter((name) => !name.startsWith('near-miss'));
+}
+
+/** Names of all captures, those of near-miss/ too. */
+export function allCaptureNames(): string[] {
   return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.pickle.gz') && !name.startsWith('near-miss'))
+    .filter((name) => name.endsWith('.pickle.gz'))
     .sort();
 }
 

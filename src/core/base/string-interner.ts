@@ -1,3 +1,5 @@
+import { enlarged } from './enlarged.ts';
+
 /**
  * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings and holds 108
  * different ones. Nothing is decoded until someone asks for the text.
@@ -79,14 +81,4 @@ export class StringInterner {
     }
     this.#slots = slots;
   }
-}
-
-/** A copy of twice the length. */
-export function enlarged<T extends Uint8Array | Int32Array | Float64Array>(
-  array: T,
-  create: new (length: number) => T,
-): T {
-  const larger = new create(array.length * 2);
-  larger.set(array as never);
-  return larger;
 }

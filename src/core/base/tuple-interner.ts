@@ -3,11 +3,11 @@
  * line), nodes of the stack tree by (parent, frame, 0). Open addressing over typed arrays, because a
  * file of an old version asks a hundred million times.
  */
-import { enlarged } from './string-interner.ts';
+import { enlarged } from './enlarged.ts';
 
 export class TupleInterner {
   length = 0;
-  /** Column k of row r: columns[k][r]. */
+  /** The three numbers of row r are a[r], b[r] and c[r]. */
   a = new Int32Array(1 << 10);
   b = new Int32Array(1 << 10);
   c = new Int32Array(1 << 10);

@@ -7,11 +7,11 @@
  */
 import { lowerBound } from '../base/binary-search.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
+import { MIN_BLOCK_BYTES } from './rounding.ts';
 import type { AllocationTable, CounterName, Counters, Peak } from './types.ts';
 
 const STEP_BITS = 6;
 const STEP = 1 << STEP_BITS;
-const UNIT = 512;
 
 export const COUNTER_NAMES = [
   'requestedBytes',
@@ -171,9 +171,9 @@ export class CounterRecorder {
   }
 
   #keepSplitDelta(event: number, delta: number): void {
-    const units = delta / UNIT;
+    const units = delta / MIN_BLOCK_BYTES;
     if (this.#splitDeltas instanceof Int32Array && (units | 0) !== units) {
-      this.#splitDeltas = Float64Array.from(this.#splitDeltas, (u) => u * UNIT);
+      this.#splitDeltas = Float64Array.from(this.#splitDeltas, (u) => u * MIN_BLOCK_BYTES);
     }
     this.#splitDeltas[event] = this.#splitDeltas instanceof Int32Array ? units : delta;
   }
@@ -241,7 +241,7 @@ export class CounterReader {
   }
 
   #fillChanges(from: number, out: Float64Array, deltas: Int32Array | Float64Array): void {
-    const scale = deltas instanceof Int32Array ? UNIT : 1;
+    const scale = deltas instanceof Int32Array ? MIN_BLOCK_BYTES : 1;
     for (let i = 0; i < out.length; i++) out[i] = deltas[from + i] * scale;
   }
 

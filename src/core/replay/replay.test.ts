@@ -11,12 +11,6 @@ import { NEVER, type Replay } from './types.ts';
 /** Written before the moment their truth was read: its peaks came later, or before the recording. */
 const EARLIER = /legacy_segments_list|no_history|protocols_p/;
 
-/**
- * The process freed more between the dump and the reading of its truth, which can only raise the peak
- * of inactive split.
- */
-const FREED_BEFORE_TRUTH = /near-miss\/(gan|hf_generate)/;
-
 describe('against the allocator', () => {
   it.each(captureNames().filter((name) => !EARLIER.test(name)))('%s', (name) => {
     const snapshot = loadCapture(name);
@@ -38,8 +32,7 @@ describe('against the allocator', () => {
       });
       const split = peaks.inactiveSplitBytes.bytes;
       const splitTruth = stats['inactive_split_bytes.all.peak'];
-      if (FREED_BEFORE_TRUTH.test(name)) expect(split).toBeLessThanOrEqual(splitTruth);
-      else expect(split).toBe(splitTruth);
+      expect(split).toBe(splitTruth);
     }
   });
 

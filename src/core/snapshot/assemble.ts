@@ -207,6 +207,7 @@ function addUserDefinedAnnotations(
   stacks: StackTable,
 ): void {
   for (const { device, events } of devices) {
+    if (!events.action.includes(TraceAction.UserDefined)) continue;
     for (let t = 0; t < events.length; t++) {
       if (events.action[t] !== TraceAction.UserDefined || events.stack[t] <= 0) continue;
       const frame = stacks.frame[events.stack[t]];

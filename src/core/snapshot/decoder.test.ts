@@ -1,17 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { allCaptureNames, captureBytes, truthOf } from '../../testing/captures.ts';
 import { unpickle } from '../input/unpickle.ts';
 import { SnapshotDecoder, snapshotFromValue } from './decoder.ts';
 import type { Snapshot } from './tables.ts';
 
-const FOLDER = 'fixtures';
-const captures = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.pickle.gz'))
-  .sort();
-
-const read = (name: string): Uint8Array => gunzipSync(readFileSync(`${FOLDER}/${name}`));
+const captures = allCaptureNames();
 
 function decode(bytes: Uint8Array, chunkSizes: readonly number[] = [1 << 22]): Snapshot {
   const decoder = new SnapshotDecoder();
@@ -59,9 +53,8 @@ const textsOf = (column: Int32Array | undefined, get: (row: number) => string) =
 
 describe('decoding', () => {
   it.each(captures)('%s: counts as the allocator says', (name) => {
-    const snapshot = decode(read(name));
-    const truthName = name.replace(/(_p\d)?\.pickle\.gz$/, '.truth.json');
-    const truth = JSON.parse(readFileSync(`${FOLDER}/${truthName}`, 'utf8'));
+    const snapshot = decode(captureBytes(name));
+    const truth = truthOf(name);
     // These were written before the moment their truth was read: without a trace, inside an OOM, mid-run.
     if (!/legacy_segments_list|oom_observer|protocols_p/.test(name)) {
       const counts = snapshot.devices.map((device) => device.events.length);
@@ -84,20 +77,20 @@ describe('decoding', () => {
   it.each(captures.filter((name) => !name.includes('leak_slow')))(
     '%s: pickleparser gives the same tables',
     (name) => {
-      const bytes = read(name);
+      const bytes = captureBytes(name);
       expect(resolved(snapshotFromValue(unpickle(bytes).value))).toEqual(resolved(decode(bytes)));
     },
   );
 
   it('gives the same tables for every protocol', () => {
-    const expected = resolved(decode(read('protocols_p4.pickle.gz')));
+    const expected = resolved(decode(captureBytes('protocols_p4.pickle.gz')));
     for (const protocol of [0, 1, 2, 3, 5]) {
-      expect(resolved(decode(read(`protocols_p${protocol}.pickle.gz`)))).toEqual(expected);
+      expect(resolved(decode(captureBytes(`protocols_p${protocol}.pickle.gz`)))).toEqual(expected);
     }
   });
 
   it.each([0, 2, 4])('does not mind where the bytes of protocol %d are cut', (protocol) => {
-    const bytes = read(`protocols_p${protocol}.pickle.gz`);
+    const bytes = captureBytes(`protocols_p${protocol}.pickle.gz`);
     const expected = resolved(decode(bytes));
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1 }), (sizes) => {

@@ -13,10 +13,7 @@ export type FrameIndex = number;
 export type StackIndex = number;
 /** Position in one device's trace, 0 = oldest entry kept. */
 export type EventIndex = number;
-export type StreamIndex = number;
 export type PoolIndex = number;
-export type SegmentIndex = number;
-export type BlockIndex = number;
 
 /** The entry has no `frames` key: no context was recorded. */
 export const NO_STACK: StackIndex = -1;
