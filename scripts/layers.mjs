@@ -45,6 +45,7 @@ export const LAYERS = [
     folder: 'core/query',
     does: 'pure questions over the tables',
     imports: ['core/base', 'core/snapshot', 'core/replay'],
+    packages: ['re2js'],
   },
   {
     folder: 'core/findings',
@@ -87,7 +88,15 @@ export const LAYERS = [
       'state',
     ],
     types: ['core', 'engine'],
-    packages: ['d3', 'lucide-react', 'react', 'react-dom', 'react-resizable-panels', 'zustand'],
+    packages: [
+      '@tanstack/react-virtual',
+      'd3',
+      'lucide-react',
+      'react',
+      'react-dom',
+      'react-resizable-panels',
+      'zustand',
+    ],
   },
   {
     folder: 'cli',
