@@ -7,13 +7,13 @@ import { LoadError } from '../core/base/load-error.ts';
 import { createIdleCounter, type IdleCounter } from './idle.ts';
 import { createMarks, type Marks } from './marks.ts';
 import type {
-  CallOptions,
   OpenOptions,
   OpenProgress,
   OpenSource,
   SessionApi,
   SessionMethods,
 } from './protocol.ts';
+import type { CallOptions } from './queries.ts';
 import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
 
 export interface SessionClient extends SessionApi {
@@ -28,6 +28,10 @@ export interface SessionClientOptions {
   readonly baseUrl?: string;
   readonly createWorker?: () => SessionWorker;
 }
+
+/** What the client does itself; every other method of the session is passed on. */
+type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'close'>;
+type Asked = Omit<SessionMethods, 'open' | 'recycle'>;
 
 type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
@@ -68,21 +72,13 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     return info;
   }
 
-  return {
+  const own: OwnMethods = {
     open,
-    frame: (request, options) => call('frame', request, options),
-    minimap: (request, options) => call('minimap', request, options),
-    hit: (request, options) => call('hit', request, options),
-    crosshair: (request, options) => call('crosshair', request, options),
-    eventAt: (request, options) => call('eventAt', request, options),
-    allocation: (request, options) => call('allocation', request, options),
-    findAllocation: (request, options) => call('findAllocation', request, options),
-    annotations: (request, options) => call('annotations', request, options),
     recycle: (request) => {
       const { buffer } = request.pixels;
       const transfer = buffer instanceof ArrayBuffer && buffer.byteLength > 0 ? [buffer] : [];
       return transfer.length === 0
-        ? Promise.resolve()
+        ? Promise.resolve(undefined)
         : connection.remote.call('recycle', request, { transfer }).catch(() => undefined);
     },
     close() {
@@ -90,6 +86,12 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       connection.remote.fail(closedError());
     },
   };
+  const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<never>) =>
+    call(name, request, callOptions);
+  // Questions are told apart by their name alone: the page need not hold a list of them.
+  return new Proxy(own, {
+    get: (_, name) => (name in own ? Reflect.get(own, name) : ask(String(name) as keyof Asked)),
+  }) as SessionClient;
 }
 
 function newWorker(): Worker {

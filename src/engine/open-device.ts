@@ -14,6 +14,7 @@ export class OpenDevice {
   readonly context: DeviceContext;
   readonly index: TimelineIndex;
   readonly #painter: TimelinePainter;
+  readonly #made = new Map<unknown, unknown>();
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #classes = new Map<ColorBy, { readonly count: number; readonly of: Uint8Array }>();
 
@@ -22,6 +23,15 @@ export class OpenDevice {
     this.context = context;
     this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
     this.#painter = new TimelinePainter(this.index);
+  }
+
+  /**
+   * What `make` makes of this device, made once: give a function of a module, not a new closure.
+   * For what a feature keeps between questions; it lives as long as the snapshot is open.
+   */
+  once<T>(make: (device: OpenDevice) => T): T {
+    if (!this.#made.has(make)) this.#made.set(make, make(this));
+    return this.#made.get(make) as T;
   }
 
   /** Starts a frame; an earlier one that is not finished must not be run any more. */

@@ -1,36 +1,27 @@
-import type { TimelineFrame } from '../core/timeline/types.ts';
 import type { SessionApi, SessionMethods } from './protocol.ts';
-import { serve } from './rpc.ts';
+import { type HandlerCall, type Handlers, serve } from './rpc.ts';
+import { transferablesOf } from './transfer.ts';
+
+type AnyMethod = (request: unknown, call: HandlerCall<unknown>) => Promise<unknown>;
 
 /** Answers the calls of one page to a session; large results move instead of being copied. */
 export function serveSession(port: MessagePort, session: SessionApi): void {
+  const { open, ...methods } = session;
+  const handlers = Object.entries(methods).map(([name, method]) => [
+    name,
+    answering(method as AnyMethod),
+  ]);
   serve<SessionMethods>(port, {
-    open: ({ source, options }, call) => session.open(source, options, call),
-    async frame(request, call) {
-      const frame = await session.frame(request, call);
-      call.transfer.push(...frameBuffers(frame));
-      return frame;
-    },
-    async minimap(request, call) {
-      const minimap = await session.minimap(request, call);
-      call.transfer.push(...buffersOf([minimap.activeBytes, minimap.reservedBytes]));
-      return minimap;
-    },
-    hit: (request) => session.hit(request),
-    crosshair: (request) => session.crosshair(request),
-    eventAt: (request) => session.eventAt(request),
-    allocation: (request) => session.allocation(request),
-    findAllocation: (request) => session.findAllocation(request),
-    annotations: (request) => session.annotations(request),
-    recycle: (request) => session.recycle(request),
+    // One handler made for every method: their types, which the table loses, are those of SessionApi.
+    ...(Object.fromEntries(handlers) as Omit<Handlers<SessionMethods>, 'open'>),
+    open: ({ source, options }, call) => open(source, options, call),
   });
 }
 
-function frameBuffers({ pixels, states, lines }: TimelineFrame): Transferable[] {
-  return buffersOf([pixels, states, ...Object.values(lines)]);
-}
-
-/** Shared memory, which we do not make, could not be transferred. */
-function buffersOf(arrays: readonly ArrayBufferView[]): Transferable[] {
-  return arrays.map(({ buffer }) => buffer).filter((buffer) => buffer instanceof ArrayBuffer);
+function answering(method: AnyMethod): AnyMethod {
+  return async (request, call) => {
+    const result = await method(request, call);
+    call.transfer.push(...transferablesOf(result));
+    return result;
+  };
 }

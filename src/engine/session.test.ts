@@ -5,8 +5,8 @@ import type { Palette } from '../core/timeline/types.ts';
 import { isAbortError } from './abort.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
-import type { FrameRequest, OpenProgress, OpenSource } from './protocol.ts';
-import { Session, type SessionHost } from './session.ts';
+import type { FrameRequest, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import { createSession, type SessionHost } from './session.ts';
 
 const PALETTE: Palette = {
   classes: Uint32Array.from({ length: 24 }, (_, i) => 0xff000000 + i),
@@ -57,10 +57,10 @@ function whole(info: SessionInfo, device = 0): FrameRequest {
 }
 
 /** Tells one snapshot from another. */
-const peaksOf = (session: Session) => session.minimap({ device: 0, axis: 'event', width: 1 });
+const peaksOf = (session: SessionApi) => session.minimap({ device: 0, axis: 'event', width: 1 });
 
 describe('an open snapshot', () => {
-  const session = new Session(host);
+  const session = createSession(host);
   const progress: OpenProgress[] = [];
   let info: SessionInfo;
 
@@ -152,13 +152,13 @@ describe('opening', () => {
   const text: OpenSource = { kind: 'blob', blob: new Blob(['hello']), name: 'x.txt' };
 
   it('has nothing to answer about before', async () => {
-    await expect(peaksOf(new Session(host))).rejects.toMatchObject({
+    await expect(peaksOf(createSession(host))).rejects.toMatchObject({
       failure: { code: 'nothing-open' },
     });
   });
 
   it('replaces the snapshot only when it succeeds', async () => {
-    const session = new Session(host);
+    const session = createSession(host);
     await session.open(fixture('two_devices.pickle.gz'), {});
     const before = await peaksOf(session);
     await expect(session.open(text, {})).rejects.toMatchObject({ name: 'LoadError' });
@@ -168,7 +168,7 @@ describe('opening', () => {
   });
 
   it('answers about the old snapshot while it reads the next', async () => {
-    const session = new Session(host);
+    const session = createSession(host);
     const old = await session.open(fixture('two_devices.pickle.gz'), {});
     const opening = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
     let isOpen = false;
@@ -190,7 +190,7 @@ describe('opening', () => {
   });
 
   it('stops when it is cancelled, and the old snapshot stays', async () => {
-    const session = new Session(host);
+    const session = createSession(host);
     await session.open(fixture('two_devices.pickle.gz'), {});
     const before = await peaksOf(session);
     const stop = new AbortController();
@@ -212,7 +212,7 @@ describe('opening', () => {
   });
 
   it('gives the first of two up for the second', async () => {
-    const session = new Session(host);
+    const session = createSession(host);
     const first = session.open(fixture('leak_slow_in_long_run.pickle.gz'), {});
     const second = session.open(fixture('two_devices.pickle.gz'), {});
     await expect(first).rejects.toSatisfy(isAbortError);

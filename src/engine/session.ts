@@ -4,39 +4,23 @@
  */
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
-import { allocationDetails } from '../core/query/allocation-details.ts';
-import { annotationSpans } from '../core/query/annotations.ts';
-import { crosshairAt } from '../core/query/crosshair.ts';
-import { eventAtTime } from '../core/query/event-times.ts';
-import { describeHit } from '../core/query/hit.ts';
-import { findAllocation } from '../core/query/labels.ts';
-import type {
-  AllocationDetails,
-  AnnotationSpan,
-  Crosshair,
-  HitResult,
-  SessionInfo,
-} from '../core/query/types.ts';
-import type { EventIndex } from '../core/snapshot/tables.ts';
-import { counterOverview } from '../core/timeline/column-extremes.ts';
-import { stackHits } from '../core/timeline/stack-hits.ts';
+import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import { abortError } from './abort.ts';
+import { ANSWERS, type DeviceQueries } from './answers.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PaceClock } from './pace.ts';
 import type {
-  CallOptions,
   FrameRequest,
-  HitRequest,
-  MinimapRequest,
-  MinimapResult,
   OpenOptions,
   OpenProgress,
   OpenSource,
   SessionApi,
 } from './protocol.ts';
+import type { Answers, Asking, CallOptions } from './queries.ts';
+import { transferring } from './transfer.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -48,7 +32,25 @@ export interface SessionHost {
 /** One frame is on screen, one is being drawn, one is on its way back. */
 const MAX_SPARE_BUFFERS = 2;
 
-export class Session implements SessionApi {
+const NEVER_ABORTED = new AbortController().signal;
+
+/** A session and all that it can be asked. */
+export function createSession(host: SessionHost): SessionApi {
+  const session = new Session(host);
+  const names = Object.keys(ANSWERS) as (keyof DeviceQueries)[];
+  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<never>) =>
+    session.ask(name, request, call);
+  const asking = Object.fromEntries(names.map((name) => [name, ask(name)]));
+  return {
+    // Keys and functions come from one table of that very type; Object.fromEntries forgets it.
+    ...(asking as unknown as Asking<DeviceQueries>),
+    open: (source, options, call) => session.open(source, options, call),
+    frame: (request, call) => session.frame(request, call),
+    recycle: (request) => session.recycle(request),
+  };
+}
+
+class Session {
   readonly #host: SessionHost;
   readonly #frames: FrameQueue<TimelineFrame>;
   #current: OpenSnapshot | undefined;
@@ -91,50 +93,28 @@ export class Session implements SessionApi {
       return device.begin(request, out);
     };
     try {
-      return await this.#frames.request(create, call.signal);
+      const frame = await this.#frames.request(create, call.signal);
+      return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
     } catch (error) {
       if (out !== undefined) this.#keepSpare(out);
       throw error;
     }
   }
 
-  async minimap({ device, axis, width }: MinimapRequest): Promise<MinimapResult> {
-    const { index } = this.#device(device);
-    return {
-      activeBytes: counterOverview(index, 'activeBytes', axis, width),
-      reservedBytes: counterOverview(index, 'reservedBytes', axis, width),
-    };
+  /** The answer to a question about a device (answers/). */
+  async ask<K extends keyof DeviceQueries>(
+    name: K,
+    request: DeviceQueries[K]['request'],
+    call: CallOptions<DeviceQueries[K]['progress']> = {},
+  ): Promise<DeviceQueries[K]['result']> {
+    const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
+    const answer: Answers<DeviceQueries>[K] = ANSWERS[name];
+    return answer(this.#device(request.device), request, { signal, onProgress });
   }
 
-  async hit(request: HitRequest): Promise<HitResult | undefined> {
-    const { index, context } = this.#device(request.device);
-    const { state, bytesFrom, bytesTo } = request;
-    return describeHit(context, state, stackHits(index, state, bytesFrom, bytesTo));
-  }
-
-  async crosshair(request: { device: number; event: EventIndex }): Promise<Crosshair> {
-    return crosshairAt(this.#device(request.device).context, request.event);
-  }
-
-  async eventAt(request: { device: number; timeUs: number }): Promise<EventIndex> {
-    return eventAtTime(this.#device(request.device).context.trace.events, request.timeUs);
-  }
-
-  async allocation(request: { device: number; index: number }): Promise<AllocationDetails> {
-    return allocationDetails(this.#device(request.device).context, request.index);
-  }
-
-  async findAllocation(request: { device: number; label: string }): Promise<number | undefined> {
-    const { replay, snapshot } = this.#device(request.device).context;
-    return findAllocation(replay.allocations, snapshot.addresses, request.label);
-  }
-
-  async annotations(request: { device: number }): Promise<readonly AnnotationSpan[]> {
-    return annotationSpans(this.#device(request.device).context);
-  }
-
-  async recycle({ pixels }: { pixels: Uint32Array }): Promise<void> {
+  async recycle({ pixels }: { pixels: Uint32Array }): Promise<undefined> {
     this.#keepSpare(pixels);
+    return undefined;
   }
 
   #device(position: number): OpenDevice {

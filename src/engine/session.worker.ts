@@ -2,7 +2,7 @@
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
 import { serveSession } from './serve-session.ts';
-import { Session } from './session.ts';
+import { createSession } from './session.ts';
 import { urlSource } from './url-source.ts';
 import { warmUp } from './warm-up.ts';
 import { createYield } from './yield-task.ts';
@@ -13,7 +13,7 @@ const WARM_UP_AFTER_MS = 150;
 function start(port: MessagePort): void {
   const clock = { now: () => performance.now(), yieldTask: createYield() };
   const warming = new AbortController();
-  const session = new Session({
+  const session = createSession({
     platform: webPlatform,
     clock,
     sourceOf: async (source, signal) => {

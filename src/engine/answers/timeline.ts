@@ -1,0 +1,53 @@
+/** The timeline's questions: overviews, what is under a pixel, where a time is. Frames: session.ts. */
+import { annotationSpans } from '../../core/query/annotations.ts';
+import { crosshairAt } from '../../core/query/crosshair.ts';
+import { eventAtTime } from '../../core/query/event-times.ts';
+import { describeHit } from '../../core/query/hit.ts';
+import type { AnnotationSpan, Crosshair, HitResult } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { counterOverview } from '../../core/timeline/column-extremes.ts';
+import { stackHits } from '../../core/timeline/stack-hits.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+
+export interface HitRequest extends DeviceRequest {
+  /** State under the pointer: TimelineFrame.states of that column. */
+  readonly state: EventIndex;
+  /** Bytes from the bottom of the stack under the pointer: from the pixel's lower to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+export interface MinimapRequest extends DeviceRequest {
+  readonly axis: 'event' | 'time';
+  readonly width: number;
+}
+
+export interface MinimapResult {
+  /** Highest value in each of `width` columns over the whole trace. */
+  readonly activeBytes: Float64Array;
+  readonly reservedBytes: Float64Array;
+}
+
+export interface TimelineQueries {
+  readonly minimap: Query<MinimapRequest, MinimapResult>;
+  readonly hit: Query<HitRequest, HitResult | undefined>;
+  readonly crosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
+  /** Event whose state holds at `timeUs` (since the first event). */
+  readonly eventAt: Query<DeviceRequest & { readonly timeUs: number }, EventIndex>;
+  readonly annotations: Query<DeviceRequest, readonly AnnotationSpan[]>;
+}
+
+export const timelineAnswers: Answers<TimelineQueries> = {
+  minimap({ index }, { axis, width }) {
+    const activeBytes = counterOverview(index, 'activeBytes', axis, width);
+    const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
+    return transferring({ activeBytes, reservedBytes }, [activeBytes, reservedBytes]);
+  },
+  hit({ index, context }, { state, bytesFrom, bytesTo }) {
+    return describeHit(context, state, stackHits(index, state, bytesFrom, bytesTo));
+  },
+  crosshair: ({ context }, { event }) => crosshairAt(context, event),
+  eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
+  annotations: ({ context }) => annotationSpans(context),
+};
