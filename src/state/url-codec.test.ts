@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeView, linkMismatch, parseUrl, URL_VERSION } from './url-codec.ts';
-import { DEFAULT_VIEW, type Range, type ViewState } from './view-store.ts';
+import {
+  DEFAULT_VIEW,
+  type FlameView,
+  type Range,
+  VIEW_NAMES,
+  type ViewState,
+} from './view-store.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const range: fc.Arbitrary<Range> = fc
@@ -11,7 +17,16 @@ const range: fc.Arbitrary<Range> = fc
 const label = fc
   .tuple(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat())
   .map(([address, count]) => `b${address.toString(16)}_${count}`);
+const text = fc.string({ unit: 'grapheme' });
+const flame: fc.Arbitrary<FlameView> = fc.record({
+  of: fc.constantFrom('cursor', 'peak', 'end', 'window', 'difference'),
+  weight: fc.constantFrom('bytes', 'count', 'lifetime'),
+  by: fc.constantFrom('stack', 'function', 'file', 'module'),
+  inverted: fc.boolean(),
+  root: fc.option(text, { nil: undefined }),
+});
 const view: fc.Arbitrary<ViewState> = fc.record({
+  view: fc.constantFrom(...VIEW_NAMES),
   device: fc.nat(),
   axis: fc.constantFrom('event' as const, 'time' as const),
   x: fc.oneof(fc.constant('all' as const), range),
@@ -26,6 +41,17 @@ const view: fc.Arbitrary<ViewState> = fc.record({
     'inactiveSplitBytes' as const,
   ]),
   cursor: fc.option(fc.nat(), { nil: undefined }),
+  mark: fc.option(fc.nat(), { nil: undefined }),
+  search: text,
+  onlyMatches: fc.boolean(),
+  finding: fc.option(text, { nil: undefined }),
+  addresses: fc.oneof(fc.constant('fit' as const), range),
+  flame,
+  sort: fc.option(
+    fc.record({ key: fc.stringMatching(/^[a-zA-Z]{1,40}$/), descending: fc.boolean() }),
+    { nil: undefined },
+  ),
+  setting: fc.option(text, { nil: undefined }),
 });
 const file = fc.record({ name: fc.string({ unit: 'grapheme' }), bytes: fc.nat() });
 

@@ -8,7 +8,15 @@
  */
 import type { CounterName } from '../core/replay/types.ts';
 import type { ColorBy, TimeAxis } from '../core/timeline/types.ts';
-import { DEFAULT_VIEW, type Range, type ViewState } from './view-store.ts';
+import {
+  DEFAULT_FLAME,
+  DEFAULT_VIEW,
+  type FlameView,
+  type Range,
+  type Sort,
+  VIEW_NAMES,
+  type ViewState,
+} from './view-store.ts';
 
 /** Raised when the meaning of a parameter changes; not for a new one. */
 export const URL_VERSION = 1;
@@ -34,6 +42,9 @@ export interface ParsedUrl {
 
 const AXES: readonly TimeAxis[] = ['event', 'time'];
 const COLORINGS: readonly ColorBy[] = ['stack', 'size', 'category'];
+const FLAME_OF: readonly FlameView['of'][] = ['cursor', 'peak', 'end', 'window', 'difference'];
+const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'count', 'lifetime'];
+const FLAME_BY: readonly FlameView['by'][] = ['stack', 'function', 'file', 'module'];
 const LINES: readonly CounterName[] = [
   'requestedBytes',
   'allocatedBytes',
@@ -47,6 +58,7 @@ const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 /** The hash for a view, without '#'; '' for the default view of an unknown file. */
 export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
   const params = new URLSearchParams();
+  if (view.view !== DEFAULT_VIEW.view) params.set('view', view.view);
   if (view.device !== DEFAULT_VIEW.device) params.set('device', String(view.device));
   if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
   if (view.x !== 'all') params.set('x', rangeText(view.x));
@@ -55,10 +67,26 @@ export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
   if (view.colorBy !== DEFAULT_VIEW.colorBy) params.set('color', view.colorBy);
   if (!sameLines(view.lines, DEFAULT_VIEW.lines)) params.set('lines', view.lines.join(','));
   if (view.cursor !== undefined) params.set('at', String(view.cursor));
+  if (view.mark !== undefined) params.set('mark', String(view.mark));
+  if (view.search !== '') params.set('search', view.search);
+  if (view.onlyMatches) params.set('only', 'matches');
+  if (view.finding !== undefined) params.set('finding', view.finding);
+  if (view.addresses !== 'fit') params.set('addresses', rangeText(view.addresses));
+  writeFlame(params, view.flame);
+  if (view.sort !== undefined) params.set('sort', sortText(view.sort));
+  if (view.setting !== undefined) params.set('setting', view.setting);
   if (params.size === 0) return '';
   if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
   const text = `v=${URL_VERSION}&${params}`;
   return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
+}
+
+function writeFlame(params: URLSearchParams, flame: FlameView): void {
+  if (flame.of !== DEFAULT_FLAME.of) params.set('flame', flame.of);
+  if (flame.weight !== DEFAULT_FLAME.weight) params.set('weight', flame.weight);
+  if (flame.by !== DEFAULT_FLAME.by) params.set('by', flame.by);
+  if (flame.inverted) params.set('from', 'callees');
+  if (flame.root !== undefined) params.set('root', flame.root);
 }
 
 /** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. */
@@ -99,6 +127,7 @@ function refuseVersion(text: string): string | undefined {
 
 function readView(read: Reader): ViewState {
   return {
+    view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
     device: read.value('device', parseIndex) ?? DEFAULT_VIEW.device,
     axis: read.value('axis', oneOf(AXES)) ?? DEFAULT_VIEW.axis,
     x: read.value('x', parseRange) ?? 'all',
@@ -107,6 +136,24 @@ function readView(read: Reader): ViewState {
     colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
     cursor: read.value('at', parseIndex),
+    mark: read.value('mark', parseIndex),
+    search: read.value('search', anyText) ?? '',
+    onlyMatches: read.value('only', oneOf(['matches'])) !== undefined,
+    finding: read.value('finding', anyText),
+    addresses: read.value('addresses', parseRange) ?? 'fit',
+    flame: readFlame(read),
+    sort: read.value('sort', parseSort),
+    setting: read.value('setting', anyText),
+  };
+}
+
+function readFlame(read: Reader): FlameView {
+  return {
+    of: read.value('flame', oneOf(FLAME_OF)) ?? DEFAULT_FLAME.of,
+    weight: read.value('weight', oneOf(FLAME_WEIGHT)) ?? DEFAULT_FLAME.weight,
+    by: read.value('by', oneOf(FLAME_BY)) ?? DEFAULT_FLAME.by,
+    inverted: read.value('from', oneOf(['callees'])) !== undefined,
+    root: read.value('root', anyText),
   };
 }
 
@@ -137,6 +184,16 @@ const oneOf =
   <T extends string>(words: readonly T[]) =>
   (text: string): T | undefined =>
     words.find((word) => word === text);
+
+const anyText = (text: string): string => text;
+
+/** "-size" is by size, the largest first. */
+function parseSort(text: string): Sort | undefined {
+  const match = /^(-?)([a-zA-Z]{1,40})$/.exec(text);
+  return match?.[2] === undefined ? undefined : { key: match[2], descending: match[1] === '-' };
+}
+
+const sortText = ({ key, descending }: Sort): string => `${descending ? '-' : ''}${key}`;
 
 /** Events and devices: whole, not negative, exact. */
 function parseIndex(text: string): number | undefined {

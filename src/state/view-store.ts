@@ -16,7 +16,40 @@ export interface Range {
   readonly to: number;
 }
 
+/** The views on a device, in the order of their tabs. */
+export const VIEW_NAMES = [
+  'timeline',
+  'addresses',
+  'segments',
+  'state',
+  'flame',
+  'events',
+  'allocations',
+  'summary',
+  'whatif',
+] as const;
+export type ViewName = (typeof VIEW_NAMES)[number];
+
+/** Which allocations the flame graph adds up, by what, and how it shows them. */
+export interface FlameView {
+  /** Live at the cursor, at the peak, at the end; allocated in the window; mark against cursor. */
+  readonly of: 'cursor' | 'peak' | 'end' | 'window' | 'difference';
+  readonly weight: 'bytes' | 'count' | 'lifetime';
+  readonly by: 'stack' | 'function' | 'file' | 'module';
+  /** Callees at the root, callers above them. */
+  readonly inverted: boolean;
+  /** The frame zoomed into, written by the flame graph; undefined for the whole. */
+  readonly root: string | undefined;
+}
+
+/** Order of the allocations table; a column's key. */
+export interface Sort {
+  readonly key: string;
+  readonly descending: boolean;
+}
+
 export interface ViewState {
+  readonly view: ViewName;
   /** Position in SessionInfo.devices. */
   readonly device: number;
   readonly axis: TimeAxis;
@@ -30,9 +63,32 @@ export interface ViewState {
   readonly lines: readonly CounterName[];
   /** Event at which the crosshair is pinned. */
   readonly cursor: EventIndex | undefined;
+  /** The second cursor: what lies between it and the first is measured. */
+  readonly mark: EventIndex | undefined;
+  /** Text of the search box (core/query/search); '' matches all. */
+  readonly search: string;
+  /** Show the matches alone; else the others are dimmed. */
+  readonly onlyMatches: boolean;
+  /** Fingerprint of the finding that is shown. */
+  readonly finding: string | undefined;
+  /** Window of the address map, in bytes of its packed addresses. */
+  readonly addresses: Range | 'fit';
+  readonly flame: FlameView;
+  readonly sort: Sort | undefined;
+  /** Allocator setting that is compared with the recorded run, as PYTORCH_CUDA_ALLOC_CONF says it. */
+  readonly setting: string | undefined;
 }
 
+export const DEFAULT_FLAME: FlameView = {
+  of: 'peak',
+  weight: 'bytes',
+  by: 'stack',
+  inverted: false,
+  root: undefined,
+};
+
 export const DEFAULT_VIEW: ViewState = {
+  view: 'timeline',
   device: 0,
   axis: 'event',
   x: 'all',
@@ -41,6 +97,14 @@ export const DEFAULT_VIEW: ViewState = {
   colorBy: 'stack',
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
   cursor: undefined,
+  mark: undefined,
+  search: '',
+  onlyMatches: false,
+  finding: undefined,
+  addresses: 'fit',
+  flame: DEFAULT_FLAME,
+  sort: undefined,
+  setting: undefined,
 };
 
 export interface ViewStoreState {
@@ -76,5 +140,6 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
  * Pass it to `commit`.
  */
 export function onDevice(device: number): Partial<ViewState> {
-  return { device, x: 'all', y: 'fit', selection: undefined, cursor: undefined };
+  const { x, y, selection, cursor, mark, search, finding, addresses, flame } = DEFAULT_VIEW;
+  return { device, x, y, selection, cursor, mark, search, finding, addresses, flame };
 }

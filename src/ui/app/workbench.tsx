@@ -2,12 +2,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { DetailsPanel } from '../details/details-panel.tsx';
 import { useSelection } from '../details/use-selection.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
-import { TimelineView } from '../timeline/timeline-view.tsx';
-import { NoTrace } from './no-trace.tsx';
 import { useServices } from './services.ts';
+import { SidePanel } from './side-panel.tsx';
+import { ViewSlot } from './view-slot.tsx';
 import { ViewTabs } from './view-tabs.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
@@ -31,20 +30,18 @@ interface DeviceWorkbenchProps {
 }
 
 function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
+  const name = useView((view) => view.view);
   const selection = useSelection(info, device);
   const selected = selection.kind === 'found' ? selection.details.index : -1;
+  const view = { info, device, selected };
   return (
     <main className="workbench">
       <SummaryStrip info={info} device={device} />
       <ViewTabs />
-      {device.events === 0 ? (
-        <NoTrace device={device} />
-      ) : (
-        <ResizableSplit
-          main={<TimelineView info={info} device={device} selected={selected} />}
-          side={<DetailsPanel device={device} selection={selection} />}
-        />
-      )}
+      <ResizableSplit
+        main={<ViewSlot name={name} {...view} />}
+        side={<SidePanel {...view} selection={selection} />}
+      />
     </main>
   );
 }
@@ -72,7 +69,7 @@ function ResizableSplit({ main, side }: ResizableSplitProps) {
       <Panel id={MAIN} minSize="360px">
         {main}
       </Panel>
-      <Separator className="split-handle" aria-label="Width of the details" />
+      <Separator className="split-handle" aria-label="Width of the side panel" />
       <Panel id={SIDE} minSize="240px" maxSize="70%">
         {side}
       </Panel>
