@@ -19,11 +19,12 @@ const SURE_RARE_STEPS = 5;
 const SURE_SPAN_STEPS = 30;
 
 export function detectGrowth(study: Study): DetectorResult {
-  const { replay, trace } = study.input;
+  const { replay } = study.input;
   if (!study.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
   const [primary] = study.rhythms;
   if (primary === undefined) {
-    const why = trace.events.stack.every((stack) => stack <= 0)
+    const { stack: stacks, preexisting } = replay.allocations;
+    const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
       ? 'No call stacks were recorded, and no annotation marks the steps'
       : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
     return cannotTell(`${why}, so there are no steps to compare.`);

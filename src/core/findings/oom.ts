@@ -1,4 +1,5 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
+import { upperBound } from '../base/binary-search.ts';
 import { formatBytes } from '../base/format.ts';
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { segmentsAt } from './address-state.ts';
@@ -90,11 +91,10 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
 
 /** Backward has no line; the last one before says at least which pass it was. */
 function lastPythonLine({ input, traits }: Study, event: EventIndex): Fact[] {
-  const { events } = input.trace;
-  for (let t = event - 1; t >= 0; t--) {
-    const stack = events.stack[t];
-    const isPython = events.action[t] === TraceAction.Alloc && traits.hasPython(stack);
-    if (!isPython || traits.isBackward(stack)) continue;
+  const { start, stack: stacks, preexisting } = input.replay.allocations;
+  for (let id = upperBound(start, event) - 1; id >= preexisting; id--) {
+    const stack = stacks[id];
+    if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
     return [
       { label: 'last line of Python before', text: placeOf(input.stacks.topUserFrameView(stack)) },
     ];

@@ -3,13 +3,7 @@
  * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
  */
 import type { FrameView } from '../query/types.ts';
-import {
-  EMPTY_STACK,
-  type FrameIndex,
-  NO_STACK,
-  type Snapshot,
-  type StackIndex,
-} from '../snapshot/tables.ts';
+import { EMPTY_STACK, type FrameIndex, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisInput } from './types.ts';
 
 const PYTHON = 1;
@@ -67,12 +61,12 @@ export class StackTraits {
   readonly #optimizerCall: Int32Array;
   readonly #frames: readonly FrameFacts[];
 
-  constructor({ snapshot, stacks }: AnalysisInput) {
-    const { length, frame, parent } = snapshot.stacks;
+  constructor(input: AnalysisInput) {
+    const { length, frame, parent } = input.snapshot.stacks;
     this.#bits = new Uint8Array(length);
     this.#moduleCall = new Int32Array(length);
     this.#optimizerCall = new Int32Array(length);
-    const frames = readFrames(snapshot, stacks);
+    const frames = readFrames(input);
     this.#frames = frames;
     for (let row = 1; row < length; row++)
       this.#derive(row, parent[row], frames[frame[row]], frames[frame[parent[row]]]);
@@ -153,7 +147,7 @@ function isPythonFile(filename: string): boolean {
   );
 }
 
-function readFrames(snapshot: Snapshot, stacks: AnalysisInput['stacks']): FrameFacts[] {
+function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
   const facts: FrameFacts[] = [];
   for (let i = 0; i < snapshot.frames.length; i++) {
     const frame = stacks.frame(i);

@@ -2,10 +2,11 @@
  * What a detector is asked and what it answers. Everything in a finding is plain data (numbers,
  * strings, arrays), so that it can cross to another thread.
  */
-import type { DeviceContext } from '../query/device-context.ts';
+import type { AnnotationSource } from '../query/annotations.ts';
+import type { StackReader, StackSource } from '../query/stacks.ts';
 import type { FrameView, StackKind } from '../query/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
-import type { EventIndex, StackIndex } from '../snapshot/tables.ts';
+import type { DeviceTrace, EventIndex, StackIndex } from '../snapshot/tables.ts';
 
 /** In the order in which findings are looked for. */
 export const DETECTOR_IDS = [
@@ -24,10 +25,14 @@ export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * What the detectors read: a DeviceContext serves. Of the replay they take columns only, so a worker
- * that got a copy of the columns can make one without the replay's functions.
+ * What the detectors read: a DeviceContext serves. Of the replay they take columns only, and of alloc
+ * and free events no more than action and time (the rest of these is in the allocation table), so a
+ * worker that got a copy of so much can make one.
  */
-export interface AnalysisInput extends Pick<DeviceContext, 'snapshot' | 'trace' | 'stacks'> {
+export interface AnalysisInput {
+  readonly snapshot: AnnotationSource['snapshot'] & StackSource;
+  readonly trace: DeviceTrace;
+  readonly stacks: StackReader;
   readonly replay: ReplayColumns;
 }
 

@@ -9,10 +9,17 @@
  *     lane 1    |fwd|  |bwd|          |fwd|
  */
 import { lowerBound, upperBound } from '../base/binary-search.ts';
-import type { AnnotationTable, Snapshot, StringIndex } from '../snapshot/tables.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { AnnotationTable, DeviceTrace, Snapshot, StringIndex } from '../snapshot/tables.ts';
 import { durationUs } from './event-times.ts';
 import type { AnnotationSpan } from './types.ts';
+
+/** What annotations are read from. */
+export interface AnnotationSource {
+  readonly snapshot: Pick<Snapshot, 'annotations' | 'strings'> & {
+    readonly devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[];
+  };
+  readonly trace: Pick<DeviceTrace, 'device' | 'kind' | 'events'>;
+}
 
 /** Times on the recorder's clock; NaN where START or END was not in the file. */
 interface Range {
@@ -27,10 +34,7 @@ interface Range {
  * range without events has startEvent = endEvent. A missing START or END is taken as the trace's
  * first or last moment.
  */
-export function annotationSpans({
-  snapshot,
-  trace,
-}: Pick<DeviceContext, 'snapshot' | 'trace'>): AnnotationSpan[] {
+export function annotationSpans({ snapshot, trace }: AnnotationSource): AnnotationSpan[] {
   const { timeUs } = trace.events;
   if (timeUs === undefined || timeUs.length === 0) return [];
   const originUs = timeUs[0];
@@ -62,7 +66,10 @@ export function unpairedAnnotations(annotations: AnnotationTable): number {
 }
 
 /** A range of device -1, or of one that is not in the file, concerns all; pinned memory concerns all ranges. */
-function ownDevices(snapshot: Snapshot, own: number | undefined): (device: number) => boolean {
+function ownDevices(
+  snapshot: AnnotationSource['snapshot'],
+  own: number | undefined,
+): (device: number) => boolean {
   if (own === undefined) return () => true;
   const known = new Set(
     snapshot.devices.filter(({ kind }) => kind === 'cuda').map((d) => d.device),

@@ -8,12 +8,15 @@ import {
 import { FrameRoles } from './frame-roles.ts';
 import type { FrameView, StackKind, StackView } from './types.ts';
 
+/** What stacks are read from. */
+export type StackSource = Pick<Snapshot, 'strings' | 'frames' | 'stacks'>;
+
 /** Stacks and frames of a snapshot as texts. */
 export class StackReader {
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: StackSource;
   readonly #roles: FrameRoles;
 
-  constructor(snapshot: Snapshot) {
+  constructor(snapshot: StackSource) {
     this.#snapshot = snapshot;
     this.#roles = new FrameRoles(snapshot.strings, snapshot.frames);
   }
