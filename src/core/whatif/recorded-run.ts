@@ -1,12 +1,13 @@
 /** The recorded run in the words of a what-if result: the first row of the table, and what its failures say of the card. */
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import type { Replay } from '../replay/types.ts';
-import { type DeviceTrace, TraceAction } from '../snapshot/tables.ts';
+import { NEVER } from '../replay/types.ts';
+import { BlockState, type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
+import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
 import type { ReleaseRun } from './release-runs.ts';
-import { type ReservedCurve, ReservedCurveBuilder } from './reserved-curve.ts';
-import type { WhatIfInput } from './simulation.ts';
+import { endStateOf, type WhatIfInput } from './simulation.ts';
+import type { EndState } from './types.ts';
 
 /** The limit of the recorded run lay in [atLeastBytes, belowBytes). */
 export interface LimitBounds {
@@ -21,16 +22,24 @@ export interface RecordedRun {
   readonly peakAllocatedBytes: number;
   readonly ooms: number;
   readonly retries: number;
+  /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap, since the first event. */
+  readonly deviceAllocs: number;
+  readonly deviceFrees: number;
+  /** undefined where the file has no final segments. */
+  readonly end: EndState | undefined;
   /** undefined where nothing failed for lack of memory. */
   readonly limit: LimitBounds | undefined;
-  readonly reserved: ReservedCurve;
+  readonly reserved: ByteCurve;
+  readonly allocated: ByteCurve;
 }
 
-/** @param parts of the curve of reserved bytes */
+/** @param parts of the curves */
 export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
   const { trace, replay, requests, recorded } = input;
   const { action } = trace.events;
-  const ooms = action.reduce((count, one) => count + Number(one === TraceAction.Oom), 0);
+  const count = (...actions: readonly TraceAction[]) =>
+    action.reduce((n, one) => n + Number(actions.some((wanted) => wanted === one)), 0);
+  const ooms = count(TraceAction.Oom);
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
@@ -39,8 +48,12 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
     ooms,
     // A request that fails has released all that is cached first: one retry, entries of it or not.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + ooms,
-    limit: limitBounds(trace, replay, retries),
-    reserved: recordedCurve(trace, replay, parts),
+    deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
+    deviceFrees: count(TraceAction.SegmentFree, TraceAction.SegmentUnmap),
+    end: recordedEnd(input),
+    limit: limitBounds(input, retries),
+    reserved: reservedCurve(input, parts),
+    allocated: allocatedCurve(input, parts),
   };
 }
 
@@ -61,15 +74,13 @@ function recordedRetries(
 }
 
 function limitBounds(
-  trace: DeviceTrace,
-  replay: Replay,
+  { trace, replay, reserved }: WhatIfInput,
   retries: readonly ReleaseRun[],
 ): LimitBounds | undefined {
   const { action, sizeBytes } = trace.events;
   let belowBytes = Infinity;
-  const failed = (event: number, bytes: number) => {
-    const before = replay.countersAt(event - 1).reservedBytes;
-    belowBytes = Math.min(belowBytes, before + bytes);
+  const failed = (event: EventIndex, bytes: number) => {
+    belowBytes = Math.min(belowBytes, reserved.after(event - 1) + bytes);
   };
   for (const { event, end } of retries) {
     if (action[end] === TraceAction.SegmentAlloc) failed(event, sizeBytes[end]);
@@ -85,21 +96,51 @@ function limitBounds(
   return { atLeastBytes: replay.peaks.reservedBytes.bytes, belowBytes };
 }
 
-const CHUNK = 1 << 14;
+function recordedEnd({ trace: { blocks, segments }, replay }: WhatIfInput): EndState | undefined {
+  if (segments.length === 0) return undefined;
+  const isFree = (_: number, block: number) => blocks.state[block] === BlockState.Inactive;
+  const { reservedBytes, allocatedBytes } = replay.end;
+  return endStateOf(reservedBytes, allocatedBytes, [...blocks.sizeBytes.filter(isFree)]);
+}
 
-function recordedCurve(trace: DeviceTrace, replay: Replay, parts: number): ReservedCurve {
+function reservedCurve({ trace, reserved }: WhatIfInput, parts: number): ByteCurve {
   const { length } = trace.events;
-  const curve = new ReservedCurveBuilder(length, parts);
-  curve.set(-1, replay.start.reservedBytes);
-  const values = new Float64Array(Math.min(CHUNK, length));
-  let last = replay.start.reservedBytes;
-  for (let from = 0; from < length; from += CHUNK) {
-    const count = Math.min(CHUNK, length - from);
-    replay.fillCounter('reservedBytes', from, values.subarray(0, count));
-    for (let i = 0; i < count; i++) {
-      if (values[i] !== last) curve.set(from + i, values[i]);
-      last = values[i];
-    }
+  const curve = new ByteCurveBuilder(length, parts);
+  reserved.events.forEach((event, i) => {
+    curve.set(event, reserved.bytes[i]);
+  });
+  return curve.finish(length);
+}
+
+function allocatedCurve(input: WhatIfInput, parts: number): ByteCurve {
+  const { allocations, allocationOfEvent, start } = input.replay;
+  const { length } = input.trace.events;
+  const curve = new ByteCurveBuilder(length, parts);
+  const unfreed = bytesEndedByOthers(input);
+  let bytes = start.allocatedBytes;
+  curve.set(-1, bytes);
+  for (let t = 0; t < length; t++) {
+    const row = allocationOfEvent[t];
+    let change = 0;
+    if (row >= 0 && allocations.start[row] === t) change = allocations.sizeBytes[row];
+    else if (row >= 0 && allocations.freeRequested[row] === t) change = -allocations.sizeBytes[row];
+    if (unfreed.size > 0) change -= unfreed.get(t) ?? 0;
+    if (change === 0) continue;
+    bytes += change;
+    curve.set(t, bytes);
   }
   return curve.finish(length);
+}
+
+/** Bytes of allocations that end at an event which is no free of theirs, because that is not in the trace. */
+function bytesEndedByOthers({ replay }: WhatIfInput): ReadonlyMap<EventIndex, number> {
+  const ended = new Map<EventIndex, number>();
+  const { allocations, allocationOfEvent, anomalyCount } = replay;
+  if (anomalyCount === 0) return ended;
+  for (let row = 0; row < allocations.length; row++) {
+    const event = allocations.freeRequested[row];
+    if (event === NEVER || event < 0 || allocationOfEvent[event] === row) continue;
+    ended.set(event, (ended.get(event) ?? 0) + allocations.sizeBytes[row]);
+  }
+  return ended;
 }

@@ -3,8 +3,8 @@
  * entries and does not say why; their stack does: within an allocation they carry its stack, as does the
  * segment_alloc or oom entry that follows, and torch.cuda.empty_cache() has its own.
  */
-import type { Replay } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, NO_STACK, TraceAction } from '../snapshot/tables.ts';
+import type { ReservedSteps } from './reserved-steps.ts';
 
 export interface ReleaseRun {
   /** First of the entries. */
@@ -17,7 +17,12 @@ export interface ReleaseRun {
   readonly smallestBytes: number;
 }
 
-export function releaseRuns(trace: DeviceTrace, replay: Replay): ReleaseRun[] {
+/** @param reserved of the recorded run, @param peakBytes its highest */
+export function releaseRuns(
+  trace: DeviceTrace,
+  reserved: ReservedSteps,
+  peakBytes: number,
+): ReleaseRun[] {
   const { action, sizeBytes } = trace.events;
   const runs: ReleaseRun[] = [];
   for (let t = 0; t < action.length; t++) {
@@ -28,7 +33,8 @@ export function releaseRuns(trace: DeviceTrace, replay: Replay): ReleaseRun[] {
       smallestBytes = Math.min(smallestBytes, sizeBytes[t]);
       t++;
     }
-    const cause = isForRequest(trace, replay, event, t) ? 'alloc' : 'user';
+    const mostBytes = peakBytes - reserved.after(event - 1);
+    const cause = isForRequest(trace, mostBytes, event, t) ? 'alloc' : 'user';
     runs.push({ event, end: t, cause, smallestBytes });
   }
   return runs;
@@ -38,7 +44,8 @@ function isRelease(action: number): boolean {
   return action === TraceAction.SegmentFree || action === TraceAction.SegmentUnmap;
 }
 
-function isForRequest(trace: DeviceTrace, replay: Replay, event: number, end: number): boolean {
+/** @param mostBytes what would have fitted beside all that was reserved */
+function isForRequest(trace: DeviceTrace, mostBytes: number, event: number, end: number): boolean {
   const { action, stack, sizeBytes } = trace.events;
   const isRequest =
     end < action.length &&
@@ -47,7 +54,6 @@ function isForRequest(trace: DeviceTrace, replay: Replay, event: number, end: nu
       action[end] === TraceAction.Oom);
   if (!isRequest) return false;
   if (stack[event] !== NO_STACK) return stack[event] === stack[end];
-  // Without stacks: what would have fitted beside all that was reserved needs no room made for it.
-  const before = replay.countersAt(event - 1).reservedBytes;
-  return before + sizeBytes[end] > replay.peaks.reservedBytes.bytes;
+  // Without stacks: what would have fitted needs no room made for it.
+  return sizeBytes[end] > mostBytes;
 }

@@ -3,9 +3,11 @@
  * Made once for a device, then run under any number of settings.
  */
 import { upperBound } from '../base/binary-search.ts';
-import { type AllocationTable, NEVER, type Replay } from '../replay/types.ts';
+import { type AllocationTable, NEVER } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { type ReleaseRun, releaseRuns } from './release-runs.ts';
+import type { ReservedSteps } from './reserved-steps.ts';
+import type { RecordedColumns } from './types.ts';
 
 /** Free is a free_requested whose free_completed follows at once, as nearly all do. */
 export const RequestKind = {
@@ -34,13 +36,17 @@ export interface Requests {
   readonly delayedFrees: number;
 }
 
-export function collectRequests(trace: DeviceTrace, replay: Replay): Requests {
-  return new RequestCollector(trace, replay).collect();
+export function collectRequests(
+  trace: DeviceTrace,
+  replay: RecordedColumns,
+  reserved: ReservedSteps,
+): Requests {
+  return new RequestCollector(trace, replay, reserved).collect();
 }
 
 class RequestCollector {
   readonly #trace: DeviceTrace;
-  readonly #replay: Replay;
+  readonly #replay: RecordedColumns;
   readonly #releases: readonly ReleaseRun[];
   readonly #kind: Uint8Array;
   readonly #row: Int32Array;
@@ -48,10 +54,10 @@ class RequestCollector {
   #length = 0;
   #delayedFrees = 0;
 
-  constructor(trace: DeviceTrace, replay: Replay) {
+  constructor(trace: DeviceTrace, replay: RecordedColumns, reserved: ReservedSteps) {
     this.#trace = trace;
     this.#replay = replay;
-    this.#releases = releaseRuns(trace, replay);
+    this.#releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes);
     // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
     const most = trace.events.length + replay.anomalyCount;
     this.#kind = new Uint8Array(most);

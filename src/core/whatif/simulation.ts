@@ -1,19 +1,22 @@
 /** Runs the recorded requests of one device under one set of settings and one limit. */
-import type { AllocationTable, Replay } from '../replay/types.ts';
+import type { AllocationTable } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
 import { NO_BLOCK } from './block-table.ts';
+import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
 import { RequestKind, type Requests } from './requests.ts';
-import { type ReservedCurve, ReservedCurveBuilder } from './reserved-curve.ts';
+import type { ReservedSteps } from './reserved-steps.ts';
 import { Seeder } from './seed.ts';
-import type { EndState, SimulatedOom } from './types.ts';
+import type { EndState, RecordedColumns, SimulatedOom } from './types.ts';
 
 /** A device's recording, ready to be run any number of times. */
 export interface WhatIfInput {
   readonly trace: DeviceTrace;
-  readonly replay: Replay;
+  readonly replay: RecordedColumns;
+  /** What was reserved in the recorded run. */
+  readonly reserved: ReservedSteps;
   readonly requests: Requests;
   readonly recorded: { readonly text: string; readonly settings: AllocSettings };
 }
@@ -30,6 +33,18 @@ export interface SimulationOptions {
   readonly stopsAtAnyOom?: boolean;
 }
 
+/** @param freeBytes of each free block */
+export function endStateOf(
+  reservedBytes: number,
+  allocatedBytes: number,
+  freeBytes: readonly number[],
+): EndState {
+  const sum = freeBytes.reduce((total, bytes) => total + bytes, 0);
+  const largestFreeBytes = freeBytes.reduce((most, bytes) => Math.max(most, bytes), 0);
+  const fragmentation = sum === 0 ? 0 : 1 - largestFreeBytes / sum;
+  return { reservedBytes, allocatedBytes, largestFreeBytes, fragmentation };
+}
+
 /** Block of an allocation that has none any more, or never got one. */
 const GONE = NO_BLOCK;
 
@@ -41,7 +56,7 @@ export class Simulation {
   readonly #input: WhatIfInput;
   readonly #allocations: AllocationTable;
   readonly #stopsAtAnyOom: boolean;
-  readonly #curve: ReservedCurveBuilder;
+  readonly #curve: ByteCurveBuilder;
   readonly #blockOf: Int32Array;
   /** Allocations whose free is requested and not completed. */
   readonly #pending = new Set<number>();
@@ -53,7 +68,7 @@ export class Simulation {
     this.#allocations = input.requests.allocations;
     this.#stopsAtAnyOom = options.stopsAtAnyOom === true;
     const { trace } = input;
-    const curve = new ReservedCurveBuilder(trace.events.length, options.parts);
+    const curve = new ByteCurveBuilder(trace.events.length, options.parts);
     this.#curve = curve;
     const { onSegment } = options;
     this.memory = new DeviceMemory(options.limitBytes, (change, reservedBytes) => {
@@ -104,7 +119,7 @@ export class Simulation {
     return this.#isStopped ? this.memory.event + 1 : this.#input.trace.events.length;
   }
 
-  curve(): ReservedCurve {
+  curve(): ByteCurve {
     return this.#curve.finish(this.events);
   }
 
@@ -113,14 +128,7 @@ export class Simulation {
     const free = allocator.arenas.all.flatMap((arena) =>
       arena.free.all().map((row) => allocator.table.sizeBytes[row]),
     );
-    const freeBytes = free.reduce((sum, bytes) => sum + bytes, 0);
-    const largestFreeBytes = free.reduce((most, bytes) => Math.max(most, bytes), 0);
-    return {
-      reservedBytes: memory.reservedBytes,
-      allocatedBytes: allocator.allocatedBytes,
-      largestFreeBytes,
-      fragmentation: freeBytes === 0 ? 0 : 1 - largestFreeBytes / freeBytes,
-    };
+    return endStateOf(memory.reservedBytes, allocator.allocatedBytes, free);
   }
 
   #seed({ expandableSegments }: AllocSettings): void {

@@ -1,6 +1,7 @@
-/** The least memory with which the recorded requests would have been served, found by trying limits. */
+/** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
 import { CancelledError } from '../base/cancelled.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
+import type { WhatIfResult } from './types.ts';
 import type { AllocConf, WhatIfCalls } from './what-if.ts';
 
 const GIB = 2 ** 30;
@@ -26,6 +27,31 @@ export interface SmallestCard {
   readonly runs: number;
 }
 
+/** What a run without a limit says already: the search begins with it. */
+export type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
+
+/**
+ * A search that yields a limit in bytes, is told whether all requests fit under it, and goes on. Who
+ * runs it decides how: at once, or with pauses.
+ */
+export type LimitSearch<R> = Generator<number, R, boolean>;
+
+/** 16.2 GiB → 20: the smallest common card that has so much for PyTorch. */
+export function cardFor(limitBytes: number): number | undefined {
+  return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
+}
+
+/** What PyTorch may reserve on a card of so many GiB. */
+export function limitOfCard(gib: number): number {
+  return gib * GIB - CONTEXT_BYTES;
+}
+
+/** A run to tell whether all requests fit: it ends at the first that does not. */
+export function startProbe(input: WhatIfInput, conf: AllocConf, limitBytes: number): Simulation {
+  const { settings } = conf;
+  return new Simulation(input, { settings, limitBytes, parts: 1, stopsAtAnyOom: true });
+}
+
 /** Bisects between what was allocated at the peak and what is reserved without any limit: about ten runs. */
 export function smallestCard(
   input: WhatIfInput,
@@ -34,35 +60,69 @@ export function smallestCard(
 ): SmallestCard {
   let runs = 0;
   const run = (limitBytes: number): Simulation => {
-    const simulation = new Simulation(input, {
-      settings: conf.settings,
-      limitBytes,
-      parts: 1,
-      stopsAtAnyOom: true,
-    });
-    while (!simulation.run(REQUESTS_A_SLICE)) {
+    const probe = startProbe(input, conf, limitBytes);
+    while (!probe.run(REQUESTS_A_SLICE)) {
       if (calls.isCancelled?.() === true) throw new CancelledError();
     }
     runs++;
-    return simulation;
+    return probe;
   };
   const { memory, allocator } = run(Infinity);
-  let low = Math.floor(allocator.peakAllocatedBytes / STEP_BYTES) - 1;
-  let high = Math.ceil(memory.peakReservedBytes / STEP_BYTES);
-  // With garbage collection a limit changes the run even where it would suffice.
-  while (run(high * STEP_BYTES).ooms.length > 0) high = Math.ceil(high * 1.25);
-  const width = Math.max(1, high - low);
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (run(middle * STEP_BYTES).ooms.length > 0) low = middle;
-    else high = middle;
-    calls.onProgress?.(1 - Math.log2(high - low) / Math.log2(width));
+  const { peakReservedBytes } = memory;
+  const search = searchLimit({
+    peakReservedBytes,
+    peakAllocatedBytes: allocator.peakAllocatedBytes,
+  });
+  let step = search.next();
+  while (!step.done) {
+    step = search.next(run(step.value).ooms.length === 0);
+    calls.onProgress?.(Math.min(1, runs / EXPECTED_RUNS));
   }
-  const limitBytes = high * STEP_BYTES;
-  return { limitBytes, cardGib: cardFor(limitBytes), runs };
+  return { limitBytes: step.value, cardGib: cardFor(step.value), runs };
 }
 
-/** 16.2 GiB → 20: the smallest common card that has so much for PyTorch. */
-export function cardFor(limitBytes: number): number | undefined {
-  return COMMON_CARDS_GIB.find((gib) => gib * GIB >= limitBytes + CONTEXT_BYTES);
+const EXPECTED_RUNS = 12;
+
+/** The least limit, exact to 2 MiB. */
+function* searchLimit({
+  peakReservedBytes,
+  peakAllocatedBytes,
+}: UnlimitedPeaks): LimitSearch<number> {
+  let low = Math.floor(peakAllocatedBytes / STEP_BYTES) - 1;
+  let high = Math.ceil(peakReservedBytes / STEP_BYTES);
+  // With garbage collection a limit changes the run even where it would suffice.
+  while (!(yield high * STEP_BYTES)) high = Math.ceil(high * 1.25);
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (yield middle * STEP_BYTES) high = middle;
+    else low = middle;
+  }
+  return high * STEP_BYTES;
+}
+
+/**
+ * The smallest common card; undefined: none has enough. Few cards lie between what was allocated and
+ * what is reserved without a limit, so it takes a run or two, often none.
+ */
+export function* searchCard(
+  { settings }: AllocConf,
+  { peakReservedBytes, peakAllocatedBytes }: UnlimitedPeaks,
+): LimitSearch<number | undefined> {
+  const cards = COMMON_CARDS_GIB.filter((gib) => limitOfCard(gib) >= peakAllocatedBytes);
+  let low = 0;
+  let high = cards.findIndex((gib) => limitOfCard(gib) >= peakReservedBytes);
+  if (high < 0) high = cards.length;
+  // With garbage collection a limit changes the run even where it would suffice.
+  if (settings.garbageCollectionThreshold > 0) {
+    while (high < cards.length && !(yield limitOfCard(cards[high]))) {
+      high++;
+      low = high;
+    }
+  }
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (yield limitOfCard(cards[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return cards[high];
 }

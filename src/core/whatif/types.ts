@@ -1,6 +1,20 @@
 /** What running a recording again under other allocator settings gives. Plain data: it can be sent to another thread. */
+import type { Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { ReservedCurve } from './reserved-curve.ts';
+import type { ByteCurve } from './byte-curve.ts';
+
+/** What is read of a replay: its columns alone, so that a worker which got a copy of these can run. */
+export type RecordedColumns = Pick<
+  Replay,
+  | 'allocations'
+  | 'segmentSpans'
+  | 'recording'
+  | 'start'
+  | 'end'
+  | 'peaks'
+  | 'anomalyCount'
+  | 'allocationOfEvent'
+>;
 
 /** A request that could not be served. */
 export interface SimulatedOom {
@@ -66,7 +80,7 @@ export interface WhatIfResult {
   readonly end: EndState;
   /** Events that were run: fewer than the trace has when it stopped at an OOM. */
   readonly events: number;
-  readonly reserved: ReservedCurve;
+  readonly reserved: ByteCurve;
   readonly confidence: Confidence;
   readonly unknowns: readonly Unknown[];
 }

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loadCapture } from '../../testing/captures.ts';
+import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf } from '../../testing/contexts.ts';
 import { CancelledError } from '../base/cancelled.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { parseAllocConf } from './alloc-conf.ts';
+import { ByteCurveBuilder, firstEventOfPart } from './byte-curve.ts';
 import { PRESETS } from './presets.ts';
-import { ReservedCurveBuilder } from './reserved-curve.ts';
+import { recordedRun } from './recorded-run.ts';
 import type { WhatIfInput } from './simulation.ts';
-import { cardFor, smallestCard } from './smallest-card.ts';
+import {
+  COMMON_CARDS_GIB,
+  cardFor,
+  limitOfCard,
+  searchCard,
+  smallestCard,
+} from './smallest-card.ts';
 import { type AllocConf, simulate, WhatIfJob, whatIfInput } from './what-if.ts';
 
 const MIB = 2 ** 20;
@@ -84,6 +91,31 @@ test('the smallest limit is the smallest: 2 MiB less fail', () => {
 });
 
 test.each([
+  ['train_resnet', ''],
+  ['frag_gpt_varlen', ''],
+  ['frag_gpt_varlen', 'garbage_collection_threshold:0.6'],
+  ['oom_batch_too_big', 'expandable_segments:True'],
+])('%s under %j: the smallest card is the first of all that serves it', (name, text) => {
+  const input = captureInput(`${name}.pickle.gz`);
+  const conf = confOf(text);
+  const serves = (gib: number) => {
+    const { ooms } = simulate(input, conf, { limitBytes: limitOfCard(gib) });
+    return ooms.length === 0;
+  };
+  const search = searchCard(conf, simulate(input, conf));
+  let step = search.next();
+  let runs = 0;
+  while (!step.done) {
+    const limitBytes = step.value;
+    step = search.next(simulate(input, conf, { limitBytes }).ooms.length === 0);
+    runs++;
+  }
+  expect(step.value).toBe(COMMON_CARDS_GIB.find(serves));
+  expect(step.value).toBe(smallestCard(input, conf).cardGib);
+  expect(runs).toBeLessThanOrEqual(5);
+});
+
+test.each([
   [3 * GIB, 4],
   [3.5 * GIB, 6],
   [23.3 * GIB, 24],
@@ -123,6 +155,31 @@ test('what the trace does not tell is named', () => {
   expect(graph).toEqual(['private-pools', 'empty-cache', 'outside-memory']);
 });
 
+test.each(captureNames())('%s: the recorded curves have the peaks of the counters', (name) => {
+  const { devices, settings } = loadCapture(name);
+  for (const trace of devices) {
+    const replay = replayDevice(trace, settings);
+    const { length } = trace.events;
+    const { reserved, allocated } = recordedRun(whatIfInput(trace, replay, settings), 37);
+    for (const [counter, curve] of [
+      ['reservedBytes', reserved],
+      ['allocatedBytes', allocated],
+    ] as const) {
+      const values = new Float64Array(length);
+      replay.fillCounter(counter, 0, values);
+      const parts = curve.highest.length;
+      expect(parts).toBe(Math.min(37, length));
+      curve.highest.forEach((highest, part) => {
+        const from = firstEventOfPart(part, length, parts);
+        const before = from === 0 ? replay.start[counter] : values[from - 1];
+        const own = values.subarray(from, firstEventOfPart(part + 1, length, parts));
+        expect(highest).toBe(own.reduce((most, value) => Math.max(most, value), before));
+        expect(curve.lowest[part]).toBe(own.reduce((least, v) => Math.min(least, v), before));
+      });
+    }
+  }
+});
+
 test('the curve has the lowest and highest value of each part', () => {
   const change = fc.tuple(fc.nat(99), fc.nat(1000));
   fc.assert(
@@ -132,7 +189,7 @@ test('the curve has the lowest and highest value of each part', () => {
       fc.nat(50),
       (some, parts, first) => {
         const changes = [...some].sort(([a], [b]) => a - b);
-        const builder = new ReservedCurveBuilder(100, parts);
+        const builder = new ByteCurveBuilder(100, parts);
         builder.set(-1, first);
         for (const [event, bytes] of changes) builder.set(event, bytes);
         const { lowest, highest } = builder.finish(100);

@@ -8,13 +8,13 @@
  * A worker that wants to look for messages meanwhile takes a WhatIfJob and runs it slice by slice.
  */
 import { CancelledError } from '../base/cancelled.ts';
-import type { Replay } from '../replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { type AllocSettings, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
 import { collectRequests } from './requests.ts';
+import { ReservedSteps } from './reserved-steps.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
-import type { WhatIfResult } from './types.ts';
+import type { RecordedColumns, WhatIfResult } from './types.ts';
 
 /** Settings and how they are written; a parsed text is one. */
 export interface AllocConf {
@@ -41,11 +41,12 @@ export const DEFAULT_PARTS = 1000;
 /** Gathers the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
 export function whatIfInput(
   trace: DeviceTrace,
-  replay: Replay,
+  replay: RecordedColumns,
   settings: Snapshot['settings'],
 ): WhatIfInput {
-  const requests = collectRequests(trace, replay);
-  return { trace, replay, requests, recorded: recordedSettings(settings) };
+  const reserved = new ReservedSteps(replay.segmentSpans);
+  const requests = collectRequests(trace, replay, reserved);
+  return { trace, replay, reserved, requests, recorded: recordedSettings(settings) };
 }
 
 /** A run that can be interrupted between slices of a few milliseconds. */

@@ -1,15 +1,20 @@
 /**
- * Reserved bytes over the trace in equal parts: lowest and highest value of each, none left out. Part b
- * of n is the events from ceil(b * events / n). Example: 4 events with 1, 5, 2, 3 bytes after them, in
- * 2 parts, after 0 before them: lowest 0 and 2, highest 5 and 5, as each part has the value it begins with.
+ * Bytes over the trace in equal parts: lowest and highest value of each, none left out. Part b of n is
+ * the events from ceil(b * events / n). Example: 4 events with 1, 5, 2, 3 bytes after them, in 2 parts,
+ * after 0 before them: lowest 0 and 2, highest 5 and 5, as each part has the value it begins with.
  */
-export interface ReservedCurve {
+export interface ByteCurve {
   readonly lowest: Float64Array;
   /** NaN in the parts that were not run, after an out-of-memory that the recording did not have. */
   readonly highest: Float64Array;
 }
 
-export class ReservedCurveBuilder {
+/** First event of a part, see {@link ByteCurve}; that of part `parts` is the number of events. */
+export function firstEventOfPart(part: number, events: number, parts: number): number {
+  return Math.ceil((part * events) / parts);
+}
+
+export class ByteCurveBuilder {
   readonly #lowest: Float64Array;
   readonly #highest: Float64Array;
   readonly #events: number;
@@ -34,7 +39,7 @@ export class ReservedCurveBuilder {
   }
 
   /** @param events how many were run */
-  finish(events: number): ReservedCurve {
+  finish(events: number): ByteCurve {
     const parts = Math.ceil((events * this.#highest.length) / this.#events);
     if (events > 0) this.#goTo(Math.min(parts, this.#highest.length) - 1);
     return { lowest: this.#lowest, highest: this.#highest };
