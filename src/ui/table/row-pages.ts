@@ -1,0 +1,107 @@
+import type { RowRange } from './scroll-scale.ts';
+
+/** The rows of a table, read when they come into view. Another object is another table. */
+export interface RowSource<R> {
+  readonly count: number;
+  /** Rows from `from` to before `to`, in order. Rejects with an AbortError when `signal` is aborted. */
+  load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
+}
+
+const PAGE_ROWS = 128;
+/** 8,000 rows of some hundred bytes: scrolling back a little asks nobody. */
+const KEPT_PAGES = 64;
+
+/**
+ * Pages of a source around what is visible. What is asked for and has gone out of sight before it
+ * came is called off: a scrollbar dragged through ten million rows leaves no queue behind.
+ */
+export class RowPages<R> {
+  readonly #source: RowSource<R>;
+  readonly #onChange: () => void;
+  /** Least recently wanted first. */
+  readonly #pages = new Map<number, readonly R[]>();
+  readonly #loading = new Map<number, AbortController>();
+  #wanted: RowRange = { from: 0, to: 0 };
+  #failure: unknown;
+
+  /** @param onChange rows have come, or could not be read */
+  constructor(source: RowSource<R>, onChange: () => void) {
+    this.#source = source;
+    this.#onChange = onChange;
+  }
+
+  /** Why rows that are wanted could not be read; undefined when they could. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Undefined while it has not come. */
+  row(index: number): R | undefined {
+    return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS];
+  }
+
+  /** The rows that are looked at now. */
+  want(rows: RowRange): void {
+    this.#wanted = rows;
+    const { first, last } = pagesOf(rows);
+    for (const [page, controller] of this.#loading) {
+      if (page >= first && page <= last) continue;
+      this.#loading.delete(page);
+      controller.abort();
+    }
+    // After a failure it is for the reader to try again: the next scroll step would fail as well.
+    if (this.#failure !== undefined) return;
+    for (let page = first; page <= last; page++) this.#wantPage(page);
+    this.#forget();
+  }
+
+  retry(): void {
+    this.#failure = undefined;
+    this.want(this.#wanted);
+  }
+
+  /** Calls off what has not come. */
+  close(): void {
+    for (const controller of this.#loading.values()) controller.abort();
+    this.#loading.clear();
+  }
+
+  #wantPage(page: number): void {
+    const known = this.#pages.get(page);
+    if (known === undefined) {
+      if (!this.#loading.has(page)) void this.#load(page);
+      return;
+    }
+    this.#pages.delete(page);
+    this.#pages.set(page, known);
+  }
+
+  async #load(page: number): Promise<void> {
+    const controller = new AbortController();
+    this.#loading.set(page, controller);
+    const from = page * PAGE_ROWS;
+    const to = Math.min(this.#source.count, from + PAGE_ROWS);
+    try {
+      const rows = await this.#source.load(from, to, controller.signal);
+      if (controller.signal.aborted) return;
+      this.#pages.set(page, rows);
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      this.#failure = error;
+    }
+    this.#loading.delete(page);
+    this.#onChange();
+  }
+
+  #forget(): void {
+    for (const page of this.#pages.keys()) {
+      if (this.#pages.size <= KEPT_PAGES) return;
+      this.#pages.delete(page);
+    }
+  }
+}
+
+function pagesOf({ from, to }: RowRange): { readonly first: number; readonly last: number } {
+  if (to <= from) return { first: 0, last: -1 };
+  return { first: Math.floor(from / PAGE_ROWS), last: Math.floor((to - 1) / PAGE_ROWS) };
+}

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  clampPosition,
+  contentPx,
+  isScaled,
+  lastPosition,
+  positionCentring,
+  positionOf,
+  positionShowing,
+  rowsPerPage,
+  type ScrollGeometry,
+  scrollPx,
+  scrollTopOf,
+  visibleRows,
+} from './scroll-scale.ts';
+
+/** What every browser allows: Firefox stops first, at 17.9 million. */
+const BROWSER_LIMIT_PX = 16_000_000;
+
+const geometry: fc.Arbitrary<ScrollGeometry> = fc.record({
+  rowCount: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 30_000_000 })),
+  rowHeightPx: fc.integer({ min: 18, max: 40 }),
+  bodyPx: fc.integer({ min: 1, max: 3000 }),
+});
+const placed = geometry.chain((g) =>
+  fc.record({
+    g: fc.constant(g),
+    row: fc.nat(g.rowCount - 1),
+    position: fc.double({ min: 0, max: lastPosition(g), noNaN: true }),
+  }),
+);
+
+const isWhole = (g: ScrollGeometry, position: number, row: number): boolean =>
+  row * g.rowHeightPx >= position &&
+  (row + 1) * g.rowHeightPx <= position + Math.max(g.bodyPx, g.rowHeightPx);
+
+describe('the scrollbar of a table', () => {
+  it('never needs more height than browsers give', () => {
+    fc.assert(fc.property(geometry, (g) => scrollPx(g) < BROWSER_LIMIT_PX));
+  });
+
+  it('stands for every position, and each of its places for one', () => {
+    fc.assert(
+      fc.property(placed, ({ g, position }) => {
+        const back = positionOf(g, scrollTopOf(g, position));
+        // Within the pixel at either end that is taken as the end.
+        const perPixel = contentPx(g) / scrollPx(g);
+        expect(Math.abs(back - position)).toBeLessThanOrEqual(1.01 * Math.max(1, perPixel * 1.01));
+      }),
+    );
+  });
+
+  it('goes down as the rows go down', () => {
+    const pair = geometry.chain((g) =>
+      fc.tuple(
+        fc.constant(g),
+        fc.double({ min: 0, max: scrollPx(g), noNaN: true }),
+        fc.double({ min: 0, max: scrollPx(g), noNaN: true }),
+      ),
+    );
+    fc.assert(
+      fc.property(pair, ([g, a, b]) => {
+        const [upper, lower] = [Math.min(a, b), Math.max(a, b)];
+        expect(positionOf(g, upper)).toBeLessThanOrEqual(positionOf(g, lower));
+      }),
+    );
+  });
+
+  it('shows all of the last row at its lower end, however the browser rounds that', () => {
+    fc.assert(
+      fc.property(geometry, fc.double({ min: -0.9, max: 0.9, noNaN: true }), (g, rounding) => {
+        const bottom = Math.max(0, scrollPx(g) - g.bodyPx);
+        const position = positionOf(g, bottom === 0 ? 0 : bottom + rounding);
+        expect(position).toBe(lastPosition(g));
+        const { to } = visibleRows(g, position);
+        expect(to).toBe(g.rowCount);
+        // Its lower edge is at or above the body's.
+        expect(contentPx(g) - position).toBeLessThanOrEqual(Math.max(g.bodyPx, contentPx(g)));
+        expect(contentPx(g) - position <= g.bodyPx || position === 0).toBe(true);
+      }),
+    );
+  });
+
+  it('moves one to one while the rows fit in what browsers allow', () => {
+    const g = { rowCount: 300_000, rowHeightPx: 26, bodyPx: 600 };
+    expect(isScaled(g)).toBe(false);
+    expect(positionOf(g, 123_456)).toBeCloseTo(123_456, 6);
+  });
+
+  it('maps its middle to the middle row of ten million', () => {
+    const g = { rowCount: 10_000_000, rowHeightPx: 26, bodyPx: 600 };
+    expect(isScaled(g)).toBe(true);
+    expect(visibleRows(g, positionOf(g, (8_000_000 - 600) / 2)).from).toBe(4_999_988);
+    expect(lastPosition(g)).toBe(259_999_400);
+  });
+});
+
+describe('showing a row', () => {
+  it('reaches every row, whole, from everywhere', () => {
+    fc.assert(
+      fc.property(placed, ({ g, row, position }) => {
+        const shown = positionShowing(g, position, row);
+        if (g.bodyPx >= g.rowHeightPx) expect(isWhole(g, shown, row)).toBe(true);
+        expect(visibleRows(g, shown).from).toBeLessThanOrEqual(row);
+        expect(visibleRows(g, shown).to).toBeGreaterThan(row);
+      }),
+    );
+  });
+
+  it('moves nothing when the row is whole already', () => {
+    fc.assert(
+      fc.property(placed, ({ g, row, position }) => {
+        fc.pre(isWhole(g, position, row) && g.bodyPx >= g.rowHeightPx);
+        expect(positionShowing(g, position, row)).toBe(position);
+      }),
+    );
+  });
+
+  it('puts a row in the middle where there are rows around it', () => {
+    const g = { rowCount: 10_000_000, rowHeightPx: 26, bodyPx: 600 };
+    const { from, to } = visibleRows(g, positionCentring(g, 5_000_000));
+    expect((from + to) / 2).toBeCloseTo(5_000_000, -1);
+    expect(positionCentring(g, 0)).toBe(0);
+    expect(positionCentring(g, 9_999_999)).toBe(lastPosition(g));
+  });
+});
+
+describe('moving by the wheel', () => {
+  it('comes to the last row by single rows from wherever the scrollbar was let go', () => {
+    const g = { rowCount: 30_000_000, rowHeightPx: 26, bodyPx: 615 };
+    let position = positionOf(g, scrollPx(g) - g.bodyPx - 2);
+    let steps = 0;
+    while (position < lastPosition(g)) {
+      const next = clampPosition(g, position + g.rowHeightPx);
+      expect(visibleRows(g, next).from - visibleRows(g, position).from).toBeLessThanOrEqual(1);
+      position = next;
+      steps++;
+    }
+    // Two pixels of this scrollbar are 195 of rows.
+    expect(steps).toBe(8);
+  });
+
+  it('leaves a row in sight when a page is turned', () => {
+    expect(rowsPerPage({ rowCount: 9, rowHeightPx: 26, bodyPx: 600 })).toBe(22);
+    expect(rowsPerPage({ rowCount: 9, rowHeightPx: 26, bodyPx: 10 })).toBe(1);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * Where a table of any length stands, and where its scrollbar stands for that.
+ *
+ * Browsers give an element no more than 16 to 33 million pixels of height; a table of ten million
+ * rows would be 260 million high. So the truth is `position`, the pixels of rows above the upper
+ * edge, and the scrollbar only mirrors it: up to MAX_SCROLL_PX one to one, beyond that as a share.
+ * Example: of 10,000,000 rows of 26 px in a body of 600 px, the position goes to 259,999,400 and the
+ * scrollbar to 7,999,400: its middle is row 5,000,000, and a wheel step still moves by 100 px of rows.
+ */
+const MAX_SCROLL_PX = 8_000_000;
+
+export interface ScrollGeometry {
+  readonly rowCount: number;
+  readonly rowHeightPx: number;
+  /** Height of what shows rows, without the header. */
+  readonly bodyPx: number;
+}
+
+/** Rows from `from` to before `to`. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Height of all rows. */
+export function contentPx({ rowCount, rowHeightPx }: ScrollGeometry): number {
+  return rowCount * rowHeightPx;
+}
+
+/** Height that the scrolled element is given for them. */
+export function scrollPx(geometry: ScrollGeometry): number {
+  return Math.min(contentPx(geometry), MAX_SCROLL_PX);
+}
+
+/** The scrollbar cannot follow pixel by pixel: wheel steps need to be taken from the browser. */
+export function isScaled(geometry: ScrollGeometry): boolean {
+  return contentPx(geometry) > MAX_SCROLL_PX;
+}
+
+/** Position at which the last row ends at the lower edge. */
+export function lastPosition(geometry: ScrollGeometry): number {
+  return Math.max(0, contentPx(geometry) - geometry.bodyPx);
+}
+
+export function clampPosition(geometry: ScrollGeometry, position: number): number {
+  return Math.max(0, Math.min(position, lastPosition(geometry)));
+}
+
+/** What the scrollbar says. Its ends, which browsers round by up to a pixel, are the table's ends. */
+export function positionOf(geometry: ScrollGeometry, scrollTop: number): number {
+  const lastTop = lastScrollTop(geometry);
+  if (scrollTop <= 0) return 0;
+  if (scrollTop > lastTop - 1) return lastPosition(geometry);
+  return (scrollTop / lastTop) * lastPosition(geometry);
+}
+
+/** Where the scrollbar belongs for a position. */
+export function scrollTopOf(geometry: ScrollGeometry, position: number): number {
+  const last = lastPosition(geometry);
+  return last === 0 ? 0 : (position / last) * lastScrollTop(geometry);
+}
+
+/** The rows of which any part is visible. */
+export function visibleRows(geometry: ScrollGeometry, position: number): RowRange {
+  const { rowCount, rowHeightPx, bodyPx } = geometry;
+  const from = Math.min(rowCount, Math.floor(position / rowHeightPx));
+  return { from, to: Math.min(rowCount, Math.ceil((position + bodyPx) / rowHeightPx)) };
+}
+
+/** The nearest position at which all of a row is visible; its upper part where the body is lower than it. */
+export function positionShowing(geometry: ScrollGeometry, position: number, row: number): number {
+  const { rowHeightPx, bodyPx } = geometry;
+  const top = row * rowHeightPx;
+  const lowest = Math.max(0, top + rowHeightPx - bodyPx);
+  return clampPosition(geometry, Math.min(top, Math.max(position, lowest)));
+}
+
+/** The position with a row in the middle, where the table has enough rows on both sides. */
+export function positionCentring(geometry: ScrollGeometry, row: number): number {
+  const { rowHeightPx, bodyPx } = geometry;
+  return clampPosition(geometry, (row + 0.5) * rowHeightPx - bodyPx / 2);
+}
+
+/** Whole rows that a page turn moves by: one stays in sight, so that the eye finds its place. */
+export function rowsPerPage({ rowHeightPx, bodyPx }: ScrollGeometry): number {
+  return Math.max(1, Math.floor(bodyPx / rowHeightPx) - 1);
+}
+
+function lastScrollTop(geometry: ScrollGeometry): number {
+  return Math.max(0, scrollPx(geometry) - geometry.bodyPx);
+}

@@ -1,0 +1,106 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  clampPosition,
+  isScaled,
+  positionOf,
+  type ScrollGeometry,
+  scrollTopOf,
+} from './scroll-scale.ts';
+
+export const ROW_HEIGHT_PX = 26;
+export const HEADER_HEIGHT_PX = 28;
+
+export interface TableScroll {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly geometry: ScrollGeometry;
+  /** Pixels of rows above the upper edge. */
+  readonly position: number;
+  readonly moveTo: (position: number) => void;
+  readonly onScroll: () => void;
+}
+
+/** A position among `rowCount` rows that wheel, scrollbar and `moveTo` change together. */
+export function useTableScroll(rowCount: number): TableScroll {
+  const scroller = useRef<HTMLDivElement>(null);
+  const bodyPx = useBodyHeight(scroller);
+  const [wanted, setWanted] = useState(0);
+  const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };
+  const position = clampPosition(geometry, wanted);
+  const latest = useRef({ geometry, position });
+  latest.current = { geometry, position };
+  /** Where the scrollbar was put by us; its echo, the scroll event, is no wish of the user's. */
+  const written = useRef(0);
+  const mustWrite = useRef(false);
+
+  const moveTo = useCallback((to: number) => {
+    mustWrite.current = true;
+    setWanted(clampPosition(latest.current.geometry, to));
+  }, []);
+
+  const onScroll = useCallback(() => {
+    const top = scroller.current?.scrollTop ?? 0;
+    const { geometry: now } = latest.current;
+    if (isScaled(now) && Math.abs(top - written.current) <= 1) return;
+    written.current = top;
+    setWanted(positionOf(now, top));
+  }, []);
+
+  // After a move, and when rows or height have changed: what the scrollbar says has another meaning.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these two changes are what it waits for
+  useLayoutEffect(() => {
+    mustWrite.current = true;
+  }, [rowCount, bodyPx]);
+  useLayoutEffect(() => {
+    if (!mustWrite.current || scroller.current === null || bodyPx === 0) return;
+    mustWrite.current = false;
+    const top = scrollTopOf(latest.current.geometry, latest.current.position);
+    if (Math.abs(scroller.current.scrollTop - top) > 0.5) scroller.current.scrollTop = top;
+    written.current = scroller.current.scrollTop;
+  });
+
+  useWheelSteps(scroller, isScaled(geometry), (stepPx) => moveTo(latest.current.position + stepPx));
+  return { scroller, geometry, position, moveTo, onScroll };
+}
+
+/** Height of the scroller without the header and without its horizontal scrollbar. */
+function useBodyHeight(scroller: RefObject<HTMLDivElement | null>): number {
+  const [bodyPx, setBodyPx] = useState(0);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const measure = () => setBodyPx(Math.max(0, element.clientHeight - HEADER_HEIGHT_PX));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller]);
+  return bodyPx;
+}
+
+/** Where the scrollbar is scaled the browser's own step would skip rows, so it is done by hand. */
+function useWheelSteps(
+  scroller: RefObject<HTMLDivElement | null>,
+  isActive: boolean,
+  onStep: (stepPx: number) => void,
+): void {
+  const step = useRef(onStep);
+  step.current = onStep;
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null || !isActive) return;
+    const onWheel = (event: WheelEvent) => {
+      const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (event.ctrlKey || isSideways) return;
+      event.preventDefault();
+      step.current(event.deltaY * pixelsPer(event.deltaMode, element.clientHeight));
+    };
+    // React's own wheel listeners are passive: they cannot stop the browser's scrolling.
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => element.removeEventListener('wheel', onWheel);
+  }, [scroller, isActive]);
+}
+
+function pixelsPer(deltaMode: number, pagePx: number): number {
+  if (deltaMode === WheelEvent.DOM_DELTA_LINE) return ROW_HEIGHT_PX;
+  return deltaMode === WheelEvent.DOM_DELTA_PAGE ? pagePx : 1;
+}

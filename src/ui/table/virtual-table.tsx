@@ -1,0 +1,235 @@
+import './table.css';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useId,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import type { RowPages } from './row-pages.ts';
+import {
+  positionCentring,
+  positionShowing,
+  type RowRange,
+  rowsPerPage,
+  scrollPx,
+  visibleRows,
+} from './scroll-scale.ts';
+import { TableHeader } from './table-header.tsx';
+import { rowForKey } from './table-keys.ts';
+import { TableRow } from './table-row.tsx';
+import type { Column, VirtualTableProps } from './table-types.ts';
+import { useRowPages } from './use-row-pages.ts';
+import {
+  HEADER_HEIGHT_PX,
+  ROW_HEIGHT_PX,
+  type TableScroll,
+  useTableScroll,
+} from './use-table-scroll.ts';
+
+/**
+ * A table of up to tens of millions of rows, of which only the visible ones exist.
+ *
+ * The scrolled element is as high as the rows (see scroll-scale.ts for when that is too high); what
+ * is seen stays put in it and is drawn for the position. Keys: arrows, Page Up and Down, Home and
+ * End move from row to row, Enter activates; others go to `onRowKey`.
+ */
+export function VirtualTable<R>(props: VirtualTableProps<R>) {
+  const { label, columns, source, empty, handle } = props;
+  const id = useId();
+  const scroll = useTableScroll(source.count);
+  const visible = visibleRows(scroll.geometry, scroll.position);
+  const pages = useRowPages(source, visible);
+  const [chosen, setActive] = useState<number | undefined>(undefined);
+  const active = chosen !== undefined && chosen < source.count ? chosen : undefined;
+  const template = useMemo(() => gridTemplate(columns), [columns]);
+  const grid = useRef<HTMLTableElement>(null);
+  useTableHandle(handle, grid, scroll, setActive);
+  const isActiveShown = active !== undefined && active >= visible.from && active < visible.to;
+  return (
+    <div className="table">
+      <div ref={scroll.scroller} className="table-scroller" onScroll={scroll.onScroll}>
+        <div
+          style={{
+            height: HEADER_HEIGHT_PX + scrollPx(scroll.geometry),
+            minWidth: columns.reduce((sum, column) => sum + column.widthPx, 0),
+          }}
+        >
+          <table
+            ref={grid}
+            className="table-stage"
+            // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
+            role="grid"
+            tabIndex={0}
+            aria-label={label}
+            aria-rowcount={source.count + 1}
+            aria-colcount={columns.length}
+            aria-activedescendant={isActiveShown ? rowId(id, active) : undefined}
+            style={{ height: HEADER_HEIGHT_PX + stageBodyPx(scroll) }}
+            onKeyDown={(event) => onKey(event, { props, pages, scroll, active, setActive })}
+          >
+            <TableHeader
+              columns={columns}
+              template={template}
+              sort={props.sort}
+              onSort={props.onSort}
+            />
+            <Rows
+              {...props}
+              id={id}
+              pages={pages}
+              visible={visible}
+              offsetPx={visible.from * ROW_HEIGHT_PX - scroll.position}
+              template={template}
+              active={active}
+              setActive={setActive}
+            />
+          </table>
+        </div>
+      </div>
+      {source.count === 0 && <div className="table-empty">{empty}</div>}
+      {pages.failure !== undefined && (
+        <TableFailure failure={pages.failure} onRetry={() => pages.retry()} />
+      )}
+    </div>
+  );
+}
+
+interface RowsProps<R> extends VirtualTableProps<R> {
+  readonly id: string;
+  readonly pages: RowPages<R>;
+  readonly visible: RowRange;
+  readonly offsetPx: number;
+  readonly template: string;
+  readonly active: number | undefined;
+  readonly setActive: (row: number) => void;
+}
+
+function Rows<R>(props: RowsProps<R>) {
+  const { id, pages, visible, offsetPx, template, columns, active, setActive } = props;
+  const { rowState, onActivate } = props;
+  const onClick = useCallback(
+    (row: R, index: number) => {
+      setActive(index);
+      onActivate?.(row, index);
+    },
+    [setActive, onActivate],
+  );
+  const rows: ReactNode[] = [];
+  for (let index = visible.from; index < visible.to; index++) {
+    const row = pages.row(index);
+    const state = row === undefined ? undefined : rowState?.(row);
+    rows.push(
+      <TableRow
+        key={index}
+        id={rowId(id, index)}
+        index={index}
+        row={row}
+        columns={columns}
+        template={template}
+        isActive={index === active}
+        isSelected={state?.isSelected === true}
+        isCurrent={state?.isCurrent === true}
+        tone={state?.tone}
+        onClick={onClick}
+      />,
+    );
+  }
+  return (
+    <tbody className="table-rows" style={{ transform: `translateY(${offsetPx}px)` }}>
+      {rows}
+    </tbody>
+  );
+}
+
+interface TableFailureProps {
+  readonly failure: unknown;
+  readonly onRetry: () => void;
+}
+
+function TableFailure({ failure, onRetry }: TableFailureProps) {
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  return (
+    <div className="table-failure" role="alert">
+      <p>These rows could not be read: {reason}</p>
+      <button type="button" className="button" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+interface KeyTarget<R> {
+  readonly props: VirtualTableProps<R>;
+  readonly pages: RowPages<R>;
+  readonly scroll: TableScroll;
+  readonly active: number | undefined;
+  readonly setActive: (row: number) => void;
+}
+
+function onKey<R>(event: KeyboardEvent, target: KeyTarget<R>): void {
+  // Those of buttons in the header are theirs; Ctrl, Alt and Meta are the browser's and the page's.
+  if (event.target !== event.currentTarget) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const { props, pages, scroll, active, setActive } = target;
+  const next = rowForKey(event.key, {
+    active,
+    rowCount: props.source.count,
+    rowsPerPage: rowsPerPage(scroll.geometry),
+    firstVisible: Math.ceil(scroll.position / ROW_HEIGHT_PX),
+  });
+  if (next !== undefined) {
+    event.preventDefault();
+    setActive(next);
+    scroll.moveTo(positionShowing(scroll.geometry, scroll.position, next));
+    return;
+  }
+  const row = active === undefined ? undefined : pages.row(active);
+  if (row === undefined || active === undefined) return;
+  if (event.key === 'Enter') props.onActivate?.(row, active);
+  else if (props.onRowKey?.(event.key, row, active) !== true) return;
+  event.preventDefault();
+}
+
+function useTableHandle(
+  handle: VirtualTableProps<never>['handle'],
+  grid: RefObject<HTMLTableElement | null>,
+  { geometry, position, moveTo }: TableScroll,
+  setActive: (row: number) => void,
+): void {
+  useImperativeHandle(handle, () => {
+    const reveal = (row: number, place: 'nearest' | 'middle' = 'nearest') =>
+      moveTo(
+        place === 'middle'
+          ? positionCentring(geometry, row)
+          : positionShowing(geometry, position, row),
+      );
+    return {
+      reveal,
+      goTo(row) {
+        setActive(row);
+        reveal(row, 'middle');
+      },
+      focus: () => grid.current?.focus({ preventScroll: true }),
+    };
+  });
+}
+
+/** No higher than the rows: more would make room to scroll into. */
+function stageBodyPx({ geometry }: TableScroll): number {
+  return Math.min(geometry.bodyPx, scrollPx(geometry));
+}
+
+function gridTemplate<R>(columns: readonly Column<R>[]): string {
+  return columns
+    .map(({ widthPx, grow }) =>
+      grow === undefined ? `${widthPx}px` : `minmax(${widthPx}px, ${grow}fr)`,
+    )
+    .join(' ');
+}
+
+const rowId = (table: string, row: number): string => `${table}-${row}`;
