@@ -1,3 +1,4 @@
+import './color-legend.css';
 import { CATEGORIES } from '../../core/timeline/classes.ts';
 import type { ColorBy } from '../../core/timeline/types.ts';
 import { useView } from '../../state/stores.ts';

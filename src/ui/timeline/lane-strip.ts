@@ -1,11 +1,11 @@
 /** The annotation lanes above the plot, on a canvas of their own. */
 import type { AnnotationSpan } from '../../core/query/types.ts';
 import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
+import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';
+import { laneContent } from './lane-content.ts';
 import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layout.ts';
-import type { Tooltip } from './tooltip.ts';
-import { laneContent } from './tooltip-content.ts';
 
 export const LANE_HEIGHT = 18;
 const FONT = '11px system-ui, sans-serif';
@@ -13,16 +13,9 @@ const PADDING = 5;
 /** Narrower boxes have no text. */
 const MIN_TEXT_WIDTH = 24;
 
-export interface LaneStripOptions {
-  readonly canvas: HTMLCanvasElement;
-  readonly tooltip: Tooltip;
-  readonly onZoomTo: (span: AnnotationSpan) => void;
-  /** The wheel went to other levels. */
-  readonly repaint: () => void;
-}
-
-export class LaneStrip {
-  readonly #options: LaneStripOptions;
+export class LaneStrip implements PlotStrip<unknown> {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #host: StripHost;
   readonly #stop = new AbortController();
   #spans: readonly AnnotationSpan[] = [];
   #lanes: readonly Lane[] = [];
@@ -31,10 +24,11 @@ export class LaneStrip {
   /** Level on top; others are reached by the wheel where there are more than fit. */
   #firstLane = 0;
 
-  constructor(options: LaneStripOptions) {
-    this.#options = options;
+  constructor(canvas: HTMLCanvasElement, host: StripHost) {
+    this.#canvas = canvas;
+    this.#host = host;
     const { signal } = this.#stop;
-    const { canvas, tooltip, onZoomTo } = options;
+    const { tooltip, navigation } = host;
     canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
     canvas.addEventListener('pointerleave', () => tooltip.hide(), { signal });
     canvas.addEventListener('wheel', (event) => this.#scroll(event), { passive: false, signal });
@@ -42,19 +36,21 @@ export class LaneStrip {
       'click',
       (event) => {
         const span = this.#boxUnder(event)?.span;
-        if (span !== undefined) onZoomTo(span);
+        if (span !== undefined) navigation.zoomToSpan(span);
       },
       { signal },
     );
   }
 
+  /** Also after the canvas has got another height. */
   setSpans(spans: readonly AnnotationSpan[]): void {
     this.#spans = spans;
     this.#axis = undefined;
+    this.#host.repaint();
   }
 
   paint(viewport: Viewport, theme: ThemeName): void {
-    const { canvas } = this.#options;
+    const canvas = this.#canvas;
     const { clientWidth: width, clientHeight: height } = canvas;
     const context = canvas.getContext('2d');
     if (context === null || width === 0 || height === 0) return;
@@ -84,14 +80,14 @@ export class LaneStrip {
   #scroll(event: WheelEvent): void {
     event.preventDefault();
     this.#firstLane = Math.max(0, this.#firstLane + Math.sign(event.deltaY));
-    this.#options.tooltip.hide();
-    this.#options.repaint();
+    this.#host.tooltip.hide();
+    this.#host.repaint();
   }
 
   #hover(event: PointerEvent): void {
-    const { canvas, tooltip } = this.#options;
+    const { tooltip } = this.#host;
     const box = this.#boxUnder(event);
-    canvas.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
+    this.#canvas.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
     if (box === undefined) tooltip.hide();
     else tooltip.show(laneContent(box), event.clientX, event.clientY);
   }

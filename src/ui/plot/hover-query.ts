@@ -2,33 +2,34 @@
  * Asks the worker what is under the pointer, one question at a time: the newest replaces one that
  * waits, so that a fast pointer never builds a queue.
  */
-import type { Crosshair, HitResult } from '../../core/query/types.ts';
+import type { Crosshair } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
+import type { PlotHit, PlotPlace } from './plot-source.ts';
 
 export interface HoverAnswer {
-  readonly request: HitRequest;
-  readonly hit: HitResult | undefined;
+  readonly hit: PlotHit | undefined;
   readonly crosshair: Crosshair;
 }
 
+export interface HoverQuestions {
+  hit(place: PlotPlace): Promise<PlotHit | undefined>;
+  crosshair(event: EventIndex): Promise<Crosshair>;
+}
+
 export class HoverQuery {
-  readonly #session: Pick<SessionApi, 'hit' | 'crosshair'>;
+  readonly #questions: HoverQuestions;
   readonly #onAnswer: (answer: HoverAnswer) => void;
-  #waiting: HitRequest | undefined;
-  #latest: HitRequest | undefined;
+  #waiting: PlotPlace | undefined;
+  #latest: PlotPlace | undefined;
   #isAsking = false;
   #crosshair: Crosshair | undefined;
 
-  constructor(
-    session: Pick<SessionApi, 'hit' | 'crosshair'>,
-    onAnswer: (answer: HoverAnswer) => void,
-  ) {
-    this.#session = session;
+  constructor(questions: HoverQuestions, onAnswer: (answer: HoverAnswer) => void) {
+    this.#questions = questions;
     this.#onAnswer = onAnswer;
   }
 
-  ask(request: HitRequest): void {
+  ask(request: PlotPlace): void {
     if (this.#latest !== undefined && isSame(this.#latest, request)) return;
     this.#latest = request;
     this.#waiting = request;
@@ -46,10 +47,10 @@ export class HoverQuery {
     try {
       for (let next = this.#take(); next !== undefined; next = this.#take()) {
         const [hit, crosshair] = await Promise.all([
-          this.#session.hit(next),
-          this.#crosshairAt(next.device, next.state),
+          this.#questions.hit(next),
+          this.#crosshairAt(next.state),
         ]);
-        if (this.#latest !== undefined) this.#onAnswer({ request: next, hit, crosshair });
+        if (this.#latest !== undefined) this.#onAnswer({ hit, crosshair });
       }
     } catch {
       // The worker died or another snapshot came; the frame that fails with it tells the user.
@@ -59,20 +60,20 @@ export class HoverQuery {
     }
   }
 
-  #take(): HitRequest | undefined {
+  #take(): PlotPlace | undefined {
     const next = this.#waiting;
     this.#waiting = undefined;
     return next;
   }
 
-  async #crosshairAt(device: number, event: EventIndex): Promise<Crosshair> {
+  async #crosshairAt(event: EventIndex): Promise<Crosshair> {
     if (this.#crosshair?.event !== event) {
-      this.#crosshair = await this.#session.crosshair({ device, event });
+      this.#crosshair = await this.#questions.crosshair(event);
     }
     return this.#crosshair;
   }
 }
 
-function isSame(a: HitRequest, b: HitRequest): boolean {
+function isSame(a: PlotPlace, b: PlotPlace): boolean {
   return a.state === b.state && a.bytesFrom === b.bytesFrom && a.bytesTo === b.bytesTo;
 }

@@ -1,40 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import type { HitResult } from '../../core/query/types.ts';
-import type { HitRequest } from '../../engine/protocol.ts';
 import { createViewStore } from '../../state/view-store.ts';
-import { deviceInfo, NO_PEAKS } from '../../testing/device-info.ts';
+import { deviceInfo } from '../../testing/device-info.ts';
 import { onPlotKey } from './plot-keys.ts';
 import { PlotNavigation } from './plot-navigation.ts';
+import type { PlotHit, PlotPlace } from './plot-source.ts';
 import { viewportOf } from './viewport-of.ts';
 
 /** Blocks of 100 bytes on top of each other, ten at any event. */
 const BLOCK = 100;
 const BLOCKS = 10;
 
-function hitOf({ bytesFrom }: HitRequest): HitResult | undefined {
+function hitOf({ bytesFrom }: PlotPlace): PlotHit | undefined {
   const allocation = Math.floor(bytesFrom / BLOCK);
   if (allocation < 0 || allocation >= BLOCKS) return undefined;
   return {
-    count: 1,
-    allocation,
-    label: `b${allocation}_0`,
-    blockBytes: BLOCK,
-    requestedBytes: BLOCK,
-    ageEvents: 1,
-    ageUs: 1,
-    pending: false,
-    stackKind: 'recorded',
-    topFrame: undefined,
-    totalBytes: BLOCK,
     bottomBytes: allocation * BLOCK,
+    topBytes: (allocation + 1) * BLOCK,
+    content: { title: '', label: '', lines: [] },
+    selection: `b${allocation}_0`,
   };
 }
 
 function setup(cursorX?: number) {
-  const peak = { bytes: 2000, event: 50 };
+  const heights = { reachBytes: 2000, fittedBytes: 2000 };
   const device = deviceInfo({
     events: 1000,
-    peaks: { ...NO_PEAKS, activeBytes: peak, reservedBytes: peak },
     ooms: [100, 300].map((event) => {
       return { event, timeUs: Number.NaN, requestedBytes: 1, deviceFreeBytes: 0 };
     }),
@@ -42,26 +32,24 @@ function setup(cursorX?: number) {
   const view = createViewStore();
   const size = { width: 200, height: 100 };
   const errors: unknown[] = [];
-  const viewport = () => viewportOf(view.getState().view, device, size);
+  const viewport = () => viewportOf(view.getState().view, device, heights, size);
   const navigation = new PlotNavigation({
     device,
     view,
-    session: {
-      hit: (request) => Promise.resolve(hitOf(request)),
-      crosshair: ({ event }) =>
-        Promise.resolve({
-          event,
-          action: 'alloc',
-          timeUs: 0,
-          counters: { ...device.start, activeBytes: BLOCK * BLOCKS },
-        }),
+    source: {
+      heights: () => heights,
+      rangeY: ({ y }) => y,
+      keepY: (y) => ({ y }),
+      hit: (place) => Promise.resolve(hitOf(place)),
+      newestAt: (state) =>
+        Promise.resolve({ state, bytesFrom: BLOCK * BLOCKS - 1, bytesTo: BLOCK * BLOCKS }),
     },
     plot: () => ({ viewport: viewport(), ...size, pixelRatio: 1, cursorX }),
-    hitRequestAt: ({ x, y }) => {
+    placeAt: ({ x, y }) => {
       const { x0, x1, y0, y1 } = viewport();
       const bytesFrom = y1 - ((y + 1) / size.height) * (y1 - y0);
       const state = Math.floor(x0 + (x / size.width) * (x1 - x0));
-      return { device: 0, state, bytesFrom, bytesTo: bytesFrom + 1 };
+      return { state, bytesFrom, bytesTo: bytesFrom + 1 };
     },
     onError: (error) => errors.push(error),
   });

@@ -1,39 +1,44 @@
 /**
- * The picture of the stack: asks the worker for frames and keeps the last one.
+ * The picture: asks the worker for frames and keeps the last one.
  *
  * While a frame is awaited, the last one is drawn stretched to where it belongs in the viewport that
  * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
  */
-import type { CounterName } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { TimelineFrame, Viewport } from '../../core/timeline/types.ts';
-import type { FrameRequest, SessionApi } from '../../engine/protocol.ts';
-import { drawLine, type LineStyle } from './line-raster.ts';
+import type { Viewport } from '../../core/timeline/types.ts';
+import { drawLine } from './line-raster.ts';
+import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
 
-export interface FrameLayerOptions {
-  readonly session: Pick<SessionApi, 'frame' | 'recycle'>;
-  readonly lineStyle: (counter: CounterName) => LineStyle;
+export interface FrameLayerOptions<Q extends PlotRequest, F extends PlotFrame> {
+  readonly source: Pick<PlotSource<Q, F>, 'frame' | 'recycle'>;
+  readonly linesOf: (request: Q, frame: F) => readonly PlotLine[];
   /** A frame came and can be painted. */
   readonly onFrame: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-export class FrameLayer {
-  readonly #options: FrameLayerOptions;
+/** The part that knows which event a column shows. */
+export interface DrawnColumns {
+  /** The event whose state a column shows; undefined while the picture is not that viewport's. */
+  stateAt(viewport: Viewport, column: number): EventIndex | undefined;
+}
+
+export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements DrawnColumns {
+  readonly #options: FrameLayerOptions<Q, F>;
   readonly #bitmap = document.createElement('canvas');
   readonly #stop = new AbortController();
-  #wanted: FrameRequest | undefined;
-  #shown: { readonly request: FrameRequest; readonly states: Int32Array } | undefined;
+  #wanted: Q | undefined;
+  #shown: { readonly request: Q; readonly frame: F } | undefined;
 
-  constructor(options: FrameLayerOptions) {
+  constructor(options: FrameLayerOptions<Q, F>) {
     this.#options = options;
   }
 
   /** Requests a frame, unless it is the one that was asked for last. The newest wins. */
-  want(request: FrameRequest): void {
+  want(request: Q): void {
     if (this.#wanted === request) return;
     this.#wanted = request;
-    this.#options.session.frame(request, { signal: this.#stop.signal }).then(
+    this.#options.source.frame(request, this.#stop.signal).then(
       (frame) => this.#show(request, frame),
       (error: unknown) => {
         if (!isAbort(error)) this.#options.onError(error);
@@ -41,11 +46,15 @@ export class FrameLayer {
     );
   }
 
-  /** The event whose state a column shows; undefined while the picture is not that viewport's. */
   stateAt(viewport: Viewport, column: number): EventIndex | undefined {
     if (this.#shown?.request.viewport !== viewport) return undefined;
-    const state = this.#shown.states[column];
+    const state = this.#shown.frame.states[column];
     return state === undefined || state < 0 ? undefined : state;
+  }
+
+  /** The picture that is there; its pixels have been given back. */
+  get frame(): F | undefined {
+    return this.#shown?.frame;
   }
 
   /** True when the picture is the one that was asked for last. */
@@ -79,18 +88,15 @@ export class FrameLayer {
     this.#stop.abort();
   }
 
-  #show(request: FrameRequest, frame: TimelineFrame): void {
+  #show(request: Q, frame: F): void {
     if (this.#stop.signal.aborted) return;
     const { viewport, pixels } = frame;
-    for (const counter of request.lines) {
-      const values = frame.lines[counter];
-      if (values !== undefined) {
-        drawLine(pixels, viewport, values, this.#options.lineStyle(counter));
-      }
+    for (const { values, style } of this.#options.linesOf(request, frame)) {
+      drawLine(pixels, viewport, values, style);
     }
     this.#put(viewport, pixels);
-    void this.#options.session.recycle({ pixels });
-    this.#shown = { request, states: frame.states };
+    this.#options.source.recycle(pixels);
+    this.#shown = { request, frame };
     this.#options.onFrame();
   }
 

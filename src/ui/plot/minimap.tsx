@@ -15,7 +15,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import { useServices } from '../app/services.ts';
 import { useElementWidth } from './use-element-width.ts';
-import { extentOf } from './viewport-of.ts';
+import { endOf } from './viewport-of.ts';
 
 interface MinimapProps {
   readonly info: SessionInfo;
@@ -92,7 +92,7 @@ function useBrush(root: SvgRef, device: DeviceInfo, width: number): void {
   useEffect(() => {
     if (root.current === null || width === 0) return;
     const group = select(root.current).select<SVGGElement>('.minimap-brush');
-    const end = () => extentOf(device, view.getState().view.axis).x;
+    const end = () => endOf(device, view.getState().view.axis);
     const brush = brushX<unknown>()
       .extent([
         [0, 0],

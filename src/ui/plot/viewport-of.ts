@@ -1,6 +1,5 @@
 /** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
 import type { DeviceInfo } from '../../core/query/types.ts';
-import type { CounterName } from '../../core/replay/types.ts';
 import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
 import {
   axisExtent,
@@ -9,7 +8,8 @@ import {
   fitViewport,
   snapToColumns,
 } from '../../core/timeline/viewport.ts';
-import type { Range, ViewState } from '../../state/view-store.ts';
+import type { Range } from '../../state/view-store.ts';
+import type { PlotHeights } from './plot-source.ts';
 
 /** Of a canvas, in device pixels. */
 export interface PlotSize {
@@ -17,25 +17,32 @@ export interface PlotSize {
   readonly height: number;
 }
 
-export type Window = Pick<ViewState, 'axis' | 'x' | 'y' | 'lines'>;
-
-/** How far one can go: x to the end of the trace, y to the highest of all counters. */
-export function extentOf(device: DeviceInfo, axis: TimeAxis): Extent {
-  return {
-    x: axisExtent(axis, device.events, device.durationUs),
-    y: Math.max(device.peaks.activeBytes.bytes, device.peaks.reservedBytes.bytes),
-  };
+/** The part of the view that decides what is shown. */
+export interface Window {
+  readonly axis: TimeAxis;
+  readonly x: Range | 'all';
+  readonly y: Range | 'fit';
 }
 
-/** The highest that is drawn: the stack, and those lines that are switched on. */
-function fittedY(device: DeviceInfo, lines: readonly CounterName[]): number {
-  return Math.max(device.peaks.activeBytes.bytes, ...lines.map((line) => device.peaks[line].bytes));
+/** Where the x axis of a device ends: after its last event. */
+export function endOf(device: DeviceInfo, axis: TimeAxis): number {
+  return axisExtent(axis, device.events, device.durationUs);
 }
 
-export function viewportOf(window: Window, device: DeviceInfo, size: PlotSize): Viewport {
-  const { axis, x, y, lines } = window;
-  const extent = extentOf(device, axis);
-  const fitted = { x: extent.x, y: fittedY(device, lines) };
+/** How far one can go: x to the end of the trace, y as high as the plot reaches. */
+export function extentOf(device: DeviceInfo, axis: TimeAxis, heights: PlotHeights): Extent {
+  return { x: endOf(device, axis), y: heights.reachBytes };
+}
+
+export function viewportOf(
+  window: Window,
+  device: DeviceInfo,
+  heights: PlotHeights,
+  size: PlotSize,
+): Viewport {
+  const { axis, x, y } = window;
+  const extent = extentOf(device, axis, heights);
+  const fitted = { x: extent.x, y: heights.fittedBytes };
   const whole = fitViewport(axis, fitted, size.width, size.height);
   const withX = x === 'all' ? whole : { ...whole, x0: x.from, x1: x.to };
   const withY = y === 'fit' ? withX : { ...withX, y0: y.from, y1: y.to };

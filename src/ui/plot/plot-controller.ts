@@ -4,37 +4,39 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
-import type { AnnotationSpan, Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
-import type { FrameRequest, SessionApi } from '../../engine/protocol.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
-import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
-import { dashOf, lineColor, plotStyle } from '../theme/plot-style.ts';
+import { plotColors, type ThemeName } from '../theme/palette.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
-import { LaneStrip } from './lane-strip.ts';
 import { PlotHover } from './plot-hover.ts';
 import { type Plot, PlotNavigation } from './plot-navigation.ts';
+import type { PlotFrame, PlotRequest, PlotSource } from './plot-source.ts';
+import type { PlotStrip, StripHost } from './plot-strip.ts';
 import { Readout } from './readout.ts';
 import { Tooltip } from './tooltip.ts';
 import { viewportOf } from './viewport-of.ts';
 
-export interface TimelineElements {
+export interface PlotElements {
   /** What takes the pointer; the canvases fill it. */
   readonly surface: HTMLElement;
   readonly base: HTMLCanvasElement;
   readonly overlay: HTMLCanvasElement;
-  readonly lanes: HTMLCanvasElement;
   readonly axes: AxisElements;
 }
 
-export interface TimelineOptions {
+export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
   readonly device: DeviceInfo;
-  readonly session: SessionApi;
+  readonly session: Pick<SessionApi, 'crosshair'>;
+  readonly source: PlotSource<Q, F>;
+  /** Makes what goes along with the plot on a canvas of its own. */
+  readonly strip?: ((host: StripHost) => PlotStrip<F> | undefined) | undefined;
   readonly view: ViewStore;
-  readonly elements: TimelineElements;
+  readonly elements: PlotElements;
   readonly tooltip: HTMLElement;
   readonly readout: HTMLElement;
   readonly theme: ThemeName;
@@ -55,19 +57,19 @@ const RESIZE_BOX: ResizeObserverBoxOptions =
     ? 'device-pixel-content-box'
     : 'content-box';
 
-export class TimelineController {
+export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotFrame = PlotFrame> {
   readonly navigation: PlotNavigation;
-  readonly #options: TimelineOptions;
-  readonly #frames: FrameLayer;
+  readonly #options: PlotOptions<Q, F>;
+  readonly #frames: FrameLayer<Q, F>;
   readonly #hover: PlotHover;
-  readonly #lanes: LaneStrip;
+  readonly #strip: PlotStrip<F> | undefined;
   readonly #stopListening: () => void;
   readonly #resizes: ResizeObserver;
   #theme: ThemeName;
   #selected: number;
   #size = { width: 0, height: 0, pixelWidth: 0, pixelHeight: 0 };
   #viewport: Viewport | undefined;
-  #request: FrameRequest | undefined;
+  #request: Q | undefined;
   #cursor: { readonly event: EventIndex; readonly x: number } | undefined;
   #animation = 0;
   #isPictureStale = false;
@@ -75,19 +77,14 @@ export class TimelineController {
   /** When the page got the input that the awaited frame answers. */
   #inputMs: number | undefined;
 
-  constructor(options: TimelineOptions) {
+  constructor(options: PlotOptions<Q, F>) {
     this.#options = options;
     this.#theme = options.theme;
     this.#selected = options.selected;
-    const { session, elements, view } = options;
+    const { source, elements, view } = options;
     this.#frames = new FrameLayer({
-      session,
-      lineStyle: (counter) => ({
-        color: lineColor(this.#theme, counter),
-        halo: toAbgr(plotStyle(this.#theme).halo),
-        thickness: Math.max(1, Math.round(1.5 * this.#pixelRatio)),
-        dash: dashOf(counter, this.#pixelRatio),
-      }),
+      source,
+      linesOf: (request, frame) => source.lines(request, frame, this.#theme, this.#pixelRatio),
       onFrame: () => this.#paintPicture(),
       onError: options.onError,
     });
@@ -98,16 +95,15 @@ export class TimelineController {
       readout: new Readout(options.readout),
       repaint: () => this.#schedule(),
     });
-    this.#lanes = new LaneStrip({
-      canvas: elements.lanes,
-      tooltip,
-      onZoomTo: (span) => this.navigation.zoomToSpan(span),
-      repaint: () => this.#repaintAll(),
-    });
     this.navigation = new PlotNavigation({
       ...options,
       plot: () => this.#plot(),
-      hitRequestAt: (at) => this.#hover.hitRequestAt(at),
+      placeAt: (at) => this.#hover.placeAt(at),
+    });
+    this.#strip = options.strip?.({
+      navigation: this.navigation,
+      tooltip,
+      repaint: () => this.#repaintAll(),
     });
     const unsubscribe = view.subscribe((now, before) => {
       if (now.view !== before.view) this.#update(now.view, before.view);
@@ -142,12 +138,6 @@ export class TimelineController {
     this.#update(this.#view, this.#view);
   }
 
-  /** Also after the lanes have got another height. */
-  setAnnotations(spans: readonly AnnotationSpan[]): void {
-    this.#lanes.setSpans(spans);
-    this.#repaintAll();
-  }
-
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     clearTimeout(this.#staleTimer);
@@ -155,7 +145,7 @@ export class TimelineController {
     this.#resizes.disconnect();
     this.#frames.destroy();
     this.#hover.destroy();
-    this.#lanes.destroy();
+    this.#strip?.destroy();
   }
 
   get #view(): ViewState {
@@ -187,22 +177,18 @@ export class TimelineController {
 
   /** Something that shows has changed: asks for the frame of it. */
   #update(view: ViewState, before: ViewState): void {
-    const { device } = this.#options;
+    const { device, source } = this.#options;
     const { pixelWidth: width, pixelHeight: height } = this.#size;
     if (view.cursor !== before.cursor || view.axis !== before.axis) {
       void this.#moveCursor(view);
     }
     if (width === 0 || view.device !== device.index) return;
-    const viewport = viewportOf(view, device, { width, height });
-    const request: FrameRequest = {
-      device: device.index,
-      viewport: isSameViewport(viewport, this.#viewport) ? this.#viewport : viewport,
-      colorBy: view.colorBy,
-      palette: paletteFor(this.#theme, view.colorBy),
-      lines: view.lines,
-      selected: this.#selected,
-    };
-    if (this.#request !== undefined && isSameRequest(request, this.#request)) return;
+    const window = { axis: view.axis, x: view.x, y: source.rangeY(view) };
+    const wanted = viewportOf(window, device, source.heights(view), { width, height });
+    const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;
+    const look = { view, theme: this.#theme, selected: this.#selected };
+    const request = source.request(viewport, look);
+    if (hasSameFields(request, this.#request)) return;
     this.#viewport = request.viewport;
     this.#request = request;
     this.#inputMs = performance.now();
@@ -281,8 +267,8 @@ export class TimelineController {
     this.#isPictureStale = false;
     this.#frames.paint(context, viewport, plotColors(this.#theme).background);
     if (wasStale) {
-      // Lanes first: they ask for their size, which costs a layout once the axes have changed.
-      this.#lanes.paint(viewport, this.#theme);
+      // The strip first: it asks for its size, which costs a layout once the axes have changed.
+      this.#strip?.paint(viewport, this.#theme, this.#frames.frame);
       drawAxes(this.#options.elements.axes, viewport, this.#size);
     }
     if (this.#frames.isCurrent) {
@@ -294,25 +280,9 @@ export class TimelineController {
   }
 }
 
-function isSameViewport(a: Viewport, b: Viewport | undefined): b is Viewport {
-  return (
-    b !== undefined &&
-    a.axis === b.axis &&
-    a.x0 === b.x0 &&
-    a.x1 === b.x1 &&
-    a.y0 === b.y0 &&
-    a.y1 === b.y1 &&
-    a.width === b.width &&
-    a.height === b.height
-  );
-}
-
-function isSameRequest(a: FrameRequest, b: FrameRequest): boolean {
-  return (
-    a.viewport === b.viewport &&
-    a.colorBy === b.colorBy &&
-    a.palette === b.palette &&
-    a.lines === b.lines &&
-    a.selected === b.selected
-  );
+/** Compares field by field, so that what did not change keeps its identity. */
+function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
+  if (b === undefined) return false;
+  const keys = Object.keys(a) as (keyof T)[];
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

@@ -1,8 +1,7 @@
 /** What the tooltip says; plain text, put together apart from the DOM. */
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import type { AnnotationSpan, HitResult, OomInfo } from '../../core/query/types.ts';
+import type { HitResult, OomInfo } from '../../core/query/types.ts';
 import { absenceText, frameText } from '../details/stack-text.ts';
-import type { LaneBox } from './lane-layout.ts';
 
 export interface TooltipContent {
   readonly title: string;
@@ -50,27 +49,4 @@ export function oomContent(oom: OomInfo): TooltipContent {
 
 export function snapshotContent(event: number): TooltipContent {
   return { title: 'Snapshot taken', label: '', lines: [`event ${formatCount(event)}`] };
-}
-
-export function laneContent({ span, count }: LaneBox): TooltipContent {
-  if (span === undefined) {
-    return {
-      title: `${formatCount(count)} ranges`,
-      label: '',
-      lines: ['too short to be told apart here: zoom in'],
-    };
-  }
-  return { title: span.name, label: '', lines: spanLines(span) };
-}
-
-function spanLines({ startUs, endUs, startEvent, endEvent, complete }: AnnotationSpan): string[] {
-  const count = endEvent - startEvent;
-  const lines = [
-    formatDurationUs(endUs - startUs),
-    count === 0
-      ? 'no events inside'
-      : `events ${formatCount(startEvent)} to ${formatCount(endEvent - 1)}`,
-  ];
-  if (!complete) lines.push('its start or end is not in the file');
-  return lines;
 }

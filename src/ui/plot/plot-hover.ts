@@ -1,22 +1,25 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
-import { formatBytes } from '../../core/base/format.ts';
 import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
-import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
-import type { FrameLayer } from './frame-layer.ts';
+import type { DrawnColumns } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
 import { type HoverAnswer, HoverQuery } from './hover-query.ts';
 import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
 import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
+import type { PlotHit, PlotPlace } from './plot-source.ts';
 import type { Readout } from './readout.ts';
 import type { Tooltip } from './tooltip.ts';
-import { hitContent, type TooltipContent } from './tooltip-content.ts';
 
 export interface PlotHoverOptions {
   readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'hit' | 'crosshair'>;
+  readonly session: Pick<SessionApi, 'crosshair'>;
+  readonly source: {
+    hit(place: PlotPlace): Promise<PlotHit | undefined>;
+    heightText(bytes: number): string;
+  };
   readonly elements: { readonly overlay: HTMLCanvasElement };
   readonly tooltip: Tooltip;
   readonly readout: Readout;
@@ -28,7 +31,7 @@ export interface PlotHoverOptions {
 interface Plot {
   readonly viewport: Viewport;
   readonly size: { readonly width: number; readonly height: number };
-  readonly frames: FrameLayer;
+  readonly frames: DrawnColumns;
 }
 
 /** CSS pixels within which a marker's line is meant. */
@@ -40,9 +43,7 @@ export class PlotHover {
   #theme: ThemeName;
   #plot: Plot | undefined;
   #pointer: PointerPlace | undefined;
-  #answer:
-    | { readonly answer: HoverAnswer; readonly content: TooltipContent | undefined }
-    | undefined;
+  #answer: HoverAnswer | undefined;
   #range: OverlayScene['range'];
   #cursor: { readonly event: number; readonly x: number } | undefined;
   #rest: Crosshair | undefined;
@@ -52,8 +53,15 @@ export class PlotHover {
   constructor(options: PlotHoverOptions) {
     this.#options = options;
     this.#theme = options.theme;
-    this.#query = new HoverQuery(options.session, (answer) => this.#receive(answer));
-    if (options.device.hasTime) void this.#findSnapshotTimes();
+    const { source, session, device } = options;
+    this.#query = new HoverQuery(
+      {
+        hit: (place) => source.hit(place),
+        crosshair: (event) => session.crosshair({ device: device.index, event }),
+      },
+      (answer) => this.#receive(answer),
+    );
+    if (device.hasTime) void this.#findSnapshotTimes();
   }
 
   setTheme(theme: ThemeName): void {
@@ -100,7 +108,7 @@ export class PlotHover {
   }
 
   /** The question for a point; undefined while its picture is awaited. */
-  hitRequestAt(point: Point): HitRequest | undefined {
+  placeAt(point: Point): PlotPlace | undefined {
     const plot = this.#plot;
     if (plot === undefined) return undefined;
     const { viewport, size, frames } = plot;
@@ -110,8 +118,7 @@ export class PlotHover {
     const row = Math.floor((point.y / size.height) * viewport.height);
     const bytesARow = (viewport.y1 - viewport.y0) / viewport.height;
     const bytesFrom = viewport.y1 - (row + 1) * bytesARow;
-    const { index } = this.#options.device;
-    return { device: index, state, bytesFrom, bytesTo: bytesFrom + bytesARow };
+    return { state, bytesFrom, bytesTo: bytesFrom + bytesARow };
   }
 
   paint(): void {
@@ -129,13 +136,12 @@ export class PlotHover {
   }
 
   #ask(): void {
-    const request = this.#pointer && this.hitRequestAt(this.#pointer);
-    if (request !== undefined) this.#query.ask(request);
+    const place = this.#pointer && this.placeAt(this.#pointer);
+    if (place !== undefined) this.#query.ask(place);
   }
 
   #receive(answer: HoverAnswer): void {
-    const content = answer.hit === undefined ? undefined : hitContent(answer.hit);
-    this.#answer = { answer, content };
+    this.#answer = answer;
     this.#options.readout.show(answer.crosshair);
     this.#options.repaint();
   }
@@ -146,15 +152,18 @@ export class PlotHover {
     const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
     const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
     const pointer = this.#pointer;
-    const hit = this.#answer?.answer.hit;
+    const hit = this.#answer?.hit;
     const cursor = this.#cursor;
     const span = viewport.axis === 'event' ? 1 : 0;
     return {
       width,
       height,
       pointer,
-      pointerLabel: pointer === undefined ? '' : formatBytes(y1 - (pointer.y / height) * (y1 - y0)),
-      block: hit && { top: toY(hit.bottomBytes + hit.blockBytes), bottom: toY(hit.bottomBytes) },
+      pointerLabel:
+        pointer === undefined
+          ? ''
+          : this.#options.source.heightText(y1 - (pointer.y / height) * (y1 - y0)),
+      block: hit && { top: toY(hit.topBytes), bottom: toY(hit.bottomBytes) },
       cursor: cursor && { left: toX(cursor.x), right: toX(cursor.x + span) },
       range: this.#range,
       markers: markersInView(this.#markers, x0, x1, width).map((marker) => ({
@@ -169,7 +178,7 @@ export class PlotHover {
     const { tooltip } = this.#options;
     const pointer = this.#pointer;
     if (pointer === undefined) return;
-    const content = this.#markerAt(pointer)?.content ?? this.#answer?.content;
+    const content = this.#markerAt(pointer)?.content ?? this.#answer?.hit?.content;
     if (content === undefined) tooltip.hide();
     else tooltip.show(content, pointer.clientX, pointer.clientY);
   }

@@ -4,42 +4,53 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { TimelineController } from './timeline-controller.ts';
+import { PlotController, type PlotOptions } from './plot-controller.ts';
+import type { PlotNavigation } from './plot-navigation.ts';
+import type { PlotFrame, PlotRequest } from './plot-source.ts';
 
 /** What the controller draws on; all are there once the view is mounted. */
-export interface TimelineRefs {
+export interface PlotRefs {
   readonly surface: RefObject<HTMLDivElement | null>;
   readonly base: RefObject<HTMLCanvasElement | null>;
   readonly overlay: RefObject<HTMLCanvasElement | null>;
-  readonly lanes: RefObject<HTMLCanvasElement | null>;
   readonly xAxis: RefObject<SVGSVGElement | null>;
   readonly yAxis: RefObject<SVGSVGElement | null>;
   readonly grid: RefObject<SVGSVGElement | null>;
   readonly tooltip: RefObject<HTMLDivElement | null>;
+  /** Where the figures at the crosshair are written, see Readout; outside of the plot's area. */
   readonly readout: RefObject<HTMLDivElement | null>;
 }
 
-interface TimelineControllerProps {
+/** A plot on the page: give it to a PlotArea. */
+export interface PlotHandle {
+  readonly refs: PlotRefs;
+  /** Undefined before the plot is mounted. */
+  readonly navigation: () => PlotNavigation | undefined;
+}
+
+interface PlotProps<Q extends PlotRequest, F extends PlotFrame>
+  extends Pick<PlotOptions<Q, F>, 'source' | 'strip'> {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
   readonly selected: number;
-  readonly refs: TimelineRefs;
 }
 
-/** A controller for as long as this snapshot and device are shown. */
-export function useTimelineController({
+/** A plot for as long as this snapshot, device and source are shown: keep the source the same. */
+export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
   info,
   device,
   selected,
-  refs,
-}: TimelineControllerProps): RefObject<TimelineController | undefined> {
+  source,
+  strip,
+}: PlotProps<Q, F>): PlotHandle {
   const { session, marks, idle } = useServices();
   const { view } = useStores();
   const onError = useFailureReport(info);
   const theme = useTheme();
-  const controller = useRef<TimelineController | undefined>(undefined);
-  const start = useRef({ theme, selected, refs });
-  start.current = { theme, selected, refs };
+  const refs = usePlotRefs();
+  const controller = useRef<PlotController<Q, F> | undefined>(undefined);
+  const start = useRef({ theme, selected, refs, strip });
+  start.current = { theme, selected, refs, strip };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot starts afresh even where its device looks the same
   useEffect(() => {
@@ -48,11 +59,12 @@ export function useTimelineController({
     if (elements === undefined) return;
     // From here to the first picture the page is busy, also while no question is under way.
     const endPainting = idle.begin();
-    const made = new TimelineController({
+    const made = new PlotController({
       ...initial,
       ...elements,
       device,
       session,
+      source,
       view,
       onPainted: () => {
         marks.reach('painted');
@@ -66,21 +78,32 @@ export function useTimelineController({
       made.destroy();
       endPainting();
     };
-  }, [info, device, session, view, marks, idle, onError]);
+  }, [info, device, session, source, view, marks, idle, onError]);
 
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);
-  return controller;
+  return { refs, navigation: () => controller.current?.navigation };
 }
 
-function elementsOf(refs: TimelineRefs) {
-  const [base, overlay, lanes] = [refs.base.current, refs.overlay.current, refs.lanes.current];
-  const surface = refs.surface.current;
+function usePlotRefs(): PlotRefs {
+  return {
+    surface: useRef<HTMLDivElement>(null),
+    base: useRef<HTMLCanvasElement>(null),
+    overlay: useRef<HTMLCanvasElement>(null),
+    xAxis: useRef<SVGSVGElement>(null),
+    yAxis: useRef<SVGSVGElement>(null),
+    grid: useRef<SVGSVGElement>(null),
+    tooltip: useRef<HTMLDivElement>(null),
+    readout: useRef<HTMLDivElement>(null),
+  };
+}
+
+function elementsOf(refs: PlotRefs) {
+  const [surface, base, overlay] = [refs.surface.current, refs.base.current, refs.overlay.current];
   const [x, y, grid] = [refs.xAxis.current, refs.yAxis.current, refs.grid.current];
   const [tooltip, readout] = [refs.tooltip.current, refs.readout.current];
-  if (!surface || !base || !overlay || !lanes || !x || !y || !grid || !tooltip || !readout)
-    return undefined;
-  return { elements: { surface, base, overlay, lanes, axes: { x, y, grid } }, tooltip, readout };
+  if (!surface || !base || !overlay || !x || !y || !grid || !tooltip || !readout) return undefined;
+  return { elements: { surface, base, overlay, axes: { x, y, grid } }, tooltip, readout };
 }
 
 /** The worker fails only when it has died; that is told like a failed opening. */

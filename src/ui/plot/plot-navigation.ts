@@ -1,11 +1,11 @@
 /** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
-import type { AnnotationSpan, DeviceInfo, HitResult } from '../../core/query/types.ts';
+import type { AnnotationSpan, DeviceInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/timeline/viewport.ts';
-import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
-import type { ViewState, ViewStore } from '../../state/view-store.ts';
+import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
+import type { PlotHeights, PlotHit, PlotPlace } from './plot-source.ts';
 import { extentOf, rangeX, rangeY } from './viewport-of.ts';
 
 /** What is on the canvas now. */
@@ -20,28 +20,37 @@ export interface Plot {
   readonly cursorX: number | undefined;
 }
 
+/** What navigation needs to know of the plot it moves in: part of a PlotSource. */
+export interface PlotPlaces {
+  heights(view: ViewState): PlotHeights;
+  rangeY(view: ViewState): Range | 'fit';
+  keepY(y: Range | 'fit'): Partial<ViewState>;
+  hit(place: PlotPlace): Promise<PlotHit | undefined>;
+  newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
+  pinned?(place: PlotPlace | undefined): void;
+}
+
 export interface PlotNavigationOptions {
   readonly device: DeviceInfo;
-  readonly session: Pick<SessionApi, 'hit' | 'crosshair'>;
+  readonly source: PlotPlaces;
   readonly view: ViewStore;
   /** Undefined while there is no picture yet. */
   readonly plot: () => Plot | undefined;
-  /** The question for a point; undefined while its picture is awaited. */
-  readonly hitRequestAt: (at: Point) => HitRequest | undefined;
+  /** What a point shows; undefined while its picture is awaited. */
+  readonly placeAt: (at: Point) => PlotPlace | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** Where in the stack the pinned allocation was met; neighbours are found from there. */
-interface PinnedPlace {
+/** What was pinned, and at which state: neighbours are found from there. */
+interface Pinned {
   readonly state: EventIndex;
-  readonly bottomBytes: number;
-  readonly topBytes: number;
+  readonly hit: PlotHit;
 }
 
 export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
   #panStart: Viewport | undefined;
-  #pinned: PinnedPlace | undefined;
+  #pinned: Pinned | undefined;
 
   constructor(options: PlotNavigationOptions) {
     this.#options = options;
@@ -66,7 +75,8 @@ export class PlotNavigation {
   }
 
   fit(): void {
-    this.#options.view.commit({ x: 'all', y: 'fit' });
+    const { view, source } = this.#options;
+    view.commit({ x: 'all', ...source.keepY('fit') });
   }
 
   /** The pinned event moves on by `step`; the first step begins in the middle of the plot. */
@@ -89,30 +99,33 @@ export class PlotNavigation {
     if (found !== undefined) view.commit({ cursor: found.event });
   }
 
-  /** Pins the newest allocation, on top of the stack, at the pinned event. */
+  /** Pins the newest of what is there at the pinned event: the top of a stack. */
   async pinNewest(): Promise<void> {
-    const { session, device, onError } = this.#options;
+    const { source, onError } = this.#options;
     const state = this.#view.cursor ?? this.#stateInTheMiddle();
     if (state === undefined) return;
     try {
-      const { counters } = await session.crosshair({ device: device.index, event: state });
-      await this.#pinAt(state, counters.activeBytes - 1, counters.activeBytes);
+      const place = await source.newestAt(state);
+      if (place !== undefined) await this.#pinAt(place);
     } catch (error) {
       onError(error);
     }
   }
 
-  /** Pins the neighbour above (1) or below (-1) in the stack. */
+  /** Pins the neighbour above (1) or below (-1). */
   async pinNeighbour(direction: -1 | 1): Promise<void> {
     const pinned = this.#pinned;
     if (pinned === undefined) return this.pinNewest();
-    const from = direction > 0 ? pinned.topBytes : pinned.bottomBytes - 1;
-    if (from >= 0) await this.#pinAt(pinned.state, from, from + 1);
+    const { state, hit } = pinned;
+    const bytesFrom = direction > 0 ? hit.topBytes : hit.bottomBytes - 1;
+    if (bytesFrom >= 0) await this.#pinAt({ state, bytesFrom, bytesTo: bytesFrom + 1 });
   }
 
   clear(): void {
     this.#pinned = undefined;
-    this.#options.view.commit({ selection: undefined, cursor: undefined });
+    const { view, source } = this.#options;
+    source.pinned?.(undefined);
+    view.commit({ selection: undefined, cursor: undefined });
   }
 
   /** What gestures on the plot do. */
@@ -143,6 +156,11 @@ export class PlotNavigation {
     return this.#options.view.getState().view;
   }
 
+  #extent({ axis }: Viewport): Extent {
+    const { device, source } = this.#options;
+    return extentOf(device, axis, source.heights(this.#view));
+  }
+
   get #width(): number {
     return this.#options.plot()?.width ?? 1;
   }
@@ -154,12 +172,12 @@ export class PlotNavigation {
   #move(change: (viewport: Viewport, extent: Extent) => Viewport, withY = false): void {
     const viewport = this.#options.plot()?.viewport;
     if (viewport === undefined) return;
-    const { device, view } = this.#options;
-    const extent = extentOf(device, viewport.axis);
+    const { source, view } = this.#options;
+    const extent = this.#extent(viewport);
     const moved = change(viewport, extent);
     if (moved === viewport) return;
     const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
-    view.move({ x: rangeX(moved, extent), ...(isYMoved && { y: rangeY(moved) }) });
+    view.move({ x: rangeX(moved, extent), ...(isYMoved && source.keepY(rangeY(moved))) });
   }
 
   #pan(move: Point, isFirst: boolean): void {
@@ -168,7 +186,7 @@ export class PlotNavigation {
     const start = this.#panStart;
     if (plot === undefined || start === undefined) return;
     const columns = -move.x * plot.pixelRatio;
-    const rows = this.#view.y === 'fit' ? 0 : move.y * plot.pixelRatio;
+    const rows = this.#options.source.rangeY(this.#view) === 'fit' ? 0 : move.y * plot.pixelRatio;
     this.#move((_, extent) => panBy(start, columns, rows, extent));
   }
 
@@ -183,24 +201,24 @@ export class PlotNavigation {
   #commitRange(from: number, to: number): void {
     const viewport = this.#options.plot()?.viewport;
     if (viewport === undefined) return;
-    const extent = extentOf(this.#options.device, viewport.axis);
+    const extent = this.#extent(viewport);
     const x = rangeX(zoomToRange(viewport, from, to, extent), extent);
     this.#options.view.commit({ x });
   }
 
   async #click(at: Point): Promise<void> {
-    const request = this.#options.hitRequestAt(at);
-    if (request !== undefined) {
-      await this.#pinAt(request.state, request.bytesFrom, request.bytesTo);
-    }
+    const place = this.#options.placeAt(at);
+    if (place !== undefined) await this.#pinAt(place);
   }
 
-  async #pinAt(state: EventIndex, bytesFrom: number, bytesTo: number): Promise<void> {
-    const { session, device, view, onError } = this.#options;
+  async #pinAt(place: PlotPlace): Promise<void> {
+    const { source, view, onError } = this.#options;
+    const { state } = place;
     try {
-      const hit = await session.hit({ device: device.index, state, bytesFrom, bytesTo });
-      this.#pinned = hit && placeOf(hit, state);
-      view.commit({ selection: hit?.label, cursor: state });
+      const hit = await source.hit(place);
+      this.#pinned = hit && { hit, state };
+      source.pinned?.(place);
+      view.commit({ selection: hit?.selection, cursor: state });
     } catch (error) {
       onError(error);
     }
@@ -216,10 +234,6 @@ export class PlotNavigation {
   }
 
   #stateInTheMiddle(): EventIndex | undefined {
-    return this.#options.hitRequestAt({ x: this.#width / 2, y: 0 })?.state;
+    return this.#options.placeAt({ x: this.#width / 2, y: 0 })?.state;
   }
-}
-
-function placeOf(hit: HitResult, state: EventIndex): PinnedPlace {
-  return { state, bottomBytes: hit.bottomBytes, topBytes: hit.bottomBytes + hit.blockBytes };
 }

@@ -1,0 +1,82 @@
+/**
+ * What sets one plot over events or time apart from the others: where its pictures come from, what
+ * lies under a pixel, how far y reaches. Axes, gestures, keys, markers, cursor and the window in x
+ * are the same for all and live in this folder.
+ *
+ * y is in bytes for all of them, 0 at the bottom: of a stack, or of addresses packed together.
+ */
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { Viewport } from '../../core/timeline/types.ts';
+import type { Range, ViewState } from '../../state/view-store.ts';
+import type { ThemeName } from '../theme/palette.ts';
+import type { LineStyle } from './line-raster.ts';
+import type { TooltipContent } from './tooltip-content.ts';
+
+/** Besides the viewport all that a picture depends on; the source reads the rest from the view. */
+export interface PlotLook {
+  readonly view: ViewState;
+  readonly theme: ThemeName;
+  /** Pinned allocation; -1 for none. */
+  readonly selected: number;
+}
+
+/** Asks for one picture. A request whose fields are all the same asks for the same picture. */
+export interface PlotRequest {
+  readonly viewport: Viewport;
+}
+
+export interface PlotFrame {
+  readonly viewport: Viewport;
+  /** Row-major RGBA, row 0 on top. */
+  readonly pixels: Uint32Array;
+  /** For each column the event whose state it shows; -1 outside of the trace. */
+  readonly states: Int32Array;
+}
+
+/** A line drawn into the picture: one value a column, NaN where there is none. */
+export interface PlotLine {
+  readonly values: Float64Array;
+  readonly style: LineStyle;
+}
+
+/** A pixel: the state of its column, and the bytes from its lower to its upper edge. */
+export interface PlotPlace {
+  readonly state: EventIndex;
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+/** What lies under a pixel. */
+export interface PlotHit {
+  readonly bottomBytes: number;
+  readonly topBytes: number;
+  readonly content: TooltipContent;
+  /** The allocation that a click here pins; undefined where there is none. */
+  readonly selection: string | undefined;
+}
+
+export interface PlotHeights {
+  /** Highest y that can be gone to. */
+  readonly reachBytes: number;
+  /** Highest y shown by 'fit'. */
+  readonly fittedBytes: number;
+}
+
+export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
+  heights(view: ViewState): PlotHeights;
+  /** Where the view keeps the part of y that is shown; sources with another y keep another. */
+  rangeY(view: ViewState): Range | 'fit';
+  keepY(y: Range | 'fit'): Partial<ViewState>;
+  request(viewport: Viewport, look: PlotLook): Q;
+  frame(request: Q, signal: AbortSignal): Promise<F>;
+  /** Takes the pixels of a frame back once they are on the canvas. */
+  recycle(pixels: Uint32Array): void;
+  lines(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
+  /** What the crosshair says at a height. */
+  heightText(bytes: number): string;
+  hit(place: PlotPlace): Promise<PlotHit | undefined>;
+  /** What Enter pins at a state; undefined where nothing is. */
+  newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
+  /** A click or a key went to this place; undefined when all is unpinned. */
+  pinned?(place: PlotPlace | undefined): void;
+}
