@@ -1,0 +1,227 @@
+/**
+ * What-if runs for the page: setting after setting, told one by one as they finish, with pauses so that a
+ * cancel is heard within one run. What was run is kept, so asking again for the same is answered at once.
+ */
+import { assert } from '../../core/base/assert.ts';
+import { parseAllocConf } from '../../core/whatif/alloc-conf.ts';
+import { firstEventOfPart } from '../../core/whatif/byte-curve.ts';
+import { type RecordedRun, recordedRun } from '../../core/whatif/recorded-run.ts';
+import { REQUESTS_A_SLICE, type WhatIfInput } from '../../core/whatif/simulation.ts';
+import { searchCard, startProbe } from '../../core/whatif/smallest-card.ts';
+import type { WhatIfResult } from '../../core/whatif/types.ts';
+import { type AllocConf, WhatIfJob, whatIfInput } from '../../core/whatif/what-if.ts';
+import type { DeviceRequest, Query } from '../queries.ts';
+import type { AnalysisDevice } from './analysis-device.ts';
+import type { AnalysisAnswers, AnalysisCall } from './protocol.ts';
+
+export interface WhatIfRequest extends DeviceRequest {
+  /** As PYTORCH_CUDA_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
+  readonly settings: readonly string[];
+  /** Bytes PyTorch may reserve; undefined: no limit. */
+  readonly limitBytes: number | undefined;
+  /** Also search the smallest card for each setting, after all of them have been run. */
+  readonly cards: boolean;
+}
+
+/** What is told while it runs; what is told is in the answer too. */
+export type WhatIfProgress =
+  | { readonly kind: 'recorded'; readonly recorded: RecordedSide }
+  /** `done`: share of all that was asked for, 0 to 1. */
+  | { readonly kind: 'running'; readonly settings: string; readonly done: number }
+  | { readonly kind: 'case'; readonly result: WhatIfResult }
+  | { readonly kind: 'card'; readonly settings: string; readonly card: CardFit };
+
+/** The smallest common card that serves all requests; 'none': no common one is large enough. */
+export type CardFit = number | 'none';
+
+export interface RecordedSide {
+  readonly run: RecordedRun;
+  /** Part i of all curves is from events[i] to events[i + 1]; one more than there are parts. */
+  readonly events: Int32Array;
+  /** The same in microseconds since the first event, not decreasing; undefined without times. */
+  readonly timesUs: Float64Array | undefined;
+}
+
+export interface WhatIfAnswer {
+  readonly recorded: RecordedSide;
+  /** In the order of the request. */
+  readonly cases: readonly WhatIfResult[];
+  /** By setting; empty where they were not asked for. */
+  readonly cards: ReadonlyMap<string, CardFit>;
+}
+
+export interface WhatIfQueries {
+  readonly whatIf: Query<WhatIfRequest, WhatIfAnswer, WhatIfProgress>;
+}
+
+export const whatIfAnswers: AnalysisAnswers<WhatIfQueries> = {
+  whatIf: (device, request, call) => device.once(runsOf).answer(request, call),
+};
+
+type WhatIfCall = Pick<AnalysisCall<WhatIfProgress>, 'onProgress' | 'pause'>;
+
+/** Parts of the curves: about two for each pixel of a plot, so that one can zoom in a little. */
+const PARTS = 2048;
+/** Progress is told in such steps. */
+const TOLD_SHARE = 0.005;
+/** Results that are kept; each has a curve of 32 KiB. */
+const MOST_KEPT = 256;
+/** A search for a card takes about two runs. */
+const RUNS_A_CARD = 2;
+
+/** All what-if runs of one device. */
+class WhatIfRuns {
+  readonly #device: AnalysisDevice;
+  readonly #results = new Map<string, WhatIfResult>();
+  readonly #cards = new Map<string, CardFit>();
+  #input: WhatIfInput | undefined;
+  #recorded: RecordedSide | undefined;
+
+  constructor(device: AnalysisDevice) {
+    this.#device = device;
+  }
+
+  /** @throws CancelledError from a pause; what was finished by then is kept */
+  async answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+    const { limitBytes } = request;
+    this.#recorded ??= recordedSide(this.#inputOnce());
+    const recorded = this.#recorded;
+    call.onProgress({ kind: 'recorded', recorded });
+    const confs = request.settings.map(confOf);
+    const work = new Work(confs.length * (request.cards ? 1 + RUNS_A_CARD : 1), call);
+    const cases: WhatIfResult[] = [];
+    for (const conf of confs) {
+      const result = await this.#result(conf, limitBytes, work);
+      cases.push(result);
+      call.onProgress({ kind: 'case', result });
+    }
+    const cards = new Map<string, CardFit>();
+    for (const conf of request.cards ? confs : []) {
+      const card = await this.#card(conf, work);
+      cards.set(conf.text, card);
+      call.onProgress({ kind: 'card', settings: conf.text, card });
+    }
+    return { recorded, cases, cards };
+  }
+
+  #inputOnce(): WhatIfInput {
+    const { input, settings } = this.#device;
+    this.#input ??= whatIfInput(input.trace, input.replay, settings);
+    return this.#input;
+  }
+
+  async #result(
+    conf: AllocConf,
+    limitBytes: number | undefined,
+    work: Work,
+  ): Promise<WhatIfResult> {
+    const key = `${limitBytes} ${conf.text}`;
+    const known = this.#results.get(key);
+    if (known !== undefined) {
+      work.finish(1);
+      return known;
+    }
+    const job = new WhatIfJob(this.#inputOnce(), conf, { limitBytes, parts: PARTS });
+    const result = await work.run(conf.text, () => ({
+      value: job.run(() => true),
+      done: job.progress,
+    }));
+    this.#results.set(key, result);
+    for (const oldest of this.#results.keys()) {
+      if (this.#results.size <= MOST_KEPT) break;
+      this.#results.delete(oldest);
+    }
+    return result;
+  }
+
+  async #card(conf: AllocConf, work: Work): Promise<CardFit> {
+    const known = this.#cards.get(conf.text);
+    if (known !== undefined) {
+      work.finish(RUNS_A_CARD);
+      return known;
+    }
+    const started = work.finished;
+    const search = searchCard(conf, await this.#result(conf, undefined, work));
+    let step = search.next();
+    while (!step.done) {
+      const probe = startProbe(this.#inputOnce(), conf, step.value);
+      const ooms = await work.run(conf.text, () => ({
+        value: probe.run(REQUESTS_A_SLICE) ? probe.ooms : undefined,
+        done: probe.done / probe.total,
+      }));
+      step = search.next(ooms.length === 0);
+    }
+    const card = step.value ?? 'none';
+    this.#cards.set(conf.text, card);
+    work.finish(RUNS_A_CARD - (work.finished - started));
+    return card;
+  }
+}
+
+/** What is asked for, in runs, and how much of it is done. */
+class Work {
+  readonly #total: number;
+  readonly #call: WhatIfCall;
+  #told = -1;
+  finished = 0;
+
+  constructor(total: number, call: WhatIfCall) {
+    this.#total = total;
+    this.#call = call;
+  }
+
+  finish(runs: number): void {
+    this.finished += runs;
+  }
+
+  /** Takes steps of a few milliseconds, with a pause after each, until one gives a value: one run. */
+  async run<T>(settings: string, step: () => { value: T | undefined; done: number }): Promise<T> {
+    while (true) {
+      const { value, done } = step();
+      if (value !== undefined) {
+        this.finish(1);
+        return value;
+      }
+      this.#tell(settings, (this.finished + done) / this.#total);
+      await this.#call.pause();
+    }
+  }
+
+  /** A card's search may take more runs than were expected of it: the share never falls. */
+  #tell(settings: string, share: number): void {
+    if (share < this.#told + TOLD_SHARE) return;
+    this.#told = Math.min(1, share);
+    this.#call.onProgress({ kind: 'running', settings, done: this.#told });
+  }
+}
+
+function runsOf(device: AnalysisDevice): WhatIfRuns {
+  return new WhatIfRuns(device);
+}
+
+function confOf(text: string): AllocConf {
+  const conf = parseAllocConf(text);
+  assert(conf.ok, 'the page asks only for settings that can be read');
+  return conf;
+}
+
+function recordedSide(input: WhatIfInput): RecordedSide {
+  const { length, timeUs } = input.trace.events;
+  const run = recordedRun(input, PARTS);
+  const parts = run.reserved.highest.length;
+  const events = Int32Array.from({ length: parts + 1 }, (_, part) =>
+    parts === 0 ? 0 : firstEventOfPart(part, length, parts),
+  );
+  return { run, events, timesUs: timeUs && timesOf(events, timeUs) };
+}
+
+/** Clocks of several threads make times step back now and then: a plot's x must not. */
+function timesOf(events: Int32Array, timeUs: Float64Array): Float64Array {
+  const startUs = timeUs[0] ?? 0;
+  let latestUs = 0;
+  return Float64Array.from(events, (event) => {
+    const at = timeUs[Math.min(event, timeUs.length - 1)] ?? startUs;
+    latestUs = Math.max(latestUs, at - startUs);
+    return latestUs;
+  });
+}
