@@ -56,6 +56,7 @@ class FakeSession {
     findAllocation: async () => undefined,
     annotations: async () => [],
     recycle: async ({ pixels }) => void this.asked.push([...pixels]),
+    lend: () => Promise.reject(new Error('not asked here')),
   };
 }
 

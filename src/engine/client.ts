@@ -30,8 +30,8 @@ export interface SessionClientOptions {
 }
 
 /** What the client does itself; every other method of the session is passed on. */
-type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'close'>;
-type Asked = Omit<SessionMethods, 'open' | 'recycle'>;
+type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'lend' | 'close'>;
+type Asked = Omit<SessionMethods, 'open' | 'recycle' | 'lend'>;
 
 type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
@@ -81,6 +81,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
         ? Promise.resolve(undefined)
         : connection.remote.call('recycle', request, { transfer }).catch(() => undefined);
     },
+    lend: (request) => connection.remote.call('lend', request, { transfer: [request.port] }),
     close() {
       connection.worker.terminate();
       connection.remote.fail(closedError());

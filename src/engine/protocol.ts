@@ -58,6 +58,8 @@ export interface SessionApi extends Asking<DeviceQueries>, Asking<FrameQueries> 
    * The array is transferred: it has length 0 afterwards. Optional; never rejects.
    */
   recycle(request: { readonly pixels: Uint32Array }): Promise<undefined>;
+  /** Gives copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
+  lend(request: { readonly port: MessagePort }): Promise<undefined>;
 }
 
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
@@ -69,6 +71,11 @@ export interface SessionMethods extends DeviceQueries, FrameQueries {
   };
   readonly recycle: {
     readonly request: { readonly pixels: Uint32Array };
+    readonly progress: never;
+    readonly result: undefined;
+  };
+  readonly lend: {
+    readonly request: { readonly port: MessagePort };
     readonly progress: never;
     readonly result: undefined;
   };

@@ -7,6 +7,7 @@ import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import { abortError } from './abort.ts';
+import { serveCopies } from './analysis/serve-copies.ts';
 import { ANSWERS, type DeviceQueries } from './answers.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { OpenDevice } from './open-device.ts';
@@ -47,6 +48,7 @@ export function createSession(host: SessionHost): SessionApi {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
     recycle: (request) => session.recycle(request),
+    lend: (request) => session.lend(request),
   };
 }
 
@@ -114,6 +116,11 @@ class Session {
 
   async recycle({ pixels }: { pixels: Uint32Array }): Promise<undefined> {
     this.#keepSpare(pixels);
+    return undefined;
+  }
+
+  async lend({ port }: { port: MessagePort }): Promise<undefined> {
+    serveCopies(port, (position) => this.#device(position).context, this.#host.clock);
     return undefined;
   }
 

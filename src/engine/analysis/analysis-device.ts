@@ -1,0 +1,34 @@
+/** One device in the analysis worker, as detectors and simulator want it. */
+import type { AnalysisInput } from '../../core/findings/types.ts';
+import { StackReader } from '../../core/query/stacks.ts';
+import type { Snapshot } from '../../core/snapshot/tables.ts';
+import { type DeviceCopy, spreadEvents } from './device-copy.ts';
+
+export class AnalysisDevice {
+  /** Of alloc and free events `trace` has action and time alone, see device-copy.ts. */
+  readonly input: AnalysisInput;
+  /** The allocator's, as recorded. */
+  readonly settings: Snapshot['settings'];
+  readonly #made = new Map<unknown, unknown>();
+
+  constructor({ snapshot, trace, events, replay }: DeviceCopy) {
+    const { strings, settings, ...tables } = snapshot;
+    const source = {
+      ...tables,
+      strings: { length: strings.size, get: (index: number) => strings.get(index) ?? '' },
+    };
+    this.settings = settings;
+    this.input = {
+      snapshot: source,
+      trace: { ...trace, events: spreadEvents(events) },
+      stacks: new StackReader(source),
+      replay,
+    };
+  }
+
+  /** What `make` makes of this device, made once: give a function of a module, not a new closure. */
+  once<T>(make: (device: AnalysisDevice) => T): T {
+    if (!this.#made.has(make)) this.#made.set(make, make(this));
+    return this.#made.get(make) as T;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The page's handle on the analysis worker. The worker is made for the first question and ended soon
+ * after the last answer, for it holds a copy of the device: at rest a tab has the tables once.
+ */
+import { LoadError } from '../../core/base/load-error.ts';
+import { abortError } from '../abort.ts';
+import { createIdleCounter, type IdleCounter } from '../idle.ts';
+import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
+import type { AnalysisApi, AnalysisQueries } from './protocol.ts';
+
+export interface AnalysisClient extends AnalysisApi {
+  /** Keeps the worker and what it knows until the function that it gives is called. */
+  hold(): () => void;
+  /** Another snapshot is open: the copy is let go, and what is pending rejects with an AbortError. */
+  forget(): void;
+}
+
+type AnalysisWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+
+export interface AnalysisClientOptions {
+  /** Hands the session worker a port on which it gives copies of its devices. */
+  readonly lend: (port: MessagePort) => Promise<unknown>;
+  readonly idle?: IdleCounter;
+  readonly createWorker?: () => AnalysisWorker;
+  /** How long the copy is kept for another question. */
+  readonly lingerMs?: number;
+}
+
+/** Long enough for a user who tries one setting after another, short enough to be no burden. */
+const LINGER_MS = 2000;
+
+interface Connection {
+  readonly remote: Remote<AnalysisQueries>;
+  end(error: Error): void;
+}
+
+export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
+  const { lend, idle = createIdleCounter(), createWorker = newWorker } = options;
+  const { lingerMs = LINGER_MS } = options;
+  let connection: Connection | undefined;
+  let holders = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function end(error: Error): void {
+    clearTimeout(timer);
+    connection?.end(error);
+    connection = undefined;
+  }
+
+  function open(): Connection {
+    const worker = createWorker();
+    const page = new MessageChannel();
+    const session = new MessageChannel();
+    const remote = connect<AnalysisQueries>(page.port1);
+    const opened: Connection = {
+      remote,
+      end(error) {
+        worker.terminate();
+        page.port1.close();
+        remote.fail(error);
+      },
+    };
+    const fail = (error: Error) => {
+      if (connection === opened) end(error);
+    };
+    const crash = (event: Event) => fail(crashError(event));
+    worker.addEventListener('error', crash);
+    worker.addEventListener('messageerror', crash);
+    worker.postMessage('connect', [page.port2, session.port2]);
+    lend(session.port1).catch(fail);
+    connection = opened;
+    return opened;
+  }
+
+  function hold(): () => void {
+    clearTimeout(timer);
+    holders++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) holders--;
+      isHeld = false;
+      if (holders === 0) timer = setTimeout(() => end(abortError('Not needed')), lingerMs);
+    };
+  }
+
+  async function call<K extends keyof AnalysisQueries>(
+    name: K,
+    request: AnalysisQueries[K]['request'],
+    callOptions?: RemoteCallOptions<AnalysisQueries[K]['progress']>,
+  ): Promise<AnalysisQueries[K]['result']> {
+    const release = hold();
+    try {
+      const { remote } = connection ?? open();
+      return await idle.during(() => remote.call(name, request, callOptions));
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    findings: (request, callOptions) => call('findings', request, callOptions),
+    whatIf: (request, callOptions) => call('whatIf', request, callOptions),
+    hold,
+    forget: () => end(abortError('Another snapshot is open')),
+  };
+}
+
+function newWorker(): Worker {
+  return new Worker(new URL('./analysis.worker.ts', import.meta.url), { type: 'module' });
+}
+
+function crashError(event: Event): LoadError {
+  const message = 'message' in event ? event.message : undefined;
+  const text = typeof message === 'string' && message !== '' ? ` (${message})` : '';
+  return new LoadError({
+    code: 'worker-crashed',
+    message: `The analysis has stopped${text}.`,
+    advice:
+      'The snapshot stays open. Try again; if it stops again, there may be too little memory for it: vramscope analyze FILE does the same on the command line.',
+  });
+}

@@ -1,0 +1,60 @@
+/** The analysis worker without the worker: answers a page on one port with copies from another. */
+import { CancelledError } from '../../core/base/cancelled.ts';
+import type { PaceClock } from '../pace.ts';
+import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
+import { AnalysisDevice } from './analysis-device.ts';
+import { findingsAnswers } from './findings-answer.ts';
+import type { AnalysisAnswers, AnalysisCall, AnalysisQueries, CopyMethods } from './protocol.ts';
+import { whatIfAnswers } from './what-if-answer.ts';
+
+const ANSWERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
+
+/** @param session answers {@link CopyMethods} */
+export function serveAnalysis(page: MessagePort, session: MessagePort, clock: PaceClock): void {
+  const devices = new Devices(connect<CopyMethods>(session));
+  const names = Object.keys(ANSWERS) as (keyof AnalysisQueries)[];
+  const handler =
+    <K extends keyof AnalysisQueries>(name: K) =>
+    async (
+      request: AnalysisQueries[K]['request'],
+      call: HandlerCall<AnalysisQueries[K]['progress']>,
+    ) => {
+      const answer: AnalysisAnswers<AnalysisQueries>[K] = ANSWERS[name];
+      const device = await devices.get(request.device);
+      return answer(device, request, withPause(call, clock));
+    };
+  // Names and functions come from one table of that very type; Object.fromEntries forgets it.
+  const handlers = Object.fromEntries(names.map((name) => [name, handler(name)]));
+  serve<AnalysisQueries>(page, handlers as unknown as Handlers<AnalysisQueries>);
+}
+
+function withPause<P>(call: HandlerCall<P>, clock: PaceClock): AnalysisCall<P> {
+  const { signal, onProgress } = call;
+  async function pause(): Promise<void> {
+    await clock.yieldTask();
+    if (signal.aborted) throw new CancelledError();
+  }
+  return { signal, onProgress, pause };
+}
+
+/** The copy of one device at a time: another one's takes its place. */
+class Devices {
+  readonly #session: Remote<CopyMethods>;
+  #latest: { readonly position: number; readonly device: Promise<AnalysisDevice> } | undefined;
+
+  constructor(session: Remote<CopyMethods>) {
+    this.#session = session;
+  }
+
+  get(position: number): Promise<AnalysisDevice> {
+    if (this.#latest?.position === position) return this.#latest.device;
+    const copy = this.#session.call('copy', { device: position });
+    const device = copy.then((copied) => new AnalysisDevice(copied));
+    this.#latest = { position, device };
+    // What could not be had is asked for again next time.
+    device.catch(() => {
+      if (this.#latest?.device === device) this.#latest = undefined;
+    });
+    return device;
+  }
+}
