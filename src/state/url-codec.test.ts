@@ -52,6 +52,9 @@ const view: fc.Arbitrary<ViewState> = fc.record({
     { nil: undefined },
   ),
   setting: fc.option(text, { nil: undefined }),
+  limit: fc.option(fc.oneof(fc.constant('none' as const), fc.integer({ min: 1 })), {
+    nil: undefined,
+  }),
 });
 const file = fc.record({ name: fc.string({ unit: 'grapheme' }), bytes: fc.nat() });
 

@@ -75,6 +75,7 @@ export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
   writeFlame(params, view.flame);
   if (view.sort !== undefined) params.set('sort', sortText(view.sort));
   if (view.setting !== undefined) params.set('setting', view.setting);
+  if (view.limit !== undefined) params.set('limit', String(view.limit));
   if (params.size === 0) return '';
   if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
   const text = `v=${URL_VERSION}&${params}`;
@@ -144,6 +145,7 @@ function readView(read: Reader): ViewState {
     flame: readFlame(read),
     sort: read.value('sort', parseSort),
     setting: read.value('setting', anyText),
+    limit: read.value('limit', parseLimit),
   };
 }
 
@@ -198,6 +200,12 @@ const sortText = ({ key, descending }: Sort): string => `${descending ? '-' : ''
 /** Events and devices: whole, not negative, exact. */
 function parseIndex(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Bytes over 0, or 'none'. */
+function parseLimit(text: string): number | 'none' | undefined {
+  if (text === 'none') return text;
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** "1.5..2e9" is from 1.5 to 2e9. */

@@ -77,6 +77,8 @@ export interface ViewState {
   readonly sort: Sort | undefined;
   /** Allocator setting that is compared with the recorded run, as PYTORCH_CUDA_ALLOC_CONF says it. */
   readonly setting: string | undefined;
+  /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
+  readonly limit: number | 'none' | undefined;
 }
 
 export const DEFAULT_FLAME: FlameView = {
@@ -105,6 +107,7 @@ export const DEFAULT_VIEW: ViewState = {
   flame: DEFAULT_FLAME,
   sort: undefined,
   setting: undefined,
+  limit: undefined,
 };
 
 export interface ViewStoreState {
