@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { VitePWA } from 'vite-plugin-pwa';
+import { sitePolicy } from './scripts/content-security-policy.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
@@ -8,7 +10,34 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 export default defineConfig({
   base: './',
   define: { 'import.meta.env.VITE_VERSION': JSON.stringify(version) },
-  plugins: [react()],
+  plugins: [
+    react(),
+    sitePolicy(),
+    VitePWA({
+      // The page asks before it reloads: a snapshot that is open must not be lost (use-updates.ts).
+      registerType: 'prompt',
+      injectRegister: null,
+      includeAssets: ['favicon.svg'],
+      manifest: {
+        name: 'vramscope',
+        short_name: 'vramscope',
+        description:
+          'Opens PyTorch GPU memory snapshots: where every byte went, and why it ran out.',
+        display: 'standalone',
+        start_url: './',
+        scope: './',
+        theme_color: '#0f1419',
+        background_color: '#0f1419',
+        icons: [{ src: 'favicon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
+      },
+      workbox: {
+        globPatterns: ['**/*.{js,css,html,svg}', 'samples/*'],
+        navigateFallback: 'index.html',
+        ignoreURLParametersMatching: [/^snapshot$/],
+        maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
+      },
+    }),
+  ],
   worker: { format: 'es' },
   build: { target: 'es2022', sourcemap: false },
 });

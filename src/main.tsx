@@ -8,8 +8,10 @@ import { createIdleCounter } from './engine/idle.ts';
 import { createMarks, type MarkTimes } from './engine/marks.ts';
 import { openInfo } from './state/session-store.ts';
 import { createStores, StoresContext } from './state/stores.ts';
+import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
 import { App } from './ui/app/app.tsx';
+import { limitConnections } from './ui/app/connection-policy.ts';
 import { loadViews } from './ui/app/late-views.ts';
 import { createOpener } from './ui/app/opener.ts';
 import { ServicesContext } from './ui/app/services.ts';
@@ -34,6 +36,10 @@ function showSource(url: string | undefined): void {
 }
 
 function start(root: HTMLElement): void {
+  // Before the worker is made, which loads at once and has the page's policy from then on.
+  // The dev server's own socket is another origin.
+  if (import.meta.env.PROD)
+    limitConnections(document, parseUrl(window.location.search, '').snapshotUrl);
   const idle = createIdleCounter();
   const marks = createMarks();
   const stores = createStores();

@@ -15,6 +15,7 @@ import type {
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
 import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
+import { newSessionWorker } from './workers.ts';
 
 export interface SessionClient extends SessionApi {
   /** Ends the worker; what is pending rejects. */
@@ -43,7 +44,11 @@ interface Connection {
 }
 
 export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
-  const { idle = createIdleCounter(), marks = createMarks(), createWorker = newWorker } = options;
+  const {
+    idle = createIdleCounter(),
+    marks = createMarks(),
+    createWorker = newSessionWorker,
+  } = options;
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
   let connection = connectTo(createWorker());
 
@@ -93,10 +98,6 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   return new Proxy(own, {
     get: (_, name) => (name in own ? Reflect.get(own, name) : ask(String(name) as keyof Asked)),
   }) as SessionClient;
-}
-
-function newWorker(): Worker {
-  return new Worker(new URL('./session.worker.ts', import.meta.url), { type: 'module' });
 }
 
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */

@@ -15,6 +15,7 @@ import { Announcer } from './announcer.tsx';
 import { expectViews, lateViews } from './late-views.ts';
 import { Notices } from './notices.tsx';
 import { useServices } from './services.ts';
+import { UpdateBar } from './update-bar.tsx';
 import { useIncomingFiles } from './use-incoming-files.ts';
 import { useShortcut } from './use-shortcut.ts';
 
@@ -40,6 +41,7 @@ export function App() {
       <div className="app">
         <AppHeader info={info} onHelp={toggleHelp} />
         <Notices />
+        <UpdateBar />
         {info !== undefined && Workbench !== undefined && <Workbench info={info} />}
         {info !== undefined && <div className="status-layer">{status}</div>}
         {info === undefined && state.phase === 'loading' && (

@@ -36,7 +36,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
           Nothing leaves this machine: the file is read here, in your browser, and its code is never
           run.
         </p>
-        <SampleCards />
+        {SAMPLES.length > 0 && <SampleCards />}
         <section aria-labelledby="record-heading">
           <h2 className="section-heading" id="record-heading">
             Record one of your own

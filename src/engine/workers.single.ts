@@ -1,0 +1,4 @@
+/** How each worker is started where there is but one file: its script is inside the page's. */
+import SessionWorker from './session.worker.ts?worker&inline';
+
+export const newSessionWorker = (): Worker => new SessionWorker();

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { viteSingleFile } from 'vite-plugin-singlefile';
+import { inlineIcon } from './scripts/inline-icon.mjs';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+// The whole page in one file that opens by a double click: scripts/build-single.mjs finishes it.
+export default defineConfig({
+  base: './',
+  publicDir: false,
+  define: {
+    'import.meta.env.VITE_VERSION': JSON.stringify(version),
+    'import.meta.env.VITE_SINGLE': 'true',
+  },
+  resolve: {
+    // What has another form where there is but one file.
+    alias: [
+      { find: /^\.\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
+      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/app/updates.single.ts') },
+    ],
+  },
+  plugins: [react(), inlineIcon(here('public/favicon.svg')), viteSingleFile()],
+  // On file:// a browser starts classic workers from a blob, but no module ones.
+  worker: { format: 'iife', rolldownOptions: { output: { codeSplitting: false } } },
+  build: { outDir: 'dist-single', target: 'es2022', sourcemap: false },
+});
