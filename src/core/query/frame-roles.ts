@@ -88,7 +88,7 @@ function classifyNative(name: string): FrameClass {
  * The function's name without its types: 'std::vector<at::Tensor> at::native::split<int>(at::Tensor, …)'
  * is 'at::native::split'. '(anonymous namespace)' is part of a name, not a list of arguments.
  */
-function qualifiedName(name: string): string {
+export function qualifiedName(name: string): string {
   let visible = name.replaceAll('(anonymous namespace)::', '').replace('decltype(auto) ', '');
   for (let before = ''; before !== visible; ) {
     before = visible;
