@@ -1,8 +1,10 @@
 /** `vramscope whatif`: the recorded run and the simulated ones in one table, the best first. */
 import { formatBytes, formatCount } from '../base/format.ts';
+import { CONTEXT_BYTES } from '../whatif/cards.ts';
 import { environmentLines } from '../whatif/presets.ts';
+import { compareRuns } from '../whatif/rank.ts';
 import type { RecordedRun } from '../whatif/recorded-run.ts';
-import { CONTEXT_BYTES, type SmallestCard } from '../whatif/smallest-card.ts';
+import type { SmallestCard } from '../whatif/smallest-card.ts';
 import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../whatif/types.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 import type { WhatIfRuns } from './whatif.ts';
@@ -59,7 +61,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
     return [title, 'No trace was recorded for this device: there are no requests to run again.'];
   }
   const limit = results[0].limitBytes;
-  const order = results.map((_, i) => i).sort((a, b) => compare(results[a], results[b]));
+  const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
   const hasCards = runs.smallest.some((card) => card !== undefined);
   const rows = [
     { ...HEAD, card: hasCards ? 'needs' : '' },
@@ -78,14 +80,6 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
     ...limitText(recorded, limit, options),
     ...unknownsText(results, options),
   ];
-}
-
-/** No OOM before any, then the least reserved. */
-function compare(a: WhatIfResult, b: WhatIfResult): number {
-  return (
-    Number(a.ooms.length > 0) - Number(b.ooms.length > 0) ||
-    a.peakReservedBytes - b.peakReservedBytes
-  );
 }
 
 function recordedRow(recorded: RecordedRun): Row {

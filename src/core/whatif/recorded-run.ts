@@ -13,6 +13,11 @@ import type { EndState } from './types.ts';
 export interface LimitBounds {
   readonly atLeastBytes: number;
   readonly belowBytes: number;
+  /**
+   * Reserved and free on the device at an OOM, where the two lie between the bounds: then the card was
+   * full. Else `atLeastBytes`, under which the recorded run comes out as it was.
+   */
+  readonly likelyBytes: number;
 }
 
 export interface RecordedRun {
@@ -77,7 +82,7 @@ function limitBounds(
   { trace, replay, reserved }: WhatIfInput,
   retries: readonly ReleaseRun[],
 ): LimitBounds | undefined {
-  const { action, sizeBytes } = trace.events;
+  const { action, sizeBytes, oomDeviceFreeBytes } = trace.events;
   let belowBytes = Infinity;
   const failed = (event: EventIndex, bytes: number) => {
     belowBytes = Math.min(belowBytes, reserved.after(event - 1) + bytes);
@@ -93,7 +98,12 @@ function limitBounds(
     failed(t, allocationSize(sizeBytes[t]));
   }
   if (belowBytes === Infinity) return undefined;
-  return { atLeastBytes: replay.peaks.reservedBytes.bytes, belowBytes };
+  const atLeastBytes = replay.peaks.reservedBytes.bytes;
+  const onDevice = [...oomDeviceFreeBytes]
+    .map(([event, freeBytes]) => reserved.after(event - 1) + freeBytes)
+    .filter((bytes) => bytes >= atLeastBytes && bytes < belowBytes);
+  const likelyBytes = onDevice.length > 0 ? Math.max(...onDevice) : atLeastBytes;
+  return { atLeastBytes, belowBytes, likelyBytes };
 }
 
 function recordedEnd({ trace: { blocks, segments }, replay }: WhatIfInput): EndState | undefined {

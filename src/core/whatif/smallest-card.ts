@@ -1,27 +1,17 @@
 /** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
 import { CancelledError } from '../base/cancelled.ts';
+import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './cards.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 import type { AllocConf, WhatIfCalls } from './what-if.ts';
 
-const GIB = 2 ** 30;
-const MIB = 2 ** 20;
 /** Memory is reserved in multiples of it. */
-const STEP_BYTES = 2 * MIB;
-/**
- * What a process takes of a card beside PyTorch's memory: CUDA context, kernels, cuBLAS and cuDNN. On an
- * H200 with CUDA 13 the OOM messages of our recordings say 0.5 to 0.65 GiB; NCCL takes more.
- */
-export const CONTEXT_BYTES = 0.65 * GIB;
-/** Memory of common cards in GiB. */
-export const COMMON_CARDS_GIB: readonly number[] = [
-  4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 192,
-];
+const STEP_BYTES = 2 * 2 ** 20;
 
 export interface SmallestCard {
   /** Least limit for PyTorch, exact to 2 MiB: a little less is not enough. */
   readonly limitBytes: number;
-  /** The smallest common card with so much beside {@link CONTEXT_BYTES}; undefined: none has. */
+  /** The smallest common card with so much beside what CUDA takes; undefined: none has. */
   readonly cardGib: number | undefined;
   /** Runs that it took. */
   readonly runs: number;
@@ -35,16 +25,6 @@ export type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAlloc
  * runs it decides how: at once, or with pauses.
  */
 export type LimitSearch<R> = Generator<number, R, boolean>;
-
-/** 16.2 GiB → 20: the smallest common card that has so much for PyTorch. */
-export function cardFor(limitBytes: number): number | undefined {
-  return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
-}
-
-/** What PyTorch may reserve on a card of so many GiB. */
-export function limitOfCard(gib: number): number {
-  return gib * GIB - CONTEXT_BYTES;
-}
 
 /** A run to tell whether all requests fit: it ends at the first that does not. */
 export function startProbe(input: WhatIfInput, conf: AllocConf, limitBytes: number): Simulation {

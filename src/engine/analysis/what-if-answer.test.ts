@@ -33,7 +33,7 @@ function confOf(text: string): AllocConf {
 const request = (part: Partial<WhatIfRequest>): WhatIfRequest => ({
   device: 0,
   settings: PRESETS,
-  limitBytes: undefined,
+  limit: 'none',
   cards: false,
   ...part,
 });
@@ -56,13 +56,15 @@ describe('what-if runs in the worker', () => {
   it.each([
     ['frag_gpt_varlen', 16 * GIB],
     ['oom_fragmented', 6 * GIB],
-    ['cuda_graph_pool', undefined],
-    ['streams_record_stream', undefined],
-    ['train_recorded_late', undefined],
-    ['no_history', undefined],
-  ])('%s: on the copied columns as on the whole device', async (name, limitBytes) => {
+    ['cuda_graph_pool', 'none'],
+    ['streams_record_stream', 'none'],
+    ['train_recorded_late', 'none'],
+    ['no_history', 'none'],
+  ] as const)('%s: on the copied columns as on the whole device', async (name, limit) => {
     const settings = ['', 'expandable_segments:True', 'max_split_size_mb:128'];
-    const { answer } = await ask(await deviceOf(name), request({ settings, limitBytes }));
+    const { answer } = await ask(await deviceOf(name), request({ settings, limit }));
+    const limitBytes = limit === 'none' ? undefined : limit;
+    expect(answer.limitBytes).toBe(limitBytes);
     const { trace, replay, snapshot } = contextOfCapture(name);
     const input = whatIfInput(trace, replay, snapshot.settings);
     const expected = settings.map((text) => {
@@ -70,6 +72,17 @@ describe('what-if runs in the worker', () => {
     });
     expect(answer.cases).toEqual(expected);
     expect(answer.recorded.run.peakReservedBytes).toBe(replay.peaks.reservedBytes.bytes);
+  });
+
+  it('takes the limit of the recorded run from its failures', async () => {
+    const device = await deviceOf('oom_fragmented');
+    const settings = ['', 'expandable_segments:True'];
+    const { answer } = await ask(device, request({ settings, limit: 'recorded' }));
+    expect(answer.limitBytes).toBeLessThanOrEqual(6 * GIB);
+    expect(answer.limitBytes).toBe(answer.recorded.run.peakReservedBytes);
+    const [byDefault, expandable] = answer.cases;
+    expect(byDefault?.ooms).toMatchObject([{ isRecorded: true }]);
+    expect(expandable).toMatchObject({ ooms: [], servedOoms: 1 });
   });
 
   it('tells each result as it comes, and ends with all of them', async () => {

@@ -17,15 +17,15 @@ import type { AnalysisAnswers, AnalysisCall } from './protocol.ts';
 export interface WhatIfRequest extends DeviceRequest {
   /** As PYTORCH_CUDA_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
   readonly settings: readonly string[];
-  /** Bytes PyTorch may reserve; undefined: no limit. */
-  readonly limitBytes: number | undefined;
+  /** Bytes PyTorch may reserve. 'recorded': as many as the recorded run had, where its failures tell. */
+  readonly limit: number | 'recorded' | 'none';
   /** Also search the smallest card for each setting, after all of them have been run. */
   readonly cards: boolean;
 }
 
 /** What is told while it runs; what is told is in the answer too. */
 export type WhatIfProgress =
-  | { readonly kind: 'recorded'; readonly recorded: RecordedSide }
+  | ({ readonly kind: 'recorded' } & Pick<WhatIfAnswer, 'recorded' | 'limitBytes'>)
   /** `done`: share of all that was asked for, 0 to 1. */
   | { readonly kind: 'running'; readonly settings: string; readonly done: number }
   | { readonly kind: 'case'; readonly result: WhatIfResult }
@@ -36,6 +36,8 @@ export type CardFit = number | 'none';
 
 export interface RecordedSide {
   readonly run: RecordedRun;
+  /** Requests that each run is made of. */
+  readonly requests: number;
   /** Part i of all curves is from events[i] to events[i + 1]; one more than there are parts. */
   readonly events: Int32Array;
   /** The same in microseconds since the first event, not decreasing; undefined without times. */
@@ -44,6 +46,8 @@ export interface RecordedSide {
 
 export interface WhatIfAnswer {
   readonly recorded: RecordedSide;
+  /** undefined: no limit. */
+  readonly limitBytes: number | undefined;
   /** In the order of the request. */
   readonly cases: readonly WhatIfResult[];
   /** By setting; empty where they were not asked for. */
@@ -83,10 +87,10 @@ class WhatIfRuns {
 
   /** @throws CancelledError from a pause; what was finished by then is kept */
   async answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
-    const { limitBytes } = request;
     this.#recorded ??= recordedSide(this.#inputOnce());
     const recorded = this.#recorded;
-    call.onProgress({ kind: 'recorded', recorded });
+    const limitBytes = limitOf(request.limit, recorded.run);
+    call.onProgress({ kind: 'recorded', recorded, limitBytes });
     const confs = request.settings.map(confOf);
     const work = new Work(confs.length * (request.cards ? 1 + RUNS_A_CARD : 1), call);
     const cases: WhatIfResult[] = [];
@@ -101,7 +105,7 @@ class WhatIfRuns {
       cards.set(conf.text, card);
       call.onProgress({ kind: 'card', settings: conf.text, card });
     }
-    return { recorded, cases, cards };
+    return { recorded, limitBytes, cases, cards };
   }
 
   #inputOnce(): WhatIfInput {
@@ -199,6 +203,11 @@ function runsOf(device: AnalysisDevice): WhatIfRuns {
   return new WhatIfRuns(device);
 }
 
+function limitOf(limit: WhatIfRequest['limit'], { limit: bounds }: RecordedRun) {
+  if (limit === 'recorded') return bounds?.likelyBytes;
+  return limit === 'none' ? undefined : limit;
+}
+
 function confOf(text: string): AllocConf {
   const conf = parseAllocConf(text);
   assert(conf.ok, 'the page asks only for settings that can be read');
@@ -212,7 +221,12 @@ function recordedSide(input: WhatIfInput): RecordedSide {
   const events = Int32Array.from({ length: parts + 1 }, (_, part) =>
     parts === 0 ? 0 : firstEventOfPart(part, length, parts),
   );
-  return { run, events, timesUs: timeUs && timesOf(events, timeUs) };
+  return {
+    run,
+    requests: input.requests.length,
+    events,
+    timesUs: timeUs && timesOf(events, timeUs),
+  };
 }
 
 /** Clocks of several threads make times step back now and then: a plot's x must not. */

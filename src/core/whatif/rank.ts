@@ -1,0 +1,25 @@
+import type { WhatIfResult } from './types.ts';
+
+/** What the order of settings goes by. `card` where it was searched; 'none': no common card is enough. */
+export interface Ranked extends Pick<WhatIfResult, 'ooms' | 'peakReservedBytes' | 'retries'> {
+  readonly card?: number | 'none' | undefined;
+}
+
+/**
+ * The better setting first: none that runs out of memory before one that does, then the smaller card (a
+ * retry now and then is better than a larger card), the least reserved, the fewest retries.
+ */
+export function compareRuns(a: Ranked, b: Ranked): number {
+  return (
+    Number(a.ooms.length > 0) - Number(b.ooms.length > 0) ||
+    compareCards(a.card, b.card) ||
+    a.peakReservedBytes - b.peakReservedBytes ||
+    a.retries - b.retries
+  );
+}
+
+/** While one is not known they are not told apart. */
+function compareCards(a: Ranked['card'], b: Ranked['card']): number {
+  if (a === undefined || b === undefined || a === b) return 0;
+  return (a === 'none' ? Infinity : a) - (b === 'none' ? Infinity : b);
+}
