@@ -1,10 +1,13 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
 import { assertUnreachable } from '../core/base/assert.ts';
 import type { DeviceContext } from '../core/query/device-context.ts';
+import type { SearchMatches } from '../core/query/search/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
 import { classesByCategory, classesBySize, classesByStack } from '../core/timeline/classes.ts';
 import { type FrameJob, TimelinePainter } from '../core/timeline/frame-job.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/timeline/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/timeline/types.ts';
+import { KeptMatches } from './kept-matches.ts';
 import type { FrameRequest } from './protocol.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
@@ -15,6 +18,7 @@ export class OpenDevice {
   readonly index: TimelineIndex;
   readonly #painter: TimelinePainter;
   readonly #made = new Map<unknown, unknown>();
+  readonly #matches: KeptMatches;
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #classes = new Map<ColorBy, { readonly count: number; readonly of: Uint8Array }>();
 
@@ -23,6 +27,15 @@ export class OpenDevice {
     this.context = context;
     this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
     this.#painter = new TimelinePainter(this.index);
+    this.#matches = new KeptMatches(context);
+  }
+
+  /**
+   * What a search finds on this device, see matchAllocations: its mask is undefined for '' and for
+   * a text with a problem. `at` is the cursor of the view. Kept between questions.
+   */
+  matches(search: string, at: EventIndex | undefined): SearchMatches {
+    return this.#matches.of(search, at);
   }
 
   /**
@@ -37,7 +50,7 @@ export class OpenDevice {
   /** Starts a frame; an earlier one that is not finished must not be run any more. */
   begin(request: FrameRequest, out: Uint32Array | undefined): FrameJob {
     const { viewport, palette, lines, selected } = request;
-    const classOf = this.#classesBy(request.colorBy, palette.classes.length);
+    const classOf = this.classesBy(request.colorBy, palette.classes.length);
     return this.#painter.begin({ viewport, classOf, palette, lines, selected }, out);
   }
 
@@ -65,7 +78,8 @@ export class OpenDevice {
     this.#classes.clear();
   }
 
-  #classesBy(colorBy: ColorBy, count: number): Uint8Array {
+  /** Class of each allocation in a palette of `count` colours. */
+  classesBy(colorBy: ColorBy, count: number): Uint8Array {
     const known = this.#classes.get(colorBy);
     if (known?.count === count) return known.of;
     const of = this.#computeClasses(colorBy, count);

@@ -1,0 +1,110 @@
+/** States of one device, the last few kept: scrolling through one asks for it again and again. */
+import { upperBound } from '../../base/binary-search.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import type { EventIndex } from '../../snapshot/tables.ts';
+import type { DeviceContext } from '../device-context.ts';
+import { allocatorStateAt } from './allocator-state.ts';
+import { mappedSince } from './mapped-ranges.ts';
+import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
+import type { AllocatorState } from './types.ts';
+
+export interface OrderedState {
+  readonly state: AllocatorState;
+  readonly grouped: GroupedSegments;
+}
+
+/** A step back and forth, and the same state in another order. */
+const KEPT = 4;
+
+export class StateReader {
+  readonly #context: DeviceContext;
+  readonly #since: Int32Array;
+  /** Newest last, by event and order. */
+  readonly #kept = new Map<string, OrderedState>();
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+    this.#since = mappedSince(context.replay.segmentSpans, context.trace.events);
+  }
+
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  at(event: EventIndex, order: SegmentOrder): OrderedState {
+    const { trace, replay } = this.#context;
+    const state = Math.max(-1, Math.min(event, trace.events.length - 1));
+    const key = `${state} ${order}`;
+    const known = this.#kept.get(key) ?? this.#read(replay, state, order);
+    this.#kept.delete(key);
+    this.#kept.set(key, known);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT) break;
+      this.#kept.delete(oldest);
+    }
+    return known;
+  }
+
+  #read(replay: DeviceContext['replay'], event: EventIndex, order: SegmentOrder): OrderedState {
+    const state = allocatorStateAt(replay, this.#since, event);
+    return { state, grouped: groupSegments(state, this.#context.trace, order) };
+  }
+}
+
+/** A live block of a state, and the place of its segment in the order. */
+export interface PlacedBlock {
+  readonly allocation: AllocationIndex;
+  readonly place: number;
+}
+
+/** Where an allocation lies; undefined when it is not live in this state. */
+export function placeOfBlock(
+  ordered: OrderedState,
+  allocation: AllocationIndex,
+): PlacedBlock | undefined {
+  const row = ordered.state.blocks.allocation.indexOf(allocation);
+  return allocation < 0 || row < 0 ? undefined : placed(ordered, row);
+}
+
+/**
+ * The live block before (-1) or after (1) an allocation, through the segments in their order;
+ * undefined at the ends.
+ */
+export function neighbourOfBlock(
+  ordered: OrderedState,
+  { allocation, place }: PlacedBlock,
+  direction: -1 | 1,
+): PlacedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  let row = blocks.allocation.indexOf(allocation) + direction;
+  for (let at = place; at >= 0 && at < order.length; ) {
+    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
+    for (; row >= first && row < end; row += direction) {
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+    }
+    at += direction;
+    if (at >= 0 && at < order.length) {
+      row = direction > 0 ? segments.firstBlock[order[at]] : segments.firstBlock[order[at] + 1] - 1;
+    }
+  }
+  return undefined;
+}
+
+/** The first live block of the segment at a place, or of a later one. */
+export function firstBlockFrom(ordered: OrderedState, place: number): PlacedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  for (let at = Math.max(0, place); at < order.length; at++) {
+    for (
+      let row = segments.firstBlock[order[at]];
+      row < segments.firstBlock[order[at] + 1];
+      row++
+    ) {
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+    }
+  }
+  return undefined;
+}
+
+function placed({ state, grouped }: OrderedState, row: number): PlacedBlock {
+  const segment = upperBound(state.segments.firstBlock, row) - 1;
+  return { allocation: state.blocks.allocation[row], place: grouped.order.indexOf(segment) };
+}
