@@ -27,6 +27,7 @@ const POINTER: HelpGroup = {
     { keys: ['Drag'], does: 'Pan' },
     { keys: ['Shift', 'Drag'], does: 'Zoom to a range' },
     { keys: ['Click'], does: 'Pin the allocation, or the event above the stack' },
+    { keys: ['Alt', 'Click'], does: 'Mark a second event; again: take the mark away' },
     { keys: ['Double click'], does: 'Show the whole trace' },
   ],
 };
@@ -39,6 +40,7 @@ const KEYS: HelpGroup = {
     { keys: ['F'], does: 'Show the whole trace; 0 does too' },
     { keys: ['['], does: 'Event before; ] event after' },
     { keys: ['{'], does: 'OOM before; } OOM after' },
+    { keys: ['M'], does: 'Mark the event as the second one, to measure from it' },
     { keys: ['Enter'], does: 'Pin the newest allocation at the event' },
     { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below' },
     { keys: ['Esc'], does: 'Unpin' },

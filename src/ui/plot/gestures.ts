@@ -4,6 +4,7 @@
  *   wheel, pinch        zoom x at the pointer          drag          pan
  *   alt + wheel         zoom y at the pointer          shift + drag  a range to zoom to
  *   shift + wheel, or sideways: pan                    click         pick, double click: fit
+ *                                                     alt + click   mark
  */
 export interface Point {
   /** CSS pixels from the left and the top edge of the element. */
@@ -28,6 +29,7 @@ export interface GestureHandlers {
   zoomToRange(from: number, to: number): void;
   hover(at: PointerPlace | undefined): void;
   click(at: Point): void;
+  mark(at: Point): void;
   fit(): void;
 }
 
@@ -92,7 +94,8 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   function onUp(event: PointerEvent): void {
     if (drag === undefined) return;
     const at = pointOf(event);
-    if (drag.kind === 'press') handlers.click(at);
+    if (drag.kind === 'press' && event.altKey) handlers.mark(at);
+    else if (drag.kind === 'press') handlers.click(at);
     if (drag.kind === 'range') handlers.zoomToRange(drag.start.x, at.x);
     end();
     handlers.hover(at);

@@ -1,6 +1,9 @@
 /** What moves with the pointer, over the picture: crosshair, markers, a range being drawn. */
 import type { PlotStyle } from '../theme/plot-style.ts';
 import type { Marker } from './markers.ts';
+import { PILL_HEIGHT, paintPill } from './overlay-pill.ts';
+import { type DrawnBand, paintBands } from './paint-bands.ts';
+import { type Cursors, paintCursors } from './paint-cursors.ts';
 
 /** All in CSS pixels of the plot. */
 export interface OverlayScene {
@@ -11,14 +14,14 @@ export interface OverlayScene {
   readonly pointerLabel: string;
   /** The block under the pointer, from its upper to its lower edge. */
   readonly block: { readonly top: number; readonly bottom: number } | undefined;
-  /** The pinned event's column. */
-  readonly cursor: { readonly left: number; readonly right: number } | undefined;
+  readonly cursors: Cursors;
+  /** In order. */
+  readonly bands: readonly DrawnBand[];
   readonly range: { readonly from: number; readonly to: number } | undefined;
   readonly markers: readonly { readonly marker: Marker; readonly x: number }[];
 }
 
 const FONT = '11px system-ui, sans-serif';
-const PILL_HEIGHT = 15;
 
 export function paintOverlay(
   context: CanvasRenderingContext2D,
@@ -28,8 +31,9 @@ export function paintOverlay(
   context.clearRect(0, 0, scene.width, scene.height);
   context.font = FONT;
   context.textBaseline = 'middle';
+  paintBands(context, scene.bands, scene, style);
   for (const { marker, x } of scene.markers) paintMarker(context, marker, x, scene, style);
-  if (scene.cursor !== undefined) paintCursor(context, scene.cursor, scene, style);
+  paintCursors(context, scene.cursors, scene, style);
   if (scene.range !== undefined) paintRange(context, scene.range, scene, style);
   if (scene.pointer !== undefined) paintCrosshair(context, scene.pointer, scene, style);
 }
@@ -49,45 +53,8 @@ function paintMarker(
   strokeLine(context, left, 0, left, height);
   context.setLineDash([]);
   const text = isOom ? 'OOM' : 'snapshot';
-  pill(context, text, left, width, isOom ? style.danger : style.dim, style);
-}
-
-/** A label at the top of a vertical line, kept inside the plot. */
-function pill(
-  context: CanvasRenderingContext2D,
-  text: string,
-  x: number,
-  width: number,
-  color: string,
-  style: PlotStyle,
-): void {
-  const textWidth = Math.ceil(context.measureText(text).width) + 10;
-  const left = Math.max(0, Math.min(x - textWidth / 2, width - textWidth));
-  context.fillStyle = color;
-  context.beginPath();
-  context.roundRect(left, 3, textWidth, PILL_HEIGHT, 3);
-  context.fill();
-  context.fillStyle = style.halo;
-  context.fillText(text, left + 5, 3 + PILL_HEIGHT / 2 + 0.5);
-}
-
-function paintCursor(
-  context: CanvasRenderingContext2D,
-  { left, right }: { readonly left: number; readonly right: number },
-  { height }: OverlayScene,
-  style: PlotStyle,
-): void {
-  const width = Math.max(1.5, right - left);
-  context.fillStyle = style.accent;
-  // A wide event is outlined: filled it would hide its own picture.
-  context.globalAlpha = width > 4 ? 0.18 : 0.9;
-  context.fillRect(left, 0, width, height);
-  context.globalAlpha = 1;
-  context.beginPath();
-  context.moveTo(left + width / 2 - 5, height);
-  context.lineTo(left + width / 2 + 5, height);
-  context.lineTo(left + width / 2, height - 6);
-  context.fill();
+  const color = isOom ? style.danger : style.dim;
+  paintPill(context, text, { x: left, top: 3, width }, color, style.halo);
 }
 
 function paintRange(

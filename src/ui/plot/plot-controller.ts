@@ -10,6 +10,7 @@ import type { Viewport } from '../../core/timeline/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';
+import type { BandsStore } from '../timeline/bands.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
@@ -36,6 +37,7 @@ export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
   /** Makes what goes along with the plot on a canvas of its own. */
   readonly strip?: ((host: StripHost) => PlotStrip<F> | undefined) | undefined;
   readonly view: ViewStore;
+  readonly bands: BandsStore;
   readonly elements: PlotElements;
   readonly tooltip: HTMLElement;
   readonly readout: HTMLElement;
@@ -123,7 +125,8 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     };
     this.#resizes = new ResizeObserver(([entry]) => entry !== undefined && this.#resize(entry));
     this.#resizes.observe(elements.base, { box: RESIZE_BOX });
-    void this.#moveCursor(view.getState().view);
+    void this.#moveCursor(this.#view);
+    this.#hover.setMark(this.#view.mark);
   }
 
   setTheme(theme: ThemeName): void {
@@ -182,6 +185,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     if (view.cursor !== before.cursor || view.axis !== before.axis) {
       void this.#moveCursor(view);
     }
+    this.#hover.setMark(view.mark);
     if (width === 0 || view.device !== device.index) return;
     const window = { axis: view.axis, x: view.x, y: source.rangeY(view) };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });

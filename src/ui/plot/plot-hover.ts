@@ -1,13 +1,18 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
 import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { Viewport } from '../../core/timeline/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
+import type { Band, BandsStore } from '../timeline/bands.ts';
+import { EventPlaces } from './event-places.ts';
 import type { DrawnColumns } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
 import { type HoverAnswer, HoverQuery } from './hover-query.ts';
 import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
+import type { DrawnBand } from './paint-bands.ts';
+import type { DrawnCursor } from './paint-cursors.ts';
 import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
 import type { PlotHit, PlotPlace } from './plot-source.ts';
 import type { Readout } from './readout.ts';
@@ -24,6 +29,7 @@ export interface PlotHoverOptions {
   readonly tooltip: Tooltip;
   readonly readout: Readout;
   readonly theme: ThemeName;
+  readonly bands: BandsStore;
   /** Something under the pointer has changed. */
   readonly repaint: () => void;
 }
@@ -49,6 +55,9 @@ export class PlotHover {
   #rest: Crosshair | undefined;
   #markers: Markers = NO_MARKERS;
   #snapshotTimesUs: readonly number[] = [];
+  #mark: EventIndex | undefined;
+  readonly #places: EventPlaces;
+  readonly #stopBands: () => void;
 
   constructor(options: PlotHoverOptions) {
     this.#options = options;
@@ -61,6 +70,8 @@ export class PlotHover {
       },
       (answer) => this.#receive(answer),
     );
+    this.#places = new EventPlaces(session, device, options.repaint);
+    this.#stopBands = options.bands.subscribe(options.repaint);
     if (device.hasTime) void this.#findSnapshotTimes();
   }
 
@@ -83,6 +94,13 @@ export class PlotHover {
     this.#rest = crosshair;
     this.#cursor = cursor;
     if (this.#pointer === undefined) this.#options.readout.show(crosshair);
+    this.#options.repaint();
+  }
+
+  /** The second event that is pinned. */
+  setMark(mark: EventIndex | undefined): void {
+    if (mark === this.#mark) return;
+    this.#mark = mark;
     this.#options.repaint();
   }
 
@@ -131,6 +149,7 @@ export class PlotHover {
   }
 
   destroy(): void {
+    this.#stopBands();
     this.#query.cancel();
     this.#options.tooltip.hide();
   }
@@ -153,8 +172,11 @@ export class PlotHover {
     const toY = (bytes: number) => ((y1 - bytes) / (y1 - y0)) * height;
     const pointer = this.#pointer;
     const hit = this.#answer?.hit;
-    const cursor = this.#cursor;
     const span = viewport.axis === 'event' ? 1 : 0;
+    const columnAt = (x: number | undefined): DrawnCursor | undefined =>
+      x === undefined ? undefined : { left: toX(x), right: toX(x + span) };
+    const markX =
+      this.#mark === undefined ? undefined : this.#places.xOf(this.#mark, viewport.axis);
     return {
       width,
       height,
@@ -164,13 +186,25 @@ export class PlotHover {
           ? ''
           : this.#options.source.heightText(y1 - (pointer.y / height) * (y1 - y0)),
       block: hit && { top: toY(hit.topBytes), bottom: toY(hit.bottomBytes) },
-      cursor: cursor && { left: toX(cursor.x), right: toX(cursor.x + span) },
+      cursors: { cursor: columnAt(this.#cursor?.x), mark: columnAt(markX) },
+      bands: this.#bands(viewport, toX),
       range: this.#range,
       markers: markersInView(this.#markers, x0, x1, width).map((marker) => ({
         marker,
         x: toX(marker.x),
       })),
     };
+  }
+
+  /** Those whose places are known already, in order. */
+  #bands({ axis }: Viewport, toX: (x: number) => number): readonly DrawnBand[] {
+    const bands = this.#options.bands.getState().flatMap((band: Band): DrawnBand[] => {
+      const from = this.#places.xOf(band.fromEvent, axis);
+      const to = this.#places.xOf(band.toEvent, axis);
+      if (from === undefined || to === undefined) return [];
+      return [{ left: toX(from), right: toX(to), style: band.style, label: band.label }];
+    });
+    return bands.sort((a, b) => a.left - b.left);
   }
 
   /** A marker's words go before those of the block behind it. */

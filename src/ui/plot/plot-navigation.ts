@@ -121,6 +121,12 @@ export class PlotNavigation {
     if (bytesFrom >= 0) await this.#pinAt({ state, bytesFrom, bytesTo: bytesFrom + 1 });
   }
 
+  /** Sets the second event where the pinned one is, or takes it away from there. */
+  markCursor(): void {
+    const event = this.#view.cursor ?? this.#stateInTheMiddle();
+    if (event !== undefined) this.#mark(event);
+  }
+
   clear(): void {
     this.#pinned = undefined;
     const { view, source } = this.#options;
@@ -135,6 +141,10 @@ export class PlotNavigation {
     pan: (move, isFirst) => this.#pan(move, isFirst),
     zoomToRange: (from, to) => this.#zoomToPixels(from, to),
     click: (at) => void this.#click(at),
+    mark: (at) => {
+      const place = this.#options.placeAt(at);
+      if (place !== undefined) this.#mark(place.state);
+    },
     fit: () => this.fit(),
   };
 
@@ -204,6 +214,10 @@ export class PlotNavigation {
     const extent = this.#extent(viewport);
     const x = rangeX(zoomToRange(viewport, from, to, extent), extent);
     this.#options.view.commit({ x });
+  }
+
+  #mark(event: EventIndex): void {
+    this.#options.view.commit({ mark: this.#view.mark === event ? undefined : event });
   }
 
   async #click(at: Point): Promise<void> {

@@ -4,6 +4,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
+import { useBandsStore } from '../timeline/bands.ts';
 import { PlotController, type PlotOptions } from './plot-controller.ts';
 import type { PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest } from './plot-source.ts';
@@ -45,6 +46,7 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
 }: PlotProps<Q, F>): PlotHandle {
   const { session, marks, idle } = useServices();
   const { view } = useStores();
+  const bands = useBandsStore();
   const onError = useFailureReport(info);
   const theme = useTheme();
   const refs = usePlotRefs();
@@ -66,6 +68,7 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
       session,
       source,
       view,
+      bands,
       onPainted: () => {
         marks.reach('painted');
         endPainting();
@@ -78,7 +81,7 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
       made.destroy();
       endPainting();
     };
-  }, [info, device, session, source, view, marks, idle, onError]);
+  }, [info, device, session, source, view, bands, marks, idle, onError]);
 
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);

@@ -1,0 +1,45 @@
+/** Where single events lie on the x axis: by time that is asked of the worker, once an event. */
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+
+export class EventPlaces {
+  readonly #session: Pick<SessionApi, 'crosshair'>;
+  readonly #device: DeviceInfo;
+  readonly #onKnown: () => void;
+  /** NaN while it is asked for. */
+  readonly #timesUs = new Map<EventIndex, number>();
+
+  constructor(
+    session: Pick<SessionApi, 'crosshair'>,
+    device: DeviceInfo,
+    /** A place that was not known when it was asked for is now. */
+    onKnown: () => void,
+  ) {
+    this.#session = session;
+    this.#device = device;
+    this.#onKnown = onKnown;
+  }
+
+  /** Left edge of an event, one past the last for where the trace ends; undefined while not known. */
+  xOf(event: EventIndex, axis: TimeAxis): number | undefined {
+    if (axis === 'event') return Math.max(0, event);
+    if (event <= 0) return 0;
+    if (event >= this.#device.events) return this.#device.durationUs + 1;
+    const timeUs = this.#timesUs.get(event);
+    if (timeUs === undefined) void this.#ask(event);
+    return timeUs === undefined || Number.isNaN(timeUs) ? undefined : timeUs;
+  }
+
+  async #ask(event: EventIndex): Promise<void> {
+    this.#timesUs.set(event, Number.NaN);
+    try {
+      const { timeUs } = await this.#session.crosshair({ device: this.#device.index, event });
+      this.#timesUs.set(event, timeUs);
+      this.#onKnown();
+    } catch {
+      // The worker is gone; the frame that fails with it tells the user.
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Stretches of the trace that a finding speaks of, drawn over every plot. Whoever shows a finding
+ * fills the store, and empties it when it is left; plots only read it.
+ */
+import { createContext, useContext } from 'react';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+
+export type BandStyle = 'growth' | 'gap' | 'pending' | 'peak' | 'oom' | 'other';
+
+export interface Band {
+  /** First event of it, and one past the last. */
+  readonly fromEvent: EventIndex;
+  readonly toEvent: EventIndex;
+  readonly style: BandStyle;
+  /** A word or two; '' for none. Labels that would overlap are left out. */
+  readonly label: string;
+}
+
+export type BandsStore = StoreApi<readonly Band[]>;
+
+export const createBandsStore = (): BandsStore => createStore<readonly Band[]>(() => []);
+
+/** One store serves the page; tests can give their own. */
+export const BandsContext = createContext(createBandsStore());
+
+/** `bands.setState([…], true)` shows bands, `bands.setState([], true)` none. */
+export const useBandsStore = (): BandsStore => useContext(BandsContext);
