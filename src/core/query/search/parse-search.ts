@@ -1,0 +1,201 @@
+/**
+ * From the text of a search to its terms. Pure and small: the page may use it too. Whether a
+ * regular expression is a right one is only found where it is compiled (text-tests.ts).
+ */
+import { KEY_HELP, KEYS, type Key, parseValue } from './parse-values.ts';
+import type { Comparison, Condition, ParsedSearch, SearchProblem, Term } from './types.ts';
+
+/** A search is typed or clicked together; more terms than this is a text pasted by mistake. */
+const MAX_TERMS = 32;
+
+/** Never throws, whatever the text. */
+export function parseSearch(text: string): ParsedSearch {
+  const terms: Term[] = [];
+  for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
+    if (terms.length === MAX_TERMS) {
+      return failed(at, text.length - at, `A search has at most ${MAX_TERMS} terms.`);
+    }
+    const read = readTerm(text, at);
+    if ('message' in read) return { terms: [], problem: read };
+    const { condition, end, isNegated } = read;
+    terms.push({ text: text.slice(at, end), at, isNegated, condition });
+    at = end;
+  }
+  return { terms, problem: undefined };
+}
+
+interface Read {
+  readonly condition: Condition;
+  readonly isNegated: boolean;
+  /** Position behind the term. */
+  readonly end: number;
+}
+
+function readTerm(text: string, at: number): Read | SearchProblem {
+  const isNegated = text[at] === '-';
+  const from = isNegated ? at + 1 : at;
+  if (skipBlanks(text, from) !== from || from === text.length) {
+    return problem(
+      at,
+      1,
+      'A - excludes what the term behind it finds: write one, such as -optimizer.',
+    );
+  }
+  const read = readCondition(text, from);
+  return 'message' in read ? read : { ...read, isNegated };
+}
+
+type ReadCondition = Omit<Read, 'isNegated'> | SearchProblem;
+
+const KEY_START = new RegExp(`(${KEYS.join('|')})(>=|<=|[<>=:])`, 'iy');
+
+function readCondition(text: string, from: number): ReadCondition {
+  if (text[from] === '"') {
+    const quoted = readQuoted(text, from);
+    if ('message' in quoted) return quoted;
+    if (quoted.value === '') return problem(from, 2, 'Nothing stands between these quotes.');
+    return { condition: { kind: 'text', text: quoted.value }, end: quoted.end };
+  }
+  if (text[from] === '/') {
+    const end = endOfRegex(text, from);
+    if (end !== undefined) {
+      return { condition: { kind: 'regex', source: text.slice(from + 1, end - 1) }, end };
+    }
+  }
+  KEY_START.lastIndex = from;
+  const start = KEY_START.exec(text);
+  const key = KEYS.find((word) => word === start?.[1].toLowerCase());
+  if (start !== null && key !== undefined) return readKeyed(text, from, key, start[2]);
+  const end = endOfWord(text, from);
+  return { condition: wordCondition(text.slice(from, end)), end };
+}
+
+/** What follows `size>` or `stream:`. */
+function readKeyed(text: string, from: number, key: Key, sign: string): ReadCondition {
+  const valueAt = from + key.length + sign.length;
+  const read =
+    text[valueAt] === '"'
+      ? readQuoted(text, valueAt)
+      : { value: text.slice(valueAt, endOfWord(text, valueAt)), end: endOfWord(text, valueAt) };
+  if ('message' in read) return read;
+  const isEmpty = read.end === valueAt;
+  const comparison = comparisonOf(key, sign);
+  const condition =
+    isEmpty || comparison === undefined ? undefined : parseValue(key, comparison, read.value);
+  if (condition !== undefined) return { condition, end: read.end };
+  const written = text.slice(from, read.end);
+  const said = isEmpty ? `Nothing follows ${written}` : `"${clip(written)}" cannot be read`;
+  return problem(from, read.end - from, `${said}: ${key} takes ${KEY_HELP[key]}.`);
+}
+
+const COMPARISONS: readonly Comparison[] = ['<', '<=', '=', '>=', '>'];
+
+/** Only size and age can be larger than something; state=live is read as state:live. */
+function comparisonOf(key: Key, sign: string): Comparison | ':' | undefined {
+  if (sign === ':') return ':';
+  const comparison = COMPARISONS.find((word) => word === sign);
+  return key === 'size' || key === 'age' || comparison === '=' ? comparison : undefined;
+}
+
+/** The text between quotes, where \" is a quote and \\ a backslash. A blank or the end must follow. */
+function readQuoted(
+  text: string,
+  from: number,
+): { readonly value: string; readonly end: number } | SearchProblem {
+  let value = '';
+  let at = from + 1;
+  for (; at < text.length && text[at] !== '"'; at++) {
+    const isEscape = text[at] === '\\' && (text[at + 1] === '"' || text[at + 1] === '\\');
+    if (isEscape) at++;
+    value += text[at];
+  }
+  if (at >= text.length) {
+    return problem(from, text.length - from, 'This quote is not closed: write " behind its text.');
+  }
+  const end = at + 1;
+  if (end < text.length && skipBlanks(text, end) === end) {
+    return problem(end, 1, 'A blank must follow a quoted text; a quote inside one is written \\".');
+  }
+  return { value, end };
+}
+
+/**
+ * Where a regular expression ends, behind its closing slash; undefined when the text is no
+ * expression but a path such as /home/me/train.py. With a slash at the end of the first word it
+ * ends there; else only a single slash opens one that has blanks in it: /mul add/.
+ */
+function endOfRegex(text: string, from: number): number | undefined {
+  const wordEnd = endOfWord(text, from);
+  const isClosedWord = text[wordEnd - 1] === '/';
+  // From the second character on: // is a text.
+  for (let at = from + 2; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === '/') {
+      const end = at + 1;
+      if (end === text.length || skipBlanks(text, end) !== end) return end;
+      if (end <= wordEnd && !isClosedWord) return undefined;
+    }
+  }
+  return undefined;
+}
+
+const BLOCK = /^b([0-9a-f]{6,16})(_\d{1,9})?$/i;
+const SEGMENT = /^s([0-9a-f]{6,16})(?:_(\d{1,9}))?$/i;
+const PREFIXED_HEX = /^0x([0-9a-f]{1,16})$/i;
+/** Eight digits of which one is decimal: an address, and no word such as "deadbeef" or "cafe". */
+const BARE_HEX = /^(?=.*\d)[0-9a-f]{8,16}$/i;
+
+/** A word, or an address in one of its spellings. */
+function wordCondition(word: string): Condition {
+  const block = BLOCK.exec(word);
+  if (block?.[2] !== undefined) return { kind: 'allocation', label: word.toLowerCase() };
+  const segment = SEGMENT.exec(word);
+  if (segment !== null && (segment[2] !== undefined || BARE_HEX.test(segment[1]))) {
+    const nth = segment[2] === undefined ? undefined : Number(segment[2]);
+    return { kind: 'segment', address: hex(segment[1]), nth };
+  }
+  const prefixed = PREFIXED_HEX.exec(word);
+  if (prefixed !== null) {
+    return { kind: 'address', addresses: [hex(prefixed[1])], orText: undefined };
+  }
+  const addresses: bigint[] = [];
+  if (BARE_HEX.test(word)) addresses.push(hex(word));
+  // b is a digit too: b7f064c000000 may be the block's name without its number.
+  if (block !== null && BARE_HEX.test(block[1])) addresses.push(hex(block[1]));
+  return addresses.length === 0
+    ? { kind: 'text', text: word }
+    : { kind: 'address', addresses, orText: word };
+}
+
+const hex = (digits: string): bigint => BigInt(`0x${digits}`);
+
+const BLANKS = /\s*/y;
+const WORD = /\S*/y;
+
+function skipBlanks(text: string, at: number): number {
+  return endOf(BLANKS, text, at);
+}
+
+function endOfWord(text: string, at: number): number {
+  return endOf(WORD, text, at);
+}
+
+/** Where a sticky pattern that matches '' at least ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.exec(text);
+  return pattern.lastIndex;
+}
+
+const problem = (at: number, length: number, message: string): SearchProblem => ({
+  at,
+  length,
+  message,
+});
+
+const failed = (at: number, length: number, message: string): ParsedSearch => ({
+  terms: [],
+  problem: problem(at, length, message),
+});
+
+const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 39)}…` : text);

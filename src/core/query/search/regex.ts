@@ -1,0 +1,80 @@
+/** Regular expressions that cannot hang: RE2 syntax, time linear in the text whatever the pattern. */
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import type { SearchProblem } from './types.ts';
+
+/** Longer ones are pasted by mistake. */
+const MAX_LENGTH = 1000;
+/** Linear, but in text × program: x{1000} has a program of 1,002 steps, ten of them in a row take a second. */
+const MAX_PROGRAM = 2000;
+
+/** Any case, as words are; (?-i) makes a pattern strict. `problem.at` counts from the pattern's start. */
+export function compileRegex(
+  source: string,
+): { readonly test: (text: string) => boolean } | { readonly problem: SearchProblem } {
+  if (source.length > MAX_LENGTH) {
+    return refused(source, `is longer than ${MAX_LENGTH} characters`);
+  }
+  try {
+    const regex = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
+    if (regex.programSize() > MAX_PROGRAM) {
+      return refused(source, 'repeats too much to be searched for quickly: lower its {counts}');
+    }
+    return { test: (text) => regex.test(text) };
+  } catch (error) {
+    if (error instanceof RE2JSException) return { problem: explain(source, error) };
+    throw error;
+  }
+}
+
+function refused(source: string, what: string): { readonly problem: SearchProblem } {
+  return {
+    problem: { at: 0, length: source.length, message: `This regular expression ${what}.` },
+  };
+}
+
+/** What RE2 says, what would be right, and where: the part that it names, or the unmatched bracket. */
+function explain(source: string, error: RE2JSException): SearchProblem {
+  if (!(error instanceof RE2JSSyntaxException)) {
+    return { at: 0, length: source.length, message: `Wrong regular expression: ${error.message}.` };
+  }
+  const description = error.getDescription();
+  const part = error.getPattern() ?? '';
+  const at = placeOf(source, description, part);
+  const length = at + part.length <= source.length ? Math.max(1, part.length) : 1;
+  const advice = ADVICE.find(([word]) => description.includes(word))?.[1];
+  const message = `Wrong regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
+  return { at, length, message };
+}
+
+const ADVICE: readonly (readonly [string, string])[] = [
+  ['closing )', 'write \\( for a bracket itself'],
+  ['unexpected )', 'write \\) for a bracket itself'],
+  ['closing ]', 'write \\[ for a bracket itself'],
+  ['trailing backslash', 'write \\\\ for a backslash itself'],
+  ['missing argument', 'write a \\ before it to find the sign itself'],
+  ['Perl syntax', 'RE2 syntax has no look-around'],
+  ['escape sequence', 'RE2 syntax has no back references'],
+];
+
+function placeOf(source: string, description: string, part: string): number {
+  if (description.includes('closing )') || description.includes('unexpected )')) {
+    return unmatchedBracket(source);
+  }
+  if (description.includes('trailing backslash')) return source.length - 1;
+  return Math.max(0, source.lastIndexOf(part));
+}
+
+/** Position of the first ) without (, else of the last ( without ). */
+function unmatchedBracket(source: string): number {
+  const open: number[] = [];
+  let isClass = false;
+  for (let at = 0; at < source.length; at++) {
+    const char = source[at];
+    if (char === '\\') at++;
+    else if (isClass) isClass = char !== ']';
+    else if (char === '[') isClass = true;
+    else if (char === '(') open.push(at);
+    else if (char === ')' && open.pop() === undefined) return at;
+  }
+  return open.at(-1) ?? 0;
+}
