@@ -26,9 +26,14 @@ export const LAYERS = [
     imports: ['core/base', 'core/pickle'],
   },
   {
+    folder: 'core/compact',
+    does: "a snapshot's tables as few bytes, for reports; read back as if it were a pickle",
+    imports: ['core/base', 'core/snapshot'],
+  },
+  {
     folder: 'core/input',
     does: 'what the bytes are (pickle, gzip, zip, zstd, HTML, JSON), and unwrapping them',
-    imports: ['core/base', 'core/pickle', 'core/snapshot'],
+    imports: ['core/base', 'core/pickle', 'core/snapshot', 'core/compact'],
     packages: ['fflate', 'fzstd', 'pickleparser'],
   },
   {
@@ -50,6 +55,11 @@ export const LAYERS = [
   {
     folder: 'core/findings',
     does: 'detectors, one a file',
+    imports: CORE_BELOW_FINDINGS,
+  },
+  {
+    folder: 'core/export',
+    does: 'what other programs read: folded stacks, speedscope',
     imports: CORE_BELOW_FINDINGS,
   },
   {

@@ -1,0 +1,113 @@
+/** The file format of speedscope, https://www.speedscope.app/file-format-schema.json. */
+import { type FlameStack, noFrameText } from '../query/flame/flame-stacks.ts';
+import type { FlameGroup, FlameWeight } from '../query/flame/types.ts';
+
+export interface SpeedscopeFile {
+  readonly $schema: 'https://www.speedscope.app/file-format-schema.json';
+  readonly shared: { readonly frames: readonly SpeedscopeFrame[] };
+  readonly profiles: readonly SampledProfile[];
+  readonly name: string;
+  readonly activeProfileIndex: number;
+  readonly exporter: string;
+}
+
+interface SpeedscopeFrame {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+interface SampledProfile {
+  readonly type: 'sampled';
+  readonly name: string;
+  readonly unit: 'bytes' | 'none';
+  readonly startValue: number;
+  readonly endValue: number;
+  /** Indices into the frames, outermost first. */
+  readonly samples: readonly (readonly number[])[];
+  /** One a sample, in `unit`. */
+  readonly weights: readonly number[];
+}
+
+export interface SpeedscopeOptions {
+  /** What is shown: 'x.pickle, live at the peak'. */
+  readonly name: string;
+  readonly weight: FlameWeight;
+  /** Gives two profiles, for a weight cannot be negative: what grew, and what shrank. */
+  readonly isDifference: boolean;
+}
+
+export function speedscopeFile(
+  stacks: Iterable<FlameStack>,
+  { name, weight, isDifference }: SpeedscopeOptions,
+): SpeedscopeFile {
+  const frames = new FrameList();
+  const grew = new ProfileBuilder();
+  const shrank = new ProfileBuilder();
+  for (const { groups, value } of stacks) {
+    (value < 0 ? shrank : grew).add(
+      groups.map((group) => frames.indexOf(group)),
+      Math.abs(value),
+    );
+  }
+  const profiles = isDifference
+    ? [grew.finish(`${name}: grew`, weight), shrank.finish(`${name}: shrank`, weight)]
+    : [grew.finish(name, weight)];
+  return {
+    $schema: 'https://www.speedscope.app/file-format-schema.json',
+    shared: { frames: frames.list },
+    profiles,
+    name,
+    activeProfileIndex: 0,
+    exporter: 'vramscope',
+  };
+}
+
+class ProfileBuilder {
+  readonly #samples: (readonly number[])[] = [];
+  readonly #weights: number[] = [];
+
+  add(sample: readonly number[], weight: number): void {
+    this.#samples.push(sample);
+    this.#weights.push(weight);
+  }
+
+  finish(name: string, weight: FlameWeight): SampledProfile {
+    const unit = weight === 'active' || weight === 'allocated' ? 'bytes' : 'none';
+    const endValue = this.#weights.reduce((sum, own) => sum + own, 0);
+    const samples = this.#samples;
+    return {
+      type: 'sampled',
+      name,
+      unit,
+      startValue: 0,
+      endValue,
+      samples,
+      weights: this.#weights,
+    };
+  }
+}
+
+/** Each group once: they are the same object wherever they occur. */
+class FrameList {
+  readonly list: SpeedscopeFrame[] = [];
+  readonly #known = new Map<FlameGroup, number>();
+
+  indexOf(group: FlameGroup): number {
+    const known = this.#known.get(group);
+    if (known !== undefined) return known;
+    this.#known.set(group, this.list.length);
+    return this.list.push(frameOf(group)) - 1;
+  }
+}
+
+/** File and line are named where the box has one place: a module has many files. */
+function frameOf(group: FlameGroup): SpeedscopeFrame {
+  if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
+  const { label, place, frame } = group;
+  if (place === '') return { name: label };
+  const hasLine = place.endsWith(`:${frame.line}`);
+  return hasLine
+    ? { name: label, file: frame.filename, line: frame.line }
+    : { name: label, file: frame.filename };
+}
