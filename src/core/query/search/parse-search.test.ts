@@ -154,7 +154,7 @@ describe('what cannot be read', () => {
       parseSearch(text);
       parseSearch(`"${text}`);
       parseSearch(`/${text}/`);
-      expect(performance.now() - begun).toBeLessThan(300);
+      expect(performance.now() - begun).toBeLessThan(2000);
     },
   );
 });
