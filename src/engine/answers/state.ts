@@ -37,13 +37,12 @@ export interface StateSegmentsRequest extends StateRequest {
   readonly colorBy: ColorBy;
   /** Colours of the palette. */
   readonly classes: number;
+  readonly search: string;
 }
 
 export interface StateSegments {
   readonly rows: readonly SegmentRow[];
   readonly bars: SegmentBars;
-  /** Class of the block that each pixel of the bars shows; 0 where there is none. */
-  readonly classOf: Uint8Array;
 }
 
 export interface StateBlock extends PlacedBlock {
@@ -73,12 +72,13 @@ export const stateAnswers: Answers<StateQueries> = {
   stateSegments(device, request) {
     const { state, grouped } = device.once(stateReader).at(request.event, request.order);
     const shown = grouped.order.subarray(request.from, request.to);
-    const bars = segmentBars(state, shown, request.width, undefined);
-    const classes = device.classesBy(request.colorBy, request.classes);
-    const classOf = Uint8Array.from(bars.allocation, (id) => (id < 0 ? 0 : classes[id]));
+    const classOf = device.classesBy(request.colorBy, request.classes);
+    const matches = device.matches(request.search, request.event).mask;
+    const bars = segmentBars(state, shown, request.width, { matches, classOf });
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
     const { allocation, used, isPending, isMatch } = bars;
-    return transferring({ rows, bars, classOf }, [allocation, used, isPending, isMatch, classOf]);
+    const parts = [allocation, used, isPending, isMatch, bars.classOf];
+    return transferring({ rows, bars }, parts);
   },
   stateBlock(device, { event, order, allocation, step, place }) {
     const ordered = device.once(stateReader).at(event, order);

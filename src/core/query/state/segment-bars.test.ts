@@ -5,7 +5,7 @@ import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
 import { BlockState } from '../../snapshot/tables.ts';
-import { segmentBars } from './segment-bars.ts';
+import { type BarLook, segmentBars } from './segment-bars.ts';
 import { StateReader } from './state-reader.ts';
 import type { AllocatorState } from './types.ts';
 
@@ -24,6 +24,11 @@ function covers({ segments, blocks }: AllocatorState, row: number, x: number, wi
   return found;
 }
 
+/** Class 5 for the first allocation, 6 for the second and so on. */
+function look(matches?: Uint8Array): BarLook {
+  return { matches, classOf: Uint8Array.from({ length: 200 }, (_, id) => 5 + (id % 200)) };
+}
+
 function stateOf(text: string): AllocatorState {
   const [context] = contextsOf(snapshotFromText(text).snapshot);
   return new StateReader(context).at(Infinity, 'address').state;
@@ -35,7 +40,7 @@ describe('a bar', () => {
       fc.property(allocatorProgram([]), fc.constantFrom(1, 3, 7, 40), (lines, width) => {
         const state = stateOf(lines.join('\n'));
         const rows = Int32Array.from({ length: state.segments.length }, (_, row) => row);
-        const bars = segmentBars(state, rows, width, undefined);
+        const bars = segmentBars(state, rows, width, look());
         for (const row of rows) {
           for (let x = 0; x < width; x++) {
             const at = row * width + x;
@@ -56,17 +61,18 @@ describe('a bar', () => {
 
   it('keeps a block visible that is far thinner than a pixel', () => {
     const state = stateOf('+big 8Gi @a.py:1 f\n-big\n+tiny 2Mi at=0x7f0000000000 @b.py:1 g');
-    const { allocation, used } = segmentBars(state, Int32Array.of(0), 10, undefined);
+    const { allocation, used, classOf } = segmentBars(state, Int32Array.of(0), 10, look());
     expect([...allocation]).toEqual([1, -1, -1, -1, -1, -1, -1, -1, -1, -1]);
     expect(used[0]).toBe(1);
+    expect([...classOf]).toEqual([6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
   it('shows a match before larger blocks that do not match', () => {
     const state = stateOf('+a 4Mi @a.py:1 f\n+b 2Mi @b.py:1 g\n+c 3Mi @c.py:1 h');
-    const found = segmentBars(state, Int32Array.of(0), 1, Uint8Array.of(0, 1, 0));
+    const found = segmentBars(state, Int32Array.of(0), 1, look(Uint8Array.of(0, 1, 0)));
     expect([...found.allocation]).toEqual([1]);
     expect([...found.isMatch]).toEqual([1]);
-    const none = segmentBars(state, Int32Array.of(0), 1, Uint8Array.of(0, 0, 0));
+    const none = segmentBars(state, Int32Array.of(0), 1, look(Uint8Array.of(0, 0, 0)));
     expect([...none.allocation]).toEqual([0]);
     expect([...none.isMatch]).toEqual([0]);
   });
@@ -76,7 +82,7 @@ describe('a bar', () => {
     const { state } = new StateReader(context).at(6195, 'address');
     const rows = Int32Array.from({ length: state.segments.length }, (_, row) => row);
     const width = 2000;
-    const { used } = segmentBars(state, rows, width, undefined);
+    const { used } = segmentBars(state, rows, width, look());
     for (const row of rows) {
       const share =
         used.subarray(row * width, (row + 1) * width).reduce((sum, u) => sum + u, 0) /

@@ -17,14 +17,22 @@ export interface SegmentBars {
   readonly isPending: Uint8Array;
   /** 1 where the block that is shown matches; all are 1 when nothing is searched for. */
   readonly isMatch: Uint8Array;
+  /** Colour class of the block that is shown; 0 where none is. */
+  readonly classOf: Uint8Array;
 }
 
-/** @param matches 1 for each allocation that the search found; undefined without a search */
+/** A byte an allocation each. */
+export interface BarLook {
+  /** 1 for those that the search found; undefined without a search. */
+  readonly matches: Uint8Array | undefined;
+  readonly classOf: Uint8Array;
+}
+
 export function segmentBars(
   state: AllocatorState,
   rows: Int32Array,
   width: number,
-  matches: Uint8Array | undefined,
+  { matches, classOf }: BarLook,
 ): SegmentBars {
   const bars: SegmentBars = {
     width,
@@ -32,6 +40,7 @@ export function segmentBars(
     used: new Uint8Array(rows.length * width),
     isPending: new Uint8Array(rows.length * width),
     isMatch: new Uint8Array(rows.length * width),
+    classOf: new Uint8Array(rows.length * width),
   };
   const cover = new Float64Array(width);
   const best = new Float64Array(width);
@@ -39,6 +48,9 @@ export function segmentBars(
     cover.fill(0);
     best.fill(0);
     paintSegment(state, row, matches, { bars, from: i * width, cover, best });
+  });
+  bars.allocation.forEach((id, at) => {
+    if (id >= 0) bars.classOf[at] = classOf[id];
   });
   return bars;
 }

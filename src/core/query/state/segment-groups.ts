@@ -54,26 +54,34 @@ export function groupSegments(
   by: SegmentOrder,
 ): GroupedSegments {
   const order = Int32Array.from({ length: segments.length }, (_, row) => row);
-  order.sort((a, b) => compareGroups(segments, a, b) || compareWithin(segments, a, b, by));
+  const ranks = streamRanks(trace);
+  const compare = (a: number, b: number) => compareGroups(segments, ranks, a, b);
+  order.sort((a, b) => compare(a, b) || compareWithin(segments, a, b, by));
   const groups: SegmentGroup[] = [];
   for (let first = 0; first < order.length; ) {
     let end = first + 1;
-    while (end < order.length && compareGroups(segments, order[first], order[end]) === 0) end++;
+    while (end < order.length && compare(order[first], order[end]) === 0) end++;
     groups.push(groupOf(segments, trace, order.subarray(first, end), first));
     first = end;
   }
   return { groups, order, totals: totalsOf(segments, order) };
 }
 
+/** Streams by handle, the default stream first: the file names them in no order. */
+function streamRanks({ streams }: DeviceTrace): readonly number[] {
+  const sorted = [...streams].sort((a, b) => (a.handle < b.handle ? -1 : 1));
+  return streams.map((stream) => sorted.indexOf(stream));
+}
+
 /** Default pool before private ones, large before small; blocks without a segment last. */
-function compareGroups(s: SegmentStates, a: number, b: number): number {
+function compareGroups(s: SegmentStates, ranks: readonly number[], a: number, b: number): number {
   const isNone = (row: number) => Number(s.kind[row] === SegmentKind.None);
   return (
     isNone(a) - isNone(b) ||
     s.pool[a] - s.pool[b] ||
     s.isSmall[a] - s.isSmall[b] ||
     s.kind[a] - s.kind[b] ||
-    s.stream[a] - s.stream[b]
+    ranks[s.stream[a]] - ranks[s.stream[b]]
   );
 }
 
