@@ -77,7 +77,7 @@ function freeStack(
 const NO_COMPILE_CONTEXT = 'N/A';
 
 /** Labels that the alloc event carries; none for an allocation from before the trace. */
-function contextTexts(
+export function contextTexts(
   { snapshot, trace }: DeviceContext,
   event: EventIndex,
 ): Pick<AllocationDetails, 'compileContext' | 'userMetadata' | 'category' | 'forwardFrames'> {
