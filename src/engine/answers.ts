@@ -1,13 +1,19 @@
 /** All questions that the page can ask about a device. One line each here for a feature of answers/. */
 import { type AllocationQueries, allocationAnswers } from './answers/allocation.ts';
+import { type FlameQueries, flameAnswers } from './answers/flame.ts';
 import { type StateQueries, stateAnswers } from './answers/state.ts';
 import { type TimelineQueries, timelineAnswers } from './answers/timeline.ts';
 import type { Answers } from './queries.ts';
 
-export interface DeviceQueries extends AllocationQueries, StateQueries, TimelineQueries {}
+export interface DeviceQueries
+  extends AllocationQueries,
+    FlameQueries,
+    StateQueries,
+    TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
   ...allocationAnswers,
+  ...flameAnswers,
   ...stateAnswers,
   ...timelineAnswers,
 };

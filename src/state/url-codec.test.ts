@@ -20,8 +20,9 @@ const label = fc
 const text = fc.string({ unit: 'grapheme' });
 const flame: fc.Arbitrary<FlameView> = fc.record({
   of: fc.constantFrom('cursor', 'peak', 'end', 'window', 'difference'),
-  weight: fc.constantFrom('bytes', 'count', 'lifetime'),
-  by: fc.constantFrom('stack', 'function', 'file', 'module'),
+  weight: fc.constantFrom('bytes', 'allocated', 'count', 'lifetime'),
+  by: fc.constantFrom('line', 'stack', 'function', 'file', 'module'),
+  frames: fc.constantFrom('own', 'known', 'all'),
   inverted: fc.boolean(),
   root: fc.option(text, { nil: undefined }),
 });

@@ -43,8 +43,9 @@ export interface ParsedUrl {
 const AXES: readonly TimeAxis[] = ['event', 'time'];
 const COLORINGS: readonly ColorBy[] = ['stack', 'size', 'category'];
 const FLAME_OF: readonly FlameView['of'][] = ['cursor', 'peak', 'end', 'window', 'difference'];
-const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'count', 'lifetime'];
-const FLAME_BY: readonly FlameView['by'][] = ['stack', 'function', 'file', 'module'];
+const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
+const FLAME_BY: readonly FlameView['by'][] = ['line', 'stack', 'function', 'file', 'module'];
+const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 const LINES: readonly CounterName[] = [
   'requestedBytes',
   'allocatedBytes',
@@ -86,6 +87,7 @@ function writeFlame(params: URLSearchParams, flame: FlameView): void {
   if (flame.of !== DEFAULT_FLAME.of) params.set('flame', flame.of);
   if (flame.weight !== DEFAULT_FLAME.weight) params.set('weight', flame.weight);
   if (flame.by !== DEFAULT_FLAME.by) params.set('by', flame.by);
+  if (flame.frames !== DEFAULT_FLAME.frames) params.set('frames', flame.frames);
   if (flame.inverted) params.set('from', 'callees');
   if (flame.root !== undefined) params.set('root', flame.root);
 }
@@ -154,6 +156,7 @@ function readFlame(read: Reader): FlameView {
     of: read.value('flame', oneOf(FLAME_OF)) ?? DEFAULT_FLAME.of,
     weight: read.value('weight', oneOf(FLAME_WEIGHT)) ?? DEFAULT_FLAME.weight,
     by: read.value('by', oneOf(FLAME_BY)) ?? DEFAULT_FLAME.by,
+    frames: read.value('frames', oneOf(FLAME_FRAMES)) ?? DEFAULT_FLAME.frames,
     inverted: read.value('from', oneOf(['callees'])) !== undefined,
     root: read.value('root', anyText),
   };

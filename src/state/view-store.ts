@@ -6,6 +6,8 @@
  * stop at it. A commit (a range zoomed to, an allocation selected) gets an entry in the history.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { FlameOf } from '../core/query/flame/flame-set.ts';
+import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/query/flame/types.ts';
 import type { CounterName } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import type { ColorBy, TimeAxis } from '../core/timeline/types.ts';
@@ -33,9 +35,11 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 /** Which allocations the flame graph adds up, by what, and how it shows them. */
 export interface FlameView {
   /** Live at the cursor, at the peak, at the end; allocated in the window; mark against cursor. */
-  readonly of: 'cursor' | 'peak' | 'end' | 'window' | 'difference';
-  readonly weight: 'bytes' | 'count' | 'lifetime';
-  readonly by: 'stack' | 'function' | 'file' | 'module';
+  readonly of: FlameOf;
+  readonly weight: FlameWeight;
+  readonly by: FlameGrouping;
+  /** Which frames get boxes. */
+  readonly frames: FlameFrames;
   /** Callees at the root, callers above them. */
   readonly inverted: boolean;
   /** The frame zoomed into, written by the flame graph; undefined for the whole. */
@@ -84,7 +88,8 @@ export interface ViewState {
 export const DEFAULT_FLAME: FlameView = {
   of: 'peak',
   weight: 'bytes',
-  by: 'stack',
+  by: 'line',
+  frames: 'known',
   inverted: false,
   root: undefined,
 };

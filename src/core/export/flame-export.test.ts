@@ -21,7 +21,7 @@ const DRAWN = snapshotFromText(`
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 
 const stacksOf = (context: DeviceContext, set: FlameSet, shape = LINES) =>
-  flameStacks(new FlameStudy(context).flame(shape, { set, weight: 'active' }));
+  flameStacks(new FlameStudy(context).flame(shape, { set, weight: 'bytes' }));
 
 describe('folded stacks', () => {
   it('have a line a stack, its frames parted by semicolons', () => {
@@ -88,7 +88,7 @@ describe('speedscope', () => {
     const set: FlameSet = { kind: 'live', event: DRAWN.eventOf('+B') };
     const file = speedscopeFile(stacksOf(CONTEXT, set), {
       name: 'x',
-      weight: 'active',
+      weight: 'bytes',
       isDifference: false,
     });
     expect(file.shared.frames).toEqual([
@@ -114,7 +114,7 @@ describe('speedscope', () => {
     const [before, after] = [allocations.start[900], allocations.start[2000]];
     const file = speedscopeFile(
       stacksOf(context, { kind: 'difference', before, after }, { by: 'module', frames: 'own' }),
-      { name: 'leak', weight: 'active', isDifference: true },
+      { name: 'leak', weight: 'bytes', isDifference: true },
     );
     const [grew, shrank] = file.profiles.map(({ endValue }) => endValue);
     const { activeBytes } = context.replay.countersAt(after);
@@ -128,7 +128,7 @@ describe('speedscope', () => {
       const set: FlameSet = { kind: 'live', event: context.trace.events.length - 1 };
       const file = speedscopeFile(stacksOf(context, set), {
         name,
-        weight: 'active',
+        weight: 'bytes',
         isDifference: false,
       });
       expect(file.profiles[0].endValue).toBe(context.replay.end.activeBytes);

@@ -73,7 +73,7 @@ class ProfileBuilder {
   }
 
   finish(name: string, weight: FlameWeight): SampledProfile {
-    const unit = weight === 'active' || weight === 'allocated' ? 'bytes' : 'none';
+    const unit = weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none';
     const endValue = this.#weights.reduce((sum, own) => sum + own, 0);
     const samples = this.#samples;
     return {

@@ -34,6 +34,10 @@ export class FlameRows {
     this.#entries = this.#byStack ? stackEntries(weighed) : groupEntries(weighed, groups.length);
   }
 
+  get length(): number {
+    return this.#entries.length;
+  }
+
   /** Rows from <= i < to in the order asked for; the order of rows that are equal in it is stable. */
   page(order: FlameOrder, from: number, to: number): FlameTable {
     if (order.by !== this.#order?.by || order.descending !== this.#order.descending) {

@@ -55,7 +55,7 @@ const MI = 2 ** 20;
 
 describe('boxes', () => {
   it('stand below their callers, the largest first', () => {
-    const graph = graphOf(TREE_CONTEXT, { set: live(TREE.eventOf('+C')), weight: 'active' });
+    const graph = graphOf(TREE_CONTEXT, { set: live(TREE.eventOf('+C')), weight: 'bytes' });
     expect(labels(graph)).toEqual(['all', 'main', 'step', 'forward', 'forward', 'step', 'update']);
     expect([...graph.boxes.value]).toEqual([8, 8, 6, 4, 2, 2, 2].map((n) => n * MI));
     expect([...graph.boxes.parent]).toEqual([-1, 0, 1, 2, 2, 1, 5]);
@@ -65,7 +65,7 @@ describe('boxes', () => {
   it('stand below their callees when it is turned round', () => {
     const graph = graphOf(
       TREE_CONTEXT,
-      { set: live(TREE.eventOf('+C')), weight: 'active' },
+      { set: live(TREE.eventOf('+C')), weight: 'bytes' },
       { by: 'function', inverted: true },
     );
     expect(labels(graph)).toEqual(['all', 'forward', 'step', 'main', 'update', 'step', 'main']);
@@ -82,7 +82,7 @@ describe('boxes', () => {
   });
 
   it('too small to see are put together and counted', () => {
-    const options = { set: live(TREE.eventOf('+C')), weight: 'active' } as const;
+    const options = { set: live(TREE.eventOf('+C')), weight: 'bytes' } as const;
     const graph = graphOf(TREE_CONTEXT, options, { smallestShare: 0.3 });
     expect(labels(graph)).toEqual(['all', 'main', 'step', 'forward', 'all', 'all']);
     expect([...graph.boxes.hidden]).toEqual([0, 0, 0, 0, 1, 1]);
@@ -90,7 +90,7 @@ describe('boxes', () => {
   });
 
   it('can be zoomed into by their path, and a path that is not there leads as far as it does', () => {
-    const options = { set: live(TREE.eventOf('+C')), weight: 'active' } as const;
+    const options = { set: live(TREE.eventOf('+C')), weight: 'bytes' } as const;
     const whole = graphOf(TREE_CONTEXT, options);
     const path = [1, 2].map((box) => whole.groupKeys[whole.boxes.group[box]]).join('.');
     const zoomed = graphOf(TREE_CONTEXT, options, { root: path });
@@ -108,7 +108,7 @@ describe('boxes', () => {
 describe('weights', () => {
   it('tell a block whose free is pending from one that is allocated', () => {
     const set = live(TREE.eventOf('-B?'));
-    expect(graphOf(TREE_CONTEXT, { set, weight: 'active' }).total.value).toBe(12 * MI);
+    expect(graphOf(TREE_CONTEXT, { set, weight: 'bytes' }).total.value).toBe(12 * MI);
     expect(graphOf(TREE_CONTEXT, { set, weight: 'allocated' }).total.value).toBe(8 * MI);
   });
 
@@ -136,7 +136,7 @@ describe('weights', () => {
     const [before, after] = [TREE.eventOf('+A'), TREE.eventOf('+D')];
     const graph = graphOf(TREE_CONTEXT, {
       set: { kind: 'difference', before, after },
-      weight: 'active',
+      weight: 'bytes',
     });
     // A (2) went, B (4), C (2) and D (6) came.
     expect(graph.total).toMatchObject({ value: 10 * MI, magnitude: 14 * MI, count: 2 });
@@ -145,9 +145,9 @@ describe('weights', () => {
   it('leave out what does not match, or say how much of it does', () => {
     const set = live(TREE.eventOf('+C'));
     const matches = Uint8Array.of(1, 0, 0, 0);
-    const shown = graphOf(TREE_CONTEXT, { set, weight: 'active', matches });
+    const shown = graphOf(TREE_CONTEXT, { set, weight: 'bytes', matches });
     expect(shown.total).toMatchObject({ value: 8 * MI, matched: 2 * MI });
-    const alone = graphOf(TREE_CONTEXT, { set, weight: 'active', matches, onlyMatches: true });
+    const alone = graphOf(TREE_CONTEXT, { set, weight: 'bytes', matches, onlyMatches: true });
     expect(alone.total).toMatchObject({ value: 2 * MI, matched: 2 * MI });
   });
 });
@@ -155,7 +155,7 @@ describe('weights', () => {
 describe('tables', () => {
   const rowsOf = (by: FlameGrouping, set: FlameSet) =>
     new FlameStudy(TREE_CONTEXT)
-      .flame({ by, frames: 'known' }, { set, weight: 'active' })
+      .flame({ by, frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'total', descending: true }, 0, 100)
       .rows.map(({ group, self, total, count }) => [
         group.kind === 'frame' ? `${group.label} ${group.place}`.trim() : group.reason,
@@ -176,7 +176,7 @@ describe('tables', () => {
 
   it('by stack have a row a call stack, and lead to its box', () => {
     const study = new FlameStudy(TREE_CONTEXT);
-    const options = { set: live(TREE.eventOf('+D')), weight: 'active' } as const;
+    const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const shape = { by: 'stack', frames: 'known' } as const;
     const { rows, length } = study
       .flame(shape, options)
@@ -193,7 +193,7 @@ describe('tables', () => {
 
   it('sort by any column, both ways', () => {
     const study = new FlameStudy(TREE_CONTEXT);
-    const options = { set: live(TREE.eventOf('+D')), weight: 'active' } as const;
+    const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const { rows } = study.flame({ by: 'function', frames: 'known' }, options);
     const order = (by: FlameOrderBy, descending: boolean) =>
       rows
@@ -216,14 +216,14 @@ describe('allocations without a frame', () => {
       +C 2Mi @/usr/lib/python3.12/queue.py:5 get
     `);
     const [context] = contextsOf(snapshot);
-    const graph = graphOf(context, { set: live(1), weight: 'active' }, { frames: 'own' });
+    const graph = graphOf(context, { set: live(1), weight: 'bytes' }, { frames: 'own' });
     expect(labels(graph).sort()).toEqual([
       'all',
       'before-recording',
       'no-python-stack',
       'none-shown',
     ]);
-    expect(labels(graphOf(context, { set: live(1), weight: 'active' }))).toContain('get');
+    expect(labels(graphOf(context, { set: live(1), weight: 'bytes' }))).toContain('get');
   });
 });
 
@@ -234,7 +234,7 @@ describe('real captures', () => {
     const [before, after] = [bounds[10 + 1], bounds[30 + 1]];
     const set: FlameSet = { kind: 'difference', before, after };
     const { rows } = new FlameStudy(context)
-      .flame({ by: 'line', frames: 'known' }, { set, weight: 'active' })
+      .flame({ by: 'line', frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'telling', descending: true }, 0, 3);
     const [first] = rows;
     expect(first.group).toMatchObject({ label: 'leak_output_list', frame: { line: 262 } });
@@ -262,7 +262,7 @@ describe('real captures', () => {
             frames: FRAMES[(event + 3) % 3],
             inverted: event % 2 === 0,
           };
-          const active = graphOf(context, { set: live(event), weight: 'active' }, shape);
+          const active = graphOf(context, { set: live(event), weight: 'bytes' }, shape);
           expect(active.total.value, `${name} active at ${event}`).toBe(counters.activeBytes);
           const allocated = graphOf(context, { set: live(event), weight: 'allocated' }, shape);
           expect(allocated.total.value, `${name} at ${event}`).toBe(counters.allocatedBytes);
@@ -282,12 +282,12 @@ it('adds up to the counters after every event of any program, and differences to
       const other = (seed % (events + 1)) - 1;
       for (let event = -1; event < events; event++) {
         const [then, now] = [drawn.counters[0][other + 1], drawn.counters[0][event + 1]];
-        const active = graphOf(context, { set: live(event), weight: 'active' }, { by });
+        const active = graphOf(context, { set: live(event), weight: 'bytes' }, { by });
         expect(active.total.value).toBe(now.activeBytes);
         const allocated = graphOf(context, { set: live(event), weight: 'allocated' }, { by });
         expect(allocated.total.value).toBe(now.allocatedBytes);
         const set: FlameSet = { kind: 'difference', before: other, after: event };
-        const difference = graphOf(context, { set, weight: 'active' }, { by, inverted: true });
+        const difference = graphOf(context, { set, weight: 'bytes' }, { by, inverted: true });
         expect(difference.total.value).toBe(now.activeBytes - then.activeBytes);
       }
     }),
@@ -305,7 +305,7 @@ it('is as wide as its boxes: what is in no box above is in one too small, or its
         const [context] = contextsOf(snapshotFromText(lines.join('\n')).snapshot);
         const last = context.trace.events.length - 1;
         const set: FlameSet = { kind: 'difference', before: last >> 1, after: last };
-        const { boxes } = graphOf(context, { set, weight: 'active' }, { smallestShare, inverted });
+        const { boxes } = graphOf(context, { set, weight: 'bytes' }, { smallestShare, inverted });
         const inside = boxes.selfMagnitude.slice();
         for (let box = boxes.length - 1; box > 0; box--) inside[boxes.parent[box]] += inside[box];
         expect(inside).toEqual(boxes.magnitude);

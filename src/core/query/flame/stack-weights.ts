@@ -105,7 +105,7 @@ function weigher(
 ): (id: number) => number {
   const { sizeBytes, start, end } = table;
   switch (weight) {
-    case 'active':
+    case 'bytes':
     case 'allocated':
       return (id) => sizeBytes[id];
     case 'count':

@@ -15,13 +15,13 @@ export type FlameSet =
   | { readonly kind: 'difference'; readonly before: EventIndex; readonly after: EventIndex };
 
 /**
- * How much an allocation counts. Bytes are block bytes, rounding included, so that a total is a
- * counter of the allocator: 'active' until the free completed, 'allocated' until it was requested.
- * 'count' is 1, 'lifetime' block bytes times the time they were held: byte microseconds, or byte
- * events where the trace has no times. Both take what 'active' takes. What began before the trace
- * or outlived it counts from its first and to its last event.
+ * How much an allocation counts. Bytes are those of its block, rounding included, so that a total is
+ * a counter of the allocator. bytes: active, until its free completed. allocated: until its free was
+ * requested. count: 1. lifetime: block bytes times the time they were held, in byte microseconds, or
+ * byte events where the trace has no times; what began before the trace or outlived it counts from
+ * its first and to its last event. These two take what 'bytes' takes.
  */
-export type FlameWeight = 'active' | 'allocated' | 'count' | 'lifetime';
+export type FlameWeight = 'bytes' | 'allocated' | 'count' | 'lifetime';
 
 /**
  * What a box, and a row of the table, stands for: a source line, or all lines of a function, a file
