@@ -13,7 +13,7 @@ import { timeOfEventUs } from '../event-times.ts';
 import { stackKind } from '../stacks.ts';
 import type { FrameView } from '../types.ts';
 import { earlierUses } from './earlier-uses.ts';
-import { SegmentEvents } from './segment-events.ts';
+import { isSegmentAction, SegmentEvents } from './segment-events.ts';
 import type { EventDetails, EventPair, EventRow } from './types.ts';
 
 /** Reads events of one device; keeps what tables of them need (12 MB at 1.9 M allocations). */
@@ -158,8 +158,4 @@ export class EventReader {
     const inTrace = all.filter((other) => other !== BEFORE_TRACE && other !== NEVER);
     return [...new Set(inTrace)].filter((other) => other !== event);
   }
-}
-
-function isSegmentAction(action: number): boolean {
-  return action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
 }

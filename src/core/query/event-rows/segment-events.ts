@@ -6,6 +6,10 @@ import type { DeviceContext } from '../device-context.ts';
 /** Row of the replay's SegmentSpanTable. */
 type SpanIndex = number;
 
+export function isSegmentAction(action: number): boolean {
+  return action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
+}
+
 export class SegmentEvents {
   readonly #events: EventTable;
   readonly #spans: SegmentSpanTable;
@@ -77,8 +81,7 @@ function earlierSegments({ action, address, length }: EventTable): Map<EventInde
   const uses = new Map<EventIndex, number>();
   const ended = new Map<number, number>();
   for (let event = 0; event < length; event++) {
-    if (action[event] < TraceAction.SegmentAlloc || action[event] > TraceAction.SegmentUnmap)
-      continue;
+    if (!isSegmentAction(action[event])) continue;
     const before = ended.get(address[event]) ?? 0;
     if (before > 0) uses.set(event, before);
     const isEnd =
