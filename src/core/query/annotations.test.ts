@@ -75,6 +75,19 @@ describe('ranges', () => {
     expect(unpairedAnnotations(annotations)).toBe(2);
   });
 
+  test('that lost their START or END in a flood are moments, and pile up no levels', () => {
+    const flood = Array.from({ length: 1000 }, (_, i): Mark => ['START', `s${i}`, 101 + i / 100]);
+    const ends = Array.from({ length: 1000 }, (_, i): Mark => ['END', `e${i}`, 121 + i / 100]);
+    const spans = spansOf(...flood, ...ends);
+    expect(spans).toHaveLength(2000);
+    expect(Math.max(...spans.map(({ depth }) => depth))).toBeLessThan(18);
+    const wide = spans.filter(({ startUs, endUs }) => endUs > startUs);
+    expect(wide.map(({ name }) => name).sort()).toEqual([
+      ...['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'],
+      ...['s992', 's993', 's994', 's995', 's996', 's997', 's998', 's999'],
+    ]);
+  });
+
   test('of the device, or of none in the file, are shown', () => {
     const marks: Mark[] = [0, 1, -1, 7].flatMap((device): Mark[] => [
       ['START', `on ${device}`, 110, device],

@@ -21,6 +21,12 @@ export interface AnnotationSource {
   readonly trace: Pick<DeviceTrace, 'device' | 'kind' | 'events'>;
 }
 
+/**
+ * Ranges under way when the recording began or ended: a stack of annotations is hardly deeper. What
+ * else lacks its START or END lost it some other way, and where it began or ended nobody knows.
+ */
+const MOST_UNDER_WAY = 8;
+
 /** Times on the recorder's clock; NaN where START or END was not in the file. */
 interface Range {
   readonly name: StringIndex;
@@ -31,8 +37,8 @@ interface Range {
 /**
  * Ranges that concern a device, by start, outer before inner. Empty when its events carry no times,
  * for then nothing says where a range lies. `endEvent` is one past the last event inside, so a
- * range without events has startEvent = endEvent. A missing START or END is taken as the trace's
- * first or last moment.
+ * range without events has startEvent = endEvent. Where START or END is missing, the eight nearest to
+ * the edge of the trace reach to it; the others are the one moment that is known of them.
  */
 export function annotationSpans({ snapshot, trace }: AnnotationSource): AnnotationSpan[] {
   const { timeUs } = trace.events;
@@ -40,11 +46,10 @@ export function annotationSpans({ snapshot, trace }: AnnotationSource): Annotati
   const originUs = timeUs[0];
   const lastUs = originUs + durationUs(trace.events);
   const isOwn = ownDevices(snapshot, trace.kind === 'host' ? undefined : trace.device);
-  const bounded = pairRanges(snapshot.annotations, isOwn).map((range) => ({
+  const ranges = pairRanges(snapshot.annotations, isOwn);
+  const bounded = boundRanges(ranges, originUs, lastUs).map((range) => ({
+    ...range,
     name: snapshot.strings.get(range.name),
-    complete: !Number.isNaN(range.startUs) && !Number.isNaN(range.endUs),
-    startUs: Number.isNaN(range.startUs) ? Math.min(originUs, range.endUs) : range.startUs,
-    endUs: Number.isNaN(range.endUs) ? Math.max(lastUs, range.startUs) : range.endUs,
   }));
   bounded.sort((a, b) => a.startUs - b.startUs || b.endUs - a.endUs);
   const lanes = new Lanes();
@@ -57,6 +62,29 @@ export function annotationSpans({ snapshot, trace }: AnnotationSource): Annotati
     endEvent: upperBound(timeUs, endUs),
     complete,
   }));
+}
+
+/** Gives each range both its ends, see {@link annotationSpans}. */
+function boundRanges(ranges: readonly Range[], originUs: number, lastUs: number) {
+  const known = ({ startUs, endUs }: Range) => (Number.isNaN(startUs) ? endUs : startUs);
+  const open = ranges.filter(({ endUs }) => Number.isNaN(endUs));
+  const unstarted = ranges.filter(({ startUs }) => Number.isNaN(startUs));
+  const underWay = new Set([
+    ...open.sort((a, b) => known(b) - known(a)).slice(0, MOST_UNDER_WAY),
+    ...unstarted.sort((a, b) => known(a) - known(b)).slice(0, MOST_UNDER_WAY),
+  ]);
+  return ranges.map((range) => {
+    const moment = known(range);
+    const reaches = underWay.has(range);
+    const from = reaches ? Math.min(originUs, moment) : moment;
+    const to = reaches ? Math.max(lastUs, moment) : moment;
+    return {
+      name: range.name,
+      complete: !Number.isNaN(range.startUs) && !Number.isNaN(range.endUs),
+      startUs: Number.isNaN(range.startUs) ? from : range.startUs,
+      endUs: Number.isNaN(range.endUs) ? to : range.endUs,
+    };
+  });
 }
 
 /** How many STARTs and ENDs found no partner, over all devices. */

@@ -22,6 +22,6 @@ export function sessionInfo(
 function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
   const unpaired = unpairedAnnotations(snapshot.annotations);
   if (unpaired === 0) return [];
-  const message = `${unpaired} annotations lack their START or END: they reach to the edge of the recording.`;
+  const message = `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
   return [{ code: 'unpaired-annotation', message }];
 }
