@@ -3,6 +3,7 @@ import './ui/theme/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
+import { createAnalysisClient } from './engine/analysis/client.ts';
 import { createSessionClient } from './engine/client.ts';
 import { createIdleCounter } from './engine/idle.ts';
 import { createMarks, type MarkTimes } from './engine/marks.ts';
@@ -15,6 +16,7 @@ import { limitConnections } from './ui/app/connection-policy.ts';
 import { loadViews } from './ui/app/late-views.ts';
 import { createOpener } from './ui/app/opener.ts';
 import { ServicesContext } from './ui/app/services.ts';
+import { createFindingsKeeper } from './ui/findings/findings-keeper.ts';
 
 declare global {
   interface Window {
@@ -45,6 +47,9 @@ function start(root: HTMLElement): void {
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
   const session = createSessionClient({ idle, marks });
+  const lend = (port: MessagePort) => session.lend({ port });
+  const analysis = createAnalysisClient({ lend, idle });
+  const findings = createFindingsKeeper({ analysis, idle, marks });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
   const urlSync = startUrlSync({
     store: stores.view,
@@ -69,7 +74,7 @@ function start(root: HTMLElement): void {
   createRoot(root).render(
     <StrictMode>
       <StoresContext value={stores}>
-        <ServicesContext value={{ session, opener, marks, idle, notices }}>
+        <ServicesContext value={{ session, analysis, findings, opener, marks, idle, notices }}>
           <App />
         </ServicesContext>
       </StoresContext>

@@ -88,12 +88,14 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     churning === undefined
       ? ''
       : ` Sizes churn: ${placeOf(study.input.stacks.topUserFrameView(churning.stack))} asked for ${plural(churning.sizes, 'different size')} from ${formatBytes(churning.smallestBytes)} to ${formatBytes(churning.largestBytes)}, and blocks cached for one do not fit the next.`;
+  const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${percent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',
     severity,
     bytes: excessBytes,
-    claim: `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${percent(share)}) was lost to gaps and to cached blocks that no request fitted.${pinText}${churnText}`,
+    headline,
+    claim: `${headline}${pinText}${churnText}`,
     ...where,
     perStep: undefined,
     events: { first: growthOfGap(study), last: event },

@@ -125,12 +125,20 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
   const where = place(study, holderStack, first);
   const severity = severityOf(study, bytes, perStep, keptSteps);
   const what = GROWTH_WORDS[kind];
+  const headline = claimOf(kind, placeOf(where.frame), {
+    ...perStep,
+    keptSteps,
+    sites: sites.length,
+    bytes,
+    kept: kept.length,
+  });
   return {
     detector: 'growth',
     kind,
     severity,
     bytes,
-    claim: `${claimOf(kind, placeOf(where.frame), { ...perStep, keptSteps, sites: sites.length, bytes, kept: kept.length })} After ${plural(perStep.steps, 'step')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
+    headline,
+    claim: `${headline} After ${plural(perStep.steps, 'step')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
     perStep,
     events: { first: Math.min(...kept.map((id) => table.start[id])), last: lastOf(rhythm) },

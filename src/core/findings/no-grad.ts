@@ -92,12 +92,14 @@ function toFinding(
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const where = place(study, call);
   const sites = sumBySite(study, ids);
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${placeOf(where.frame)} kept their activations for a backward that never came`;
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
     severity: savedBytes >= 0.2 * peaks.allocatedBytes.bytes ? 'high' : 'medium',
     bytes: savedBytes,
-    claim: `${plural(runs.length, 'forward pass', 'forward passes')} at ${placeOf(where.frame)} kept their activations for a backward that never came: ${percent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
+    headline: `${headline}.`,
+    claim: `${headline}: ${percent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
     ...where,
     perStep: undefined,
     events: { first: table.start[runs[0].first], last: runs[runs.length - 1].close },

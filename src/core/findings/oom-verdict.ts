@@ -28,6 +28,8 @@ export interface OomVerdict {
   /** Bytes that would have to be freed for the request to fit, were everything packed. */
   readonly missingBytes: number;
   readonly claim: string;
+  /** 'Out of memory because the memory is fragmented: …' */
+  readonly headline: string;
   /** The arithmetic, line by line. */
   readonly arithmetic: readonly string[];
   readonly advice: readonly string[];
@@ -50,11 +52,13 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     : deviceFreeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const cause = causeOf(figures, gapBytes, isCapped);
+  const why = whyOf(figures, cause, gapBytes, missingBytes);
   return {
     cause,
     isCapped,
     missingBytes,
-    claim: claimOf(figures, cause, gapBytes, missingBytes, isCapped),
+    claim: `${CAUSES[cause].name}: ${why}${isCapped ? capSentence(figures) : ''}`,
+    headline: `Out of memory${CAUSES[cause].because}: ${why}`,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
     advice: [...(isCapped ? CAP_ADVICE : []), ...ADVICE[cause]],
   };
@@ -78,23 +82,32 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   return 'too-large';
 }
 
-function claimOf(
+const CAUSES: Readonly<Record<OomCause, { readonly name: string; readonly because: string }>> = {
+  fragmented: { name: 'Fragmentation', because: ' because the memory is fragmented' },
+  both: { name: 'Too large and fragmented', because: ', too large and fragmented' },
+  'too-large': { name: 'Truly too large', because: ', truly too large' },
+  'others-on-the-card': {
+    name: 'The card is shared',
+    because: ' because others use the card too',
+  },
+};
+
+function whyOf(
   figures: OomFigures,
   cause: OomCause,
   gapBytes: number,
   missingBytes: number,
-  isCapped: boolean,
 ): string {
   const { requestedBytes, allocatedBytes, reservedBytes } = figures;
   const asked = formatBytes(requestedBytes);
   const gap = `${formatBytes(gapBytes)} (${percent(gapBytes / Math.max(1, reservedBytes))} of what PyTorch holds)`;
   const sentences: Record<OomCause, string> = {
-    fragmented: `Fragmentation: ${asked} did not fit in one piece although ${gap} lay free in gaps.`,
-    both: `Too large and fragmented: ${asked} was asked for; ${gap} lay free in gaps, and even in one piece that would not have been enough.`,
-    'too-large': `Truly too large: of ${formatBytes(reservedBytes)} that PyTorch holds, ${formatBytes(allocatedBytes)} was in use when ${asked} more was asked for.${missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : ''}`,
-    'others-on-the-card': `The card is shared: ${formatBytes(figures.otherBytes ?? Number.NaN)} on it is not this program's PyTorch memory, and ${asked} did not fit into the rest.`,
+    fragmented: `${asked} did not fit in one piece although ${gap} lay free in gaps.`,
+    both: `${asked} was asked for; ${gap} lay free in gaps, and even in one piece that would not have been enough.`,
+    'too-large': `of ${formatBytes(reservedBytes)} that PyTorch holds, ${formatBytes(allocatedBytes)} was in use when ${asked} more was asked for.${missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : ''}`,
+    'others-on-the-card': `${formatBytes(figures.otherBytes ?? Number.NaN)} on it is not this program's PyTorch memory, and ${asked} did not fit into the rest.`,
   };
-  return sentences[cause] + (isCapped ? capSentence(figures) : '');
+  return sentences[cause];
 }
 
 function capSentence({ allowedBytes, deviceFreeBytes }: OomFigures): string {

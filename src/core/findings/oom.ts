@@ -61,6 +61,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
     kind: verdict.cause,
     severity: 'high',
     bytes: requestedBytes,
+    headline: verdict.headline,
     claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}`,
     ...where,
     perStep: undefined,

@@ -4,7 +4,7 @@ import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
 import { liveAt, sitePart, sumBySite } from './live-sites.ts';
-import { peakAdvice } from './peak-advice.ts';
+import { peakRemedies } from './peak-advice.ts';
 import { classesAt } from './peak-classes.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact } from './types.ts';
@@ -42,6 +42,7 @@ export function detectPeak(study: Study): DetectorResult {
     .filter((c) => c.bytes >= bytes / 100)
     .map((c) => `${c.label} ${formatBytes(c.bytes)} (${percent(c.bytes / bytes)})`)
     .join(', ');
+  const remedies = peakRemedies(classes, bytes);
   const who = study.traits.isBackward(stack) ? 'backward' : placeOf(where.frame);
   return {
     status: 'found',
@@ -66,7 +67,8 @@ export function detectPeak(study: Study): DetectorResult {
           sites.slice(0, TOP_PARTS).map((site) => site.stack),
         ),
         series: undefined,
-        advice: peakAdvice(classes, bytes),
+        advice: remedies.map(({ text }) => text),
+        remedies,
         disproof:
           'Classes are inferred from stacks and lifetimes; a recording with stacks="all" shows more of backward.',
         fingerprint: fingerprint(study, 'peak', 'composition', stack),

@@ -98,6 +98,24 @@ export type Fact =
   | { readonly label: string; readonly count: number }
   | { readonly label: string; readonly text: string };
 
+export const REMEDY_IDS = [
+  'batch-size',
+  'checkpointing',
+  'mixed-precision',
+  'optimizer-8bit',
+  'offload',
+  'sharding',
+] as const;
+export type RemedyId = (typeof REMEDY_IDS)[number];
+
+/** A change to the program that lowers its peak. */
+export interface Remedy {
+  readonly id: RemedyId;
+  readonly savedBytes: number;
+  /** What to do, what it saves and what that assumes. */
+  readonly text: string;
+}
+
 export interface Finding {
   readonly detector: DetectorId;
   /** Stable code of what it looks like: 'kept-graph', 'kept-scalar', 'fragmented', 'too-large', … */
@@ -106,6 +124,8 @@ export interface Finding {
   readonly bytes: number;
   /** One or two sentences in plain words. */
   readonly claim: string;
+  /** What it means in one sentence, for who has ten seconds: of findings that say what went wrong. */
+  readonly headline?: string;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
   readonly stack: readonly FrameView[];
@@ -118,6 +138,8 @@ export interface Finding {
   readonly series: Series | undefined;
   /** In the order to try. */
   readonly advice: readonly string[];
+  /** What the advice would save, where that can be estimated: the largest first. */
+  readonly remedies?: readonly Remedy[];
   /** What one would see if the claim were wrong. */
   readonly disproof: string;
   /** The same for the same cause in another recording: no addresses, row numbers or absolute paths. */

@@ -6,6 +6,7 @@ import { LoadError } from '../../core/base/load-error.ts';
 import { abortError } from '../abort.ts';
 import { createIdleCounter, type IdleCounter } from '../idle.ts';
 import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
+import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisApi, AnalysisQueries } from './protocol.ts';
 
 export interface AnalysisClient extends AnalysisApi {
@@ -35,7 +36,7 @@ interface Connection {
 }
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
-  const { lend, idle = createIdleCounter(), createWorker = newWorker } = options;
+  const { lend, idle = createIdleCounter(), createWorker = newAnalysisWorker } = options;
   const { lingerMs = LINGER_MS } = options;
   let connection: Connection | undefined;
   let holders = 0;
@@ -103,10 +104,6 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     hold,
     forget: () => end(abortError('Another snapshot is open')),
   };
-}
-
-function newWorker(): Worker {
-  return new Worker(new URL('./analysis.worker.ts', import.meta.url), { type: 'module' });
 }
 
 function crashError(event: Event): LoadError {

@@ -2,13 +2,18 @@
 
 import { createContext, useContext } from 'react';
 import type { StoreApi } from 'zustand/vanilla';
+import type { AnalysisClient } from '../../engine/analysis/client.ts';
 import type { IdleCounter } from '../../engine/idle.ts';
 import type { Marks } from '../../engine/marks.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
+import type { FindingsKeeper } from '../findings/findings-keeper.ts';
 import type { Opener } from './opener.ts';
 
 export interface Services {
   readonly session: SessionApi;
+  /** Detectors and simulator, in a worker of their own. */
+  readonly analysis: AnalysisClient;
+  readonly findings: FindingsKeeper;
   readonly opener: Opener;
   readonly marks: Marks;
   readonly idle: IdleCounter;

@@ -1,0 +1,58 @@
+/** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
+import type { Analysis } from './analyse.ts';
+import type { Check, DetectorId, Finding } from './types.ts';
+
+/** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
+export type VerdictTone = 'grave' | 'warning' | 'calm' | 'unknown';
+
+export interface Verdict {
+  readonly tone: VerdictTone;
+  readonly text: string;
+  /** What else the user should know at once, such as the leak that filled the card. */
+  readonly also: readonly string[];
+  /** Those that `text` and `also` are of, in that order. */
+  readonly findings: readonly Finding[];
+}
+
+/** Detectors whose findings are told beside an OOM, or instead of one. */
+const CULPRITS: readonly DetectorId[] = ['growth', 'fragmentation', 'no-grad'];
+
+/** Undefined until OOMs have been looked for. Gets surer as findings come in. */
+export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
+  const oom = checks.find(({ detector }) => detector === 'oom');
+  if (oom === undefined) return undefined;
+  const failures = findings.filter(({ detector }) => detector === 'oom');
+  const last = failures.reduce<Finding | undefined>(
+    (latest, one) => (latest === undefined || one.events.last > latest.events.last ? one : latest),
+    undefined,
+  );
+  const culprits = findings.filter((finding) => isCulprit(finding, last));
+  const also = culprits.flatMap(({ headline }) => headline ?? []);
+  if (last !== undefined) {
+    const text = last.headline ?? last.claim;
+    return { tone: 'grave', text, also, findings: [last, ...culprits] };
+  }
+  const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
+  return { tone, text: textWithoutOom(oom, also), also, findings: culprits };
+}
+
+/** An OOM that says fragmented has said so: what it was lost to is in the finding. */
+function isCulprit({ detector, severity, headline }: Finding, oom: Finding | undefined): boolean {
+  if (headline === undefined || severity === 'low' || !CULPRITS.includes(detector)) return false;
+  return !(detector === 'fragmentation' && oom?.kind === 'fragmented');
+}
+
+function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {
+  const isBlind = checks.every(({ status }) => status === 'cannot-tell');
+  return oom.status === 'cannot-tell' || isBlind ? 'unknown' : 'calm';
+}
+
+function textWithoutOom(oom: Check, also: readonly string[]): string {
+  if (oom.status === 'cannot-tell')
+    return `Whether memory ran out cannot be told. ${sentence(oom.reason)}`;
+  return also.length > 0
+    ? 'No OOM in this file, but:'
+    : 'No OOM in this file, and nothing found that is wrong.';
+}
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,113 @@
+/**
+ * The findings of each device that was looked at, for as long as its snapshot is open. A run starts when
+ * the first frame has been painted, and only for the device that is shown; another device's ends.
+ */
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { LoadFailure } from '../../core/base/load-error.ts';
+import { LoadError } from '../../core/base/load-error.ts';
+import type { Analysis } from '../../core/findings/analyse.ts';
+import type { SessionInfo } from '../../core/query/types.ts';
+import type { AnalysisClient } from '../../engine/analysis/client.ts';
+import type { FindingsProgress } from '../../engine/analysis/findings-answer.ts';
+import type { IdleCounter } from '../../engine/idle.ts';
+import type { Marks } from '../../engine/marks.ts';
+import { type RankedFinding, rankFindings } from './ranked-findings.ts';
+
+export interface FindingsState {
+  readonly phase: 'waiting' | 'running' | 'done' | 'failed';
+  /** So far; all of it when done. */
+  readonly findings: readonly RankedFinding[];
+  readonly checks: Analysis['checks'];
+  /** Of phase 'failed'. */
+  readonly failure: LoadFailure | undefined;
+}
+
+export type FindingsStore = StoreApi<FindingsState>;
+
+export interface FindingsKeeper {
+  /** The same store for the same device of the same snapshot. */
+  of(info: SessionInfo, device: number): FindingsStore;
+  /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
+  show(info: SessionInfo, device: number): () => void;
+  /** After a failure. */
+  retry(info: SessionInfo, device: number): void;
+}
+
+interface Needs {
+  readonly analysis: Pick<AnalysisClient, 'findings' | 'forget'>;
+  readonly idle: Pick<IdleCounter, 'begin'>;
+  readonly marks: Pick<Marks, 'reached' | 'reach'>;
+  /** A view that paints no timeline sets no mark: the run starts after so long all the same. */
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 500;
+const NOTHING: FindingsState = { phase: 'waiting', findings: [], checks: [], failure: undefined };
+
+export function createFindingsKeeper(needs: Needs): FindingsKeeper {
+  const { analysis, idle, marks, patienceMs = PATIENCE_MS } = needs;
+  const stores = new WeakMap<SessionInfo, Map<number, FindingsStore>>();
+  let latest: SessionInfo | undefined;
+
+  function of(info: SessionInfo, device: number): FindingsStore {
+    const known = stores.get(info) ?? new Map<number, FindingsStore>();
+    stores.set(info, known);
+    const store = known.get(device) ?? createStore<FindingsState>(() => NOTHING);
+    known.set(device, store);
+    return store;
+  }
+
+  async function run(store: FindingsStore, device: number, signal: AbortSignal): Promise<void> {
+    store.setState({ ...NOTHING, phase: 'running' });
+    try {
+      const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
+      const { checks } = await analysis.findings({ device }, { signal, onProgress });
+      store.setState({ phase: 'done', checks });
+      marks.reach('analysed');
+    } catch (error) {
+      if (!signal.aborted) store.setState({ phase: 'failed', failure: failureOf(error) });
+    }
+  }
+
+  async function runAfterPaint(store: FindingsStore, device: number, signal: AbortSignal) {
+    // Not idle from here to the end, or a script could look before there are findings.
+    const end = idle.begin();
+    const patience = new Promise((resolve) => setTimeout(resolve, patienceMs));
+    await Promise.race([marks.reached('painted'), patience]);
+    if (!signal.aborted) await run(store, device, signal);
+    end();
+  }
+
+  function show(info: SessionInfo, device: number): () => void {
+    if (latest !== info) analysis.forget();
+    latest = info;
+    const store = of(info, device);
+    if (store.getState().phase !== 'waiting') return () => undefined;
+    const controller = new AbortController();
+    void runAfterPaint(store, device, controller.signal);
+    return () => {
+      controller.abort();
+      if (store.getState().phase === 'running') store.setState(NOTHING);
+    };
+  }
+
+  function retry(info: SessionInfo, device: number): void {
+    const end = idle.begin();
+    void run(of(info, device), device, new AbortController().signal).finally(end);
+  }
+
+  return { of, show, retry };
+}
+
+function withProgress(progress: FindingsProgress): (state: FindingsState) => FindingsState {
+  return (state) =>
+    progress.kind === 'check'
+      ? { ...state, checks: [...state.checks, progress.check] }
+      : { ...state, findings: rankFindings([...state.findings, progress.finding]) };
+}
+
+function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  const message = error instanceof Error ? error.message : String(error);
+  return new LoadError({ code: 'unexpected', message: `The analysis failed: ${message}` }).failure;
+}

@@ -1,0 +1,24 @@
+/** Findings in the order in which they are shown, each with a name of its own for the URL. */
+import { bySeverity } from '../../core/findings/analyse.ts';
+import type { Finding } from '../../core/findings/types.ts';
+
+export interface RankedFinding extends Finding {
+  /** The fingerprint; with '#2' and so on where others have the same: OOMs of one line, by event. */
+  readonly id: string;
+}
+
+/** The gravest first, then the largest. */
+export function rankFindings(findings: readonly Finding[]): RankedFinding[] {
+  const seen = new Map<string, number>();
+  const named = [...findings]
+    .sort((a, b) => a.events.first - b.events.first)
+    .map((finding): RankedFinding => {
+      const count = (seen.get(finding.fingerprint) ?? 0) + 1;
+      seen.set(finding.fingerprint, count);
+      return {
+        ...finding,
+        id: count === 1 ? finding.fingerprint : `${finding.fingerprint}#${count}`,
+      };
+    });
+  return named.sort(bySeverity);
+}
