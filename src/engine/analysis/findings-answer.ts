@@ -2,7 +2,7 @@
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
 import type { Check, Finding } from '../../core/findings/types.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
-import type { AnalysisAnswers } from './protocol.ts';
+import type { AnalysisAnswers } from './answers.ts';
 
 /** Findings of a detector come before its check; the result has all of them again, ranked. */
 export type FindingsProgress =

@@ -3,8 +3,7 @@
  * worker. Answers are made in findings-answer.ts and what-if-answer.ts, of a copy of the device
  * (device-copy.ts), so that frames and hovers never wait for them.
  */
-import type { AnswerCall, Asking, DeviceRequest, Queries, Query } from '../queries.ts';
-import type { AnalysisDevice } from './analysis-device.ts';
+import type { Asking, DeviceRequest, Query } from '../queries.ts';
 import type { DeviceCopy } from './device-copy.ts';
 import type { FindingsQueries } from './findings-answer.ts';
 import type { WhatIfQueries } from './what-if-answer.ts';
@@ -13,21 +12,6 @@ export interface AnalysisQueries extends FindingsQueries, WhatIfQueries {}
 
 /** What the page calls. Rejects with LoadError (a crash of the worker too) or an AbortError. */
 export type AnalysisApi = Asking<AnalysisQueries>;
-
-/** What an answer gets beside its request. */
-export interface AnalysisCall<Progress> extends AnswerCall<Progress> {
-  /** Lets messages in. Rejects with CancelledError once the page does not want the answer any more. */
-  readonly pause: () => Promise<void>;
-}
-
-/** One function a question; runs in the analysis worker. */
-export type AnalysisAnswers<Q extends Queries<Q>> = {
-  readonly [K in keyof Q]: (
-    device: AnalysisDevice,
-    request: Q[K]['request'],
-    call: AnalysisCall<Q[K]['progress']>,
-  ) => Q[K]['result'] | Promise<Q[K]['result']>;
-};
 
 /** What the analysis worker asks of the session worker. */
 export interface CopyMethods {

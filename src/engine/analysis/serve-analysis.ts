@@ -3,8 +3,9 @@ import { CancelledError } from '../../core/base/cancelled.ts';
 import type { PaceClock } from '../pace.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { AnalysisDevice } from './analysis-device.ts';
+import type { AnalysisAnswers, AnalysisCall } from './answers.ts';
 import { findingsAnswers } from './findings-answer.ts';
-import type { AnalysisAnswers, AnalysisCall, AnalysisQueries, CopyMethods } from './protocol.ts';
+import type { AnalysisQueries, CopyMethods } from './protocol.ts';
 import { whatIfAnswers } from './what-if-answer.ts';
 
 const ANSWERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };

@@ -12,7 +12,7 @@ import type { WhatIfResult } from '../../core/whatif/types.ts';
 import { type AllocConf, WhatIfJob, whatIfInput } from '../../core/whatif/what-if.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
 import type { AnalysisDevice } from './analysis-device.ts';
-import type { AnalysisAnswers, AnalysisCall } from './protocol.ts';
+import type { AnalysisAnswers, AnalysisCall } from './answers.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
   /** As PYTORCH_CUDA_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
