@@ -1,0 +1,211 @@
+/**
+ * Draws frames of the address map: x as in the timeline, y the addresses packed together (see
+ * address-layout.ts). A column shows the event with most active bytes in it, the very one that the
+ * timeline shows there; what its pixels say is in address-rows.ts.
+ *
+ * Jobs can stop between columns, as those of frame-job.ts do.
+ */
+import { assert } from '../base/assert.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
+import type { AddressIndex } from './address-index.ts';
+import { writeAddressPixels } from './address-pixels.ts';
+import { AddressRows } from './address-rows.ts';
+import { AddressSweep, type Changes } from './address-sweep.ts';
+import { drawnStates } from './column-extremes.ts';
+import { columnRanges } from './columns.ts';
+import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
+import { SelectionBand } from './selection-band.ts';
+import type { Viewport } from './types.ts';
+
+/** A rectangle to outline: offsets in the packed order, states from `from` to `to`, excluded. */
+export interface AddressBand {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly from: EventIndex;
+  readonly to: EventIndex;
+}
+
+export interface AddressScene {
+  /** y in bytes of the packed order. */
+  readonly viewport: Viewport;
+  /** Class of each allocation, below palette.classes.length. */
+  readonly classOf: Uint8Array;
+  readonly palette: AddressPalette;
+  /** Drawn highlighted, over each other. */
+  readonly bands: readonly AddressBand[];
+}
+
+export interface AddressFrame {
+  readonly viewport: Viewport;
+  /** Row-major RGBA, width * height, row 0 on top. */
+  readonly pixels: Uint32Array;
+  /** For each column the event whose state is drawn; -1 outside of the trace. */
+  readonly states: Int32Array;
+}
+
+const COLUMNS_A_SLICE = 16;
+
+/** Draws frames of one device, one after the other, in buffers that it keeps. */
+export class AddressPainter {
+  readonly #index: AddressIndex;
+  readonly #blocks: AddressSweep;
+  readonly #segments: AddressSweep;
+  #kept = new KeptColumns();
+  #codes = new Uint16Array(0);
+
+  constructor(index: AddressIndex) {
+    this.#index = index;
+    this.#blocks = new AddressSweep(index.timeline.allocations, index.timeline.maxEnd);
+    this.#segments = new AddressSweep(index.segments, index.segmentsMaxEnd);
+  }
+
+  /** Starts a frame. An unfinished job of this painter must not be run any more. */
+  begin(scene: AddressScene): AddressJob {
+    const { width, height } = scene.viewport;
+    if (this.#codes.length < width * height) {
+      this.#codes = new Uint16Array(width * height);
+      this.#kept = new KeptColumns();
+    }
+    this.#blocks.reset();
+    this.#segments.reset();
+    return new AddressJob(
+      this.#index,
+      this.#blocks,
+      this.#segments,
+      this.#kept,
+      scene,
+      this.#codes,
+    );
+  }
+
+  /** A whole frame at once. */
+  draw(scene: AddressScene): AddressFrame {
+    const frame = this.begin(scene).run();
+    assert(frame !== undefined, 'a job that nothing stops ends');
+    return frame;
+  }
+}
+
+export class AddressJob {
+  readonly #blocks: AddressSweep;
+  readonly #segments: AddressSweep;
+  readonly #kept: KeptColumns;
+  readonly #painted: ColumnSpan;
+  readonly #scene: AddressScene;
+  readonly #codes: Uint16Array;
+  readonly #rows: AddressRows;
+  readonly #blockChanges: Changes;
+  readonly #segmentChanges: Changes;
+  readonly #states: Int32Array;
+  #nextColumn = 0;
+  /** Column whose codes are those of the rows now; -1 for none. */
+  #lastColumn = -1;
+
+  constructor(
+    index: AddressIndex,
+    blocks: AddressSweep,
+    segments: AddressSweep,
+    kept: KeptColumns,
+    scene: AddressScene,
+    codes: Uint16Array,
+  ) {
+    const { viewport, classOf, palette } = scene;
+    this.#blocks = blocks;
+    this.#segments = segments;
+    this.#kept = kept;
+    this.#scene = scene;
+    this.#codes = codes;
+    this.#rows = new AddressRows(viewport.height, viewport.y0, viewport.y1, palette.classes.length);
+    this.#blockChanges = blockChanges(index, this.#rows, classOf, palette.classes.length);
+    this.#segmentChanges = segmentChanges(index, this.#rows);
+    this.#states = drawnStates(index.timeline, columnRanges(index.timeline, viewport)).states;
+    this.#painted = kept.take(codes, viewport, classOf, this.#states);
+  }
+
+  /** As FrameJob.run: until the frame is whole, or `shouldStop` says so, asked every 16 columns. */
+  run(shouldStop: () => boolean = () => false): AddressFrame | undefined {
+    const { width } = this.#scene.viewport;
+    while (this.#nextColumn < width) {
+      const stop = Math.min(width, this.#nextColumn + COLUMNS_A_SLICE);
+      for (; this.#nextColumn < stop; this.#nextColumn++) this.#paintColumn(this.#nextColumn);
+      if (this.#nextColumn < width && shouldStop()) return undefined;
+    }
+    return this.#finish();
+  }
+
+  #paintColumn(column: number): void {
+    const { from, to } = this.#painted;
+    if (column >= from && column < to) return;
+    const { height } = this.#scene.viewport;
+    const codes = this.#codes;
+    const base = column * height;
+    const state = this.#states[column];
+    const last = this.#lastColumn * height;
+    if (state < 0 || last < 0) codes.fill(BARE_CODE, base, base + height);
+    if (state < 0) return;
+    if (last >= 0) codes.copyWithin(base, last, last + height);
+    if (last < 0 || state !== this.#blocks.state) {
+      this.#segments.advance(state, this.#segmentChanges);
+      this.#blocks.advance(state, this.#blockChanges);
+      this.#rows.write(codes, base);
+    }
+    this.#lastColumn = column;
+  }
+
+  #finish(): AddressFrame {
+    const { viewport, classOf, palette, bands } = this.#scene;
+    const pixels = new Uint32Array(viewport.width * viewport.height);
+    this.#kept.keep(viewport, classOf, this.#states);
+    writeAddressPixels(this.#codes, viewport, addressColorTable(palette), pixels);
+    for (const band of bands) drawBand(band, this.#states, viewport, palette, pixels);
+    return { viewport, pixels, states: this.#states };
+  }
+}
+
+function blockChanges(
+  { timeline, layout }: AddressIndex,
+  rows: AddressRows,
+  classOf: Uint8Array,
+  classes: number,
+): Changes {
+  const { sizeBytes } = timeline.allocations;
+  const { allocationOffset } = layout;
+  const add = (id: number, blockClass: number, sign: 1 | -1) =>
+    rows.addBlock(allocationOffset[id], sizeBytes[id], blockClass, sign);
+  return {
+    came: (id, isPending) => add(id, isPending ? classes : classOf[id], 1),
+    went: (id, wasPending) => add(id, wasPending ? classes : classOf[id], -1),
+    becamePending: (id) => {
+      add(id, classOf[id], -1);
+      add(id, classes, 1);
+    },
+  };
+}
+
+function segmentChanges({ segments, layout }: AddressIndex, rows: AddressRows): Changes {
+  const add = (row: number, sign: 1 | -1) =>
+    rows.addSegment(layout.segmentOffset[row], segments.sizeBytes[row], sign);
+  return {
+    came: (row) => add(row, 1),
+    went: (row) => add(row, -1),
+    becamePending: () => undefined,
+  };
+}
+
+function drawBand(
+  band: AddressBand,
+  states: Int32Array,
+  viewport: Viewport,
+  palette: AddressPalette,
+  pixels: Uint32Array,
+): void {
+  const outline = new SelectionBand(viewport);
+  for (let column = 0; column < viewport.width; column++) {
+    const state = states[column];
+    if (state >= band.from && state < band.to && state >= 0) {
+      outline.set(column, band.offset, band.bytes);
+    }
+  }
+  outline.draw(pixels, palette);
+}

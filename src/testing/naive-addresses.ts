@@ -1,0 +1,75 @@
+/**
+ * The plain way to draw a column of the address map, as an oracle: every pixel looks at every block
+ * and segment there is. Knows addresses alone, nothing of slots but where each one begins.
+ */
+import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
+import type { Viewport } from '../core/timeline/types.ts';
+
+/** Where an address is in the packed order. */
+export type PlaceOf = (address: number) => number;
+
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly label: string;
+}
+
+export interface NaiveMemory {
+  readonly blocks: readonly Piece[];
+  readonly segments: readonly Piece[];
+}
+
+export function naiveMemory(
+  allocations: AllocationTable,
+  segments: SegmentSpanTable,
+  placeOf: PlaceOf,
+  classOf: Uint8Array,
+  state: number,
+): NaiveMemory {
+  const blocks: Piece[] = [];
+  for (let id = 0; id < allocations.length; id++) {
+    if (allocations.start[id] > state || allocations.end[id] <= state) continue;
+    const label = allocations.freeRequested[id] <= state ? 'pending' : `${classOf[id]}`;
+    blocks.push(pieceOf(allocations, id, placeOf, label));
+  }
+  const reserved: Piece[] = [];
+  for (let row = 0; row < segments.length; row++) {
+    if (segments.start[row] > state || segments.end[row] <= state) continue;
+    reserved.push(pieceOf(segments, row, placeOf, 'segment'));
+  }
+  return { blocks, segments: reserved };
+}
+
+/** 'bare', or the label or 'mixed' or 'gap', then the free eighths, the bare quarters and 'edge'. */
+export function naiveAddressPixel(memory: NaiveMemory, view: Viewport, row: number): string {
+  const rowBytes = (view.y1 - view.y0) / view.height;
+  const low = view.y0 + row * rowBytes;
+  const high = low + rowBytes;
+  const inside = ({ from, to }: Piece) => Math.max(0, Math.min(to, high) - Math.max(from, low));
+  const sum = (pieces: readonly Piece[]) =>
+    pieces.reduce((total, piece) => total + inside(piece), 0);
+  const used = sum(memory.blocks);
+  const held = Math.max(used, sum(memory.segments));
+  if (held === 0) return 'bare';
+  const isTop = ({ from, to }: Piece) =>
+    to > low && to <= high && Math.round((to - from) / rowBytes) >= 4;
+  const edge = [...memory.blocks, ...memory.segments].some(isTop) ? ' edge' : '';
+  const bare = ` bare ${Math.max(0, Math.floor((4 * (rowBytes - held)) / rowBytes))}`;
+  if (used === 0) return `gap${bare}${edge}`;
+  const labels = new Set(memory.blocks.map(({ label }) => label));
+  const main = [...labels].find(
+    (label) => 2 * sum(memory.blocks.filter((block) => block.label === label)) > used,
+  );
+  const free = ` free ${Math.min(7, Math.ceil((8 * (held - used)) / held))}`;
+  return `${main ?? 'mixed'}${free}${bare}${edge}`;
+}
+
+function pieceOf(
+  table: { readonly address: Float64Array; readonly sizeBytes: Float64Array },
+  row: number,
+  placeOf: PlaceOf,
+  label: string,
+): Piece {
+  const from = placeOf(table.address[row]);
+  return { from, to: from + table.sizeBytes[row], label };
+}
