@@ -1,0 +1,138 @@
+import './cursor.css';
+import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight, Flag } from 'lucide-react';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import type { ViewProps } from '../app/views.tsx';
+import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
+import { JumpMenu } from './jump-menu.tsx';
+import { MarkDifference } from './mark-difference.tsx';
+import { useAnswer } from './use-answer.ts';
+import { useCursorKeys } from './use-cursor-keys.ts';
+
+/** Where the cursor of all views stands, and what lies between it and the mark. */
+export function CursorBar({ info, device }: ViewProps) {
+  const { view } = useStores();
+  useCursorKeys(device);
+  const cursor = useView((state) => state.cursor);
+  const mark = useView((state) => state.mark);
+  const at = useCrosshair(device, cursorEvent(device, cursor), info);
+  const marked = useCrosshair(
+    device,
+    mark === undefined ? undefined : cursorEvent(device, mark),
+    info,
+  );
+  if (device.events === 0) {
+    return (
+      <section className="cursor-bar" aria-label="Cursor">
+        <span className="dim">
+          No history was recorded: what is shown is how memory stood when the snapshot was taken.
+        </span>
+      </section>
+    );
+  }
+  const isMeasured = mark !== undefined && marked.value !== undefined && at.value !== undefined;
+  return (
+    <section className="cursor-bar" aria-label="Cursor">
+      <StepButtons device={device} />
+      {at.failure !== undefined && <span role="alert">The event cannot be read: {at.failure}</span>}
+      {at.value !== undefined && <Place device={device} cursor={cursor} at={at.value} />}
+      <JumpMenu device={device} />
+      <button
+        type="button"
+        className="button"
+        title="Set the second cursor here, to measure from (M)"
+        onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
+      >
+        <Flag size={13} aria-hidden />
+        Set mark
+      </button>
+      {isMeasured && <MarkDifference mark={marked.value} cursor={at.value} />}
+    </section>
+  );
+}
+
+interface CrosshairQuestion {
+  readonly device: number;
+  readonly event: EventIndex;
+}
+
+const askCrosshair = (session: SessionApi, question: CrosshairQuestion) =>
+  session.crosshair(question);
+
+function useCrosshair(device: DeviceInfo, event: EventIndex | undefined, about: object) {
+  const question = event === undefined ? undefined : { device: device.index, event };
+  return useAnswer<CrosshairQuestion, Crosshair>(askCrosshair, question, about);
+}
+
+interface PlaceProps {
+  readonly device: DeviceInfo;
+  readonly cursor: EventIndex | undefined;
+  readonly at: Crosshair;
+}
+
+/** 'event 6,195 of 24,310 · oom · 1.23 s', and the memory after it. */
+function Place({ device, cursor, at }: PlaceProps) {
+  const { event, action, timeUs, counters } = at;
+  const isBeyond = cursor !== undefined && cursor >= device.events;
+  return (
+    <>
+      <span className="cursor-place" aria-live="polite">
+        <strong>Event {formatCount(event)}</strong>
+        <span className="dim">of {formatCount(device.events)}</span>
+        <span className="cursor-action" data-action={action}>
+          {action}
+        </span>
+        {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
+        {cursor === undefined && <span className="dim">the end</span>}
+        {isBeyond && (
+          <span className="cursor-beyond" role="status">
+            There is no event {formatCount(cursor)}: this is the end.
+          </span>
+        )}
+      </span>
+      <span className="cursor-counter" title={formatExactBytes(counters.allocatedBytes)}>
+        <span className="dim">Allocated</span> {formatBytes(counters.allocatedBytes)}
+      </span>
+      <span className="cursor-counter" title={formatExactBytes(counters.reservedBytes)}>
+        <span className="dim">Reserved</span> {formatBytes(counters.reservedBytes)}
+      </span>
+    </>
+  );
+}
+
+const STEPS = [
+  { step: -BIG_STEP, label: `${BIG_STEP} events back`, key: 'Shift ,', Icon: ChevronsLeft },
+  { step: -1, label: 'Event before', key: ',', Icon: ChevronLeft },
+  { step: 1, label: 'Event after', key: '.', Icon: ChevronRight },
+  { step: BIG_STEP, label: `${BIG_STEP} events on`, key: 'Shift .', Icon: ChevronsRight },
+];
+
+function StepButtons({ device }: { readonly device: DeviceInfo }) {
+  const { view } = useStores();
+  const cursor = useView((state) => state.cursor);
+  return (
+    <span className="step-buttons">
+      {STEPS.map(({ step, label, key, Icon }) => (
+        <button
+          key={label}
+          type="button"
+          className="icon-button"
+          aria-label={label}
+          title={`${label} (${key})`}
+          disabled={stepped(device, cursor, step) === cursorEvent(device, cursor)}
+          onClick={() => view.move({ cursor: stepped(device, cursor, step) })}
+        >
+          <Icon size={15} aria-hidden />
+        </button>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+import { ArrowLeftRight, X } from 'lucide-react';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { Crosshair } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { COUNTERS } from '../header/counters.ts';
+import { byteChange } from './byte-change.ts';
+
+interface MarkDifferenceProps {
+  readonly mark: Crosshair;
+  readonly cursor: Crosshair;
+}
+
+/** What changed from the mark to the cursor. */
+export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
+  const { view } = useStores();
+  return (
+    <section className="mark-difference" aria-label="From the mark to the cursor">
+      <span className="mark-span">
+        <button
+          type="button"
+          className="link"
+          title="Go to the mark"
+          onClick={() => view.commit({ cursor: mark.event })}
+        >
+          Mark at event {formatCount(mark.event)}
+        </button>
+        <span title="Events from the mark to the cursor">
+          {signedCount(cursor.event - mark.event)} events
+        </span>
+        <span title="Time from the mark to the cursor">{timeText(mark, cursor)}</span>
+      </span>
+      <dl className="mark-counters">
+        {COUNTERS.map(({ name, label, about }) => {
+          const [before, after] = [mark.counters[name], cursor.counters[name]];
+          return (
+            <div
+              key={name}
+              title={`${about} ${formatBytes(before)} at the mark, ${formatBytes(after)} at the cursor: ${formatExactBytes(after - before)}`}
+            >
+              <dt>{label}</dt>
+              <dd>{byteChange(after - before)}</dd>
+            </div>
+          );
+        })}
+      </dl>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Swap mark and cursor"
+        title="Swap mark and cursor"
+        onClick={() => view.commit({ mark: cursor.event, cursor: mark.event })}
+      >
+        <ArrowLeftRight size={14} aria-hidden />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Clear the mark"
+        title="Clear the mark (Shift M)"
+        onClick={() => view.commit({ mark: undefined })}
+      >
+        <X size={14} aria-hidden />
+      </button>
+    </section>
+  );
+}
+
+function signedCount(count: number): string {
+  if (count === 0) return '0';
+  return count < 0 ? `−${formatCount(-count)}` : `+${formatCount(count)}`;
+}
+
+function timeText(mark: Crosshair, cursor: Crosshair): string {
+  const us = cursor.timeUs - mark.timeUs;
+  if (Number.isNaN(us)) return 'time not recorded';
+  return us < 0 ? `−${formatDurationUs(-us)}` : `+${formatDurationUs(us)}`;
+}

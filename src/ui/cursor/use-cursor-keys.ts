@@ -1,0 +1,21 @@
+import { useEffect } from 'react';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { isTextField } from '../app/use-shortcut.ts';
+import { onCursorKey } from './cursor-keys.ts';
+
+/** Listens to {@link onCursorKey}'s keys outside of text fields and dialogs. */
+export function useCursorKeys(device: DeviceInfo): void {
+  const { view } = useStores();
+  useEffect(() => {
+    if (device.events === 0) return;
+    function onKeyDown(event: KeyboardEvent) {
+      const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
+      if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
+      if (target instanceof Element && target.closest('dialog') !== null) return;
+      if (onCursorKey(key, device, view)) event.preventDefault();
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [device, view]);
+}
