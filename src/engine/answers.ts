@@ -1,5 +1,6 @@
 /** All questions that the page can ask about a device. One line each here for a feature of answers/. */
 import { type AllocationQueries, allocationAnswers } from './answers/allocation.ts';
+import { type EventQueries, eventAnswers } from './answers/events.ts';
 import { type FlameQueries, flameAnswers } from './answers/flame.ts';
 import { type StateQueries, stateAnswers } from './answers/state.ts';
 import { type TimelineQueries, timelineAnswers } from './answers/timeline.ts';
@@ -7,12 +8,14 @@ import type { Answers } from './queries.ts';
 
 export interface DeviceQueries
   extends AllocationQueries,
+    EventQueries,
     FlameQueries,
     StateQueries,
     TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
   ...allocationAnswers,
+  ...eventAnswers,
   ...flameAnswers,
   ...stateAnswers,
   ...timelineAnswers,
