@@ -4,10 +4,10 @@ import {
   type SegmentRow,
   type StateOverview,
   segmentRow,
-  stateOverview,
 } from '../../core/query/state/describe-state.ts';
 import { type SegmentBars, segmentBars } from '../../core/query/state/segment-bars.ts';
 import type { SegmentOrder } from '../../core/query/state/segment-groups.ts';
+import { type SegmentHit, segmentHit } from '../../core/query/state/segment-hit.ts';
 import {
   firstBlockFrom,
   neighbourOfBlock,
@@ -22,16 +22,15 @@ import type { OpenDevice } from '../open-device.ts';
 import type { Answers, DeviceRequest, Query } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
-/** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
 interface StateRequest extends DeviceRequest {
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
   readonly event: EventIndex;
   readonly order: SegmentOrder;
 }
 
-export interface StateSegmentsRequest extends StateRequest {
-  /** Places in the order, from `from` up to `to`. */
-  readonly from: number;
-  readonly to: number;
+export interface AllocatorStateRequest extends StateRequest {
+  /** Of the segments on screen in that order; those beyond its end are left out. */
+  readonly places: readonly number[];
   /** Pixels of a bar. */
   readonly width: number;
   readonly colorBy: ColorBy;
@@ -40,48 +39,63 @@ export interface StateSegmentsRequest extends StateRequest {
   readonly search: string;
 }
 
-export interface StateSegments {
+export interface AllocatorStateAnswer {
+  readonly overview: StateOverview;
+  /** Row and bar i are those of places[i]. */
+  readonly places: readonly number[];
   readonly rows: readonly SegmentRow[];
   readonly bars: SegmentBars;
 }
 
+export interface StateHitRequest extends StateRequest {
+  readonly place: number;
+  /** A part of the segment in shares of it, 0 to 1. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface StateBlockRequest extends StateRequest {
+  readonly allocation: AllocationIndex;
+  /** 0: where it is; -1 and 1: the live block before and after it. */
+  readonly step: -1 | 0 | 1;
+  /** Where the allocation is not live, a step leads to the first block from this place on. */
+  readonly place: number;
+}
+
+/** A live block by its name, and the place of its segment. */
 export interface StateBlock extends PlacedBlock {
   readonly label: string;
 }
 
-export interface StateBlockRequest extends StateRequest {
-  /** `step` 0: where it is; -1 and 1: the live block before and after it. */
-  readonly allocation: AllocationIndex;
-  readonly step: -1 | 0 | 1;
-  /** Where the allocation is not live, the first block from this place on is meant. */
-  readonly place: number;
-}
-
 export interface StateQueries {
-  readonly stateOverview: Query<StateRequest, StateOverview>;
-  readonly stateSegments: Query<StateSegmentsRequest, StateSegments>;
+  readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
+  readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
   /** Undefined where there is no such block. */
   readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
 }
 
 export const stateAnswers: Answers<StateQueries> = {
-  stateOverview(device, { event, order }) {
-    const { state, grouped } = device.once(stateReader).at(event, order);
-    return stateOverview(device.context, state, grouped);
-  },
-  stateSegments(device, request) {
-    const { state, grouped } = device.once(stateReader).at(request.event, request.order);
-    const shown = grouped.order.subarray(request.from, request.to);
-    const classOf = device.classesBy(request.colorBy, request.classes);
-    const matches = device.matches(request.search, request.event).mask;
-    const bars = segmentBars(state, shown, request.width, { matches, classOf });
+  allocatorState(device, request) {
+    const { event, order, width, search, colorBy, classes } = request;
+    const { state, grouped, overview } = readState(device, event, order);
+    const places = request.places.filter((place) => place < grouped.order.length);
+    const shown = Int32Array.from(places, (place) => grouped.order[place] ?? 0);
+    const bars = segmentBars(state, shown, width, {
+      matches: device.matches(search, overview.event).mask,
+      classOf: device.classesBy(colorBy, classes),
+    });
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
-    const { allocation, used, isPending, isMatch } = bars;
-    const parts = [allocation, used, isPending, isMatch, bars.classOf];
-    return transferring({ rows, bars }, parts);
+    const { allocation, used, isPending, isMatch, classOf } = bars;
+    const moved = [allocation, used, isPending, isMatch, classOf];
+    return transferring({ overview, places, rows, bars }, moved);
+  },
+  stateHit(device, { event, order, place, from, to }) {
+    const { state, grouped } = readState(device, event, order);
+    const row = grouped.order[place];
+    return row === undefined ? undefined : segmentHit(device.context, state, row, from, to);
   },
   stateBlock(device, { event, order, allocation, step, place }) {
-    const ordered = device.once(stateReader).at(event, order);
+    const ordered = readState(device, event, order);
     const known = placeOfBlock(ordered, allocation);
     if (step === 0) return known && labelled(device, known);
     const found =
@@ -90,7 +104,11 @@ export const stateAnswers: Answers<StateQueries> = {
   },
 };
 
-function stateReader({ context }: OpenDevice): StateReader {
+function readState(device: OpenDevice, event: EventIndex, order: SegmentOrder) {
+  return device.once(newStateReader).at(event, order);
+}
+
+function newStateReader({ context }: OpenDevice): StateReader {
   return new StateReader(context);
 }
 

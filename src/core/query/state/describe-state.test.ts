@@ -3,8 +3,9 @@ import { loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device-context.ts';
-import { type StateOverview, segmentRow, stateOverview } from './describe-state.ts';
+import { type StateOverview, segmentRow } from './describe-state.ts';
 import type { SegmentOrder } from './segment-groups.ts';
+import { segmentHit } from './segment-hit.ts';
 import {
   firstBlockFrom,
   neighbourOfBlock,
@@ -26,8 +27,7 @@ function drawn(text: string): DeviceContext {
 }
 
 function overviewAt(context: DeviceContext, event: number): StateOverview {
-  const { state, grouped } = new StateReader(context).at(event, 'address');
-  return stateOverview(context, state, grouped);
+  return new StateReader(context).at(event, 'address').overview;
 }
 
 describe('groups', () => {
@@ -173,5 +173,28 @@ describe('from block to block', () => {
     expect(placeOfBlock(ordered, 0)).toBeUndefined();
     expect(placeOfBlock(ordered, -1)).toBeUndefined();
     expect(firstBlockFrom(ordered, 0)).toBeUndefined();
+  });
+});
+
+describe('a part of a segment', () => {
+  const context = drawn('+a 4Mi @a.py:1 f\n+b 2Mi @b.py:1 g\n+c 4Mi @c.py:1 h\n-b');
+  const { state } = new StateReader(context).at(Infinity, 'address');
+  const hit = (from: number, to: number) => segmentHit(context, state, 0, from / 20, to / 20);
+
+  it('is a block, several, or a free range', () => {
+    expect(hit(1, 2)).toMatchObject({
+      kind: 'blocks',
+      hit: { count: 1, label: 'b7f0000000000_0' },
+    });
+    expect(hit(3, 9)).toMatchObject({
+      kind: 'blocks',
+      hit: { count: 2, allocation: 2, blockBytes: 4 * MI, totalBytes: 8 * MI, ageEvents: 2 },
+    });
+    expect(hit(4.5, 5)).toEqual({ kind: 'free', addressHex: '7f0000400000', sizeBytes: 2 * MI });
+    expect(hit(12, 13)).toMatchObject({ kind: 'free', sizeBytes: 10 * MI });
+  });
+
+  it('is nothing beyond its end', () => {
+    expect(hit(20, 21)).toBeUndefined();
   });
 });

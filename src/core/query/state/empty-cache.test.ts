@@ -100,7 +100,11 @@ describe('why memory stays', () => {
         -whole
       `),
     );
-    expect(release).toMatchObject({ releasedBytes: 40 * MI, releasedSegments: 1 });
+    expect(release).toMatchObject({
+      releasedBytes: 40 * MI,
+      releasedSegments: 1,
+      releasedPageBytes: 0,
+    });
     expect(release).toMatchObject({ pinnedBytes: 16 * MI, pinnedSegments: 1 });
     expect(release.pins.map(({ allocation, bytes }) => [allocation, bytes])).toEqual([
       [0, 8 * MI],
@@ -124,7 +128,12 @@ describe('why memory stays', () => {
       `),
     );
     // Free is 2 to 62 MiB of 80: the pages from 20 to 60; and 64 to 80, on a page with `high`.
-    expect(release).toMatchObject({ releasedBytes: 40 * MI, partialPageBytes: 36 * MI });
+    expect(release).toMatchObject({
+      releasedBytes: 40 * MI,
+      releasedSegments: 0,
+      releasedPageBytes: 40 * MI,
+      partialPageBytes: 36 * MI,
+    });
     expect(release.pins.map(({ allocation, bytes }) => [allocation, bytes])).toEqual([
       [0, 18 * MI],
       [2, 2 * MI],

@@ -23,8 +23,9 @@ export interface CacheRelease {
   readonly releasedBytes: number;
   /** Of it, what goes back only because it waits for pending frees. */
   readonly awaitedBytes: number;
-  /** Whole native segments among it. */
+  /** Whole native segments among it; the rest is pages of expandable ones. */
   readonly releasedSegments: number;
+  readonly releasedPageBytes: number;
   /** Free bytes in native segments that hold a live block, and how many those are. */
   readonly pinnedBytes: number;
   readonly pinnedSegments: number;
@@ -49,6 +50,7 @@ export function cacheReleaseAt(state: AllocatorState, pools: readonly Pool[]): C
     releasedBytes: 0,
     awaitedBytes: 0,
     releasedSegments: 0,
+    releasedPageBytes: 0,
     pinnedBytes: 0,
     pinnedSegments: 0,
     partialPageBytes: 0,
@@ -65,7 +67,8 @@ export function cacheReleaseAt(state: AllocatorState, pools: readonly Pool[]): C
     else {
       sums.releasedBytes += releasable;
       sums.awaitedBytes += releasable - atOnce;
-      if (!isExpandable && releasable > 0) sums.releasedSegments++;
+      if (isExpandable) sums.releasedPageBytes += releasable;
+      else if (releasable > 0) sums.releasedSegments++;
     }
     if (kept === 0) continue;
     if (isExpandable) sums.partialPageBytes += kept;

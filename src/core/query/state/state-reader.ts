@@ -4,6 +4,7 @@ import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { allocatorStateAt } from './allocator-state.ts';
+import { type StateOverview, stateOverview } from './describe-state.ts';
 import { mappedSince } from './mapped-ranges.ts';
 import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
 import type { AllocatorState } from './types.ts';
@@ -11,6 +12,7 @@ import type { AllocatorState } from './types.ts';
 export interface OrderedState {
   readonly state: AllocatorState;
   readonly grouped: GroupedSegments;
+  readonly overview: StateOverview;
 }
 
 /** A step back and forth, and the same state in another order. */
@@ -29,10 +31,9 @@ export class StateReader {
 
   /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
   at(event: EventIndex, order: SegmentOrder): OrderedState {
-    const { trace, replay } = this.#context;
-    const state = Math.max(-1, Math.min(event, trace.events.length - 1));
-    const key = `${state} ${order}`;
-    const known = this.#kept.get(key) ?? this.#read(replay, state, order);
+    const clamped = Math.max(-1, Math.min(event, this.#context.trace.events.length - 1));
+    const key = `${clamped} ${order}`;
+    const known = this.#kept.get(key) ?? this.#read(clamped, order);
     this.#kept.delete(key);
     this.#kept.set(key, known);
     for (const oldest of this.#kept.keys()) {
@@ -42,9 +43,11 @@ export class StateReader {
     return known;
   }
 
-  #read(replay: DeviceContext['replay'], event: EventIndex, order: SegmentOrder): OrderedState {
-    const state = allocatorStateAt(replay, this.#since, event);
-    return { state, grouped: groupSegments(state, this.#context.trace, order) };
+  #read(event: EventIndex, order: SegmentOrder): OrderedState {
+    const context = this.#context;
+    const state = allocatorStateAt(context.replay, this.#since, event);
+    const grouped = groupSegments(state, context.trace, order);
+    return { state, grouped, overview: stateOverview(context, state, grouped) };
   }
 }
 
