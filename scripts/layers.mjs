@@ -43,8 +43,8 @@ export const LAYERS = [
   },
   {
     folder: 'core/timeline',
-    does: 'from a viewport to pixels and ids; level of detail',
-    imports: ['core/base', 'core/snapshot', 'core/replay'],
+    does: 'from a viewport to pixels and ids; level of detail; what the colours mean',
+    imports: ['core/base', 'core/snapshot', 'core/replay', 'core/query'],
   },
   {
     folder: 'core/query',
@@ -94,6 +94,7 @@ export const LAYERS = [
       'core/timeline',
       'core/findings',
       'core/report',
+      'core/whatif',
       'engine/client.ts',
       'state',
     ],

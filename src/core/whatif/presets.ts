@@ -12,7 +12,11 @@ export const PRESETS: readonly string[] = [
   'garbage_collection_threshold:0.6,max_split_size_mb:128',
 ];
 
-/** The line to put before a command, by the name that all versions read and by the newer one (2.9 and later). */
+/**
+ * The line to put before a command, by the name that all versions read and by the newer one (2.9 and
+ * later). Quoted where a shell would take a mark for its own: the '>' of '[256:1,>:8]' writes a file.
+ */
 export function environmentLines(settings: string): readonly [string, string] {
-  return [`PYTORCH_CUDA_ALLOC_CONF=${settings}`, `PYTORCH_ALLOC_CONF=${settings}`];
+  const value = /^[\w:,.]*$/.test(settings) ? settings : `'${settings.replaceAll("'", "'\\''")}'`;
+  return [`PYTORCH_CUDA_ALLOC_CONF=${value}`, `PYTORCH_ALLOC_CONF=${value}`];
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { type DeviceTrace, TraceAction } from '../snapshot/tables.ts';
+import { ACCURACY } from './accuracy.ts';
 import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import type { SegmentChange } from './device-memory.ts';
 import { recordedRun } from './recorded-run.ts';
@@ -140,6 +141,11 @@ describe('other settings', () => {
       'streams_record_stream',
     ]);
     for (const { result } of wrong) expect(result.confidence).not.toBe('high');
+  });
+
+  test('as many equal to the byte as the page says', () => {
+    const equal = cells.filter((cell) => off(cell) === 0).length;
+    expect({ runs: cells.length, equalReserved: equal }).toEqual(ACCURACY);
   });
 
   test('peak allocated within 0.5 %, and out of memory or not', () => {

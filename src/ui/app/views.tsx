@@ -2,7 +2,7 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { ChartArea, type LucideIcon } from 'lucide-react';
+import { ChartArea, FlaskConical, type LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { ViewName } from '../../state/view-store.ts';
@@ -34,5 +34,11 @@ export const VIEWS: readonly ViewEntry[] = [
     icon: ChartArea,
     needsTrace: true,
     component: TimelineView,
+  },
+  {
+    name: 'whatif',
+    label: 'What if',
+    icon: FlaskConical,
+    load: async () => (await import('../whatif/whatif-view.tsx')).WhatIfView,
   },
 ];

@@ -1,0 +1,32 @@
+/** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import type { RecordedRun } from '../whatif/recorded-run.ts';
+import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
+
+type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms'>;
+
+/**
+ * What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both are peaks of
+ * reserved memory. Without a full stop.
+ */
+export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
+  const failure = result.ooms.at(-1);
+  if (failure !== undefined) return `would have run out of memory ${failureText(failure)}`;
+  const needed = formatBytes(result.peakReservedBytes);
+  const was = formatBytes(recorded.peakReservedBytes);
+  if (recorded.ooms > 0) {
+    const failed =
+      recorded.ooms === 1 ? 'the request' : `all ${formatCount(recorded.ooms)} requests`;
+    return `would have needed ${needed}, with ${failed} that failed at ${was} served`;
+  }
+  if (result.peakReservedBytes === recorded.peakReservedBytes) {
+    return `would have needed the same ${needed}`;
+  }
+  return `would have needed ${needed} instead of ${was}`;
+}
+
+/** 'at event 6,302: 380.00 MiB were asked for, 20.00 MiB too much' */
+export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
+  const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
+  return `${where}: ${formatBytes(requestedBytes)} were asked for, ${formatBytes(missingBytes)} too much`;
+}

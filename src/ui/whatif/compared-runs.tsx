@@ -1,0 +1,75 @@
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { RecordedRun } from '../../core/whatif/recorded-run.ts';
+import type { WhatIfResult } from '../../core/whatif/types.ts';
+import type { CardFit } from '../../engine/analysis/what-if-answer.ts';
+import { cardText, cardTitle, settingName } from './texts.ts';
+
+interface ComparedRunsProps {
+  readonly recorded: RecordedRun;
+  readonly recordedCard: CardFit | undefined;
+  readonly result: WhatIfResult;
+  readonly card: CardFit | undefined;
+}
+
+/** All figures of the two runs side by side. */
+export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedRunsProps) {
+  const bytes = (value: number | undefined) => ({
+    text: value === undefined ? 'unknown' : formatBytes(value),
+    title: value === undefined ? 'The file has no final segments' : formatExactBytes(value),
+  });
+  const count = (value: number) => ({ text: formatCount(value), title: undefined });
+  const share = (value: number | undefined) => ({
+    text: value === undefined ? 'unknown' : `${(100 * value).toFixed(1)} %`,
+    title: undefined,
+  });
+  const smallest = (value: CardFit | undefined) =>
+    value === undefined
+      ? { text: 'not searched', title: undefined }
+      : { text: cardText(value), title: cardTitle(value) };
+  const was = recorded.end;
+  const is = result.end;
+  const rows = [
+    ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
+    ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
+    ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
+    ['Retries', count(recorded.retries), count(result.retries)],
+    ['cudaMalloc calls', count(recorded.deviceAllocs), count(result.deviceAllocs)],
+    ['cudaFree calls', count(recorded.deviceFrees), count(result.deviceFrees)],
+    ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
+    ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
+    ['Largest free piece then', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
+    ['Fragmentation then', share(was?.fragmentation), share(is.fragmentation)],
+    ['Smallest card', smallest(recordedCard), smallest(card)],
+  ] as const;
+  return (
+    <table className="whatif-compared">
+      <thead>
+        <tr>
+          <th scope="col" aria-label="Figure" />
+          <th scope="col">Recorded</th>
+          <th scope="col">{settingName(result.settings)}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([label, before, after]) => (
+          <tr key={label}>
+            <th scope="row" title={ABOUT[label]}>
+              {label}
+            </th>
+            <td title={before.title}>{before.text}</td>
+            <td title={after.title}>{after.text}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const ABOUT: Readonly<Record<string, string>> = {
+  Retries: 'Times that all cached memory was given back for one request',
+  'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
+  'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',
+  'Largest free piece then': 'What one request could still get without new memory',
+  'Smallest card': 'The smallest common card that would have run all requests',
+  'Fragmentation then': 'Share of the free reserved bytes that lies outside the largest free piece',
+};

@@ -1,0 +1,241 @@
+import '../plot/plot.css';
+import { area, curveStepAfter, line, scaleLinear, select } from 'd3';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { WhatIfResult } from '../../core/whatif/types.ts';
+import type { RecordedSide } from '../../engine/analysis/what-if-answer.ts';
+import { useView } from '../../state/stores.ts';
+import { drawAxes, Y_AXIS_WIDTH } from '../plot/axes.ts';
+import { AxisSwitch } from '../plot/axis-switch.tsx';
+import { Minimap } from '../plot/minimap.tsx';
+import { useElementWidth } from '../plot/use-element-width.ts';
+import { endOf } from '../plot/viewport-of.ts';
+import { type Corner, cornersIn, partAt, partEdges, xOfEvent } from './run-curves.ts';
+import { settingName } from './texts.ts';
+
+interface RunPlotProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly recorded: RecordedSide;
+  /** Undefined while the chosen setting is still to be run. */
+  readonly result: WhatIfResult | undefined;
+}
+
+const HEIGHT = 190;
+/** Room above the highest line, for the marks of OOMs. */
+const HEADROOM = 1.08;
+
+/** Reserved memory of the recorded run and of the chosen setting, in the window of the timeline. */
+export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
+  const plotRef = useRef<SVGSVGElement>(null);
+  const xRef = useRef<SVGSVGElement>(null);
+  const yRef = useRef<SVGSVGElement>(null);
+  const gridRef = useRef<SVGSVGElement>(null);
+  const width = useElementWidth(plotRef);
+  const axis = useView((view) => view.axis);
+  const shown = useView((view) => view.x);
+  const cursor = useView((view) => view.cursor);
+  const [pointer, setPointer] = useState<number>();
+  const [x0, x1] = shown === 'all' ? [0, endOf(device, axis)] : [shown.from, shown.to];
+  useEffect(() => {
+    const [plot, x, y, grid] = [plotRef.current, xRef.current, yRef.current, gridRef.current];
+    if (width === 0 || plot === null || x === null || y === null || grid === null) return;
+    const y1 = highestOf(recorded, result) * HEADROOM || 1;
+    drawAxes(
+      { x, y, grid },
+      { axis, x0, x1, y0: 0, y1, width, height: HEIGHT },
+      { width, height: HEIGHT },
+    );
+    const scales = {
+      x: scaleLinear([x0, x1], [0, width]),
+      y: scaleLinear([0, y1], [HEIGHT, 0]),
+    };
+    drawCurves(plot, scales, { recorded, result, edges: partEdges(recorded, axis), x0, x1 });
+    const cursorX = cursor === undefined ? undefined : xOfEvent(recorded, axis, cursor);
+    drawMarks(plot, scales.x, markedOoms(device, recorded, result, axis), cursorX);
+  }, [device, recorded, result, axis, x0, x1, cursor, width]);
+  const part =
+    pointer === undefined || width === 0
+      ? undefined
+      : partAt(partEdges(recorded, axis), x0 + ((x1 - x0) * pointer) / width);
+  const follow = (event: PointerEvent<SVGSVGElement>) =>
+    setPointer(event.clientX - event.currentTarget.getBoundingClientRect().left);
+  return (
+    <section className="whatif-plot" aria-label="Reserved memory over time">
+      <div className="toolbar-row">
+        <AxisSwitch device={device} />
+        <Legend recorded={recorded} result={result} part={part} axis={axis} />
+      </div>
+      <div
+        className="plot-grid"
+        style={{
+          gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)`,
+          gridTemplateRows: `0 ${HEIGHT}px 0 24px auto`,
+        }}
+      >
+        <svg ref={yRef} className="axis y-axis" width={Y_AXIS_WIDTH} aria-hidden="true">
+          <g transform={`translate(${Y_AXIS_WIDTH - 1},0)`} />
+        </svg>
+        <div className="plot">
+          <svg ref={gridRef} className="grid" aria-hidden="true" />
+          <svg
+            ref={plotRef}
+            className="whatif-curves"
+            role="img"
+            aria-label={plotLabel(recorded, result)}
+            onPointerMove={follow}
+            onPointerLeave={() => setPointer(undefined)}
+          >
+            <path className="whatif-allocated" />
+            <path className="whatif-was" />
+            <path className="whatif-is" />
+            <g className="whatif-ooms" />
+            <line className="whatif-cursor" y1={0} y2={HEIGHT} visibility="hidden" />
+          </svg>
+        </div>
+        <svg ref={xRef} className="axis x-axis" aria-hidden="true" />
+        <Minimap info={info} device={device} />
+      </div>
+    </section>
+  );
+}
+
+function highestOf({ run }: RecordedSide, result: WhatIfResult | undefined): number {
+  return Math.max(run.peakReservedBytes, result?.peakReservedBytes ?? 0);
+}
+
+interface Scales {
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+}
+
+interface Curves {
+  readonly recorded: RecordedSide;
+  readonly result: WhatIfResult | undefined;
+  readonly edges: ReturnType<typeof partEdges>;
+  readonly x0: number;
+  readonly x1: number;
+}
+
+function drawCurves(svg: SVGSVGElement, scales: Scales, curves: Curves): void {
+  const { recorded, result, edges, x0, x1 } = curves;
+  const x = ([value]: Corner) => scales.x(value);
+  const y = ([, value]: Corner) => scales.y(value);
+  const steps = line<Corner>(x, y).curve(curveStepAfter);
+  const filled = area<Corner>(x, scales.y(0), y).curve(curveStepAfter);
+  const corners = (values: Float64Array) => [...cornersIn(edges, values, x0, x1)];
+  const root = select(svg);
+  root.select('.whatif-was').attr('d', steps(corners(recorded.run.reserved.highest)));
+  root.select('.whatif-allocated').attr('d', filled(corners(recorded.run.allocated.highest)));
+  const chosen = result === undefined ? [] : corners(result.reserved.highest);
+  root.select('.whatif-is').attr('d', steps(chosen));
+}
+
+interface OomMark {
+  readonly x: number;
+  readonly title: string;
+}
+
+/** Recorded OOMs, and the one that ends the chosen run. */
+function markedOoms(
+  device: DeviceInfo,
+  recorded: RecordedSide,
+  result: WhatIfResult | undefined,
+  axis: 'event' | 'time',
+): readonly OomMark[] {
+  const marks = device.ooms.map(({ event, timeUs, requestedBytes }) => ({
+    x: axis === 'event' ? event + 0.5 : timeUs,
+    title: `Recorded: out of memory at event ${formatCount(event)}, ${formatBytes(requestedBytes)} were asked for`,
+  }));
+  const last = result?.ooms.at(-1);
+  if (result === undefined || last === undefined || last.isRecorded) return marks;
+  const title = `${settingName(result.settings)}: out of memory at event ${formatCount(last.event)}, ${formatBytes(last.requestedBytes)} were asked for`;
+  return [...marks, { x: xOfEvent(recorded, axis, last.event), title }];
+}
+
+function drawMarks(
+  svg: SVGSVGElement,
+  x: Scales['x'],
+  ooms: readonly OomMark[],
+  cursorX: number | undefined,
+): void {
+  const marks = select(svg)
+    .select('.whatif-ooms')
+    .selectAll<SVGGElement, OomMark>('g')
+    .data(ooms)
+    .join((enter) => {
+      const mark = enter.append('g');
+      mark.append('title');
+      mark.append('line').attr('y1', 0).attr('y2', HEIGHT);
+      mark.append('path').attr('d', 'M-5,0H5L0,8Z');
+      return mark;
+    });
+  marks.attr('transform', (oom) => `translate(${x(oom.x)},0)`);
+  marks.select('title').text((oom) => oom.title);
+  select(svg)
+    .select('.whatif-cursor')
+    .attr('visibility', cursorX === undefined ? 'hidden' : 'visible')
+    .attr('x1', x(cursorX ?? 0))
+    .attr('x2', x(cursorX ?? 0));
+}
+
+function plotLabel({ run }: RecordedSide, result: WhatIfResult | undefined): string {
+  const was = `Reserved memory over time: recorded up to ${formatBytes(run.peakReservedBytes)}`;
+  if (result === undefined) return was;
+  return `${was}, ${settingName(result.settings)} up to ${formatBytes(result.peakReservedBytes)}`;
+}
+
+interface LegendProps extends Pick<RunPlotProps, 'recorded' | 'result'> {
+  /** Under the pointer. */
+  readonly part: number | undefined;
+  readonly axis: 'event' | 'time';
+}
+
+/** What the lines are, with their peaks, or their highest values under the pointer. */
+function Legend({ recorded, result, part, axis }: LegendProps) {
+  const { run } = recorded;
+  const at = (values: Float64Array, peak: number) =>
+    formatBytes(part === undefined ? peak : (values[part] ?? Number.NaN));
+  return (
+    <ul className="whatif-legend" aria-label="Lines">
+      <li>
+        <span className="whatif-swatch" data-line="was" aria-hidden />
+        reserved, recorded <b>{at(run.reserved.highest, run.peakReservedBytes)}</b>
+      </li>
+      {result !== undefined && (
+        <li>
+          <span className="whatif-swatch" data-line="is" aria-hidden />
+          reserved, chosen <b>{chosenAt(result, part)}</b>
+        </li>
+      )}
+      <li>
+        <span className="whatif-swatch" data-line="allocated" aria-hidden />
+        allocated <b>{at(run.allocated.highest, run.peakAllocatedBytes)}</b>
+      </li>
+      <li className="dim">{part === undefined ? 'peaks' : placeText(recorded, part, axis)}</li>
+    </ul>
+  );
+}
+
+function chosenAt(result: WhatIfResult, part: number | undefined): string {
+  if (part === undefined) return formatBytes(result.peakReservedBytes);
+  const bytes = result.reserved.highest[part] ?? Number.NaN;
+  return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
+}
+
+/** 'events 1,200 to 1,205': a curve has one value for all of them, the highest. */
+function placeText(
+  { events, timesUs }: RecordedSide,
+  part: number,
+  axis: 'event' | 'time',
+): string {
+  const first = events[part] ?? 0;
+  const last = Math.max(first, (events[part + 1] ?? 0) - 1);
+  const where =
+    first === last
+      ? `event ${formatCount(first)}`
+      : `highest in events ${formatCount(first)} to ${formatCount(last)}`;
+  if (axis === 'event' || timesUs === undefined) return where;
+  return `${where}, ${formatDurationUs(timesUs[part] ?? Number.NaN)}`;
+}

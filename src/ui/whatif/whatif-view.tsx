@@ -1,0 +1,124 @@
+import './whatif.css';
+import { useMemo, useState } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { parseAllocConf } from '../../core/whatif/alloc-conf.ts';
+import { PRESETS } from '../../core/whatif/presets.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { ChosenSetting } from './chosen-setting.tsx';
+import { ComparedRuns } from './compared-runs.tsx';
+import { HowSure } from './how-sure.tsx';
+import { LimitSelect } from './limit-select.tsx';
+import { RunPlot } from './run-plot.tsx';
+import { RunStatus } from './run-status.tsx';
+import { SettingForm } from './setting-form.tsx';
+import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
+import { SettingsTable } from './settings-table.tsx';
+import { useWhatIfRuns } from './use-what-if-runs.ts';
+import { resultOf } from './what-if-results.ts';
+
+interface WhatIfViewProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** The recorded requests run again under other allocator settings, the best first. */
+export function WhatIfView({ info, device }: WhatIfViewProps) {
+  const reason = whyNot(device);
+  if (reason === undefined) return <Runs info={info} device={device} />;
+  return (
+    <div className="blank">
+      <h2>What if: cannot be told for this device</h2>
+      <p>{reason}</p>
+    </div>
+  );
+}
+
+function whyNot(device: DeviceInfo): string | undefined {
+  if (device.kind === 'host') {
+    return 'This is pinned host memory. Its allocator has none of the settings that are compared here; choose a CUDA device above.';
+  }
+  if (device.events > 0) return undefined;
+  return 'The file has no history for it, so there are no requests to run again. Record some with torch.cuda.memory._record_memory_history() before the part of the program that matters, then take another snapshot.';
+}
+
+function Runs({ info, device }: WhatIfViewProps) {
+  const { view } = useStores();
+  const setting = useView((state) => state.setting);
+  const limit = useView((state) => state.limit) ?? 'recorded';
+  const recordedSetting = recordedSettingOf(info);
+  const [sort, setSort] = useState<RowSort>();
+  const [tried, setTried] = useState<readonly string[]>([]);
+  const settings = useMemo(
+    () => [...new Set([...PRESETS, recordedSetting, ...tried, ...readable(setting)])],
+    [recordedSetting, tried, setting],
+  );
+  const { known, phase, cancel, resume } = useWhatIfRuns(device, settings, limit);
+  const rows = settingRows(known, limit, settings);
+  const best = sortRows(rows, undefined)[0];
+  const chosen = settings.find((text) => text === setting) ?? best?.settings ?? '';
+  const result = resultOf(known, limit, chosen);
+  const { recorded } = known;
+  const choose = (text: string) => {
+    setTried((before) => (settings.includes(text) ? before : [...before, text]));
+    view.commit({ setting: text });
+  };
+  const recordedCard = known.cards.get(recordedSetting);
+  return (
+    <section className="whatif-view" aria-label="What if">
+      <div className="whatif-toolbar">
+        <LimitSelect
+          limit={limit}
+          recorded={recorded?.run.limit}
+          onChange={(next) => view.commit({ limit: next === 'recorded' ? undefined : next })}
+        />
+        <SettingForm onTry={choose} />
+      </div>
+      <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
+      {recorded !== undefined && (
+        <div className="whatif-content">
+          {result !== undefined && (
+            <ChosenSetting
+              recorded={recorded.run}
+              result={result}
+              isBest={phase.kind === 'done' && chosen === best?.settings}
+            />
+          )}
+          <SettingsTable
+            recorded={recorded.run}
+            recordedCard={recordedCard}
+            rows={sortRows(rows, sort)}
+            chosen={chosen}
+            onChoose={choose}
+            sort={sort}
+            onSort={setSort}
+          />
+          <RunPlot info={info} device={device} recorded={recorded} result={result} />
+          {result !== undefined && (
+            <div className="whatif-details">
+              <ComparedRuns
+                recorded={recorded.run}
+                recordedCard={recordedCard}
+                result={result}
+                card={known.cards.get(chosen)}
+              />
+              <HowSure result={result} requests={recorded.requests} />
+            </div>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** '' where the file does not say, or says what is not understood: then the recorded run has no row of its own. */
+function recordedSettingOf({ settings }: SessionInfo): string {
+  const conf = settings.PYTORCH_CUDA_ALLOC_CONF;
+  const parsed = parseAllocConf(typeof conf === 'string' ? conf : '');
+  return parsed.ok ? parsed.text : '';
+}
+
+/** A link's setting may be anything: what cannot be read is not run. */
+function readable(setting: string | undefined): readonly string[] {
+  const parsed = parseAllocConf(setting ?? '');
+  return setting !== undefined && parsed.ok ? [parsed.text] : [];
+}
