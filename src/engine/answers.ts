@@ -1,22 +1,28 @@
 /** All questions that the page can ask about a device. One line each here for a feature of answers/. */
 import { type AllocationQueries, allocationAnswers } from './answers/allocation.ts';
+import { type AllocationListQueries, allocationListAnswers } from './answers/allocations.ts';
 import { type EventQueries, eventAnswers } from './answers/events.ts';
 import { type FlameQueries, flameAnswers } from './answers/flame.ts';
+import { type SearchQueries, searchAnswers } from './answers/search.ts';
 import { type StateQueries, stateAnswers } from './answers/state.ts';
 import { type TimelineQueries, timelineAnswers } from './answers/timeline.ts';
 import type { Answers } from './queries.ts';
 
 export interface DeviceQueries
   extends AllocationQueries,
+    AllocationListQueries,
     EventQueries,
     FlameQueries,
+    SearchQueries,
     StateQueries,
     TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
   ...allocationAnswers,
+  ...allocationListAnswers,
   ...eventAnswers,
   ...flameAnswers,
+  ...searchAnswers,
   ...stateAnswers,
   ...timelineAnswers,
 };

@@ -2,6 +2,7 @@ import type { DeviceContext } from '../core/query/device-context.ts';
 import { dependsOnCursor, matchAllocations } from '../core/query/search/match-allocations.ts';
 import type { SearchMatches } from '../core/query/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
+import { Kept } from './kept.ts';
 
 /** Each view asks for the same search with each frame; two or three are typed one after the other. */
 const KEPT = 4;
@@ -9,8 +10,7 @@ const KEPT = 4;
 /** The matches of the last few searches on a device: a byte an allocation each. */
 export class KeptMatches {
   readonly #context: DeviceContext;
-  /** By search and cursor, the longest unused first. */
-  readonly #kept = new Map<string, SearchMatches>();
+  readonly #kept = new Kept<SearchMatches>(KEPT);
 
   constructor(context: DeviceContext) {
     this.#context = context;
@@ -20,14 +20,7 @@ export class KeptMatches {
   of(search: string, at: EventIndex | undefined): SearchMatches {
     // Most searches match the same wherever the cursor is.
     const state = dependsOnCursor(search) ? at : undefined;
-    const key = `${state ?? 'end'} ${search}`;
-    const matches = this.#kept.get(key) ?? matchAllocations(this.#context, search, state);
-    this.#kept.delete(key);
-    this.#kept.set(key, matches);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT) break;
-      this.#kept.delete(oldest);
-    }
-    return matches;
+    const name = `${state ?? 'end'} ${search}`;
+    return this.#kept.get(name, () => matchAllocations(this.#context, search, state));
   }
 }

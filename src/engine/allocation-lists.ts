@@ -1,0 +1,79 @@
+import { orderAllocations } from '../core/query/allocation-rows/order-allocations.ts';
+import { orderSites, type SiteTable, siteTable } from '../core/query/allocation-rows/site-table.ts';
+import type { AllocationKey, Clock, SiteKey } from '../core/query/allocation-rows/types.ts';
+import { earlierUses } from '../core/query/event-rows/earlier-uses.ts';
+import { dependsOnCursor } from '../core/query/search/match-allocations.ts';
+import type { AllocationIndex } from '../core/replay/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
+import { Kept } from './kept.ts';
+import type { OpenDevice } from './open-device.ts';
+import type { DeviceRequest } from './queries.ts';
+
+/** Which rows, in which order: the same for all pages of a table. */
+export interface ListRequest<Key> extends DeviceRequest {
+  readonly search: string;
+  /** The cursor; undefined: states are those at the end. */
+  readonly at: EventIndex | undefined;
+  readonly key: Key;
+  readonly isDescending: boolean;
+  /** What lifetimes are counted in. */
+  readonly clock: Clock;
+}
+
+interface Sites {
+  readonly table: SiteTable;
+  readonly order: Uint32Array;
+}
+
+/** Sorting there and back, and one more. */
+const KEPT = 3;
+
+/** Sorted lists of a device, the last few kept: 4 bytes a row each. Get it by `device.once`. */
+export class AllocationLists {
+  readonly #device: OpenDevice;
+  readonly #orders = new Kept<Uint32Array>(KEPT);
+  readonly #sites = new Kept<Sites>(KEPT);
+  #earlier: Int32Array | undefined;
+
+  constructor(device: OpenDevice) {
+    this.#device = device;
+  }
+
+  /** See `earlierUses`. */
+  get earlier(): Int32Array {
+    this.#earlier ??= earlierUses(this.#device.context.replay.allocations);
+    return this.#earlier;
+  }
+
+  allocations(request: ListRequest<AllocationKey>): Uint32Array {
+    const { search, at, key, isDescending, clock } = request;
+    const state = dependsOnCursor(search) || key === 'state' ? at : undefined;
+    const name = JSON.stringify([search, state, key, isDescending, clock]);
+    return this.#orders.get(name, () => {
+      const { mask } = this.#device.matches(search, at);
+      return orderAllocations(this.#device.context, mask, { key, isDescending, clock, at });
+    });
+  }
+
+  sites(request: ListRequest<SiteKey>): Sites {
+    const { search, at, key, isDescending } = request;
+    const state = dependsOnCursor(search) ? at : undefined;
+    const { context } = this.#device;
+    return this.#sites.get(JSON.stringify([search, state, key, isDescending]), () => {
+      const table = siteTable(context, this.#device.matches(search, at).mask);
+      return { table, order: orderSites(context, table, key, isDescending) };
+    });
+  }
+
+  /** The row of an allocation; -1 when it is not in the list. */
+  placeOf(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
+    return this.allocations(request).indexOf(allocation);
+  }
+
+  /** The row of the site of an allocation; -1 when the list has none with its stack. */
+  placeOfSite(request: ListRequest<SiteKey>, allocation: AllocationIndex): number {
+    const { table, order } = this.sites(request);
+    const stack = this.#device.context.replay.allocations.stack[allocation];
+    return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+  }
+}

@@ -1,0 +1,73 @@
+/** Rows of the allocations table, and of its grouping by site. */
+import { allocationRows } from '../../core/query/allocation-rows/allocation-rows.ts';
+import { allocationsTsv, sitesTsv } from '../../core/query/allocation-rows/rows-tsv.ts';
+import { siteRow } from '../../core/query/allocation-rows/site-table.ts';
+import type {
+  AllocationKey,
+  AllocationRow,
+  SiteKey,
+  SiteRow,
+} from '../../core/query/allocation-rows/types.ts';
+import type { AllocationIndex } from '../../core/replay/types.ts';
+import { AllocationLists, type ListRequest } from '../allocation-lists.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Answers, Query } from '../queries.ts';
+
+/** Rows from `from` to before `to`. */
+interface Page {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Wanted {
+  /** -1 for none. */
+  readonly allocation: AllocationIndex;
+}
+
+export interface ListSummary {
+  readonly count: number;
+  /** Row of the wanted allocation, or of its site; -1 when it is not in the list. */
+  readonly place: number;
+}
+
+export interface AllocationListQueries {
+  readonly allocationList: Query<ListRequest<AllocationKey> & Wanted, ListSummary>;
+  readonly allocationRows: Query<ListRequest<AllocationKey> & Page, readonly AllocationRow[]>;
+  readonly allocationsTsv: Query<ListRequest<AllocationKey> & Page, string>;
+  readonly siteList: Query<ListRequest<SiteKey> & Wanted, ListSummary>;
+  readonly siteRows: Query<ListRequest<SiteKey> & Page, readonly SiteRow[]>;
+  readonly sitesTsv: Query<ListRequest<SiteKey> & Page, string>;
+}
+
+export const allocationListAnswers: Answers<AllocationListQueries> = {
+  allocationList(device, request) {
+    const lists = device.once(listsOf);
+    const count = lists.allocations(request).length;
+    return { count, place: lists.placeOf(request, request.allocation) };
+  },
+  allocationRows: rowsOf,
+  allocationsTsv: (device, request) => allocationsTsv(rowsOf(device, request)),
+  siteList(device, request) {
+    const lists = device.once(listsOf);
+    const count = lists.sites(request).order.length;
+    return { count, place: lists.placeOfSite(request, request.allocation) };
+  },
+  siteRows: siteRowsOf,
+  sitesTsv: (device, request) => sitesTsv(siteRowsOf(device, request)),
+};
+
+const listsOf = (device: OpenDevice): AllocationLists => new AllocationLists(device);
+
+function rowsOf(device: OpenDevice, request: ListRequest<AllocationKey> & Page): AllocationRow[] {
+  const lists = device.once(listsOf);
+  const ids = lists.allocations(request).subarray(request.from, request.to);
+  return allocationRows(device.context, lists.earlier, ids, request.at);
+}
+
+function siteRowsOf(device: OpenDevice, request: ListRequest<SiteKey> & Page): SiteRow[] {
+  const lists = device.once(listsOf);
+  const { table, order } = lists.sites(request);
+  return Array.from(order.subarray(request.from, request.to), (row) =>
+    siteRow(device.context, lists.earlier, table, row),
+  );
+}
