@@ -1,5 +1,7 @@
+import type { FileInfo } from '../snapshot/file-info.ts';
 import type { SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
+import { readCompact } from './read-compact.ts';
 import { readJson } from './read-json.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
@@ -18,22 +20,31 @@ export async function readSnapshot(
   options: ReadOptions = {},
 ): Promise<ReadResult> {
   const meter = new Meter(source, options);
-  const { payload, container, archive } = await unwrap<ReadPickle>(
+  const { payload, container, archive } = await unwrap<Payload>(
     platform,
     () => meter.open(),
     async (kind, open) => {
       if (kind === 'pickle') return readPickle(open, meter, options.allowPartial === true);
+      if (kind === 'compact') {
+        const { snapshot, origin } = await readCompact(open);
+        return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
+      }
       const snapshot = await readJson(open);
       return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
     },
     () => meter.checkCancelled(),
   );
   const { snapshot, protocol, decoder, partial } = payload;
+  const own = { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial };
   return {
     snapshot: { ...snapshot, warnings: [...snapshot.warnings, ...archiveWarnings(archive)] },
-    file: { name: source.name, bytes: meter.bytes, container, protocol, decoder, partial },
+    // A compact snapshot is shown as the file that it was made from.
+    file: { ...own, ...payload.origin },
   };
 }
+
+/** What was read, and of a compact snapshot the file that it was made from. */
+type Payload = ReadPickle & { readonly origin?: FileInfo | undefined };
 
 /** One file of a zip is opened, the first that is a snapshot: what of the rest, the user should know. */
 function archiveWarnings(archive: ArchiveChoice | undefined): SnapshotWarning[] {

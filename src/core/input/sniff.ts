@@ -2,6 +2,7 @@
  * What a file is, by its first bytes and never by its name.
  */
 import type { LoadFailure } from '../base/load-error.ts';
+import { COMPACT_MAGIC } from '../compact/compact-file.ts';
 import type { Container } from '../snapshot/file-info.ts';
 
 /** Bytes that {@link sniff} wants to see: a tar says what it is at byte 257, traces within 4 kB. */
@@ -79,6 +80,7 @@ const CONTAINERS: readonly { readonly magic: readonly number[]; readonly contain
     { magic: [...ascii('PK'), 3, 4], container: 'zip' },
     { magic: [...ascii('PK'), 5, 6], container: 'zip' },
     { magic: [0x28, 0xb5, 0x2f, 0xfd], container: 'zstd' },
+    { magic: COMPACT_MAGIC, container: 'compact' },
   ];
 
 /** `head` is the first {@link HEAD_BYTES} of the file, or the whole of a shorter one. */

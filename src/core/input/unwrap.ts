@@ -23,7 +23,7 @@ const MAX_DEPTH = 4;
 /** Files of an archive to try; each costs a read from the archive's start. */
 const MAX_ZIP_FILES = 16;
 
-export type PayloadKind = 'pickle' | 'json';
+export type PayloadKind = 'pickle' | 'json' | 'compact';
 
 /** Reads the innermost bytes. `open` may be called again to read them once more. */
 export type PayloadReader<T> = (kind: PayloadKind, open: OpenBytes) => Promise<T>;
@@ -97,6 +97,7 @@ class Unwrapper<T> {
     switch (container) {
       case 'pickle':
       case 'json':
+      case 'compact':
         return this.#read(container, open);
       case 'gzip':
         return this.#inner(() => gunzip(this.#platform, open), container, depth);

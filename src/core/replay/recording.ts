@@ -22,6 +22,12 @@ export function judgeRecording(trace: DeviceTrace, before: Preexisting): Recordi
       reason: 'The file has no trace for this device, only its final state.',
     };
   }
+  if (trace.opening !== undefined) {
+    return {
+      recording: 'preexisting',
+      reason: 'This is a part of a recording; what was there before its first event is known.',
+    };
+  }
   if (trace.ringOverflowed === true) {
     return truncated('The recorder says that it dropped its oldest entries');
   }

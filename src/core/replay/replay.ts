@@ -14,6 +14,7 @@ import { BlockList, type BlockRow } from './block-list.ts';
 import { CounterReader, CounterRecorder, knownBytes } from './counters.ts';
 import { endDifferences } from './end-differences.ts';
 import { FinalPools } from './final-pools.ts';
+import { openingOf } from './opening.ts';
 import { placePreexisting } from './place-preexisting.ts';
 import { findPreexisting, type Preexisting } from './preexisting.ts';
 import { judgeRecording } from './recording.ts';
@@ -46,6 +47,11 @@ const NOTHING: Preexisting = { blocks: [], segments: [] };
 export function replayDevice(trace: DeviceTrace, settings: Snapshot['settings']): Replay {
   const rules = blockRules(settings);
   const kind = traceKindOf(trace);
+  if (trace.opening !== undefined) {
+    const fromOpening = new DeviceReplay(trace, kind, rules, openingOf(trace, trace.opening));
+    fromOpening.run(false);
+    return fromOpening.finish();
+  }
   const fromNothing = new DeviceReplay(trace, kind, rules, NOTHING);
   if (trace.events.length > 0 && fromNothing.run(true)) return fromNothing.finish();
   const fromBefore = new DeviceReplay(trace, kind, rules, findPreexisting(trace, kind, rules));

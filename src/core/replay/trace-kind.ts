@@ -27,16 +27,21 @@ export function traceKindOf(trace: DeviceTrace): TraceKind {
   const counts = countActions(events.action);
   let pending = 0;
   for (let b = 0; b < blocks.length; b++) if (blocks.state[b] === BlockState.PendingFree) pending++;
+  const { opening } = trace;
   const requests = counts[TraceAction.FreeRequested];
   const segments = counts[TraceAction.SegmentAlloc] + counts[TraceAction.SegmentMap];
   const isProfile = events.category !== undefined && events.timeUs === undefined && segments === 0;
-  const completesOnRequest = counts[TraceAction.FreeCompleted] === 0 && requests > pending;
+  const completesOnRequest =
+    opening === undefined
+      ? counts[TraceAction.FreeCompleted] === 0 && requests > pending
+      : !opening.hasFreeCompleted;
+  const hasFreeRequested = opening?.hasFreeRequested ?? requests > 0;
   return {
     allocs: counts[TraceAction.Alloc],
-    hasFreeRequested: requests > 0,
+    hasFreeRequested,
     completesOnRequest,
     falls: {
-      allocated: requests > 0 ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
+      allocated: hasFreeRequested ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
       active: completesOnRequest ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
     },
     isProfile,

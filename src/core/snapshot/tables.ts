@@ -145,6 +145,17 @@ export interface BlockTable {
   readonly stack: Int32Array;
 }
 
+/**
+ * The state before the first event, where a part was cut out of a recording; and what the whole
+ * recording tells of its kind, which a part of it need not show.
+ */
+export interface Opening {
+  readonly segments: SegmentTable;
+  readonly blocks: BlockTable;
+  readonly hasFreeRequested: boolean;
+  readonly hasFreeCompleted: boolean;
+}
+
 /** CUDA stream, by the handle in the file. 0 is the default stream. */
 export interface Stream {
   readonly handle: bigint;
@@ -167,6 +178,8 @@ export interface DeviceTrace {
   readonly pools: readonly Pool[];
   /** The file says that the ring dropped entries: true/false; undefined when it does not say. */
   readonly ringOverflowed: boolean | undefined;
+  /** PyTorch writes none: only parts that vramscope cut out have it. */
+  readonly opening?: Opening;
 }
 
 /** `record_function` ranges and the like. Points in time; pairing is up to the reader. */
@@ -191,7 +204,8 @@ export type WarningCode =
   | 'bad-value'
   | 'partial-file'
   | 'general-decoder'
-  | 'other-files';
+  | 'other-files'
+  | 'window';
 
 /** Something the reader should know that is no error. */
 export interface SnapshotWarning {

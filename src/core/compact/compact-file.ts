@@ -1,0 +1,97 @@
+/**
+ * The frame of a compact snapshot: magic, version, a header in JSON, columns. Knows no PyTorch.
+ *
+ *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
+ *   10 bytes         varint    varint
+ */
+import { ByteReader } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { type Column, type ColumnType, columnType, decodeColumn, encodeColumn } from './columns.ts';
+import { damagedAt, newerVersion } from './failures.ts';
+
+/** "vramscope" and a NUL: no text and no pickle begins so. */
+export const COMPACT_MAGIC: readonly number[] = [
+  0x76, 0x72, 0x61, 0x6d, 0x73, 0x63, 0x6f, 0x70, 0x65, 0,
+];
+
+/** Raised when a file can't be read by the code before. */
+const VERSION = 1;
+
+interface ColumnHead {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly length: number;
+  readonly bytes: number;
+}
+
+interface Head {
+  readonly columns: readonly ColumnHead[];
+  readonly rest: unknown;
+}
+
+export interface CompactFile {
+  readonly columns: ReadonlyMap<string, Column>;
+  /** Whatever the writer gave beside the columns, as JSON keeps it. */
+  readonly rest: unknown;
+}
+
+export function writeCompactFile({ columns, rest }: CompactFile): Uint8Array<ArrayBuffer> {
+  const encoded = [...columns].map(([name, column]) => {
+    const bytes = encodeColumn(column);
+    const head = { name, type: columnType(column), length: column.length, bytes: bytes.length };
+    return { head, bytes };
+  });
+  const head: Head = { columns: encoded.map((column) => column.head), rest };
+  const json = new TextEncoder().encode(JSON.stringify(head));
+  const out = new ByteWriter();
+  out.bytes(Uint8Array.from(COMPACT_MAGIC));
+  out.varint(VERSION);
+  out.varint(json.length);
+  out.bytes(json);
+  for (const { bytes } of encoded) out.bytes(bytes);
+  return out.finish();
+}
+
+/** @throws LoadError 'compact-newer' or 'compact-damaged' */
+export function readCompactFile(bytes: Uint8Array): CompactFile {
+  const from = new ByteReader(bytes, COMPACT_MAGIC.length);
+  const version = from.varint();
+  if (version > VERSION) throw newerVersion(version);
+  const head = parseHead(from.bytes(from.varint()), from.offset);
+  const columns = new Map<string, Column>();
+  for (const { name, type, length, bytes: count } of head.columns) {
+    columns.set(name, decodeColumn(from.bytes(count), type, length));
+  }
+  return { columns, rest: head.rest };
+}
+
+function parseHead(json: Uint8Array, at: number): Head {
+  let head: unknown;
+  try {
+    head = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch {
+    throw damagedAt(at);
+  }
+  if (!isHead(head)) throw damagedAt(at);
+  return head;
+}
+
+const TYPES: readonly unknown[] = ['f64', 'i32', 'u32', 'u16', 'u8'] satisfies ColumnType[];
+
+function isHead(value: unknown): value is Head {
+  if (!isRecord(value) || !Array.isArray(value.columns)) return false;
+  return value.columns.every(
+    (column) =>
+      isRecord(column) &&
+      typeof column.name === 'string' &&
+      TYPES.includes(column.type) &&
+      isCount(column.length) &&
+      isCount(column.bytes),
+  );
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,0 +1,97 @@
+/** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
+import type { FileInfo } from '../snapshot/file-info.ts';
+import type { SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+import { isRecord } from './compact-file.ts';
+
+export interface CompactRest {
+  /** The file that it was made from. */
+  readonly origin?: FileInfo;
+  readonly strings: readonly string[];
+  /** AddressSpace.regions in decimal: JSON has no whole numbers of 64 bits. */
+  readonly regions: readonly string[];
+  readonly extras: readonly (readonly [number, Readonly<Record<string, string>>])[];
+  readonly devices: readonly CompactDevice[];
+  readonly settings: Readonly<Record<string, SettingValue>>;
+  readonly warnings: readonly SnapshotWarning[];
+}
+
+export interface CompactDevice {
+  readonly device: number;
+  readonly kind: 'cuda' | 'host';
+  /** Handles in decimal. */
+  readonly streams: readonly string[];
+  readonly pools: readonly (readonly [number, number])[];
+  readonly ringOverflowed?: boolean;
+  readonly opening?: { readonly hasFreeRequested: boolean; readonly hasFreeCompleted: boolean };
+  readonly oomDeviceFreeBytes: readonly (readonly [number, number])[];
+  readonly unknownActions: readonly (readonly [number, string])[];
+  readonly unknownKeys: readonly (readonly [string, readonly (readonly [number, string])[]])[];
+}
+
+export function isCompactRest(value: unknown): value is CompactRest {
+  return (
+    isRecord(value) &&
+    (value.origin === undefined || isOrigin(value.origin)) &&
+    isListOf(value.strings, isString) &&
+    value.strings[0] === '' &&
+    isListOf(value.regions, isWholeText) &&
+    isListOf(value.extras, pairOf(isNumber, isRecord)) &&
+    isListOf(value.devices, isDevice) &&
+    isRecord(value.settings) &&
+    isListOf(value.warnings, isWarning)
+  );
+}
+
+function isDevice(value: unknown): value is CompactDevice {
+  return (
+    isRecord(value) &&
+    isNumber(value.device) &&
+    (value.kind === 'cuda' || value.kind === 'host') &&
+    isListOf(value.streams, isWholeText) &&
+    isListOf(value.pools, pairOf(isNumber, isNumber)) &&
+    (value.ringOverflowed === undefined || typeof value.ringOverflowed === 'boolean') &&
+    (value.opening === undefined || isOpening(value.opening)) &&
+    isListOf(value.oomDeviceFreeBytes, pairOf(isNumber, isNumber)) &&
+    isListOf(value.unknownActions, pairOf(isNumber, isString)) &&
+    isListOf(
+      value.unknownKeys,
+      pairOf(isString, (values) => isListOf(values, pairOf(isNumber, isString))),
+    )
+  );
+}
+
+function isOrigin(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    isString(value.name) &&
+    isNumber(value.bytes) &&
+    isString(value.container) &&
+    (value.protocol === undefined || isNumber(value.protocol)) &&
+    (value.decoder === 'columnar' || value.decoder === 'general')
+  );
+}
+
+function isOpening(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    typeof value.hasFreeRequested === 'boolean' &&
+    typeof value.hasFreeCompleted === 'boolean'
+  );
+}
+
+type Check = (value: unknown) => boolean;
+
+function isListOf(value: unknown, check: Check): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(check);
+}
+
+const pairOf =
+  (first: Check, second: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.length === 2 && first(value[0]) && second(value[1]);
+
+const isString: Check = (value) => typeof value === 'string';
+const isNumber: Check = (value) => typeof value === 'number';
+const isWholeText: Check = (value) => typeof value === 'string' && /^-?\d{1,20}$/.test(value);
+const isWarning: Check = (value) =>
+  isRecord(value) && isString(value.code) && isString(value.message);

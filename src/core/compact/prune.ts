@@ -1,0 +1,185 @@
+/**
+ * What a shared file must not hold: strings, frames and stacks that nothing in it refers to, and,
+ * where the user says so, whole paths or all stacks.
+ */
+import {
+  type DeviceTrace,
+  EMPTY_STACK,
+  type EventTable,
+  type FrameTable,
+  NO_STACK,
+  type Snapshot,
+  type StackTable,
+  type StringIndex,
+} from '../snapshot/tables.ts';
+
+export interface PruneOptions {
+  /** 'last-two': /home/me/project/train/model.py becomes train/model.py. */
+  readonly paths: 'whole' | 'last-two';
+  /** False: every stack is gone, as if none had been recorded. */
+  readonly stacks: boolean;
+}
+
+/** An equal snapshot that holds nothing it does not show. The given one is left as it is. */
+export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
+  const strings = new KeptStrings(snapshot);
+  const stackRows = options.stacks ? keptStacks(snapshot) : new Int32Array(1);
+  const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
+  const path = options.paths === 'whole' ? (text: string) => text : lastTwoParts;
+  const { annotations } = snapshot;
+  const isWithoutStacks = !options.stacks;
+  const stackOf = (column: Int32Array) =>
+    isWithoutStacks
+      ? new Int32Array(column.length).fill(NO_STACK)
+      : column.map((stack) => (stack === NO_STACK ? NO_STACK : stackRows[stack]));
+  return {
+    frames: copyFrames(snapshot, frameRows, strings, path),
+    stacks,
+    addresses: snapshot.addresses,
+    devices: snapshot.devices.map((trace) => copyDevice(trace, strings, stackOf, isWithoutStacks)),
+    annotations: {
+      ...annotations,
+      name: annotations.name.subarray(0, annotations.length).map((row) => strings.keep(row)),
+    },
+    settings: snapshot.settings,
+    warnings: snapshot.warnings,
+    strings: strings.table,
+  };
+}
+
+/** 'a/b/c.py' is 'b/c.py', on Windows too; what has no folders stays. */
+export function lastTwoParts(path: string): string {
+  const parts = path.split(/[/\\]/);
+  return parts.length <= 2 ? path : parts.slice(-2).join('/');
+}
+
+/** Strings by their new rows, each once. */
+class KeptStrings {
+  readonly #snapshot: Snapshot;
+  readonly #texts: string[] = [''];
+  readonly #rowOf = new Map<string, StringIndex>([['', 0]]);
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  get table() {
+    const texts = this.#texts;
+    return { length: texts.length, get: (row: StringIndex) => texts[row] ?? '' };
+  }
+
+  /** The new row of an old one; -1 stays. */
+  keep(row: StringIndex, change = (text: string) => text): StringIndex {
+    return row < 0 ? row : this.add(change(this.#snapshot.strings.get(row)));
+  }
+
+  add(text: string): StringIndex {
+    let row = this.#rowOf.get(text);
+    if (row === undefined) {
+      row = this.#texts.push(text) - 1;
+      this.#rowOf.set(text, row);
+    }
+    return row;
+  }
+}
+
+/** New row of each stack that is used, callers included; 0 for the others, which nobody asks for. */
+function keptStacks({ devices, stacks }: Snapshot): Int32Array {
+  const isUsed = new Uint8Array(stacks.length);
+  const mark = (column: Int32Array) => {
+    for (const stack of column) if (stack !== NO_STACK) isUsed[stack] = 1;
+  };
+  for (const { events, segments, blocks, opening } of devices) {
+    mark(events.stack);
+    for (const state of [{ segments, blocks }, ...(opening === undefined ? [] : [opening])]) {
+      mark(state.segments.stack);
+      mark(state.blocks.stack);
+    }
+  }
+  // Parents come before children: backwards, each stack hands its mark on before it is numbered.
+  for (let stack = stacks.length - 1; stack > 0; stack--) {
+    if (isUsed[stack] === 1) isUsed[stacks.parent[stack]] = 1;
+  }
+  const rows = new Int32Array(stacks.length);
+  let next = 1;
+  for (let stack = 1; stack < stacks.length; stack++) {
+    if (isUsed[stack] === 1) rows[stack] = next++;
+  }
+  return rows;
+}
+
+interface CopiedStacks {
+  readonly stacks: StackTable;
+  /** New row of each frame; -1 for those that no stack has. */
+  readonly frameRows: Int32Array;
+}
+
+function copyStacks(old: StackTable, rows: Int32Array, frameCount: number): CopiedStacks {
+  const length = rows.reduce((most, row) => Math.max(most, row), 0) + 1;
+  const frame = new Int32Array(length).fill(-1);
+  const parent = new Int32Array(length).fill(-1);
+  const frameRows = new Int32Array(frameCount).fill(-1);
+  let frames = 0;
+  for (let stack = 1; stack < rows.length; stack++) {
+    const row = rows[stack];
+    if (row === EMPTY_STACK) continue;
+    const oldFrame = old.frame[stack];
+    if (frameRows[oldFrame] < 0) frameRows[oldFrame] = frames++;
+    frame[row] = frameRows[oldFrame];
+    parent[row] = rows[old.parent[stack]];
+  }
+  return { stacks: { length, frame, parent }, frameRows };
+}
+
+function copyFrames(
+  { frames }: Snapshot,
+  rows: Int32Array,
+  strings: KeptStrings,
+  path: (text: string) => string,
+): FrameTable {
+  const length = rows.reduce((count, row) => count + (row >= 0 ? 1 : 0), 0);
+  const name = new Int32Array(length);
+  const filename = new Int32Array(length);
+  const line = new Int32Array(length);
+  const extras = new Map<number, Readonly<Record<string, string>>>();
+  rows.forEach((row, old) => {
+    if (row < 0) return;
+    name[row] = strings.keep(frames.name[old]);
+    filename[row] = strings.keep(frames.filename[old], path);
+    line[row] = frames.line[old];
+    const extra = frames.extras.get(old);
+    if (extra !== undefined) extras.set(row, extra);
+  });
+  return { length, name, filename, line, extras };
+}
+
+function copyDevice(
+  trace: DeviceTrace,
+  strings: KeptStrings,
+  stackOf: (column: Int32Array) => Int32Array,
+  isWithoutStacks: boolean,
+): DeviceTrace {
+  const { segments, blocks, events, opening } = trace;
+  const stateOf = (state: Pick<DeviceTrace, 'segments' | 'blocks'>) => ({
+    segments: { ...state.segments, stack: stackOf(state.segments.stack) },
+    blocks: { ...state.blocks, stack: stackOf(state.blocks.stack) },
+  });
+  return {
+    ...trace,
+    events: copyTexts({ ...events, stack: stackOf(events.stack) }, strings, isWithoutStacks),
+    ...stateOf({ segments, blocks }),
+    ...(opening !== undefined && { opening: { ...opening, ...stateOf(opening) } }),
+  };
+}
+
+/** Forward frames are stacks too, as text. */
+function copyTexts(events: EventTable, strings: KeptStrings, isWithoutStacks: boolean): EventTable {
+  const keep = (column: Int32Array | undefined) => column?.map((row) => strings.keep(row));
+  return {
+    ...events,
+    compileContext: keep(events.compileContext),
+    userMetadata: keep(events.userMetadata),
+    category: keep(events.category),
+    forwardFrames: isWithoutStacks ? undefined : keep(events.forwardFrames),
+  };
+}

@@ -1,0 +1,20 @@
+import { LoadError } from '../base/load-error.ts';
+import { type DecodedSnapshot, decodeSnapshot } from '../compact/decode-snapshot.ts';
+import { collectBytes, type OpenBytes } from './byte-cursor.ts';
+
+/** Made of some ten times as much pickle: what a tab can hold of it ends before this does. */
+const MAX_COMPACT_BYTES = 2 ** 30;
+
+/**
+ * What a report of vramscope holds.
+ * @throws LoadError 'compact-too-big', 'compact-damaged' or 'compact-newer'
+ */
+export async function readCompact(open: OpenBytes): Promise<DecodedSnapshot> {
+  const bytes = await collectBytes(open(), MAX_COMPACT_BYTES);
+  if (bytes !== undefined) return decodeSnapshot(bytes);
+  throw new LoadError({
+    code: 'compact-too-big',
+    message: `This compact snapshot has more than ${MAX_COMPACT_BYTES / 2 ** 20} MiB, which is too big to read at once.`,
+    advice: 'Open the pickle that it was made from: pickles of any size can be read.',
+  });
+}

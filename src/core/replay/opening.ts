@@ -1,0 +1,58 @@
+/** What was there before the first event, of a part that was cut out of a recording: it says so itself. */
+import { AddressMap } from '../base/address-map.ts';
+import { BlockState, type DeviceTrace, type Opening, TraceAction } from '../snapshot/tables.ts';
+import type { Preexisting, PreexistingBlock } from './preexisting.ts';
+import type { SegmentFields } from './segment-book.ts';
+import { NEVER } from './types.ts';
+
+export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {
+  const ends = firstFrees(trace);
+  const found = openingBlocks(opening).map((block) => {
+    const end = ends.get(block.address);
+    return { ...block, end: end < 0 ? NEVER : end };
+  });
+  return {
+    blocks: found.sort((a, b) => b.end - a.end || a.address - b.address),
+    segments: openingSegments(opening),
+  };
+}
+
+function openingBlocks({ segments, blocks }: Opening): Omit<PreexistingBlock, 'end'>[] {
+  const found: Omit<PreexistingBlock, 'end'>[] = [];
+  for (let s = 0; s < segments.length; s++) {
+    for (let row = segments.firstBlock[s]; row < segments.firstBlock[s + 1]; row++) {
+      if (blocks.state[row] === BlockState.Inactive) continue;
+      found.push({
+        address: blocks.address[row],
+        requestedBytes: blocks.requestedBytes[row],
+        sizeBytes: blocks.sizeBytes[row],
+        stream: segments.stream[s],
+        stack: blocks.stack[row],
+        isPending: blocks.state[row] === BlockState.PendingFree,
+      });
+    }
+  }
+  return found;
+}
+
+function openingSegments({ segments }: Opening): SegmentFields[] {
+  return Array.from({ length: segments.length }, (_, s) => ({
+    address: segments.address[s],
+    sizeBytes: segments.totalBytes[s],
+    stream: segments.stream[s],
+    pool: segments.pool[s],
+    isSmall: segments.isSmall[s] === 1,
+    isExpandable: segments.isExpandable[s] === 1,
+    stack: segments.stack[s],
+  }));
+}
+
+/** The first free_completed at each address: a block that is there keeps its address to itself. */
+function firstFrees({ events }: DeviceTrace): AddressMap {
+  const first = new AddressMap();
+  for (let t = 0; t < events.length; t++) {
+    if (events.action[t] !== TraceAction.FreeCompleted) continue;
+    if (first.get(events.address[t]) < 0) first.set(events.address[t], t);
+  }
+  return first;
+}
