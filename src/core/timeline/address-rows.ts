@@ -25,126 +25,164 @@ import {
 
 const EDGE_MIN_ROWS = 4;
 const GRAIN = 256;
-/** In the place of a class. */
-const RESERVED = -1;
+
+/** A row's sums lie side by side: reserved, used by blocks, by class, by pending blocks, unused. */
+const RESERVED = 0;
+const USED = 1;
+const FIRST_CLASS = 2;
 
 export class AddressRows {
   readonly #height: number;
-  /** Classes of blocks, and one more for those that are pending. */
-  readonly #classes: number;
+  readonly #stride: number;
+  /** Column of pending blocks in the sums, and one that nobody reads. */
+  readonly #pending: number;
+  readonly #unused: number;
   readonly #rowsPerByte: number;
   readonly #edges: Float64Array;
-  readonly #reserved: Float64Array;
-  readonly #used: Float64Array;
-  /** Bytes of class k in row r at r * classes + k. */
-  readonly #byClass: Float64Array;
+  readonly #sums: Float64Array;
   /** Blocks and segments of 4 rows or more that end in the row. */
   readonly #tops: Int32Array;
-  /** Class that a row had most of when it was last looked at. */
-  readonly #mainClass: Uint8Array;
-  readonly #dirty: Int32Array;
+  /** Column of the class that a row had most of when it was last looked at. */
+  readonly #main: Uint8Array;
   readonly #isDirty: Uint8Array;
-  #dirtyCount = 0;
+  /** Column of the class of the one block that covers the row, and whether one segment does; or 0. */
+  readonly #blockRows: Uint8Array;
+  readonly #reservedRows: Uint8Array;
 
-  /** @param classes how many classes blocks have; pending ones are counted apart */
+  /** @param classes how many classes blocks have, pending ones not counted */
   constructor(height: number, y0: number, y1: number, classes: number) {
     this.#height = height;
-    this.#classes = classes + 1;
+    this.#pending = FIRST_CLASS + classes;
+    this.#unused = this.#pending + 1;
+    this.#stride = this.#unused + 1;
     this.#rowsPerByte = height / (y1 - y0);
     this.#edges = new Float64Array(height + 1);
     for (let row = 0; row <= height; row++) {
       this.#edges[row] = Math.round((y0 + (row * (y1 - y0)) / height) * GRAIN) / GRAIN;
     }
-    this.#reserved = new Float64Array(height);
-    this.#used = new Float64Array(height);
-    this.#byClass = new Float64Array(height * this.#classes);
+    this.#sums = new Float64Array(height * this.#stride);
     this.#tops = new Int32Array(height);
-    this.#mainClass = new Uint8Array(height);
-    this.#dirty = new Int32Array(height);
+    this.#main = new Uint8Array(height).fill(FIRST_CLASS);
     this.#isDirty = new Uint8Array(height);
+    this.#blockRows = new Uint8Array(height);
+    this.#reservedRows = new Uint8Array(height);
   }
 
   /** Memory from `offset` on is reserved (sign 1) or is not any more (-1). */
   addSegment(offset: number, bytes: number, sign: 1 | -1): void {
-    this.#add(offset, bytes, RESERVED, sign);
+    this.#add(offset, bytes, RESERVED, this.#unused, sign);
   }
 
   /** A block comes (sign 1) or goes (-1). `blockClass` is `classes` for pending ones. */
   addBlock(offset: number, bytes: number, blockClass: number, sign: 1 | -1): void {
-    this.#add(offset, bytes, blockClass, sign);
+    this.#add(offset, bytes, USED, FIRST_CLASS + blockClass, sign);
   }
 
   /** Writes the codes of the rows that changed since the last call to base, base + 1, … */
   write(codes: Uint16Array, base: number): void {
-    for (let i = 0; i < this.#dirtyCount; i++) {
-      const row = this.#dirty[i];
-      this.#isDirty[row] = 0;
+    const isDirty = this.#isDirty;
+    for (let row = 0; row < this.#height; row++) {
+      if (isDirty[row] === 0) continue;
+      isDirty[row] = 0;
       codes[base + row] = this.#codeOf(row);
     }
-    this.#dirtyCount = 0;
   }
 
-  /** Adds a range's bytes row by row: what a frame costs is mostly here. */
-  #add(offset: number, bytes: number, kind: number, sign: 1 | -1): void {
+  /**
+   * What a frame costs is mostly here. Rows that the range covers wholly are filled, as nothing else
+   * can lie there; the first and the last are added up.
+   */
+  #add(offset: number, bytes: number, one: number, other: number, sign: 1 | -1): void {
     const edges = this.#edges;
     const top = offset + bytes;
-    const to = Math.min(top, edges[this.#height]);
-    let low = Math.max(offset, edges[0]);
-    if (!(to > low)) return;
-    let row = this.#rowOf(low);
-    for (; low < to; row++) {
-      const high = Math.min(to, edges[row + 1]);
-      const share = sign * (high - low);
-      if (kind === RESERVED) {
-        this.#reserved[row] += share;
-      } else {
-        this.#used[row] += share;
-        this.#byClass[row * this.#classes + kind] += share;
-      }
-      if (this.#isDirty[row] === 0) {
-        this.#isDirty[row] = 1;
-        this.#dirty[this.#dirtyCount++] = row;
-      }
-      low = high;
+    const end = edges[this.#height];
+    const to = Math.min(top, end);
+    const from = Math.max(offset, edges[0]);
+    if (!(to > from)) return;
+    const first = this.#rowOf(from);
+    const last = to === end ? this.#height - 1 : this.#rowOf(to);
+    if (first === last) {
+      this.#addPart(first, sign * (to - from), one, other);
+    } else {
+      this.#addPart(first, sign * (edges[first + 1] - from), one, other);
+      this.#addPart(last, sign * (to - edges[last]), one, other);
+      const owners = one === RESERVED ? this.#reservedRows : this.#blockRows;
+      this.#setOwner(owners, sign > 0 ? other : 0, first + 1, last);
     }
-    const isHigh = Math.round(bytes * this.#rowsPerByte) >= EDGE_MIN_ROWS;
-    if (isHigh && top <= edges[this.#height]) this.#tops[row - 1] += sign;
+    const rows = bytes * this.#rowsPerByte;
+    if (rows < EDGE_MIN_ROWS - 0.5 || top > end) return;
+    const highest = top > edges[last] ? last : last - 1;
+    this.#tops[highest] += sign;
+    this.#isDirty[highest] = 1;
+  }
+
+  /** Mostly a few rows: a call of `fill` would cost more than they do. */
+  #setOwner(owners: Uint8Array, owner: number, from: number, to: number): void {
+    const isDirty = this.#isDirty;
+    for (let row = from; row < to; row++) {
+      owners[row] = owner;
+      isDirty[row] = 1;
+    }
+  }
+
+  #addPart(row: number, bytes: number, one: number, other: number): void {
+    const at = row * this.#stride;
+    this.#sums[at + one] += bytes;
+    this.#sums[at + other] += bytes;
+    this.#isDirty[row] = 1;
   }
 
   /** Row that holds a byte inside of the column; rounding may be one off, the edges decide. */
   #rowOf(offset: number): number {
     const edges = this.#edges;
-    let row = Math.floor((offset - edges[0]) * this.#rowsPerByte);
-    row = Math.max(0, Math.min(this.#height - 1, row));
+    let row = ((offset - edges[0]) * this.#rowsPerByte) | 0;
+    if (row >= this.#height) row = this.#height - 1;
     while (edges[row] > offset) row--;
     while (edges[row + 1] <= offset) row++;
     return row;
   }
 
   #codeOf(row: number): number {
-    const used = this.#used[row];
-    const held = Math.max(this.#reserved[row], used);
-    if (held === 0) return BARE_CODE;
+    const edge = this.#tops[row] > 0 ? EDGE_BIT : 0;
+    const owner = this.#blockRows[row];
+    if (owner !== 0) return this.#codeOfClass(owner) | edge;
+    const sums = this.#sums;
+    const at = row * this.#stride;
+    const used = sums[at + USED];
     const bytes = this.#edges[row + 1] - this.#edges[row];
-    const bare = Math.max(0, Math.floor((BARE_STEPS * (bytes - held)) / bytes));
-    const shade = (bare << BARE_SHIFT) | (this.#tops[row] > 0 ? EDGE_BIT : 0);
+    const reserved = this.#reservedRows[row] !== 0 ? bytes : sums[at + RESERVED];
+    const held = Math.max(reserved, used);
+    if (held === 0) return BARE_CODE;
+    const shade = edge | (bareQuarters(bytes, held) << BARE_SHIFT);
     if (used === 0) return GAP_CODE | shade;
-    const free = Math.min(FREE_STEPS - 1, Math.ceil((FREE_STEPS * (held - used)) / held));
-    return this.#blockCode(row, used) | (free << FREE_SHIFT) | shade;
+    return this.#mainCode(row, used) | (freeEighths(held, used) << FREE_SHIFT) | shade;
   }
 
   /** The class that more than half of the blocks' bytes have: mostly the one it was before. */
-  #blockCode(row: number, used: number): number {
-    const byClass = this.#byClass;
-    const pending = this.#classes - 1;
-    const base = row * this.#classes;
-    let main = this.#mainClass[row];
-    if (2 * byClass[base + main] <= used) {
-      main = 0;
-      while (main <= pending && 2 * byClass[base + main] <= used) main++;
-      if (main > pending) return MIXED_CODE;
-      this.#mainClass[row] = main;
+  #mainCode(row: number, used: number): number {
+    const sums = this.#sums;
+    const at = row * this.#stride;
+    let main = this.#main[row];
+    if (2 * sums[at + main] <= used) {
+      main = FIRST_CLASS;
+      while (main <= this.#pending && 2 * sums[at + main] <= used) main++;
+      if (main > this.#pending) return MIXED_CODE;
+      this.#main[row] = main;
     }
-    return main === pending ? AWAITING_CODE : main;
+    return this.#codeOfClass(main);
   }
+
+  #codeOfClass(column: number): number {
+    return column === this.#pending ? AWAITING_CODE : column - FIRST_CLASS;
+  }
+}
+
+/** Both mostly are 0, and a division costs as much as all else about a row. */
+function bareQuarters(bytes: number, held: number): number {
+  return held >= bytes ? 0 : Math.floor((BARE_STEPS * (bytes - held)) / bytes);
+}
+
+function freeEighths(held: number, used: number): number {
+  if (used === held) return 0;
+  return Math.min(FREE_STEPS - 1, Math.ceil((FREE_STEPS * (held - used)) / held));
 }

@@ -32,6 +32,8 @@ export class AddressSweep {
   readonly #maxEnd: MaxEndPyramid;
   readonly #births = new Int32Array(BIRTHS);
   #rows = new Int32Array(64 * CHUNK);
+  /** Next event that changes the row: its free requested, or its end. */
+  #rowChanges = new Int32Array(64 * CHUNK);
   #isPending = new Uint8Array(64 * CHUNK);
   #counts = new Int32Array(64);
   #nextChanges = new Int32Array(64);
@@ -73,8 +75,9 @@ export class AddressSweep {
 
   /** Goes through a chunk in which something happened; an empty one gives its place to the last. */
   #review(chunk: number, state: EventIndex, changes: Changes): void {
-    const { end, freeRequested } = this.#lives;
+    const { end } = this.#lives;
     const rows = this.#rows;
+    const rowChanges = this.#rowChanges;
     const isPending = this.#isPending;
     const from = chunk << CHUNK_BITS;
     const to = from + this.#counts[chunk];
@@ -82,17 +85,21 @@ export class AddressSweep {
     let next = NEVER;
     for (let i = from; i < to; i++) {
       const row = rows[i];
-      if (end[row] <= state) {
-        changes.went(row, isPending[i] === 1);
-        continue;
-      }
-      if (isPending[i] === 0 && freeRequested[row] <= state) {
-        isPending[i] = 1;
+      let change = rowChanges[i];
+      let pending = isPending[i];
+      if (change <= state) {
+        change = end[row];
+        if (change <= state) {
+          changes.went(row, pending === 1);
+          continue;
+        }
+        pending = 1;
         changes.becamePending(row);
       }
       rows[write] = row;
-      isPending[write++] = isPending[i];
-      next = Math.min(next, nextChange(row, isPending[i] === 1, this.#lives));
+      rowChanges[write] = change;
+      isPending[write++] = pending;
+      if (change < next) next = change;
     }
     this.#counts[chunk] = write - from;
     this.#nextChanges[chunk] = next;
@@ -100,14 +107,16 @@ export class AddressSweep {
   }
 
   #add(row: number, state: EventIndex, changes: Changes): void {
-    const isPending = this.#lives.freeRequested[row] <= state;
+    const { end, freeRequested } = this.#lives;
+    const isPending = freeRequested[row] <= state;
+    const change = isPending ? end[row] : Math.min(end[row], freeRequested[row]);
     let chunk = this.#chunks - 1;
     if (chunk < 0 || this.#counts[chunk] === CHUNK) chunk = this.#newChunk();
     const at = (chunk << CHUNK_BITS) + this.#counts[chunk]++;
     this.#rows[at] = row;
+    this.#rowChanges[at] = change;
     this.#isPending[at] = isPending ? 1 : 0;
-    const next = nextChange(row, isPending, this.#lives);
-    if (next < this.#nextChanges[chunk]) this.#nextChanges[chunk] = next;
+    if (change < this.#nextChanges[chunk]) this.#nextChanges[chunk] = change;
     changes.came(row, isPending);
   }
 
@@ -125,6 +134,7 @@ export class AddressSweep {
     const from = last << CHUNK_BITS;
     const to = from + this.#counts[last];
     this.#rows.copyWithin(chunk << CHUNK_BITS, from, to);
+    this.#rowChanges.copyWithin(chunk << CHUNK_BITS, from, to);
     this.#isPending.copyWithin(chunk << CHUNK_BITS, from, to);
     this.#counts[chunk] = this.#counts[last];
     this.#nextChanges[chunk] = this.#nextChanges[last];
@@ -132,12 +142,9 @@ export class AddressSweep {
 
   #grow(): void {
     this.#rows = enlarged(this.#rows, Int32Array);
+    this.#rowChanges = enlarged(this.#rowChanges, Int32Array);
     this.#isPending = enlarged(this.#isPending, Uint8Array);
     this.#counts = enlarged(this.#counts, Int32Array);
     this.#nextChanges = enlarged(this.#nextChanges, Int32Array);
   }
-}
-
-function nextChange(row: number, isPending: boolean, { end, freeRequested }: Lives): EventIndex {
-  return isPending ? end[row] : Math.min(end[row], freeRequested[row]);
 }
