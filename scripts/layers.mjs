@@ -106,6 +106,7 @@ export const LAYERS = [
       'react',
       'react-dom',
       'react-resizable-panels',
+      'virtual:pwa-register',
       'zustand',
     ],
   },

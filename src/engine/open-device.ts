@@ -1,14 +1,13 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
-import { assertUnreachable } from '../core/base/assert.ts';
 import type { DeviceContext } from '../core/query/device-context.ts';
 import type { SearchMatches } from '../core/query/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import { classesByCategory, classesBySize, classesByStack } from '../core/timeline/classes.ts';
+import { type Coloring, makeColoring } from '../core/timeline/colorings.ts';
 import { type FrameJob, TimelinePainter } from '../core/timeline/frame-job.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/timeline/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/timeline/types.ts';
+import type { FrameRequest } from './frame-request.ts';
 import { KeptMatches } from './kept-matches.ts';
-import type { FrameRequest } from './protocol.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
 const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
@@ -20,7 +19,7 @@ export class OpenDevice {
   readonly #made = new Map<unknown, unknown>();
   readonly #matches: KeptMatches;
   /** A byte an allocation each: the last used of each kind is kept. */
-  readonly #classes = new Map<ColorBy, { readonly count: number; readonly of: Uint8Array }>();
+  readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
   constructor(context: DeviceContext) {
     const { trace, replay } = context;
@@ -75,36 +74,21 @@ export class OpenDevice {
       this.begin(warmUpRequest(viewport), undefined).run();
     }
     // Made for the warm-up's number of classes; the page's palette has another.
-    this.#classes.clear();
+    this.#colorings.clear();
+  }
+
+  /** The classes and their meaning in a palette of `count` colours. */
+  coloring(colorBy: ColorBy, count: number): Coloring {
+    const known = this.#colorings.get(colorBy);
+    if (known?.count === count) return known.coloring;
+    const coloring = makeColoring(this.context, colorBy, count);
+    this.#colorings.set(colorBy, { count, coloring });
+    return coloring;
   }
 
   /** Class of each allocation in a palette of `count` colours. */
   classesBy(colorBy: ColorBy, count: number): Uint8Array {
-    const known = this.#classes.get(colorBy);
-    if (known?.count === count) return known.of;
-    const of = this.#computeClasses(colorBy, count);
-    this.#classes.set(colorBy, { count, of });
-    return of;
-  }
-
-  #computeClasses(colorBy: ColorBy, count: number): Uint8Array {
-    const { snapshot, trace, replay, stacks } = this.context;
-    const { allocations } = replay;
-    switch (colorBy) {
-      case 'stack':
-        return classesByStack(
-          allocations,
-          snapshot,
-          count,
-          (frame) => stacks.frame(frame).role !== 'noise',
-        );
-      case 'size':
-        return classesBySize(allocations, count);
-      case 'category':
-        return classesByCategory(allocations, trace.events, snapshot.strings, count);
-      default:
-        return assertUnreachable(colorBy);
-    }
+    return this.coloring(colorBy, count).of;
   }
 }
 

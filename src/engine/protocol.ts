@@ -5,10 +5,10 @@
  * page calls it through a proxy (client.ts).
  */
 import type { SessionInfo } from '../core/query/types.ts';
-import type { CounterName } from '../core/replay/types.ts';
-import type { ColorBy, Palette, TimelineFrame, Viewport } from '../core/timeline/types.ts';
+import type { TimelineFrame } from '../core/timeline/types.ts';
 import type { DeviceQueries } from './answers.ts';
-import type { Asking, CallOptions, DeviceRequest, Query } from './queries.ts';
+import type { FrameRequest } from './frame-request.ts';
+import type { Asking, CallOptions, Query } from './queries.ts';
 
 export type { HitRequest, MinimapRequest, MinimapResult } from './answers/timeline.ts';
 
@@ -30,15 +30,6 @@ export interface OpenProgress {
   readonly readBytes: number;
   readonly totalBytes: number | undefined;
   readonly events: number;
-}
-
-export interface FrameRequest extends DeviceRequest {
-  readonly viewport: Viewport;
-  readonly colorBy: ColorBy;
-  readonly palette: Palette;
-  readonly lines: readonly CounterName[];
-  /** Allocation to draw highlighted, -1 for none. */
-  readonly selected: number;
 }
 
 /** Newest wins: a frame still waiting when a newer one is asked for rejects with AbortError. */

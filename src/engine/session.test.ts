@@ -4,8 +4,9 @@ import type { SessionInfo } from '../core/query/types.ts';
 import type { Palette } from '../core/timeline/types.ts';
 import { isAbortError } from './abort.ts';
 import { blobSource } from './blob-source.ts';
+import type { FrameRequest } from './frame-request.ts';
 import { webPlatform } from './gunzip.ts';
-import type { FrameRequest, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
 
 const PALETTE: Palette = {

@@ -10,16 +10,11 @@ import { abortError } from './abort.ts';
 import { serveCopies } from './analysis/serve-copies.ts';
 import { ANSWERS, type DeviceQueries } from './answers.ts';
 import { FrameQueue } from './frame-queue.ts';
+import type { FrameRequest } from './frame-request.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PaceClock } from './pace.ts';
-import type {
-  FrameRequest,
-  OpenOptions,
-  OpenProgress,
-  OpenSource,
-  SessionApi,
-} from './protocol.ts';
+import type { OpenOptions, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
 import type { Answers, Asking, CallOptions } from './queries.ts';
 import { transferring } from './transfer.ts';
 

@@ -5,6 +5,8 @@ interface CopyButtonProps {
   readonly text: string;
   /** What is copied, for the name of the button. */
   readonly label: string;
+  /** For texts that are too long to be shown when one points at the button. */
+  readonly title?: string;
   readonly className: string;
   readonly children?: ReactNode;
 }
@@ -12,7 +14,7 @@ interface CopyButtonProps {
 const FEEDBACK_MS = 1500;
 
 /** Copies `text` and says so for a moment. */
-export function CopyButton({ text, label, className, children }: CopyButtonProps) {
+export function CopyButton({ text, label, title, className, children }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | undefined>(undefined);
   useEffect(() => {
     if (outcome === undefined) return;
@@ -31,7 +33,7 @@ export function CopyButton({ text, label, className, children }: CopyButtonProps
     <button
       type="button"
       className={`copy-button ${className}`}
-      title={`Copy ${text}`}
+      title={title ?? `Copy ${text}`}
       aria-label={`Copy ${label}`}
       onClick={() => void copy()}
     >

@@ -1,12 +1,77 @@
+import './side-panel.css';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import type { Selection } from '../details/use-selection.ts';
-import type { ViewProps } from './views.tsx';
+import { FindingsPanel } from '../findings/findings-panel.tsx';
+import { useFindingBands } from '../findings/use-finding-bands.ts';
+import { useFindings } from '../findings/use-findings.ts';
+import type { ViewProps } from './view-props.ts';
 
 interface SidePanelProps extends ViewProps {
   readonly selection: Selection;
 }
 
-/** Beside every view: what is selected. */
-export function SidePanel({ device, selection }: SidePanelProps) {
-  return <DetailsPanel device={device} selection={selection} />;
+type Tab = 'findings' | 'details';
+
+/** Beside every view: what was found, and what is selected. */
+export function SidePanel({ selection, ...view }: SidePanelProps) {
+  // Here and not in the panel: findings are looked for and drawn whichever tab is open.
+  const { findings } = useFindings(view.info, view.device);
+  useFindingBands(findings);
+  const [tab, setTab] = useTab();
+  const grave = findings.filter(({ severity }) => severity !== 'low').length;
+  return (
+    <div className="side-panel">
+      <div className="side-tabs" role="tablist" aria-label="Side panel">
+        <TabButton name="findings" current={tab} onChoose={setTab}>
+          Findings
+          {grave > 0 && <span className="side-count">{grave}</span>}
+        </TabButton>
+        <TabButton name="details" current={tab} onChoose={setTab}>
+          Details
+        </TabButton>
+      </div>
+      <div className="side-content" role="tabpanel" aria-labelledby={`side-tab-${tab}`}>
+        {tab === 'findings' && <FindingsPanel {...view} />}
+        {tab === 'details' && <DetailsPanel device={view.device} selection={selection} />}
+      </div>
+    </div>
+  );
+}
+
+/** What is selected last is what one wants to read. */
+function useTab(): readonly [Tab, (tab: Tab) => void] {
+  const label = useView((view) => view.selection);
+  const finding = useView((view) => view.finding);
+  const [tab, setTab] = useState<Tab>('findings');
+  useEffect(() => {
+    if (label !== undefined) setTab('details');
+  }, [label]);
+  useEffect(() => {
+    if (finding !== undefined) setTab('findings');
+  }, [finding]);
+  return [tab, setTab];
+}
+
+interface TabButtonProps {
+  readonly name: Tab;
+  readonly current: Tab;
+  readonly onChoose: (tab: Tab) => void;
+  readonly children: ReactNode;
+}
+
+function TabButton({ name, current, onChoose, children }: TabButtonProps) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`side-tab-${name}`}
+      className="side-tab"
+      aria-selected={name === current}
+      onClick={() => onChoose(name)}
+    >
+      {children}
+    </button>
+  );
 }

@@ -2,18 +2,11 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { ChartArea, FlaskConical, type LucideIcon } from 'lucide-react';
+import { ChartArea, Flame, FlaskConical, List, type LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { ViewName } from '../../state/view-store.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
-
-export interface ViewProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  /** The pinned allocation, -1 for none. */
-  readonly selected: number;
-}
+import type { ViewProps } from './view-props.ts';
 
 export interface ViewEntry {
   readonly name: ViewName;
@@ -34,6 +27,19 @@ export const VIEWS: readonly ViewEntry[] = [
     icon: ChartArea,
     needsTrace: true,
     component: TimelineView,
+  },
+  {
+    name: 'flame',
+    label: 'Flame',
+    icon: Flame,
+    load: async () => (await import('../flame/flame-view.tsx')).FlameView,
+  },
+  {
+    name: 'events',
+    label: 'Events',
+    icon: List,
+    needsTrace: true,
+    load: async () => (await import('../events/events-view.tsx')).EventsView,
   },
   {
     name: 'whatif',

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { CursorBar } from '../cursor/cursor-bar.tsx';
 import { useSelection } from '../details/use-selection.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
 import { useServices } from './services.ts';
@@ -38,6 +39,9 @@ function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
     <main className="workbench">
       <SummaryStrip info={info} device={device} />
       <ViewTabs />
+      <div className="tool-bar">
+        <CursorBar {...view} />
+      </div>
       <ResizableSplit
         main={<ViewSlot name={name} {...view} />}
         side={<SidePanel {...view} selection={selection} />}

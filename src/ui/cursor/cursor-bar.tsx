@@ -10,7 +10,7 @@ import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import type { ViewProps } from '../app/views.tsx';
+import type { ViewProps } from '../app/view-props.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 import { MarkDifference } from './mark-difference.tsx';

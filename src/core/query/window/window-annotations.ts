@@ -1,6 +1,6 @@
 import type { AnnotationTable, DeviceTrace, Snapshot, StringTable } from '../../snapshot/tables.ts';
 import type { AnnotationSpan } from '../types.ts';
-import type { EventWindow } from './window-snapshot.ts';
+import type { EventWindow } from './event-window.ts';
 
 /** The ranges that touch the window, with those names that were not strings of the snapshot yet. */
 export function annotationsOf(

@@ -10,15 +10,10 @@ import type { DeviceContext } from '../device-context.ts';
 import { allocatorStateAt } from '../state/allocator-state.ts';
 import { mappedSince } from '../state/mapped-ranges.ts';
 import { SegmentKind } from '../state/types.ts';
+import type { EventWindow } from './event-window.ts';
 import { eventsOfWindow } from './events-of-window.ts';
 import { openingAt, tablesOfState } from './state-tables.ts';
 import { annotationsOf } from './window-annotations.ts';
-
-export interface EventWindow {
-  readonly from: EventIndex;
-  /** One past the last event. */
-  readonly to: EventIndex;
-}
 
 /**
  * One device, with the rows of the same frames, stacks and strings; annotations clipped.
