@@ -3,8 +3,10 @@ import { type AllocationQueries, allocationAnswers } from './answers/allocation.
 import { type AllocationListQueries, allocationListAnswers } from './answers/allocations.ts';
 import { type EventQueries, eventAnswers } from './answers/events.ts';
 import { type FlameQueries, flameAnswers } from './answers/flame.ts';
+import { type LegendQueries, legendAnswers } from './answers/legend.ts';
 import { type SearchQueries, searchAnswers } from './answers/search.ts';
 import { type StateQueries, stateAnswers } from './answers/state.ts';
+import { type SummaryQueries, summaryAnswers } from './answers/summary.ts';
 import { type TimelineQueries, timelineAnswers } from './answers/timeline.ts';
 import type { Answers } from './queries.ts';
 
@@ -13,8 +15,10 @@ export interface DeviceQueries
     AllocationListQueries,
     EventQueries,
     FlameQueries,
+    LegendQueries,
     SearchQueries,
     StateQueries,
+    SummaryQueries,
     TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
@@ -22,7 +26,9 @@ export const ANSWERS: Answers<DeviceQueries> = {
   ...allocationListAnswers,
   ...eventAnswers,
   ...flameAnswers,
+  ...legendAnswers,
   ...searchAnswers,
   ...stateAnswers,
+  ...summaryAnswers,
   ...timelineAnswers,
 };

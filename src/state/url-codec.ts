@@ -41,7 +41,16 @@ export interface ParsedUrl {
 }
 
 const AXES: readonly TimeAxis[] = ['event', 'time'];
-const COLORINGS: readonly ColorBy[] = ['stack', 'size', 'category'];
+const COLORINGS: readonly ColorBy[] = [
+  'stack',
+  'site',
+  'size',
+  'stream',
+  'pool',
+  'phase',
+  'category',
+  'compile',
+];
 const FLAME_OF: readonly FlameView['of'][] = ['cursor', 'peak', 'end', 'window', 'difference'];
 const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
 const FLAME_BY: readonly FlameView['by'][] = ['line', 'stack', 'function', 'file', 'module'];

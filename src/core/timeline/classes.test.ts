@@ -3,15 +3,13 @@ import { type Life, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { EMPTY_STACK, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
 import {
-  CATEGORIES,
   CLASS_BEFORE_RECORDING,
-  CLASS_NO_CATEGORY,
   CLASS_NO_CONTEXT,
   CLASS_NO_PYTHON_STACK,
-  classesByCategory,
   classesBySize,
   classesByStack,
   FIRST_STACK_CLASS,
+  sizeEdge,
 } from './classes.ts';
 
 type StackText = readonly string[];
@@ -142,31 +140,19 @@ describe('classes by size', () => {
     const classes = classesBySize(allocationsOf(sizes.map((sizeBytes) => ({ sizeBytes }))), 9);
     expect([...classes]).toEqual([0, 0, 0, 1, 1, 2, 8, 8]);
   });
-});
 
-describe('classes by category', () => {
-  const texts = ['', 'activation', 'unknown', 'parameter', 'my own'];
-  const strings = { length: texts.length, get: (i: number): string => texts[i] };
-
-  test('are fixed for the profiler words, by hash for others, 0 for none', () => {
-    const allocations = allocationsOf([
-      { start: -1 },
-      ...[0, 1, 2, 3, 4].map((start) => ({ start })),
+  test('begin at their edges', () => {
+    expect([0, 1, 2, 8, 9].map((at) => sizeEdge(at, 9))).toEqual([
+      0,
+      4096,
+      32768,
+      2 ** 33,
+      Infinity,
     ]);
-    const category = Int32Array.from([1, 2, 3, 4, -1]);
-    const classes = classesByCategory(allocations, { category }, strings, 20);
-    expect(classes[0]).toBe(CLASS_NO_CATEGORY);
-    expect(classes[1]).toBe(1 + CATEGORIES.indexOf('activation'));
-    expect(classes[2]).toBe(CLASS_NO_CATEGORY);
-    expect(classes[3]).toBe(1 + CATEGORIES.indexOf('parameter'));
-    expect(classes[4]).toBeGreaterThan(CATEGORIES.length);
-    expect(classes[5]).toBe(CLASS_NO_CATEGORY);
-  });
-
-  test('are all 0 when the events carry none', () => {
-    const allocations = allocationsOf([{}, {}]);
-    expect([...classesByCategory(allocations, { category: undefined }, strings, 20)]).toEqual([
-      0, 0,
-    ]);
+    for (let at = 1; at < 9; at++) {
+      const edge = sizeEdge(at, 9);
+      const sizes = [{ sizeBytes: edge - 1 }, { sizeBytes: edge }];
+      expect([...classesBySize(allocationsOf(sizes), 9)]).toEqual([at - 1, at]);
+    }
   });
 });

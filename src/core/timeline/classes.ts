@@ -1,18 +1,11 @@
 /**
  * Colour classes of the allocations: one byte each, the palette's row.
  *
- * A class depends on what the allocation is (its stack's text, its size, its category) and on the
- * number of classes, never on row numbers: it stays the same across zooms, runs and files.
+ * A class depends on what the allocation is (its stack's text, its size) and on the number of
+ * classes, never on row numbers: it stays the same across zooms, runs and files.
  */
 import type { AllocationTable } from '../replay/types.ts';
-import {
-  EMPTY_STACK,
-  type EventTable,
-  type FrameIndex,
-  NO_STACK,
-  type Snapshot,
-  type StringTable,
-} from '../snapshot/tables.ts';
+import { EMPTY_STACK, type FrameIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
 import { MAX_CLASSES } from './colors.ts';
 
 /** Class by stack: allocated before recording began, and its stack is not known. */
@@ -23,20 +16,7 @@ export const CLASS_NO_CONTEXT = 1;
 export const CLASS_NO_PYTHON_STACK = 2;
 /** By stack, recorded stacks have the classes from here on. */
 export const FIRST_STACK_CLASS = 3;
-/** Class by category of what has none. */
-export const CLASS_NO_CATEGORY = 0;
-
-/** What torch.profiler calls its memory categories; they have the classes 1 to 7, in this order. */
-export const CATEGORIES: readonly string[] = [
-  'parameter',
-  'optimizer_state',
-  'gradient',
-  'activation',
-  'input',
-  'temporary',
-  'autograd_detail',
-];
-
+/** By size: 512 bytes are 2^9, the last class begins where 64 GiB, 2^36, would be the end. */
 const SMALLEST_LOG2 = 9;
 const LARGEST_LOG2 = 36;
 const HASH_SEED = 0x811c9dc5;
@@ -81,41 +61,11 @@ export function classesBySize(allocations: AllocationTable, classCount: number):
   return classes;
 }
 
-/**
- * By the alloc event's category: 0 for none, {@link CATEGORIES} from 1 on, other words by their
- * hash over the classes that are left. All 0 when the events carry no categories.
- * Throws RangeError unless classCount is 9 to 253.
- */
-export function classesByCategory(
-  allocations: AllocationTable,
-  events: Pick<EventTable, 'category'>,
-  strings: StringTable,
-  classCount: number,
-): Uint8Array {
-  const firstOther = CATEGORIES.length + 1;
-  checkClassCount(classCount, firstOther + 1);
-  const classes = new Uint8Array(allocations.length);
-  const { category } = events;
-  if (category === undefined) return classes;
-  const known = new Map<number, number>();
-  for (let id = allocations.preexisting; id < classes.length; id++) {
-    const word = category[allocations.start[id]];
-    if (word < 0) continue;
-    let found = known.get(word);
-    if (found === undefined) {
-      found = classOfCategory(strings.get(word), firstOther, classCount);
-      known.set(word, found);
-    }
-    classes[id] = found;
-  }
-  return classes;
-}
-
-function classOfCategory(word: string, firstOther: number, classCount: number): number {
-  if (word === '' || word === 'unknown') return CLASS_NO_CATEGORY;
-  const at = CATEGORIES.indexOf(word);
-  if (at >= 0) return at + 1;
-  return firstOther + (avalanche(hashText(HASH_SEED, word)) % (classCount - firstOther));
+/** Lower edge of a class by size, in bytes; 0 for the first, Infinity past the last. */
+export function sizeEdge(sizeClass: number, classCount: number): number {
+  if (sizeClass <= 0) return 0;
+  if (sizeClass >= classCount) return Infinity;
+  return 2 ** (SMALLEST_LOG2 + (sizeClass * (LARGEST_LOG2 - SMALLEST_LOG2)) / classCount);
 }
 
 /** Parents come before children, so one pass hashes each stack from its caller's hash. */

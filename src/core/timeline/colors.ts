@@ -19,6 +19,8 @@ const CODES = 1 << (FADE_BIT + 1);
 /** How far the top row goes towards black, and faded colours towards the background. */
 const EDGE_SHARE = 0.3;
 const FADE_SHARE = 0.35;
+/** What does not match a search: how far "thin" goes towards the background. */
+const DIMMED_SHARE = 0.55;
 
 /**
  * Colour of every code; classes beyond the palette begin again at its first colour.
@@ -39,6 +41,14 @@ export function colorTable(palette: Palette): Uint32Array {
     table[code | EDGE_FLAG | (1 << FADE_BIT)] = mix(edge, palette.background, FADE_SHARE);
   }
   return table;
+}
+
+/** The palette with one class more, the last: what stays in sight without being meant. */
+export function withDimmedClass<P extends Palette>(palette: P): P {
+  const classes = new Uint32Array(palette.classes.length + 1);
+  classes.set(palette.classes);
+  classes[palette.classes.length] = mix(palette.thin, palette.background, DIMMED_SHARE);
+  return { ...palette, classes };
 }
 
 const BLACK = 0xff000000;

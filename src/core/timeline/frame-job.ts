@@ -25,6 +25,8 @@ export interface Scene {
   /** Class of each allocation, see classes.ts. */
   readonly classOf: Uint8Array;
   readonly palette: Palette;
+  /** Allocations of this class are dimmed, also when their free is requested. */
+  readonly dimmedClass?: number | undefined;
   /** Counters to give the highest value of, column by column. */
   readonly lines: readonly CounterName[];
   /** Allocation to draw highlighted; -1 for none. */
@@ -110,7 +112,7 @@ export class FrameJob {
     this.#ranges = columnRanges(index, scene.viewport);
     this.#drawn = drawnStates(index, this.#ranges);
     this.#painted = kept.take(codes, scene.viewport, scene.classOf, this.#drawn.states);
-    sweep.reset(scene.classOf);
+    sweep.reset(scene.classOf, scene.dimmedClass);
   }
 
   /**

@@ -21,6 +21,8 @@ export const CHUNK = 1 << CHUNK_BITS;
 /** `chunkClass` of a chunk whose allocations differ in class. */
 export const MIXED = -1;
 
+/** No class of any allocation. */
+const NO_CLASS = -1;
 const BIRTHS = 1 << 14;
 const FIRST_SLOTS = 64;
 
@@ -41,6 +43,8 @@ export class LiveSweep {
 
   readonly #index: TimelineIndex;
   #classOf: Uint8Array;
+  /** Blocks of this class keep it when they become pending. */
+  #dimmedClass = NO_CLASS;
   #nextId: AllocationIndex = 0;
   #changes = new Int32Array(FIRST_SLOTS);
   /** Event from which on nothing of a chunk is left: often a whole chunk goes at once. */
@@ -56,9 +60,13 @@ export class LiveSweep {
     this.#classOf = new Uint8Array(index.allocations.length);
   }
 
-  /** Back to an empty stack. `classOf` has a class below MAX_CLASSES for each allocation. */
-  reset(classOf: Uint8Array): void {
+  /**
+   * Back to an empty stack. `classOf` has a class below MAX_CLASSES for each allocation; those of
+   * `dimmedClass` are drawn so whatever their state.
+   */
+  reset(classOf: Uint8Array, dimmedClass = NO_CLASS): void {
     this.#classOf = classOf;
+    this.#dimmedClass = dimmedClass;
     this.chunkCount = 0;
     this.totalBytes = 0;
     this.state = -1;
@@ -138,6 +146,7 @@ export class LiveSweep {
     const { ids, itemBytes, itemClass } = this;
     const ends = this.#ends;
     const freeRequested = this.#freeRequested;
+    const dimmedClass = this.#dimmedClass;
     const from = this.slots[k] << CHUNK_BITS;
     const to = from + this.counts[k];
     let write = from;
@@ -151,7 +160,7 @@ export class LiveSweep {
       const free = freeRequested[i];
       const isPending = free <= state;
       const size = itemBytes[i];
-      const paintClass = isPending ? PENDING_CODE : itemClass[i];
+      const paintClass = isPending && itemClass[i] !== dimmedClass ? PENDING_CODE : itemClass[i];
       if (unchanged < 0 && (end <= state || paintClass !== itemClass[i])) unchanged = bytes;
       ids[write] = ids[i];
       ends[write] = end;
@@ -190,6 +199,7 @@ export class LiveSweep {
     const { ids, itemBytes, itemClass } = this;
     const births = this.#births;
     const classOf = this.#classOf;
+    const dimmedClass = this.#dimmedClass;
     const ends = this.#ends;
     const freeRequested = this.#freeRequested;
     const first = this.slots[k] << CHUNK_BITS;
@@ -207,7 +217,7 @@ export class LiveSweep {
       ends[at] = end;
       freeRequested[at] = free;
       itemBytes[at] = sizeBytes[id];
-      itemClass[at] = isPending ? PENDING_CODE : classOf[id];
+      itemClass[at] = isPending && classOf[id] !== dimmedClass ? PENDING_CODE : classOf[id];
       mixed |= itemClass[at] ^ itemClass[first];
       bytes += sizeBytes[id];
       const next = isPending || free > end ? end : free;

@@ -24,7 +24,18 @@ export interface Viewport {
   readonly height: number;
 }
 
-export type ColorBy = 'stack' | 'size' | 'category';
+/** What the colours of allocations tell apart, see colorings.ts. */
+export const COLORINGS = [
+  'stack',
+  'site',
+  'size',
+  'stream',
+  'pool',
+  'phase',
+  'category',
+  'compile',
+] as const;
+export type ColorBy = (typeof COLORINGS)[number];
 
 /** Colours as 0xAABBGGRR, the byte order of ImageData on little-endian machines. */
 export interface Palette {

@@ -86,7 +86,10 @@ const LIGHT: PlotColors = {
 
 const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
 
-/** CSS colours of the classes: 3 absences and 12 stacks, 9 sizes, or 1 + 7 + 4 categories. */
+/**
+ * CSS colours of the classes: 3 absences and 12 stacks; 9 sizes; for all that has names, none, the
+ * rest and 12 of them.
+ */
 export function classColors(theme: ThemeName, colorBy: ColorBy): readonly string[] {
   const colors = COLORS[theme];
   switch (colorBy) {
@@ -94,8 +97,8 @@ export function classColors(theme: ThemeName, colorBy: ColorBy): readonly string
       return [...colors.absences, ...colors.stacks];
     case 'size':
       return colors.sizes;
-    case 'category':
-      return [...colors.absences.slice(0, 1), ...colors.stacks];
+    default:
+      return [...colors.absences.slice(0, 2), ...colors.stacks];
   }
 }
 

@@ -47,6 +47,7 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
   return (
     <section className="plot-view" aria-label="Timeline">
       <TimelineToolbar
+        info={info}
         device={device}
         readout={plot.refs.readout}
         onFit={() => plot.navigation()?.fit()}

@@ -1,0 +1,46 @@
+import type { DeviceContext } from '../query/device-context.ts';
+import { allocationLabel } from '../query/labels.ts';
+import { siteTerm } from '../query/search/write-terms.ts';
+import type { StackReader } from '../query/stacks.ts';
+import type { StackIndex } from '../snapshot/tables.ts';
+
+/** What is to be said of some allocations. */
+export interface Meaning {
+  readonly label: string;
+  /** A sentence more; '' where the label says it all. */
+  readonly about: string;
+  /** The search that finds them; undefined where none does. */
+  readonly term: string | undefined;
+}
+
+/**
+ * A call site in words: the user's own line of a stack that was recorded, and the innermost function
+ * that it led to: 'forward · model.py:12 → linear'. One line may be several sites all the same.
+ */
+export function siteMeaning(
+  { replay, snapshot, stacks }: DeviceContext,
+  stack: StackIndex,
+): Meaning {
+  const { allocations } = replay;
+  const frame = stacks.topUserFrame(stack) ?? snapshot.stacks.frame[stack];
+  const { name, filename, line } = stacks.frame(frame);
+  const file = filename.split(/[\\/]/).at(-1) ?? filename;
+  const place = (path: string) => (line === 0 ? path : `${path}:${line}`);
+  const inner = innermostVisible(stacks, stack);
+  const via = inner === undefined || inner === name ? '' : ` → ${inner}`;
+  const first = allocations.stack.indexOf(stack);
+  return {
+    label: `${name} · ${place(file)}${via}`,
+    about: place(filename),
+    term: first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first)),
+  };
+}
+
+/** Name of the innermost frame that is no noise. */
+function innermostVisible(stacks: StackReader, stack: StackIndex): string | undefined {
+  for (const frame of stacks.frames(stack)) {
+    const { role, name } = stacks.frame(frame);
+    if (role !== 'noise') return name;
+  }
+  return undefined;
+}

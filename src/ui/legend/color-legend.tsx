@@ -1,0 +1,114 @@
+import './color-legend.css';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { hasTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { LegendEntry } from '../../core/timeline/legend.ts';
+import type { ColorBy } from '../../core/timeline/types.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import { type ShownLegend, useLegend } from './use-legend.ts';
+
+interface ColorLegendProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** What the colours of the blocks mean and how much there is of each; a click filters all views. */
+export function ColorLegend({ info, device }: ColorLegendProps) {
+  const shown = useLegend(info, device);
+  const theme = useTheme();
+  if (shown === undefined) return <div className="color-legend" aria-busy />;
+  const { entries } = shown.legend;
+  const { thin } = plotColors(theme);
+  return (
+    <section className="color-legend" aria-label="Colours">
+      <LegendPlace {...shown} />
+      <ul>
+        {entries.map((entry) => (
+          <li key={`${entry.label} ${entry.term}`}>
+            <Entry entry={entry} colors={swatchColors(theme, shown.colorBy, entry)} />
+          </li>
+        ))}
+        <li>
+          <span className="legend-entry" title="Several blocks share these pixels: zoom in.">
+            <Swatch colors={[thin]} />
+            thinner than a pixel
+          </span>
+        </li>
+      </ul>
+    </section>
+  );
+}
+
+/** At which event the figures are taken. */
+function LegendPlace({ legend, isAtCursor }: ShownLegend) {
+  const { event, totalBytes } = legend;
+  const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
+  return (
+    <p className="legend-place" title={`Active memory after event ${formatCount(event)}`}>
+      <strong>{formatBytes(totalBytes)}</strong> {place}
+    </p>
+  );
+}
+
+interface EntryProps {
+  readonly entry: LegendEntry;
+  readonly colors: readonly string[];
+}
+
+function Entry({ entry, colors }: EntryProps) {
+  const { view } = useStores();
+  const { label, about, term, bytes, count } = entry;
+  const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
+  const figures = `${formatExactBytes(bytes)} in ${formatCount(count)} ${count === 1 ? 'block' : 'blocks'}`;
+  const title = [label, figures, about].filter((text) => text !== '').join('\n');
+  const content = (
+    <>
+      <Swatch colors={colors} />
+      <span className="legend-label">{label}</span>
+      <span className="legend-bytes" data-none={count === 0 || undefined}>
+        {formatBytes(bytes)}
+      </span>
+    </>
+  );
+  if (term === undefined) {
+    return (
+      <span className="legend-entry" title={title}>
+        {content}
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="legend-entry legend-filter"
+      aria-pressed={isOn}
+      title={`${title}\n${isOn ? 'Show all again' : 'Show these alone'}: ${term}`}
+      onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
+    >
+      {content}
+    </button>
+  );
+}
+
+function Swatch({ colors }: { readonly colors: readonly string[] }) {
+  return (
+    <span className="swatches" aria-hidden>
+      {colors.map((color) => (
+        <span key={color} style={{ background: color }} />
+      ))}
+    </span>
+  );
+}
+
+function swatchColors(
+  theme: ThemeName,
+  colorBy: ColorBy,
+  { swatch }: LegendEntry,
+): readonly string[] {
+  const { pending, stacks } = plotColors(theme);
+  if (swatch === 'pending') return [pending];
+  if (swatch === 'several') return stacks.slice(0, 4);
+  return classColors(theme, colorBy).slice(swatch, swatch + 1);
+}
