@@ -8,6 +8,8 @@ import { flameStacks } from '../../core/query/flame/flame-stacks.ts';
 import { type Flame, type FlameShape, FlameStudy } from '../../core/query/flame/flame-study.ts';
 import type { FlameOrder } from '../../core/query/flame/flame-table.ts';
 import type { FlameGraph, FlameSet, FlameTable } from '../../core/query/flame/types.ts';
+import type { StackView } from '../../core/query/types.ts';
+import type { StackIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { Answers, DeviceRequest, Query } from '../queries.ts';
 import { transferring } from '../transfer.ts';
@@ -53,6 +55,8 @@ export interface FlameQueries {
   readonly flame: Query<FlameRequest, FlameAnswer>;
   /** Rows from <= i < to; none when a difference has nothing to compare. */
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
+  /** All frames of a row's stack. */
+  readonly flameStack: Query<DeviceRequest & { readonly stack: StackIndex }, StackView>;
   /** The content of a file; empty when a difference has nothing to compare. */
   readonly flameExport: Query<FlameExportRequest, string>;
 }
@@ -82,6 +86,8 @@ export const flameAnswers: Answers<FlameQueries> = {
     const found = flameOf(device, request);
     return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
   },
+
+  flameStack: ({ context }, { stack }) => context.stacks.view(stack),
 
   flameExport(device, request) {
     const found = flameOf(device, request);

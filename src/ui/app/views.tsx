@@ -2,7 +2,7 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { ChartArea, Flame, FlaskConical, List, type LucideIcon } from 'lucide-react';
+import { ChartArea, Flame, FlaskConical, Layers, List, type LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
@@ -27,6 +27,12 @@ export const VIEWS: readonly ViewEntry[] = [
     icon: ChartArea,
     needsTrace: true,
     component: TimelineView,
+  },
+  {
+    name: 'state',
+    label: 'State',
+    icon: Layers,
+    load: async () => (await import('../state/state-view.tsx')).StateView,
   },
   {
     name: 'flame',

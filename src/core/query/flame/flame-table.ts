@@ -70,6 +70,7 @@ export class FlameRows {
     return {
       key: this.#byStack ? this.#pathOf(row) : this.#groups.keyOf(group),
       group: this.#groups.describe(group),
+      stack,
       userFrame: stack < 0 ? undefined : this.#stacks.topUserFrameView(stack),
       self,
       total,

@@ -2,7 +2,7 @@
  * What a flame graph adds up, and what it answers: which allocations (a set), how much each counts
  * (a weight), and into what boxes their stacks are sorted (grouping, frames, direction).
  */
-import type { EventIndex } from '../../snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { FrameView, StackKind } from '../types.ts';
 
 /**
@@ -109,7 +109,9 @@ export interface FlameRow {
   /** For stacks the path to their box, for groups the group's key. */
   readonly key: string;
   readonly group: FlameGroup;
-  /** By stack: the user's line to look at first. */
+  /** By stack: a call stack that it stands for, see `StackReader`; else, and without one, -1. */
+  readonly stack: StackIndex;
+  /** The user's line of that stack to look at first. */
   readonly userFrame: FrameView | undefined;
   /** Weight of the allocations whose innermost box this is, and of all that have it in their stack. */
   readonly self: number;

@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { FlameAnswer } from '../../engine/answers/flame.ts';
+import { useStores } from '../../state/stores.ts';
+import { eventRangeText } from './flame-words.ts';
+
+interface FlameEmptyProps {
+  readonly device: DeviceInfo;
+  readonly answer: FlameAnswer;
+}
+
+/** Why there is nothing to see, and what would change that. */
+export function FlameEmpty({ device, answer: { set } }: FlameEmptyProps) {
+  const { view } = useStores();
+  const { onlyMatches, search } = view.getState().view;
+  if (set === undefined) return <NoDifference device={device} />;
+  if (onlyMatches && search !== '') {
+    return (
+      <Empty title="Nothing here matches the search">
+        <button
+          type="button"
+          className="button"
+          onClick={() => view.commit({ onlyMatches: false })}
+        >
+          Show what does not match too
+        </button>
+      </Empty>
+    );
+  }
+  switch (set.kind) {
+    case 'window':
+      return (
+        <Empty
+          title="Nothing was allocated in the window"
+          text={`In the timeline’s window, ${eventRangeText(set.from, set.to)}, there is no allocation.`}
+        >
+          <button type="button" className="button" onClick={() => view.commit({ x: 'all' })}>
+            Take the whole trace
+          </button>
+        </Empty>
+      );
+    case 'live':
+      return (
+        <Empty
+          title="Nothing was live then"
+          text="No block of this device was in use at that event. Choose another, such as the peak."
+        />
+      );
+    case 'difference':
+      return (
+        <Empty
+          title="Nothing changed"
+          text="What is live at both events is the very same: nothing came that stayed, and nothing went."
+        />
+      );
+  }
+}
+
+/** Without a mark, or with it at the cursor; the common comparisons are one click away. */
+function NoDifference({ device }: { readonly device: DeviceInfo }) {
+  const { view } = useStores();
+  const last = device.events - 1;
+  const peak = Math.max(0, device.peaks.activeBytes.event);
+  return (
+    <Empty
+      title="A difference needs two events"
+      text="Set the cursor at one event and the mark at another: what came between them and stayed is shown as growth, what went as shrinkage."
+    >
+      <button
+        type="button"
+        className="button"
+        onClick={() => view.commit({ mark: 0, cursor: last })}
+      >
+        From the first event to the last
+      </button>
+      <button
+        type="button"
+        className="button"
+        onClick={() => view.commit({ mark: 0, cursor: peak })}
+      >
+        From the first event to the peak
+      </button>
+    </Empty>
+  );
+}
+
+interface EmptyProps {
+  readonly title: string;
+  readonly text?: string;
+  readonly children?: ReactNode;
+}
+
+function Empty({ title, text, children }: EmptyProps) {
+  return (
+    <div className="blank">
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      <div className="flame-empty-actions">{children}</div>
+    </div>
+  );
+}

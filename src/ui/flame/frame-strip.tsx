@@ -1,0 +1,131 @@
+import { Filter, List, Rows3 } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { addTerm } from '../../core/query/search/write-terms.ts';
+import type { DeviceInfo, StackView } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import type { ViewState } from '../../state/view-store.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import { useServices } from '../app/services.ts';
+import { StackList } from '../details/stack-list.tsx';
+import { fullPlace } from '../details/stack-text.ts';
+import type { FlameFigures } from './box-tooltip.ts';
+import type { FlameSelection } from './flame-selection.ts';
+import { countText, groupLabel, shareText } from './flame-words.ts';
+
+interface FrameStripProps {
+  readonly device: DeviceInfo;
+  readonly selection: FlameSelection | undefined;
+  readonly totalMagnitude: number;
+  readonly figures: FlameFigures;
+}
+
+/** What is chosen: its figures, its stack, and what else to ask of it. */
+export function FrameStrip({ device, selection, totalMagnitude, figures }: FrameStripProps) {
+  if (selection === undefined) {
+    return (
+      <section className="frame-strip" aria-label="Chosen frame">
+        <p className="dim">
+          Click a box or a row: what it holds, its stack and its allocations show here.
+        </p>
+      </section>
+    );
+  }
+  const { group, value, magnitude, count, self } = selection;
+  const { format, isDifference } = figures;
+  const place = group.kind === 'frame' && group.place !== '' ? fullPlace(group.frame) : undefined;
+  return (
+    <section className="frame-strip" aria-label="Chosen frame">
+      <div className="frame-strip-head" aria-live="polite">
+        <strong className="frame-strip-name" title={groupLabel(group)}>
+          {groupLabel(group)}
+        </strong>
+        {place !== undefined && group.kind === 'frame' && (
+          <CopyButton text={place} label={place} className="frame-place">
+            <span>{group.place}</span>
+          </CopyButton>
+        )}
+        <span className="frame-strip-figures">
+          <span title={format.exact(value)}>{format.short(value)}</span>
+          <span className="dim">{shareText(magnitude, totalMagnitude)}</span>
+          <span className="dim">{countText(count, isDifference)}</span>
+          {self !== undefined && !isDifference && (
+            <span className="dim" title="Held by this itself, and by no frame inside it">
+              itself {format.short(self)}
+            </span>
+          )}
+        </span>
+      </div>
+      <FrameActions selection={selection} />
+      <SelectedStack device={device} selection={selection} />
+    </section>
+  );
+}
+
+function FrameActions({ selection: { group } }: { readonly selection: FlameSelection }) {
+  const { view } = useStores();
+  const term = group.kind === 'frame' ? group.search : undefined;
+  const go = (change: Partial<ViewState>) => () => {
+    if (term === undefined) return;
+    const search = addTerm(view.getState().view.search, term);
+    view.commit({ search, ...change });
+  };
+  const button = (icon: ReactNode, text: string, does: string, change: Partial<ViewState>) => (
+    <button
+      type="button"
+      className="button"
+      disabled={term === undefined}
+      title={term === undefined ? 'No search finds what has no frame' : `${does}: ${term}`}
+      onClick={go(change)}
+    >
+      {icon}
+      {text}
+    </button>
+  );
+  return (
+    <div className="frame-actions">
+      {button(<Filter size={13} aria-hidden />, 'Show only this', 'In all views', {
+        onlyMatches: true,
+      })}
+      {button(<Rows3 size={13} aria-hidden />, 'Allocations', 'List its allocations', {
+        view: 'allocations',
+      })}
+      {button(<List size={13} aria-hidden />, 'Events', 'List its events', { view: 'events' })}
+    </div>
+  );
+}
+
+interface SelectedStackProps {
+  readonly device: DeviceInfo;
+  readonly selection: FlameSelection;
+}
+
+/** Closed until it is asked for: the graph above shows the same. */
+function SelectedStack({ device, selection }: SelectedStackProps) {
+  const { frames, stack } = selection;
+  const asked = useStack(device, stack);
+  const shown = frames === undefined ? asked : { kind: 'recorded' as const, frames };
+  if (shown === undefined || shown.frames.length < 2) return undefined;
+  return (
+    <details className="frame-stack">
+      <summary>Stack, innermost first ({shown.frames.length})</summary>
+      <StackList stack={shown} />
+    </details>
+  );
+}
+
+/** All frames of a stack; undefined for none, and until they have come. */
+function useStack(device: DeviceInfo, stack: number): StackView | undefined {
+  const { session } = useServices();
+  const [found, setFound] = useState<{ readonly stack: number; readonly view: StackView }>();
+  useEffect(() => {
+    if (stack < 0) return;
+    const controller = new AbortController();
+    session.flameStack({ device: device.index, stack }, { signal: controller.signal }).then(
+      (view) => setFound({ stack, view }),
+      // Called off, or the worker has gone, which the page says in its own place.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [session, device.index, stack]);
+  return found?.stack === stack ? found.view : undefined;
+}
