@@ -27,7 +27,7 @@ export class CounterBlocks implements RangeExtremes {
   min = 0;
   argmax: EventIndex = -1;
 
-  readonly #replay: Replay;
+  readonly #replay: Pick<Replay, 'fillCounter'>;
   readonly #name: CounterName;
   readonly #eventCount: number;
   readonly #blockMax: Float64Array;
@@ -37,7 +37,7 @@ export class CounterBlocks implements RangeExtremes {
   readonly #filled = new Float64Array(BLOCK);
   #filledBlock = -1;
 
-  constructor(replay: Replay, name: CounterName, eventCount: number) {
+  constructor(replay: Pick<Replay, 'fillCounter'>, name: CounterName, eventCount: number) {
     this.#replay = replay;
     this.#name = name;
     this.#eventCount = eventCount;

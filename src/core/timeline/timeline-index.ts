@@ -14,18 +14,32 @@ import { SampledTimes } from './sampled-times.ts';
 
 const CHECKPOINT_BITS = 6;
 
+/** The columns that the stack is drawn from. */
+export type StackedAllocations = Pick<
+  AllocationTable,
+  'length' | 'preexisting' | 'start' | 'freeRequested' | 'end' | 'sizeBytes'
+>;
+
+/** A replay, or a part of one. */
+export interface TimelineReplay extends Pick<Replay, 'fillCounter'> {
+  readonly allocations: StackedAllocations;
+}
+
+/** The part of a replay that is drawn; segments have it as well, see segment-index.ts. */
+export type DrawnReplay = Pick<Replay, 'allocations' | 'fillCounter'>;
+
 export class TimelineIndex {
   readonly eventCount: number;
-  readonly allocations: AllocationTable;
+  readonly allocations: StackedAllocations;
   readonly maxEnd: MaxEndPyramid;
   /** Undefined when the events carry no times: then only the event axis can be drawn. */
   readonly times: SampledTimes | undefined;
-  readonly #replay: Replay;
+  readonly #replay: DrawnReplay;
   /** nextIds[k] allocations started before event 64 k. */
   readonly #nextIds: Int32Array;
   readonly #counters = new Map<CounterName, CounterBlocks>();
 
-  constructor(replay: Replay, eventCount: number, timeUs: Float64Array | undefined) {
+  constructor(replay: DrawnReplay, eventCount: number, timeUs: Float64Array | undefined) {
     this.#replay = replay;
     this.eventCount = eventCount;
     this.allocations = replay.allocations;
@@ -59,7 +73,7 @@ export class TimelineIndex {
  * @param timeUs the trace's times, undefined when it has none
  */
 export function buildTimelineIndex(
-  replay: Replay,
+  replay: DrawnReplay,
   eventCount: number,
   timeUs?: Float64Array,
 ): TimelineIndex {
@@ -67,7 +81,7 @@ export function buildTimelineIndex(
 }
 
 /** One entry for each 64 events, and a last one with all allocations. */
-function buildNextIds(allocations: AllocationTable, eventCount: number): Int32Array {
+function buildNextIds(allocations: StackedAllocations, eventCount: number): Int32Array {
   const { start, length } = allocations;
   const nextIds = new Int32Array((eventCount >> CHECKPOINT_BITS) + 2);
   let id = 0;
