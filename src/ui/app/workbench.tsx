@@ -4,7 +4,9 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CursorBar } from '../cursor/cursor-bar.tsx';
 import { useSelection } from '../details/use-selection.ts';
+import { ExportButton } from '../export/export-button.tsx';
 import { SummaryStrip } from '../header/summary-strip.tsx';
+import { SearchBox } from '../search/search-box.tsx';
 import { useServices } from './services.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ViewSlot } from './view-slot.tsx';
@@ -38,8 +40,12 @@ function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
   return (
     <main className="workbench">
       <SummaryStrip info={info} device={device} />
-      <ViewTabs />
+      <div className="view-row">
+        <ViewTabs />
+        <ExportButton {...view} />
+      </div>
       <div className="tool-bar">
+        <SearchBox {...view} />
         <CursorBar {...view} />
       </div>
       <ResizableSplit

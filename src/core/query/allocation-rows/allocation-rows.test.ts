@@ -73,12 +73,12 @@ describe('a drawn trace', () => {
   test('rows say how long, as far as the trace shows it', () => {
     const earlier = earlierUses(context.replay.allocations);
     const rows = allocationRows(context, earlier, [A, B, D], drawn.eventOf('-A?'));
-    const last = context.trace.events.length - 1;
+    const { length } = context.trace.events;
     expect(
       rows.map(({ state, lifeEvents, isLifeLonger }) => [state, lifeEvents, isLifeLonger]),
     ).toEqual([
-      ['pending', drawn.eventOf('-A!') + 1, true],
-      ['live', last - drawn.eventOf('+B'), true],
+      ['pending', drawn.eventOf('-A!'), true],
+      ['live', length - drawn.eventOf('+B'), true],
       ['later', drawn.eventOf('-D') + 1 - drawn.eventOf('+D'), false],
     ]);
     expect(rows[1]).toMatchObject({ blockBytes: 1024, requestedBytes: 1000, wasteBytes: 24 });

@@ -13,14 +13,17 @@ export class Lifetimes {
     this.#last = context.trace.events.length - 1;
   }
 
-  /** How long the trace shows it: from its first event at the earliest, to its last at the latest. */
+  /**
+   * How long the trace shows it: "state t" spans t to t + 1, so what is not freed reaches to the
+   * number of events, and what was there before begins at 0. In time: from the first to the last event.
+   */
   lifetime(id: AllocationIndex, clock: Clock): number {
     const { start, end } = this.#context.replay.allocations;
-    const until = Math.min(end[id], this.#last);
-    if (clock === 'events') return until - start[id];
-    const { timeUs } = this.#context.trace.events;
-    if (timeUs === undefined || timeUs.length === 0) return Number.NaN;
-    return timeUs[Math.max(0, until)] - timeUs[Math.max(0, start[id])];
+    const from = Math.max(0, start[id]);
+    const { length, timeUs } = this.#context.trace.events;
+    if (clock === 'events') return Math.min(end[id], length) - from;
+    if (timeUs === undefined || length === 0) return Number.NaN;
+    return timeUs[Math.min(end[id], length - 1)] - timeUs[from];
   }
 
   /** `cursor`: the event after which the state is taken; undefined: the end. */

@@ -5,10 +5,10 @@ import type { Comparison, Condition, PoolWord, StateWord } from './types.ts';
 
 /** Every key of the language, with what its value may be: shown when one cannot be read, and as help. */
 export const KEY_HELP = {
-  size: 'a comparison with bytes, such as size>64MiB or size=512',
-  age: 'a comparison with events or with a time, such as age>1000 or age>2s',
-  stream: 'a handle or a position in the list of streams, such as stream:0 or stream:0x55d0c0de',
-  pool: 'small, large, default, private or the id of a private pool, such as pool:"(1, 0)"',
+  size: 'bytes of the block, such as size>64MiB or size=512',
+  age: 'events or a time, such as age>1000 or age>2s',
+  stream: 'a handle or a position in the list, such as stream:0',
+  pool: 'small, large, default, private or an id such as pool:"(1, 0)"',
   state: 'live, pending or freed, such as state:live',
   frame: 'a function, a file and a line, such as frame:"forward@model.py:12"',
   site: 'the name of an allocation, such as site:b7f064c000000_0',

@@ -1,0 +1,79 @@
+import './search.css';
+import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
+import { useCallback, useRef } from 'react';
+import type { SearchRequest } from '../../engine/answers/search.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useShortcut } from '../app/use-shortcut.ts';
+import type { ViewProps } from '../app/view-props.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import { SearchField } from './search-field.tsx';
+import { useSearchSteps } from './use-search-steps.ts';
+import { useSearchText } from './use-search-text.ts';
+
+const askSummary = (session: SessionApi, request: SearchRequest) => session.searchSummary(request);
+
+/** One search for all views: what it finds is counted here and shown by each of them. */
+export function SearchBox({ info, device, selected }: ViewProps) {
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  const cursor = useView((state) => state.cursor);
+  const onlyMatches = useView((state) => state.onlyMatches);
+  const text = useSearchText();
+  const { step, last, failure } = useSearchSteps(device, selected);
+  const isSearching = search.trim() !== '';
+  const question = isSearching ? { device: device.index, search, at: cursor } : undefined;
+  const answer = useAnswer(askSummary, question, info);
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut(
+    '/',
+    useCallback(() => input.current?.select(), []),
+  );
+  const hasMatches = isSearching && answer.value?.isFiltering === true && answer.value.count > 0;
+  return (
+    <search className="search-box" aria-label="Search">
+      <SearchField
+        input={input}
+        info={info}
+        device={device}
+        text={text}
+        answer={isSearching ? answer : undefined}
+        last={last}
+        stepFailure={failure}
+        onStep={step}
+      />
+      <span className="search-steps">
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Match before"
+          title="Select the match before (Shift Enter in the box)"
+          disabled={!hasMatches}
+          onClick={() => step(true)}
+        >
+          <ChevronUp size={15} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Next match"
+          title="Select the next match, by alloc event (Enter in the box)"
+          disabled={!hasMatches}
+          onClick={() => step(false)}
+        >
+          <ChevronDown size={15} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Only matches"
+          aria-pressed={onlyMatches}
+          title="Show the matches alone; else what does not match is dimmed"
+          onClick={() => view.commit({ onlyMatches: !onlyMatches })}
+        >
+          <ListFilter size={15} aria-hidden />
+        </button>
+      </span>
+    </search>
+  );
+}

@@ -1,0 +1,55 @@
+import { formatCount } from '../../core/base/format.ts';
+import type { MatchStep } from '../../core/query/search/step-match.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { SearchSummary } from '../../engine/answers/search.ts';
+import { useView } from '../../state/stores.ts';
+import type { Answer } from '../cursor/use-answer.ts';
+import { matchBytes, matchTitle } from './match-texts.ts';
+
+interface SearchOutcomeProps {
+  readonly answer: Answer<SearchSummary>;
+  readonly device: DeviceInfo;
+  readonly last: MatchStep | undefined;
+  readonly stepFailure: string | undefined;
+}
+
+/** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
+export function SearchOutcome({ answer, device, last, stepFailure }: SearchOutcomeProps) {
+  const selection = useView((state) => state.selection);
+  const failure = answer.failure ?? stepFailure;
+  if (failure !== undefined) {
+    return (
+      <span className="search-outcome" data-tone="danger" role="alert" title={failure}>
+        failed: {failure}
+      </span>
+    );
+  }
+  const summary = answer.value;
+  if (summary === undefined) return undefined;
+  if (summary.problem !== undefined) {
+    return (
+      <span className="search-outcome" data-tone="danger" title={summary.problem.message}>
+        not understood
+      </span>
+    );
+  }
+  const count = formatCount(summary.count);
+  const place = last !== undefined && last.label === selection ? last.place : undefined;
+  return (
+    <output
+      className="search-outcome"
+      data-tone={summary.count === 0 ? 'danger' : undefined}
+      aria-busy={!answer.isCurrent}
+      title={matchTitle(summary, device.allocations)}
+    >
+      {summary.count === 0 ? (
+        'no match'
+      ) : (
+        <>
+          <span>{place === undefined ? count : `${formatCount(place)} of ${count}`}</span>{' '}
+          <span className="search-bytes">{matchBytes(summary)}</span>
+        </>
+      )}
+    </output>
+  );
+}

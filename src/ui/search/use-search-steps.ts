@@ -1,0 +1,46 @@
+import { useCallback, useState } from 'react';
+import type { MatchStep } from '../../core/query/search/step-match.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { useServices } from '../app/services.ts';
+import { windowShowing } from './window-showing.ts';
+
+export interface SearchSteps {
+  readonly step: (isBackwards: boolean) => void;
+  /** The match that the last step led to. */
+  readonly last: MatchStep | undefined;
+  /** Why the last step led nowhere. */
+  readonly failure: string | undefined;
+}
+
+/** Next and previous match: selects the allocation, and moves the window where it is not in view. */
+export function useSearchSteps(device: DeviceInfo, selected: number): SearchSteps {
+  const { session } = useServices();
+  const { view } = useStores();
+  const [last, setLast] = useState<MatchStep>();
+  const [failure, setFailure] = useState<string>();
+  const step = useCallback(
+    async (isBackwards: boolean) => {
+      const { search, cursor, axis, x, selection } = view.getState().view;
+      // The worker finds the selection a moment after it was made; the last step knows better.
+      const from = last !== undefined && last.label === selection ? last.allocation : selected;
+      const windowFrom = x === 'all' ? 0 : x.from;
+      const question = { device: device.index, search, at: cursor, axis, windowFrom, isBackwards };
+      try {
+        const found = await session.stepMatch({ ...question, selected: from });
+        setFailure(undefined);
+        if (found === undefined) return;
+        setLast(found);
+        const now = view.getState().view;
+        view.commit({
+          selection: found.label,
+          x: windowShowing(now.x, now.axis, found, device),
+        });
+      } catch (error) {
+        setFailure(error instanceof Error ? error.message : String(error));
+      }
+    },
+    [session, view, device, selected, last],
+  );
+  return { step: (isBackwards) => void step(isBackwards), last, failure };
+}
