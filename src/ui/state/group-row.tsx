@@ -1,0 +1,52 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
+import { SegmentKind } from '../../core/query/state/types.ts';
+import { BytesCell } from './segment-columns.tsx';
+import { groupName, plural, roundingText, usedText } from './state-words.ts';
+
+interface GroupRowProps {
+  readonly group: SegmentGroup;
+  readonly isFolded: boolean;
+}
+
+/** Head of the segments of one pool and stream, with their sums. */
+export function GroupRow({ group, isFolded }: GroupRowProps) {
+  const { totals, stream, kind } = group;
+  const live = totals.allocatedBytes + totals.pendingBytes;
+  const isNone = kind === SegmentKind.None;
+  const Chevron = isFolded ? ChevronRight : ChevronDown;
+  return (
+    <>
+      <td className="group-name" title={totalsTitle(totals)}>
+        <Chevron size={14} aria-hidden />
+        <strong>{groupName(group)}</strong>
+        <span className="dim">stream {stream}</span>
+        {!isNone && <span className="dim">{plural(totals.segments, 'segment')}</span>}
+        <span className="dim">{plural(totals.liveBlocks, 'block')}</span>
+      </td>
+      <BytesCell bytes={isNone ? live : totals.reservedBytes} />
+      <td className="cell-number">{usedText(live, totals.reservedBytes)}</td>
+      <BytesCell bytes={totals.largestFreeBytes} />
+      <td className="cell-wide dim" title={totalsTitle(totals)}>
+        {isNone ? 'not reserved, as far as the trace tells' : sharesText(totals)}
+      </td>
+    </>
+  );
+}
+
+/** '1.20 GiB free, 64.00 MiB pending' */
+function sharesText({ freeBytes, pendingBytes }: SpaceTotals): string {
+  const free = `${formatBytes(freeBytes)} free`;
+  return pendingBytes === 0 ? free : `${free}, ${formatBytes(pendingBytes)} pending`;
+}
+
+function totalsTitle(totals: SpaceTotals): string {
+  return [
+    `${formatExactBytes(totals.reservedBytes)} reserved`,
+    `${formatExactBytes(totals.allocatedBytes)} allocated`,
+    `${formatExactBytes(totals.pendingBytes)} freed, awaiting a stream`,
+    `${formatExactBytes(totals.freeBytes)} free`,
+    `${roundingText(totals)} lost to rounding`,
+  ].join('\n');
+}

@@ -1,0 +1,54 @@
+/** Keys of the state view. */
+import { BIG_STEP } from '../cursor/cursor-steps.ts';
+
+/** What the keys do. */
+export interface StateActions {
+  /** The cursor goes on by so many events. */
+  step(events: number): void;
+  firstEvent(): void;
+  lastEvent(): void;
+  moveRow(rows: number): void;
+  movePage(direction: -1 | 1): void;
+  /** The live block before or after the selected one. */
+  moveBlock(direction: -1 | 1): void;
+  /** Folds or unfolds a group, selects the first block of a segment. */
+  open(): void;
+  deselect(): void;
+}
+
+export type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
+
+/** Does what the key stands for; false when it stands for nothing here. */
+export function onStateKey(event: StateKey, actions: StateActions): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const action = actionOf(event, actions);
+  action?.();
+  return action !== undefined;
+}
+
+function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => void) | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+      return () => actions.step(shiftKey ? -BIG_STEP : -1);
+    case 'ArrowRight':
+      return () => actions.step(shiftKey ? BIG_STEP : 1);
+    case 'Home':
+      return () => actions.firstEvent();
+    case 'End':
+      return () => actions.lastEvent();
+    case 'ArrowUp':
+      return () => (shiftKey ? actions.moveBlock(-1) : actions.moveRow(-1));
+    case 'ArrowDown':
+      return () => (shiftKey ? actions.moveBlock(1) : actions.moveRow(1));
+    case 'PageUp':
+      return () => actions.movePage(-1);
+    case 'PageDown':
+      return () => actions.movePage(1);
+    case 'Enter':
+      return () => actions.open();
+    case 'Escape':
+      return () => actions.deselect();
+    default:
+      return undefined;
+  }
+}

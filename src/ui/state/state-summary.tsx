@@ -1,0 +1,127 @@
+import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import type { PinSite, StateOverview } from '../../core/query/state/describe-state.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { absenceText, frameText, fullPlace } from '../details/stack-text.ts';
+import {
+  keptSentences,
+  oomSentence,
+  plural,
+  releaseSentence,
+  roundingText,
+  usedText,
+} from './state-words.ts';
+
+interface StateSummaryProps {
+  readonly device: DeviceInfo;
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** The figures of a state, and what empty_cache() would do to it. */
+export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
+  const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
+  const oom = oomSentence(device, overview);
+  return (
+    <div className="state-summary">
+      {oom !== undefined && <p className="state-oom">{oom}</p>}
+      <dl className="state-facts" aria-label="Totals">
+        {factsOf(overview).map(({ term, bytes, text, title }) => (
+          <div key={term} title={title}>
+            <dt>{term}</dt>
+            <dd title={bytes === undefined ? undefined : formatExactBytes(bytes)}>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <section className="state-release" aria-label="What empty_cache() would do">
+        <p>
+          <code>torch.cuda.empty_cache()</code> here: {releaseSentence(release, totals)}
+        </p>
+        {keptSentences(release).map((sentence) => (
+          <p key={sentence} className="dim">
+            {sentence}
+          </p>
+        ))}
+      </section>
+      {pinSites.length > 0 && (
+        <section className="state-pins" aria-label="What keeps free memory from going back">
+          <h3>Kept from going back by</h3>
+          <ul>
+            {pinSites.map((site) => (
+              <li key={site.allocation}>
+                <PinButton site={site} onPick={onPick} />
+              </li>
+            ))}
+          </ul>
+          {otherPinSites > 0 && (
+            <p className="dim">
+              {plural(otherPinSites, 'more stack')}: {formatBytes(otherPinnedBytes)}
+            </p>
+          )}
+        </section>
+      )}
+    </div>
+  );
+}
+
+interface StateFact {
+  readonly term: string;
+  readonly text: string;
+  readonly bytes?: number;
+  readonly title: string;
+}
+
+function factsOf({ totals }: StateOverview): readonly StateFact[] {
+  const { reservedBytes, allocatedBytes, pendingBytes, freeBytes, largestFreeBytes } = totals;
+  const bytes = (term: string, value: number, title: string): StateFact => ({
+    term,
+    bytes: value,
+    text: formatBytes(value),
+    title,
+  });
+  return [
+    bytes('Reserved', reservedBytes, `In ${plural(totals.segments, 'segment')}`),
+    bytes(
+      'Allocated',
+      allocatedBytes,
+      `${plural(totals.liveBlocks, 'live block')}, pending ones too`,
+    ),
+    bytes('Pending free', pendingBytes, 'Freed, but a stream may still use it (record_stream)'),
+    {
+      ...bytes('Free', freeBytes, 'Between the blocks and in empty segments'),
+      text: `${formatBytes(freeBytes)} (${usedText(freeBytes, reservedBytes) || 'none'})`,
+    },
+    bytes(
+      'Largest gap',
+      largestFreeBytes,
+      'The largest request that can be served without new memory, if pool and stream fit',
+    ),
+    {
+      term: 'Rounding',
+      text: roundingText(totals),
+      title: 'Inside live blocks, beyond what was asked for',
+    },
+  ];
+}
+
+interface PinButtonProps {
+  readonly site: PinSite;
+  readonly onPick: (site: PinSite) => void;
+}
+
+function PinButton({ site, onPick }: PinButtonProps) {
+  const { frame, stackKind, keptBytes, blocks, segments } = site;
+  return (
+    <button
+      type="button"
+      className="pin-site"
+      title={`${frame === undefined ? absenceText(stackKind) : fullPlace(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are shared out evenly. Click to select the one that keeps most.`}
+      onClick={() => onPick(site)}
+    >
+      <span className="pin-bytes">{formatBytes(keptBytes)}</span>
+      <span className="pin-frame">
+        {frame === undefined ? absenceText(stackKind) : frameText(frame)}
+      </span>
+      <span className="dim">{plural(blocks, 'block')}</span>
+    </button>
+  );
+}
