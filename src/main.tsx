@@ -3,6 +3,7 @@ import './ui/theme/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
+import type { Report } from './core/report/report-page.ts';
 import { createAnalysisClient } from './engine/analysis/client.ts';
 import { createSessionClient } from './engine/client.ts';
 import { createIdleCounter } from './engine/idle.ts';
@@ -14,9 +15,12 @@ import { startUrlSync } from './state/url-sync.ts';
 import { App } from './ui/app/app.tsx';
 import { limitConnections } from './ui/app/connection-policy.ts';
 import { loadViews } from './ui/app/late-views.ts';
-import { createOpener } from './ui/app/opener.ts';
+import { createOpener, type Opener } from './ui/app/opener.ts';
 import { ServicesContext } from './ui/app/services.ts';
 import { createFindingsKeeper } from './ui/findings/findings-keeper.ts';
+
+import { keepShell } from './ui/report/app-shell.ts';
+import { reportSource, takeReport } from './ui/report/open-report.ts';
 
 declare global {
   interface Window {
@@ -38,6 +42,9 @@ function showSource(url: string | undefined): void {
 }
 
 function start(root: HTMLElement): void {
+  const parsed = takeReport(document);
+  const report = parsed?.kind === 'report' ? parsed.report : undefined;
+  keepShell(document);
   // Before the worker is made, which loads at once and has the page's policy from then on.
   // The dev server's own socket is another origin.
   if (import.meta.env.PROD)
@@ -74,14 +81,24 @@ function start(root: HTMLElement): void {
   createRoot(root).render(
     <StrictMode>
       <StoresContext value={stores}>
-        <ServicesContext value={{ session, analysis, findings, opener, marks, idle, notices }}>
+        <ServicesContext
+          value={{ session, analysis, findings, opener, marks, idle, notices, report }}
+        >
           <App />
         </ServicesContext>
       </StoresContext>
     </StrictMode>,
   );
+  if (parsed?.kind === 'problem') onNotices([parsed.problem]);
   const { snapshotUrl } = urlSync.read();
-  if (snapshotUrl !== undefined) void opener.open({ kind: 'url', url: snapshotUrl });
+  if (report !== undefined) openReport(report, opener);
+  else if (snapshotUrl !== undefined) void opener.open({ kind: 'url', url: snapshotUrl });
+}
+
+/** At the view it was made at, unless the address says otherwise: a report can be linked into. */
+function openReport({ title, hash, base64 }: Report, opener: Opener): void {
+  if (window.location.hash === '' && hash !== '') window.history.replaceState(null, '', `#${hash}`);
+  void opener.open(reportSource(title, base64));
 }
 
 const root = document.getElementById('root');

@@ -4,6 +4,7 @@ import { type AllocationListQueries, allocationListAnswers } from './answers/all
 import { type EventQueries, eventAnswers } from './answers/events.ts';
 import { type FlameQueries, flameAnswers } from './answers/flame.ts';
 import { type LegendQueries, legendAnswers } from './answers/legend.ts';
+import { type ReportQueries, reportAnswers } from './answers/report.ts';
 import { type SearchQueries, searchAnswers } from './answers/search.ts';
 import { type StateQueries, stateAnswers } from './answers/state.ts';
 import { type SummaryQueries, summaryAnswers } from './answers/summary.ts';
@@ -19,6 +20,7 @@ export interface DeviceQueries
     SearchQueries,
     StateQueries,
     SummaryQueries,
+    ReportQueries,
     TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
@@ -30,5 +32,6 @@ export const ANSWERS: Answers<DeviceQueries> = {
   ...searchAnswers,
   ...stateAnswers,
   ...summaryAnswers,
+  ...reportAnswers,
   ...timelineAnswers,
 };

@@ -10,6 +10,7 @@ import { ErrorCard } from '../open/error-card.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
 import { LoadingCard } from '../open/loading-card.tsx';
 import '../open/open.css';
+import { ReportBar } from '../report/report-bar.tsx';
 import { useThemeAttribute } from '../theme/use-theme.ts';
 import { Announcer } from './announcer.tsx';
 import { expectViews, lateViews } from './late-views.ts';
@@ -22,7 +23,7 @@ import { useShortcut } from './use-shortcut.ts';
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App() {
   useThemeAttribute();
-  const { opener } = useServices();
+  const { opener, report } = useServices();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const openFile = useCallback((source: OpenSource) => void opener.open(source), [opener]);
@@ -39,7 +40,8 @@ export function App() {
   return (
     <FilePickerRoot>
       <div className="app">
-        <AppHeader info={info} onHelp={toggleHelp} />
+        <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp} />
+        {report !== undefined && <ReportBar {...report} />}
         <Notices />
         <UpdateBar />
         {info !== undefined && Workbench !== undefined && <Workbench info={info} />}

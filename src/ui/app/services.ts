@@ -2,6 +2,7 @@
 
 import { createContext, useContext } from 'react';
 import type { StoreApi } from 'zustand/vanilla';
+import type { ReportHead } from '../../core/report/report-page.ts';
 import type { AnalysisClient } from '../../engine/analysis/client.ts';
 import type { IdleCounter } from '../../engine/idle.ts';
 import type { Marks } from '../../engine/marks.ts';
@@ -17,6 +18,8 @@ export interface Services {
   readonly opener: Opener;
   readonly marks: Marks;
   readonly idle: IdleCounter;
+  /** Set when this page is a report: what its author says of it. */
+  readonly report: ReportHead | undefined;
   /** Sentences about the link that was followed, until they are dismissed. */
   readonly notices: StoreApi<readonly string[]>;
 }

@@ -5,7 +5,7 @@ import { DetailsPanel } from '../details/details-panel.tsx';
 import type { Selection } from '../details/use-selection.ts';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
-import { useFindings } from '../findings/use-findings.ts';
+import { useFindings, useFindingsRun } from '../findings/use-findings.ts';
 import type { ViewProps } from './view-props.ts';
 
 interface SidePanelProps extends ViewProps {
@@ -17,6 +17,7 @@ type Tab = 'findings' | 'details';
 /** Beside every view: what was found, and what is selected. */
 export function SidePanel({ selection, ...view }: SidePanelProps) {
   // Here and not in the panel: findings are looked for and drawn whichever tab is open.
+  useFindingsRun(view.info, view.device);
   const { findings } = useFindings(view.info, view.device);
   useFindingBands(findings);
   const [tab, setTab] = useTab();

@@ -10,10 +10,12 @@ import { ThemeSwitch } from './theme-switch.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
+  /** A report shows one snapshot: another one is opened elsewhere. */
+  readonly isReport: boolean;
   readonly onHelp: () => void;
 }
 
-export function AppHeader({ info, onHelp }: AppHeaderProps) {
+export function AppHeader({ info, isReport, onHelp }: AppHeaderProps) {
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
@@ -23,7 +25,7 @@ export function AppHeader({ info, onHelp }: AppHeaderProps) {
       {info !== undefined && <FileFacts info={info} />}
       <span className="spacer" />
       {info !== undefined && info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
-      {info !== undefined && (
+      {info !== undefined && !isReport && (
         <FilePicker className="button">
           <FolderOpen size={14} aria-hidden />
           Open…

@@ -1,0 +1,84 @@
+/**
+ * A report: the page in one file with a compact snapshot inside, which opens by itself.
+ *
+ *   <meta charset="utf-8">
+ *   <script type="application/json" id="vramscope-report">{"format":1, …, "base64":"H4sI…"}</script>
+ *   … the page as `npm run build:single` makes it
+ *
+ * The data come first and under the key `base64`, so that a report can be dropped on a vramscope
+ * too: core/input reads it as it reads PyTorch's own HTML.
+ */
+
+export const REPORT_ELEMENT_ID = 'vramscope-report';
+
+/** Raised when the page of today could not show an older one's data, or the other way round. */
+const FORMAT = 1;
+
+export interface ReportHead {
+  /** Name of the snapshot's file. */
+  readonly title: string;
+  /** What the user wrote; plain text. */
+  readonly notes: string;
+  /** The view to open at, as in the address; '' for the default. */
+  readonly hash: string;
+  /** ISO 8601, UTC. */
+  readonly madeAt: string;
+  readonly version: string;
+}
+
+export interface Report extends ReportHead {
+  /** The gzipped compact snapshot. */
+  readonly base64: string;
+}
+
+const CHARSET = /<meta charset="[^"]*"\s*\/?>/i;
+
+/**
+ * @param shell the page in one file
+ * @throws Error where the shell is no such page: a fault of the build
+ */
+export function reportPage(shell: string, report: Report): string {
+  const { base64, ...head } = report;
+  const json = JSON.stringify({ format: FORMAT, ...head, base64 }).replaceAll('<', '\\u003c');
+  const element = `<script type="application/json" id="${REPORT_ELEMENT_ID}">${json}</script>`;
+  if (!CHARSET.test(shell)) throw new Error('The page in one file has no charset');
+  return shell.replace(CHARSET, (charset) => `${charset}\n    ${element}`);
+}
+
+export type ParsedReport =
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+/** Reads what the element holds. Never throws. */
+export function parseReport(json: string): ParsedReport {
+  const value = parseJson(json);
+  if (typeof value !== 'object' || value === null) return problem('is damaged and cannot be read');
+  if (!('format' in value) || typeof value.format !== 'number') return problem('is damaged');
+  if (value.format > FORMAT) return problem('was made by a newer vramscope');
+  if (!('base64' in value) || typeof value.base64 !== 'string') return problem('holds no data');
+  const text = (key: keyof ReportHead): string => {
+    const found: unknown = Object.entries(value).find(([name]) => name === key)?.[1];
+    return typeof found === 'string' ? found : '';
+  };
+  const report: Report = {
+    title: text('title'),
+    notes: text('notes'),
+    hash: text('hash'),
+    madeAt: text('madeAt'),
+    version: text('version'),
+    base64: value.base64,
+  };
+  return { kind: 'report', report };
+}
+
+function problem(what: string): ParsedReport {
+  return { kind: 'problem', problem: `This report ${what}. Ask for it to be exported again.` };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

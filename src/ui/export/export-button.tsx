@@ -1,0 +1,50 @@
+import '../help/help.css';
+import './export.css';
+import '../report/report.css';
+import { Share, X } from 'lucide-react';
+import { useRef } from 'react';
+import type { ViewProps } from '../app/view-props.ts';
+import { ReportForm } from '../report/report-form.tsx';
+
+/** All that one can take away from an open snapshot. */
+export function ExportButton({ info, device }: ViewProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        className="view-tab export-button"
+        title="Export a report, pictures and data"
+        onClick={() => dialog.current?.showModal()}
+      >
+        <Share size={14} aria-hidden />
+        Export
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; for keys there is Esc */}
+      <dialog
+        ref={dialog}
+        className="dialog export-dialog"
+        aria-label="Export"
+        onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
+      >
+        <div className="dialog-body">
+          <div className="dialog-head">
+            <h2 className="dialog-title">Export</h2>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label="Close"
+              onClick={() => dialog.current?.close()}
+            >
+              <X size={16} aria-hidden />
+            </button>
+          </div>
+          <section aria-label="Report" className="export-section">
+            <h3>A report to share</h3>
+            <ReportForm info={info} device={device} />
+          </section>
+        </div>
+      </dialog>
+    </>
+  );
+}

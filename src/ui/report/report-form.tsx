@@ -1,0 +1,92 @@
+import { Download } from 'lucide-react';
+import { useId, useState } from 'react';
+import { formatBytes } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { useView } from '../../state/stores.ts';
+import { type ExportState, useExportReport } from './use-export-report.ts';
+
+interface ReportFormProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** What goes into the report, and what must not. */
+export function ReportForm({ info, device }: ReportFormProps) {
+  const notesId = useId();
+  const isZoomed = useView((view) => view.x !== 'all');
+  const [notes, setNotes] = useState('');
+  const [isPart, setIsPart] = useState(false);
+  const [isShortPaths, setIsShortPaths] = useState(false);
+  const [isWithoutStacks, setIsWithoutStacks] = useState(false);
+  const { state, start } = useExportReport(info, device);
+  return (
+    <form
+      className="report-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void start({ notes, isPart: isPart && isZoomed, isShortPaths, isWithoutStacks });
+      }}
+    >
+      <p className="dim">
+        One HTML file with {info.devices.length > 1 ? 'this device of ' : ''}
+        {info.file.name} inside. It opens in any browser, without a network, at this very view.
+      </p>
+      <label htmlFor={notesId}>Notes for whoever opens it</label>
+      <textarea
+        id={notesId}
+        rows={3}
+        value={notes}
+        placeholder="What you tried, what you ask"
+        onChange={(event) => setNotes(event.target.value)}
+      />
+      <Choice isOn={isPart && isZoomed} isDisabled={!isZoomed} onChange={setIsPart}>
+        Only the events in view{!isZoomed && ' (all are in view: zoom in first)'}
+      </Choice>
+      <Choice isOn={isShortPaths} onChange={setIsShortPaths}>
+        Shorten paths to their last two parts
+      </Choice>
+      <Choice isOn={isWithoutStacks} onChange={setIsWithoutStacks}>
+        Leave all stacks out
+      </Choice>
+      <div className="report-actions">
+        <button type="submit" className="button button-primary" disabled={state.kind === 'working'}>
+          <Download size={14} aria-hidden />
+          Export report
+        </button>
+        <Outcome state={state} />
+      </div>
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly isOn: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  readonly children: React.ReactNode;
+}
+
+function Choice({ isOn, isDisabled = false, onChange, children }: ChoiceProps) {
+  return (
+    <label className="report-choice">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+function Outcome({ state }: { readonly state: ExportState }) {
+  return (
+    <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>
+      {state.kind === 'working' && 'Packing…'}
+      {state.kind === 'done' &&
+        `${state.name}, ${formatBytes(state.bytes)}, is with your downloads.`}
+      {state.kind === 'failed' && state.reason}
+    </p>
+  );
+}

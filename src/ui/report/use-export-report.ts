@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { EventWindow } from '../../core/query/window/event-window.ts';
+import { reportPage } from '../../core/report/report-page.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores } from '../../state/stores.ts';
+import { encodeView } from '../../state/url-codec.ts';
+import type { ViewState } from '../../state/view-store.ts';
+import { downloadText } from '../app/download.ts';
+import { useServices } from '../app/services.ts';
+import { appShell } from './app-shell.ts';
+import { base64Of } from './base64.ts';
+import { viewOfPart } from './view-of-part.ts';
+
+export interface ReportChoice {
+  readonly notes: string;
+  /** Only the events in view. */
+  readonly isPart: boolean;
+  readonly isShortPaths: boolean;
+  readonly isWithoutStacks: boolean;
+}
+
+export type ExportState =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'working' }
+  | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface ReportExport {
+  readonly state: ExportState;
+  readonly start: (choice: ReportChoice) => Promise<void>;
+}
+
+/** Makes the report of a device and saves it. */
+export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportExport {
+  const { session, idle } = useServices();
+  const { view } = useStores();
+  const [state, setState] = useState<ExportState>({ kind: 'ready' });
+
+  async function start(choice: ReportChoice): Promise<void> {
+    setState({ kind: 'working' });
+    try {
+      const { view: now } = view.getState();
+      const page = await idle.during(() => makePage(session, info, device, now, choice));
+      const name = `${info.file.name.replace(/(\.(pickle|pkl|gz|zip|zst|html|json))+$/i, '')}.html`;
+      downloadText(name, 'text/html', page);
+      setState({ kind: 'done', name, bytes: new Blob([page]).size });
+    } catch (error) {
+      setState({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { state, start };
+}
+
+async function makePage(
+  session: SessionApi,
+  info: SessionInfo,
+  device: DeviceInfo,
+  view: ViewState,
+  { notes, isPart, isShortPaths, isWithoutStacks }: ReportChoice,
+): Promise<string> {
+  const whole = { from: 0, to: device.events };
+  const window = isPart ? await windowInView(session, device, view) : whole;
+  const { gzipped } = await session.compact({
+    device: device.index,
+    window,
+    file: info.file,
+    paths: isShortPaths ? 'last-two' : 'whole',
+    stacks: !isWithoutStacks,
+  });
+  return reportPage(await appShell(), {
+    title: info.file.name,
+    notes,
+    hash: encodeView(viewOfPart(view, window, device.events)),
+    madeAt: new Date().toISOString(),
+    version: String(import.meta.env.VITE_VERSION),
+    base64: await base64Of(gzipped),
+  });
+}
+
+/** The events that the timeline shows. */
+async function windowInView(
+  session: SessionApi,
+  { index, events }: DeviceInfo,
+  { x, axis }: ViewState,
+): Promise<EventWindow> {
+  if (x === 'all') return { from: 0, to: events };
+  const eventAt = (timeUs: number) => session.eventAt({ device: index, timeUs });
+  const from = axis === 'event' ? Math.floor(x.from) : await eventAt(x.from);
+  const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
+  const first = Math.min(Math.max(0, from), Math.max(0, events - 1));
+  return { from: first, to: Math.min(Math.max(last, first + 1), events) };
+}
