@@ -1,8 +1,9 @@
 import type { WhatIfResult } from './types.ts';
 
-/** What the order of settings goes by. `card` where it was searched; 'none': no common card is enough. */
+/** What the order of settings goes by. */
 export interface Ranked extends Pick<WhatIfResult, 'ooms' | 'peakReservedBytes' | 'retries'> {
-  readonly card?: number | 'none' | undefined;
+  /** Where it was searched. `gib` undefined: no common card is enough. */
+  readonly card?: { readonly gib: number | undefined } | undefined;
 }
 
 /**
@@ -20,6 +21,6 @@ export function compareRuns(a: Ranked, b: Ranked): number {
 
 /** While one is not known they are not told apart. */
 function compareCards(a: Ranked['card'], b: Ranked['card']): number {
-  if (a === undefined || b === undefined || a === b) return 0;
-  return (a === 'none' ? Infinity : a) - (b === 'none' ? Infinity : b);
+  if (a === undefined || b === undefined || a.gib === b.gib) return 0;
+  return (a.gib ?? Infinity) - (b.gib ?? Infinity);
 }

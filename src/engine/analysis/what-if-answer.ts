@@ -31,8 +31,13 @@ export type WhatIfProgress =
   | { readonly kind: 'case'; readonly result: WhatIfResult }
   | { readonly kind: 'card'; readonly settings: string; readonly card: CardFit };
 
-/** The smallest common card that serves all requests; 'none': no common one is large enough. */
-export type CardFit = number | 'none';
+/** The smallest common card that serves all requests. */
+export interface CardFit {
+  /** undefined: no common one is large enough. */
+  readonly gib: number | undefined;
+  /** Times that all cached memory is given back on it: where there are many, it serves them slowly. */
+  readonly retries: number;
+}
 
 export interface RecordedSide {
   readonly run: RecordedRun;
@@ -145,17 +150,22 @@ class WhatIfRuns {
       return known;
     }
     const started = work.finished;
-    const search = searchCard(conf, await this.#result(conf, undefined, work));
+    const unlimited = await this.#result(conf, undefined, work);
+    const search = searchCard(conf, unlimited);
+    let { retries } = unlimited;
     let step = search.next();
     while (!step.done) {
       const probe = startProbe(this.#inputOnce(), conf, step.value);
-      const ooms = await work.run(conf.text, () => ({
-        value: probe.run(REQUESTS_A_SLICE) ? probe.ooms : undefined,
+      await work.run(conf.text, () => ({
+        value: probe.run(REQUESTS_A_SLICE) || undefined,
         done: probe.done / probe.total,
       }));
-      step = search.next(ooms.length === 0);
+      const serves = probe.ooms.length === 0;
+      // The last card that serves all is the smallest.
+      if (serves) retries = probe.allocator.retries;
+      step = search.next(serves);
     }
-    const card = step.value ?? 'none';
+    const card = { gib: step.value, retries };
     this.#cards.set(conf.text, card);
     work.finish(RUNS_A_CARD - (work.finished - started));
     return card;

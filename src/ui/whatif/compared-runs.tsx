@@ -25,7 +25,10 @@ export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedR
   const smallest = (value: CardFit | undefined) =>
     value === undefined
       ? { text: 'not searched', title: undefined }
-      : { text: cardText(value), title: cardTitle(value) };
+      : {
+          text: `${cardText(value)}${value.retries > 0 ? `, ${formatCount(value.retries)} retries` : ''}`,
+          title: cardTitle(value),
+        };
   const was = recorded.end;
   const is = result.end;
   const rows = [

@@ -38,7 +38,7 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
           <option value="recorded">
             {recorded === undefined
               ? 'no limit'
-              : `as recorded, ${formatBytes(recorded.likelyBytes)}`}
+              : `as recorded: ${formatBytes(recorded.likelyBytes)}`}
           </option>
           {recorded !== undefined && <option value="none">no limit</option>}
           {CARDS.map(({ gib, bytes }) => (

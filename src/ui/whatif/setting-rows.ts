@@ -71,7 +71,7 @@ function sortValue({ settings, result, card }: RunRow, key: SortKey): number | s
     case 'reserved':
       return result.peakReservedBytes;
     case 'card':
-      return typeof card === 'number' ? card : Infinity;
+      return card?.gib ?? Infinity;
     case 'ooms':
       return result.ooms.length;
     case 'retries':

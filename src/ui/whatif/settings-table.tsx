@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import { failureText } from '../../core/report/what-if-sentence.ts';
 import type { RecordedRun } from '../../core/whatif/recorded-run.ts';
-import type { SimulatedOom } from '../../core/whatif/types.ts';
+import type { SimulatedOom, WhatIfResult } from '../../core/whatif/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-answer.ts';
 import type { RowSort, SettingRow, SortKey } from './setting-rows.ts';
 import { CONFIDENCE_TEXT, cardText, cardTitle, settingName } from './texts.ts';
@@ -37,7 +37,8 @@ const COLUMNS: readonly Column[] = [
   {
     key: 'card',
     label: 'Card',
-    about: 'The smallest common card that would have run all requests, whatever the limit above',
+    about:
+      'The smallest common card that would have run all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
     isNumber: true,
   },
   { key: 'ooms', label: 'OOM', about: 'Requests that run out of memory', isNumber: true },
@@ -143,7 +144,9 @@ function RecordedTableRow({ recorded, card, most }: RecordedTableRowProps) {
       </td>
       <td className="whatif-number">{formatCount(recorded.retries)}</td>
       <CallsCell allocs={recorded.deviceAllocs} frees={recorded.deviceFrees} />
-      <td className="dim">recorded</td>
+      <td className="dim" title="What really happened">
+        real
+      </td>
     </tr>
   );
 }
@@ -171,19 +174,31 @@ function SettingTableRow({ row, recordedBytes, most, isChosen, onChoose }: Setti
       </label>
     </th>
   );
-  if (result === undefined) {
-    return (
-      <tr data-chosen={isChosen || undefined}>
-        {name}
+  return (
+    // For keys there is the radio button in it.
+    <tr data-chosen={isChosen || undefined} onClick={() => onChoose(settings)}>
+      {name}
+      {result === undefined ? (
         <td className="dim" colSpan={COLUMNS.length - 1}>
           not run yet
         </td>
-      </tr>
-    );
-  }
+      ) : (
+        <ResultCells result={result} card={card} most={most} recordedBytes={recordedBytes} />
+      )}
+    </tr>
+  );
+}
+
+interface ResultCellsProps {
+  readonly result: WhatIfResult;
+  readonly card: CardFit | undefined;
+  readonly most: number;
+  readonly recordedBytes: number;
+}
+
+function ResultCells({ result, card, most, recordedBytes }: ResultCellsProps) {
   return (
-    <tr data-chosen={isChosen || undefined}>
-      {name}
+    <>
       <td>
         <Bar run={result} most={most} recordedBytes={recordedBytes} />
       </td>
@@ -194,7 +209,7 @@ function SettingTableRow({ row, recordedBytes, most, isChosen, onChoose }: Setti
       <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
         {result.confidence}
       </td>
-    </tr>
+    </>
   );
 }
 
@@ -254,7 +269,8 @@ function CardCell({ card }: { readonly card: CardFit | undefined }) {
   if (card === undefined) return <td className="whatif-number dim">…</td>;
   return (
     <td className="whatif-number" title={cardTitle(card)}>
-      {card === 'none' ? 'none' : cardText(card)}
+      {cardText(card)}
+      {card.retries > 0 && <span className="whatif-slow"> slow</span>}
     </td>
   );
 }

@@ -1,5 +1,6 @@
 /** Words for settings, cards and confidence, the same wherever they stand. */
 import { formatBytes } from '../../core/base/format.ts';
+import { counted } from '../../core/report/text.ts';
 import { limitOfCard } from '../../core/whatif/cards.ts';
 import type { Confidence } from '../../core/whatif/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-answer.ts';
@@ -8,13 +9,15 @@ export function settingName(settings: string): string {
   return settings === '' ? 'The default allocator' : settings;
 }
 
-export function cardText(card: CardFit): string {
-  return card === 'none' ? 'none is large enough' : `${card} GiB`;
+export function cardText({ gib }: CardFit): string {
+  return gib === undefined ? 'none' : `${gib} GiB`;
 }
 
-export function cardTitle(card: CardFit): string {
-  if (card === 'none') return 'No common card has as much memory as this needs';
-  return `A card of ${card} GiB leaves ${formatBytes(limitOfCard(card))} for PyTorch; the next smaller one runs out`;
+export function cardTitle({ gib, retries }: CardFit): string {
+  if (gib === undefined) return 'No common card has as much memory as this needs';
+  const left = `A card of ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, and serves all requests`;
+  if (retries === 0) return left;
+  return `${left}, but gives back all that it caches ${counted(retries, 'time')}: slow`;
 }
 
 export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {

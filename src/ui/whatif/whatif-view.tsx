@@ -60,7 +60,8 @@ function Runs({ info, device }: WhatIfViewProps) {
   const { recorded } = known;
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
-    view.commit({ setting: text });
+    // A click on the button is one on its row too.
+    if (view.getState().view.setting !== text) view.commit({ setting: text });
   };
   const recordedCard = known.cards.get(recordedSetting);
   return (

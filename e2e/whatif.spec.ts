@@ -1,0 +1,80 @@
+/** Other allocator settings: what a fragmented run would have needed under them. */
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture } from './viewer.ts';
+
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
+
+async function openWhatIf(page: Page, capture: string): Promise<void> {
+  await openCapture(page, capture);
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'What if' }).click();
+}
+
+const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+
+test('expandable segments would have saved the fragmented run; the line to copy says so', async ({
+  page,
+}) => {
+  await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
+  await idle(page);
+  const rows = page.getByRole('table', { name: 'Settings' }).getByRole('row');
+  await expect(rows.nth(1)).toContainText(/As recorded.*15\.86 GiB/);
+  await expect(rows.nth(2)).toContainText(/expandable_segments:True.*5\.44 GiB.*−10\.41 GiB/);
+  const chosen = page.getByRole('region', { name: 'Chosen setting' });
+  await expect(chosen).toContainText(
+    'expandable_segments:True would have needed 5.44 GiB instead of 15.86 GiB',
+  );
+  await chosen.getByRole('button', { name: /PYTORCH_CUDA_ALLOC_CONF/ }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True',
+  );
+});
+
+test('free text is read as PyTorch reads it: a typo is shown in its place, a setting is run', async ({
+  page,
+}) => {
+  await openWhatIf(page, 'train_gpt_small.pickle.gz');
+  const text = page.getByRole('textbox', { name: /Settings to try/ });
+  await text.fill('max_split_size_mb:256,expandable_segment:True');
+  await expect(page.getByText("Unknown option 'expandable_segment'")).toContainText(
+    'Did you mean expandable_segments? (character 23)',
+  );
+  await text.fill('max_split_size_mb:256');
+  await text.press('Enter');
+  await idle(page);
+  const radio = rowOf(page, 'max_split_size_mb:256').getByRole('radio');
+  await expect(radio).toBeChecked();
+  await expect(page).toHaveURL(/setting=max_split_size_mb:256/);
+  // A link shows the same: the setting that is in no preset is run again.
+  await radio.press('ArrowUp');
+  await expect(radio).not.toBeChecked();
+  await page.goBack();
+  await expect(radio).toBeChecked();
+});
+
+test('with less memory it says which request fails and what it lacks', async ({ page }) => {
+  await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
+  await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB card');
+  await idle(page);
+  await rowOf(page, 'The default allocator').getByRole('radio').check();
+  await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
+    /would have run out of memory at event [\d,]+: .* were asked for, .* too much/,
+  );
+  await expect(page).toHaveURL(/limit=\d+/);
+});
+
+test('is cancelled while it runs, and goes on from there', async ({ page }) => {
+  await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByText(/^Cancelled: \d+ of 10 settings were run\.$/)).toBeVisible();
+  await page.getByRole('button', { name: 'Run the rest' }).click();
+  await idle(page);
+  await expect(page.getByRole('progressbar')).toHaveCount(0);
+  await expect(rowOf(page, 'not run yet')).toHaveCount(0);
+});
+
+test('without a trace it says why it cannot tell', async ({ page }) => {
+  await page.goto('/#v=1&view=whatif');
+  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
+  await expect(page.getByRole('heading', { name: /What if: cannot be told/ })).toBeVisible();
+  await expect(page.getByText('_record_memory_history()')).toBeVisible();
+});
