@@ -1,6 +1,7 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
 import type { DeviceContext } from '../core/query/device-context.ts';
 import type { SearchMatches } from '../core/query/search/types.ts';
+import type { AllocationTable } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { type Coloring, makeColoring } from '../core/timeline/colorings.ts';
 import { type FrameJob, TimelinePainter } from '../core/timeline/frame-job.ts';
@@ -14,7 +15,7 @@ const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
 
 export class OpenDevice {
   readonly context: DeviceContext;
-  readonly index: TimelineIndex;
+  readonly index: TimelineIndex<AllocationTable>;
   readonly #painter: TimelinePainter;
   readonly #made = new Map<unknown, unknown>();
   readonly #matches: KeptMatches;

@@ -1,18 +1,22 @@
 /** What drawing the address map needs beside the timeline's index; made when it is first shown. */
+import type { AllocationTable } from '../replay/types.ts';
 import { type AddressLayout, addressLayout } from './address-layout.ts';
 import { MaxEndPyramid } from './max-end-pyramid.ts';
 import type { SegmentLives } from './segment-lives.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
 export interface AddressIndex {
-  readonly timeline: TimelineIndex;
+  readonly timeline: TimelineIndex<AllocationTable>;
   readonly segments: SegmentLives;
   readonly segmentsMaxEnd: MaxEndPyramid;
   readonly layout: AddressLayout;
 }
 
 /** 8 bytes an allocation: 15 MB and 30 ms for 1.9 M. */
-export function buildAddressIndex(timeline: TimelineIndex, segments: SegmentLives): AddressIndex {
+export function buildAddressIndex(
+  timeline: TimelineIndex<AllocationTable>,
+  segments: SegmentLives,
+): AddressIndex {
   return {
     timeline,
     segments,

@@ -37,7 +37,7 @@ export function legendAt(
 ): Legend {
   const sums = new Sums();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
-  const { sizeBytes, freeRequested, stack } = index.allocations;
+  const { sizeBytes, freeRequested, stack } = context.replay.allocations;
   for (const id of liveAt(index, event)) {
     const bytes = sizeBytes[id];
     const of = coloring.of[id];

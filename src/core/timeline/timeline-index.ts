@@ -20,26 +20,24 @@ export type StackedAllocations = Pick<
   'length' | 'preexisting' | 'start' | 'freeRequested' | 'end' | 'sizeBytes'
 >;
 
-/** A replay, or a part of one. */
-export interface TimelineReplay extends Pick<Replay, 'fillCounter'> {
-  readonly allocations: StackedAllocations;
+/** A replay, or what is drawn like one. */
+export interface DrawnReplay<A extends StackedAllocations = StackedAllocations>
+  extends Pick<Replay, 'fillCounter'> {
+  readonly allocations: A;
 }
 
-/** The part of a replay that is drawn; segments have it as well, see segment-index.ts. */
-export type DrawnReplay = Pick<Replay, 'allocations' | 'fillCounter'>;
-
-export class TimelineIndex {
+export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   readonly eventCount: number;
-  readonly allocations: StackedAllocations;
+  readonly allocations: A;
   readonly maxEnd: MaxEndPyramid;
   /** Undefined when the events carry no times: then only the event axis can be drawn. */
   readonly times: SampledTimes | undefined;
-  readonly #replay: DrawnReplay;
+  readonly #replay: DrawnReplay<A>;
   /** nextIds[k] allocations started before event 64 k. */
   readonly #nextIds: Int32Array;
   readonly #counters = new Map<CounterName, CounterBlocks>();
 
-  constructor(replay: DrawnReplay, eventCount: number, timeUs: Float64Array | undefined) {
+  constructor(replay: DrawnReplay<A>, eventCount: number, timeUs: Float64Array | undefined) {
     this.#replay = replay;
     this.eventCount = eventCount;
     this.allocations = replay.allocations;
@@ -72,11 +70,11 @@ export class TimelineIndex {
  * @param eventCount events of the device's trace
  * @param timeUs the trace's times, undefined when it has none
  */
-export function buildTimelineIndex(
-  replay: DrawnReplay,
+export function buildTimelineIndex<A extends StackedAllocations>(
+  replay: DrawnReplay<A>,
   eventCount: number,
   timeUs?: Float64Array,
-): TimelineIndex {
+): TimelineIndex<A> {
   return new TimelineIndex(replay, eventCount, timeUs);
 }
 
