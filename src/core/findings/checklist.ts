@@ -12,6 +12,8 @@ export interface ChecklistItem {
   /** 'found': something to do here. 'waiting': the detector has not run yet. */
   readonly status: Check['status'] | 'waiting';
   readonly text: string;
+  /** What a change here would save of the peak, estimated; undefined where it is no matter of that. */
+  readonly savedBytes: number | undefined;
   /** Those that it is about; empty where it is clear. */
   readonly findings: readonly Finding[];
 }
@@ -21,28 +23,31 @@ export interface ChecklistFacts {
   readonly isExpandable: boolean | undefined;
 }
 
-type Answer = Omit<ChecklistItem, 'label'>;
+type Answer = Pick<ChecklistItem, 'status' | 'text' | 'findings'> & {
+  readonly savedBytes?: number;
+};
 
 export function checklist(analysis: Analysis, facts: ChecklistFacts): ChecklistItem[] {
   const of = (detector: DetectorId) => detectorAnswer(analysis, detector);
   const remedy = (id: RemedyId, clear: string) => remedyAnswer(analysis, id, clear);
   const activations = 'Activations are too small a part of the peak for it to matter.';
-  return [
-    { label: 'Reserved against allocated', ...of('fragmentation') },
-    { label: 'Batch size', ...remedy('batch-size', activations) },
-    { label: 'Inference mode', ...of('no-grad') },
-    { label: 'Kept graphs', ...keptGraphs(analysis) },
-    { label: 'Mixed precision', ...mixedPrecision(remedy('mixed-precision', activations)) },
-    { label: 'Gradient accumulation', ...accumulation(remedy('batch-size', activations)) },
-    { label: 'Checkpointing', ...remedy('checkpointing', activations) },
-    { label: 'Expandable segments', ...expandable(analysis, facts) },
-    { label: 'Leak', ...of('growth') },
-    { label: 'Out of memory', ...of('oom') },
-    { label: 'Composition of the peak', ...of('peak') },
-    { label: 'record_stream', ...of('pending-free') },
-    { label: 'cudaMalloc and cudaFree', ...of('churn') },
-    { label: 'Rounding', ...of('waste') },
+  const points: readonly (readonly [string, Answer])[] = [
+    ['Reserved against allocated', of('fragmentation')],
+    ['Batch size', remedy('batch-size', activations)],
+    ['Inference mode', of('no-grad')],
+    ['Kept graphs', keptGraphs(analysis)],
+    ['Mixed precision', mixedPrecision(remedy('mixed-precision', activations))],
+    ['Gradient accumulation', accumulation(remedy('batch-size', activations))],
+    ['Checkpointing', remedy('checkpointing', activations)],
+    ['Expandable segments', expandable(analysis, facts)],
+    ['Leak', of('growth')],
+    ['Out of memory', of('oom')],
+    ['Composition of the peak', of('peak')],
+    ['record_stream', of('pending-free')],
+    ['cudaMalloc and cudaFree', of('churn')],
+    ['Rounding', of('waste')],
   ];
+  return points.map(([label, answer]) => ({ label, savedBytes: undefined, ...answer }));
 }
 
 function detectorAnswer({ findings, checks }: Analysis, detector: DetectorId): Answer {
@@ -58,7 +63,8 @@ function remedyAnswer(analysis: Analysis, id: RemedyId, clear: string): Answer {
   if (peak.status !== 'found') return peak;
   const found = peak.findings.flatMap(({ remedies = [] }) => remedies).find((r) => r.id === id);
   if (found === undefined) return { status: 'clear', text: clear, findings: [] };
-  return { status: 'found', text: found.text, findings: peak.findings };
+  const { text, savedBytes } = found;
+  return { status: 'found', text, savedBytes, findings: peak.findings };
 }
 
 function accumulation(batch: Answer): Answer {

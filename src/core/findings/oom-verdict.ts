@@ -30,6 +30,8 @@ export interface OomVerdict {
   readonly claim: string;
   /** 'Out of memory because the memory is fragmented: …' */
   readonly headline: string;
+  /** That it failed at a limit on the process, in one sentence; undefined where it did not. */
+  readonly limit: string | undefined;
   /** The arithmetic, line by line. */
   readonly arithmetic: readonly string[];
   readonly advice: readonly string[];
@@ -52,12 +54,14 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     : deviceFreeBytes;
   const missingBytes = Math.max(0, requestedBytes - gapBytes - (room ?? 0));
   const cause = causeOf(figures, gapBytes, isCapped);
+  const limit = isCapped ? capSentence(figures) : undefined;
   const why = whyOf(figures, cause, gapBytes, missingBytes);
   return {
     cause,
     isCapped,
     missingBytes,
-    claim: `${CAUSES[cause].name}: ${why}${isCapped ? capSentence(figures) : ''}`,
+    claim: `${CAUSES[cause].name}: ${why}${limit === undefined ? '' : ` ${limit}`}`,
+    limit,
     headline: `Out of memory${CAUSES[cause].because}: ${why}`,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
     advice: [...(isCapped ? CAP_ADVICE : []), ...ADVICE[cause]],
@@ -114,7 +118,7 @@ function capSentence({ allowedBytes, deviceFreeBytes }: OomFigures): string {
   const limit = allowedBytes === undefined ? '' : ` of ${formatBytes(allowedBytes)}`;
   const free =
     deviceFreeBytes === undefined ? '' : `: ${formatBytes(deviceFreeBytes)} of the device was free`;
-  return ` It failed at a limit${limit} on this process (set_per_process_memory_fraction), not at the end of the card${free}.`;
+  return `It failed at a limit${limit} on this process (set_per_process_memory_fraction), not at the end of the card${free}.`;
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {

@@ -2,6 +2,7 @@ import { FolderOpen, ShieldCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { CopyButton } from '../app/copy-button.tsx';
 import { useServices } from '../app/services.ts';
+import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { FilePicker } from './file-picker.tsx';
 import { SAMPLES } from './samples.ts';
 
@@ -36,6 +37,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
           Nothing leaves this machine: the file is read here, in your browser, and its code is never
           run.
         </p>
+        <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}
         <section aria-labelledby="record-heading">
           <h2 className="section-heading" id="record-heading">

@@ -1,0 +1,26 @@
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { buildFindings } from '../../core/report/findings.ts';
+import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import type { FindingsState } from './findings-keeper.ts';
+
+interface CopyFindingsProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly state: FindingsState;
+}
+
+/** All of it for an issue or a chat. */
+export function CopyFindings({ info, device, state }: CopyFindingsProps) {
+  const report = buildFindings(info.file, [device], [state]);
+  return (
+    <CopyButton
+      text={findingsMarkdown(report).join('\n')}
+      label="all findings as Markdown"
+      title="Copy all findings and checks as Markdown, for an issue or a chat"
+      className="button"
+    >
+      Copy as Markdown
+    </CopyButton>
+  );
+}

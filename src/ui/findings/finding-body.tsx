@@ -1,0 +1,138 @@
+import { useState } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { Fact, FindingPart } from '../../core/findings/types.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
+import { useServices } from '../app/services.ts';
+import { VIEWS } from '../app/views.tsx';
+import { StackList } from '../details/stack-list.tsx';
+import { absenceText, frameText } from '../details/stack-text.ts';
+import type { RankedFinding } from './ranked-findings.ts';
+import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
+
+interface FindingBodyProps {
+  readonly device: DeviceInfo;
+  readonly finding: RankedFinding;
+}
+
+/** What a selected finding has to say beside its claim. */
+export function FindingBody({ device, finding }: FindingBodyProps) {
+  const { advice, parts, facts, stack, stackKind, disproof } = finding;
+  return (
+    <div className="finding-body">
+      <ShowButtons device={device} finding={finding} />
+      <section aria-label="What to try">
+        <h4>What to try</h4>
+        <ol className="advice">
+          {advice.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ol>
+      </section>
+      {parts.length > 0 && <Parts parts={parts} />}
+      {facts.length > 0 && <Facts facts={facts} />}
+      {stack.length > 0 && (
+        <details className="finding-stack">
+          <summary>Stack, {formatCount(stack.length)} frames</summary>
+          <StackList stack={{ kind: stackKind, frames: stack }} />
+        </details>
+      )}
+      <p className="finding-disproof dim">
+        <strong>It would be wrong if:</strong> {disproof}
+      </p>
+    </div>
+  );
+}
+
+function ShowButtons({ device, finding }: FindingBodyProps) {
+  const { view } = useStores();
+  const { session } = useServices();
+  const { events, evidence } = finding;
+  const [largest] = evidence.allocations;
+  async function selectLargest(index: number) {
+    const { label } = await session.allocation({ device: device.index, index });
+    view.commit({ selection: label });
+  }
+  const shown = VIEWS.filter(({ name }) => EVIDENCE_VIEWS.some((one) => one === name));
+  return (
+    <section className="finding-actions" aria-label="Show the evidence">
+      {EVIDENCE_VIEWS.map((name) => {
+        const entry = shown.find((one) => one.name === name);
+        if (entry === undefined) return undefined;
+        const { icon: Icon, label } = entry;
+        const change = {
+          ...shownIn(name, finding, device.events),
+          cursor: Math.max(0, events.last),
+        };
+        return (
+          <button key={name} type="button" className="button" onClick={() => view.commit(change)}>
+            <Icon size={14} aria-hidden />
+            {label}
+          </button>
+        );
+      })}
+      {largest !== undefined && (
+        <button type="button" className="button" onClick={() => void selectLargest(largest)}>
+          Largest of {formatCount(evidence.allocationCount)} blocks
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Call sites that are listed before one asks for all. */
+const FIRST_PARTS = 6;
+
+function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
+  const [isAll, setIsAll] = useState(parts.length <= FIRST_PARTS);
+  const shown = isAll ? parts : parts.slice(0, FIRST_PARTS);
+  return (
+    <section aria-label="Call sites">
+      <h4>Call sites</h4>
+      <ul className="parts">
+        {shown.map(({ stack, frame, bytes, count, note }) => (
+          <li key={`${stack} ${note}`}>
+            <span className="part-bytes" title={formatExactBytes(bytes)}>
+              {bytes > 0 ? formatBytes(bytes) : ''}
+            </span>
+            <span title={frame?.filename}>
+              {frame === undefined ? absenceText('no-python-stack') : frameText(frame)}
+              <span className="dim">
+                {' '}
+                {formatCount(count)} × {note}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {!isAll && (
+        <button type="button" className="link" onClick={() => setIsAll(true)}>
+          All {formatCount(parts.length)} call sites
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <section aria-label="Figures">
+      <h4>Figures</h4>
+      <dl className="details-facts">
+        {facts.map((fact) => (
+          <div key={`${fact.label} ${factText(fact)}`}>
+            <dt>{fact.label}</dt>
+            <dd title={'bytes' in fact ? formatExactBytes(fact.bytes) : undefined}>
+              {factText(fact)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function factText(fact: Fact): string {
+  if ('bytes' in fact) return formatBytes(fact.bytes);
+  return 'count' in fact ? formatCount(fact.count) : fact.text;
+}

@@ -1,0 +1,55 @@
+import { ChevronRight } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { FindingBody } from './finding-body.tsx';
+import { FindingFrame } from './finding-frame.tsx';
+import { DETECTOR_LABELS, kindText, SEVERITY_LABELS, splitSentence } from './finding-words.ts';
+import type { RankedFinding } from './ranked-findings.ts';
+import { SeriesPlot } from './series-plot.tsx';
+
+interface FindingCardProps {
+  readonly device: DeviceInfo;
+  readonly finding: RankedFinding;
+  readonly isSelected: boolean;
+  readonly onToggle: () => void;
+}
+
+/** One finding: what, how much and where; all the rest once it is selected. */
+export function FindingCard({ device, finding, isSelected, onToggle }: FindingCardProps) {
+  const { detector, kind, severity, bytes, claim, frame, stackKind, series } = finding;
+  const head = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
+  }, [isSelected]);
+  const [first, rest] = splitSentence(claim);
+  return (
+    <li className="finding" data-severity={severity} data-selected={isSelected}>
+      <button
+        ref={head}
+        type="button"
+        className="finding-head"
+        aria-expanded={isSelected}
+        title={isSelected ? 'Leave this finding (Esc)' : 'Show this finding'}
+        onClick={onToggle}
+      >
+        <span className="finding-title">
+          <span className="severity">{SEVERITY_LABELS[severity]}</span>
+          <span className="finding-name">
+            {DETECTOR_LABELS[detector]}: {kindText(kind)}
+          </span>
+          <span className="finding-bytes" title={formatExactBytes(bytes)}>
+            {formatBytes(bytes)}
+          </span>
+          <ChevronRight size={14} aria-hidden />
+        </span>
+        <span className="finding-claim">
+          <strong>{first}</strong> {rest}
+        </span>
+      </button>
+      <FindingFrame frame={frame} stackKind={stackKind} />
+      {series !== undefined && <SeriesPlot series={series} />}
+      {isSelected && <FindingBody device={device} finding={finding} />}
+    </li>
+  );
+}

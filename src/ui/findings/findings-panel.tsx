@@ -1,0 +1,116 @@
+import './findings.css';
+import { useEffect } from 'react';
+import { formatCount } from '../../core/base/format.ts';
+import { checklist } from '../../core/findings/checklist.ts';
+import { DETECTOR_IDS } from '../../core/findings/types.ts';
+import { verdictOf } from '../../core/findings/verdict.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { useServices } from '../app/services.ts';
+import type { ViewProps } from '../app/view-props.ts';
+import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import { CheckList } from './check-list.tsx';
+import { CopyFindings } from './copy-findings.tsx';
+import { FindingCard } from './finding-card.tsx';
+import type { FindingsState } from './findings-keeper.ts';
+import { useFindingSelection } from './use-finding-selection.ts';
+import { useFindings } from './use-findings.ts';
+import { VerdictCard } from './verdict-card.tsx';
+
+/** What went wrong, where and what to try: the first thing one sees of a snapshot. */
+export function FindingsPanel({ info, device }: ViewProps) {
+  const state = useFindings(info, device);
+  const { phase, findings, checks } = state;
+  const { selected, toggle, choose, leave } = useFindingSelection(device, findings);
+  useEscape(selected === undefined ? undefined : leave);
+  const isSure = phase === 'done' || phase === 'failed';
+  return (
+    <section className="findings" data-testid="findings" aria-label="Findings" aria-busy={!isSure}>
+      {phase !== 'failed' && <VerdictCard verdict={verdictOf({ findings, checks })} />}
+      {phase === 'failed' && <Failed info={info} device={device} state={state} />}
+      <Missing state={state} wanted={selected} />
+      <ul className="finding-list" aria-label="Findings, the gravest first">
+        {findings.map((finding) => (
+          <FindingCard
+            key={finding.id}
+            device={device}
+            finding={finding}
+            isSelected={finding.id === selected}
+            onToggle={() => toggle(finding)}
+          />
+        ))}
+      </ul>
+      {!isSure && <Progress done={checks.length} />}
+      {phase === 'done' && <CopyFindings info={info} device={device} state={state} />}
+      <h3 className="findings-heading">What was checked</h3>
+      <CheckList items={checklist({ findings, checks }, factsOf(info))} onChoose={choose} />
+      <OomMessageLink />
+    </section>
+  );
+}
+
+function factsOf({ settings }: SessionInfo) {
+  const { expandable_segments: isExpandable } = settings;
+  return { isExpandable: typeof isExpandable === 'boolean' ? isExpandable : undefined };
+}
+
+function Progress({ done }: { readonly done: number }) {
+  return (
+    <div className="findings-progress">
+      <progress max={DETECTOR_IDS.length} value={done} aria-label="Checks done" />
+      <span className="dim">
+        {formatCount(done)} of {DETECTOR_IDS.length} checks
+      </span>
+    </div>
+  );
+}
+
+interface StateProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly state: FindingsState;
+}
+
+function Failed({ info, device, state: { failure } }: StateProps) {
+  const { findings } = useServices();
+  return (
+    <div className="verdict" data-tone="grave" role="alert">
+      <div>
+        <p className="verdict-text">{failure?.message}</p>
+        <p>{failure?.advice}</p>
+        <button type="button" className="button" onClick={() => findings.retry(info, device.index)}>
+          Try again
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface MissingProps {
+  readonly state: FindingsState;
+  readonly wanted: string | undefined;
+}
+
+/** A link may name a finding of another recording. */
+function Missing({ state: { phase, findings }, wanted }: MissingProps) {
+  const isMissing =
+    phase === 'done' && wanted !== undefined && findings.every(({ id }) => id !== wanted);
+  if (!isMissing) return undefined;
+  return (
+    <p className="finding-missing">
+      The link shows a finding that this snapshot does not have: <code>{wanted}</code>
+    </p>
+  );
+}
+
+/** Esc, wherever the focus is, unless a dialog is to be closed by it. */
+function useEscape(action: (() => void) | undefined): void {
+  useEffect(() => {
+    if (action === undefined) return;
+    function onKeyDown(event: KeyboardEvent) {
+      if (event.key !== 'Escape' || event.defaultPrevented) return;
+      if (document.querySelector('dialog[open]') === null) action?.();
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [action]);
+}

@@ -1,0 +1,82 @@
+/** What the view must be like for a finding's evidence to be seen. */
+import type { Finding } from '../../core/findings/types.ts';
+import { frameTerm, siteTerm, stateTerm } from '../../core/query/search/write-terms.ts';
+import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-store.ts';
+
+/** Views that show a finding, in the order of their buttons. */
+export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
+export type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
+
+type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame'>;
+
+/**
+ * The search that leaves a finding's evidence. '' where the evidence is all that is there at the cursor:
+ * an OOM's and a peak's.
+ * @param label of the largest allocation, for evidence without a line of Python
+ */
+export function evidenceSearch({ detector, frame }: Shown, label: string | undefined): string {
+  switch (detector) {
+    case 'oom':
+    case 'peak':
+      return '';
+    case 'pending-free':
+      return stateTerm('pending');
+    default:
+      if (frame !== undefined) return frameTerm(frame);
+      return label === undefined ? '' : siteTerm(label);
+  }
+}
+
+/** Selects a finding. The window stays where it is as long as the evidence is in it. */
+export function selectedFinding(
+  finding: Shown & { readonly id: string },
+  view: Pick<ViewState, 'axis' | 'x'>,
+  label: string | undefined,
+): Partial<ViewState> {
+  return {
+    finding: finding.id,
+    search: evidenceSearch(finding, label),
+    cursor: Math.max(0, finding.events.last),
+    ...(isInWindow(finding, view) ? {} : { x: 'all' as const }),
+  };
+}
+
+/** Leaves a finding: what selecting it has set goes, what the user has set since stays. */
+export function leftFinding(
+  finding: Shown | undefined,
+  view: Pick<ViewState, 'search' | 'cursor'>,
+  label: string | undefined,
+): Partial<ViewState> {
+  if (finding === undefined) return { finding: undefined };
+  return {
+    finding: undefined,
+    ...(view.search === evidenceSearch(finding, label) ? { search: '' } : {}),
+    ...(view.cursor === Math.max(0, finding.events.last) ? { cursor: undefined } : {}),
+  };
+}
+
+/** Shows it in a view: around its events, at the moment that matters. */
+export function shownIn(view: EvidenceView, finding: Shown, events: number): Partial<ViewState> {
+  switch (view) {
+    case 'timeline':
+      return { view, axis: 'event', x: windowAround(finding.events, events), y: 'fit' };
+    case 'addresses':
+      return { view, axis: 'event', x: windowAround(finding.events, events), addresses: 'fit' };
+    case 'flame':
+      return { view, flame: { ...DEFAULT_FLAME, of: 'cursor' } };
+  }
+}
+
+/** A twelfth on both sides; a single moment gets a hundredth of the trace. */
+function windowAround({ first, last }: Finding['events'], events: number): Range | 'all' {
+  const margin = Math.max((last - first) / 12, events / 200, 4);
+  const from = Math.max(0, Math.floor(first - margin));
+  const to = Math.min(events, Math.ceil(last + 1 + margin));
+  return to - from > 0.9 * events ? 'all' : { from, to };
+}
+
+function isInWindow({ events }: Shown, { axis, x }: Pick<ViewState, 'axis' | 'x'>): boolean {
+  if (x === 'all') return true;
+  // Where events lie in time the page does not know.
+  return axis === 'event' && events.last >= x.from && events.first < x.to;
+}

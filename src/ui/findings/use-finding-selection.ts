@@ -1,0 +1,53 @@
+import { useCallback } from 'react';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useServices } from '../app/services.ts';
+import type { RankedFinding } from './ranked-findings.ts';
+import { leftFinding, selectedFinding } from './show-finding.ts';
+
+interface FindingSelection {
+  /** RankedFinding.id, from the URL. */
+  readonly selected: string | undefined;
+  readonly toggle: (finding: RankedFinding) => void;
+  readonly choose: (finding: RankedFinding) => void;
+  readonly leave: () => void;
+}
+
+/** Which finding is shown, in the URL, and what selecting one does to the views. */
+export function useFindingSelection(
+  device: DeviceInfo,
+  findings: readonly RankedFinding[],
+): FindingSelection {
+  const { view } = useStores();
+  const { session } = useServices();
+  const selected = useView((state) => state.finding);
+
+  /** Evidence that has no line is shown by the stack of its largest allocation. */
+  const labelOf = useCallback(
+    async ({ frame, evidence }: RankedFinding): Promise<string | undefined> => {
+      const [largest] = evidence.allocations;
+      if (frame !== undefined || largest === undefined) return undefined;
+      return (await session.allocation({ device: device.index, index: largest })).label;
+    },
+    [session, device],
+  );
+
+  const leave = useCallback(async () => {
+    const { finding: id } = view.getState().view;
+    const finding = findings.find((one) => one.id === id);
+    const label = finding && (await labelOf(finding));
+    view.commit(leftFinding(finding, view.getState().view, label));
+  }, [view, findings, labelOf]);
+
+  async function choose(finding: RankedFinding): Promise<void> {
+    const label = await labelOf(finding);
+    view.commit(selectedFinding(finding, view.getState().view, label));
+  }
+
+  return {
+    selected,
+    toggle: (finding) => void (finding.id === selected ? leave() : choose(finding)),
+    choose: (finding) => void choose(finding),
+    leave: useCallback(() => void leave(), [leave]),
+  };
+}

@@ -1,0 +1,17 @@
+import { useEffect } from 'react';
+import { useStore } from 'zustand';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { useServices } from '../app/services.ts';
+import type { FindingsState } from './findings-keeper.ts';
+
+/** What was found on a device so far. */
+export function useFindings(info: SessionInfo, device: DeviceInfo): FindingsState {
+  const { findings } = useServices();
+  return useStore(findings.of(info, device.index));
+}
+
+/** Has it looked for: once, by who stands for the device on the page. */
+export function useFindingsRun(info: SessionInfo, device: DeviceInfo): void {
+  const { findings } = useServices();
+  useEffect(() => findings.show(info, device.index), [findings, info, device]);
+}

@@ -1,0 +1,111 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import {
+  HOW_TO_RECORD,
+  type OomMessageResult,
+  readOomMessage,
+} from '../../core/findings/oom-message.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import { VerdictCard } from '../findings/verdict-card.tsx';
+
+/** A pasted message of a torch.OutOfMemoryError, and what it says. */
+export function OomMessageBox() {
+  const [text, setText] = useState('');
+  const id = useId();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  const result = text.trim() === '' ? undefined : readOomMessage(text);
+  return (
+    <div className="oom-message-box">
+      <label htmlFor={id} className="dim">
+        Paste it whole, the traceback too; old and new wordings are read, and nothing is sent.
+      </label>
+      <textarea
+        ref={box}
+        id={id}
+        rows={5}
+        spellCheck={false}
+        placeholder="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has …"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {result !== undefined && <Result result={result} />}
+    </div>
+  );
+}
+
+function Result({ result }: { readonly result: OomMessageResult }) {
+  switch (result.status) {
+    case 'read':
+      return <Verdict {...result} />;
+    case 'incomplete':
+      return (
+        <Unreadable
+          text={`This is an out-of-memory message, but it does not say ${listed(result.missing)}.`}
+          about="The verdict needs these figures. If the message was cut off, paste all of it."
+        />
+      );
+    case 'not-an-oom-message':
+      return (
+        <Unreadable
+          text="This is no message of PyTorch’s CUDA allocator."
+          about="Looked for were the words “CUDA out of memory” and “Tried to allocate … GiB”. Messages of NCCL, of cuDNN, and of the system that killed a process are others."
+        />
+      );
+  }
+}
+
+function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
+  return (
+    <>
+      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], findings: [] }} />
+      <HowToRecord />
+    </>
+  );
+}
+
+function Verdict({ verdict }: Extract<OomMessageResult, { status: 'read' }>) {
+  const { headline, limit, arithmetic, advice } = verdict;
+  const also = limit === undefined ? [] : [limit];
+  return (
+    <>
+      <VerdictCard verdict={{ tone: 'grave', text: headline, also, findings: [] }} />
+      <h4>The arithmetic</h4>
+      <ul className="arithmetic">
+        {arithmetic.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <h4>What to try</h4>
+      <ol className="advice">
+        {advice.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ol>
+      <HowToRecord />
+    </>
+  );
+}
+
+function HowToRecord() {
+  return (
+    <>
+      <h4>Which line, and what filled the memory</h4>
+      <p className="dim">
+        A message has no lines of code. Record a snapshot around the training and open it here:
+      </p>
+      <div className="recording">
+        <pre>
+          <code>{HOW_TO_RECORD}</code>
+        </pre>
+        <CopyButton text={HOW_TO_RECORD} label="how to record" className="button">
+          Copy
+        </CopyButton>
+      </div>
+    </>
+  );
+}
+
+/** 'a, b and c' */
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
