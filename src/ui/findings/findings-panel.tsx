@@ -42,7 +42,13 @@ export function FindingsPanel({ info, device }: ViewProps) {
       {!isSure && <Progress done={checks.length} />}
       {phase === 'done' && <CopyFindings info={info} device={device} state={state} />}
       <h3 className="findings-heading">What was checked</h3>
-      <CheckList items={checklist({ findings, checks }, factsOf(info))} onChoose={choose} />
+      <CheckList
+        items={checklist({ findings, checks }, factsOf(info))}
+        onChoose={(finding) => {
+          const ranked = findings.find((one) => one === finding);
+          if (ranked !== undefined) choose(ranked);
+        }}
+      />
       <OomMessageLink />
     </section>
   );
