@@ -50,7 +50,9 @@ export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedR
         <tr>
           <th scope="col" aria-label="Figure" />
           <th scope="col">Recorded</th>
-          <th scope="col">{settingName(result.settings)}</th>
+          <th scope="col" title={settingName(result.settings)}>
+            Chosen
+          </th>
         </tr>
       </thead>
       <tbody>
