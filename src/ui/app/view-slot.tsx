@@ -18,8 +18,10 @@ export function ViewSlot({ name, ...props }: ViewSlotProps) {
   if (entry.needsTrace === true && props.device.events === 0) {
     return <NoTrace device={props.device} />;
   }
-  const Component = entry.component ?? fetched.get(entry.name);
+  const Component = entry.component;
   if (Component !== undefined) return <Component {...props} />;
+  // One way for what is fetched and what is there: another would make the view anew, and lose what
+  // is scrolled and typed in it, as soon as it is drawn for the second time.
   return <FetchedView key={entry.name} entry={entry} {...props} />;
 }
 
@@ -29,9 +31,10 @@ interface FetchedViewProps extends ViewProps {
 
 function FetchedView({ entry, ...props }: FetchedViewProps) {
   const { idle } = useServices();
-  const [Component, setComponent] = useState<ComponentType<ViewProps>>();
+  const [Component, setComponent] = useState(() => fetched.get(entry.name));
   const [hasFailed, setHasFailed] = useState(false);
   useEffect(() => {
+    if (fetched.has(entry.name)) return;
     let isWanted = true;
     const fetchView = async () => {
       const component = await entry.load?.();
