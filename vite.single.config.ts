@@ -20,7 +20,7 @@ export default defineConfig({
   resolve: {
     // What has another form where there is but one file.
     alias: [
-      { find: /^\.\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
+      { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
       { find: /^\.\/updates\.ts$/, replacement: here('src/ui/app/updates.single.ts') },
     ],
   },
