@@ -7,7 +7,7 @@ import type { OpenOptions, OpenSource } from '../../engine/protocol.ts';
 import type { Stores } from '../../state/stores.ts';
 import { linkMismatch, type ParsedUrl } from '../../state/url-codec.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { viewFitting } from './view-fitting.ts';
+import { placesBeyond, viewFitting } from './view-fitting.ts';
 
 export interface Opener {
   /** Resolves when it is open, has failed or was cancelled; never rejects. */
@@ -45,7 +45,7 @@ export function createOpener(options: OpenerOptions): Opener {
     const { view, madeFor, problems } = readUrl();
     const mismatch = linkMismatch(madeFor, info.file);
     stores.view.restore(viewFitting(isFirst ? view : DEFAULT_VIEW, info));
-    onNotices(noticesOf(isFirst, problems, mismatch));
+    onNotices(noticesOf(isFirst, [...problems, ...placesBeyond(view, info)], mismatch));
     isFirst = false;
   }
 

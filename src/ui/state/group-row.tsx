@@ -22,29 +22,31 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
         <Chevron size={14} aria-hidden />
         <strong>{groupName(group)}</strong>
         <span className="dim">stream {stream}</span>
-        {!isNone && <span className="dim">{plural(totals.segments, 'segment')}</span>}
-        <span className="dim">{plural(totals.liveBlocks, 'block')}</span>
       </td>
       <BytesCell bytes={isNone ? live : totals.reservedBytes} />
       <td className="cell-number">{usedText(live, totals.reservedBytes)}</td>
       <BytesCell bytes={totals.largestFreeBytes} />
       <td className="cell-wide dim" title={totalsTitle(totals)}>
-        {isNone ? 'not reserved, as far as the trace tells' : sharesText(totals)}
+        {isNone ? noneText(totals) : sharesText(totals)}
       </td>
     </>
   );
 }
 
-/** '1.20 GiB free, 64.00 MiB pending' */
-function sharesText({ freeBytes, pendingBytes }: SpaceTotals): string {
-  const free = `${formatBytes(freeBytes)} free`;
+/** '12 segments, 1.20 GiB free, 64.00 MiB pending' */
+function sharesText({ segments, freeBytes, pendingBytes }: SpaceTotals): string {
+  const free = `${plural(segments, 'segment')}, ${formatBytes(freeBytes)} free`;
   return pendingBytes === 0 ? free : `${free}, ${formatBytes(pendingBytes)} pending`;
+}
+
+function noneText({ segments }: SpaceTotals): string {
+  return `${plural(segments, 'block')}; reserved where, the trace does not tell`;
 }
 
 function totalsTitle(totals: SpaceTotals): string {
   return [
-    `${formatExactBytes(totals.reservedBytes)} reserved`,
-    `${formatExactBytes(totals.allocatedBytes)} allocated`,
+    `${formatExactBytes(totals.reservedBytes)} reserved in ${plural(totals.segments, 'segment')}`,
+    `${formatExactBytes(totals.allocatedBytes)} allocated; ${plural(totals.liveBlocks, 'live block')} in all`,
     `${formatExactBytes(totals.pendingBytes)} freed, awaiting a stream`,
     `${formatExactBytes(totals.freeBytes)} free`,
     `${roundingText(totals)} lost to rounding`,

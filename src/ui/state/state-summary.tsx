@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { PinSite, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
@@ -17,10 +18,14 @@ interface StateSummaryProps {
   readonly onPick: (site: PinSite) => void;
 }
 
+/** CSS pixels; in a lower window the list needs the room more. */
+const ROOMY_PX = 800;
+
 /** The figures of a state, and what empty_cache() would do to it. */
 export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const oom = oomSentence(device, overview);
+  const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
   return (
     <div className="state-summary">
       {oom !== undefined && <p className="state-oom">{oom}</p>}
@@ -32,33 +37,32 @@ export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
           </div>
         ))}
       </dl>
-      <section className="state-release" aria-label="What empty_cache() would do">
-        <p>
-          <code>torch.cuda.empty_cache()</code> here: {releaseSentence(release, totals)}
-        </p>
-        {keptSentences(release).map((sentence) => (
-          <p key={sentence} className="dim">
-            {sentence}
-          </p>
-        ))}
-      </section>
-      {pinSites.length > 0 && (
-        <section className="state-pins" aria-label="What keeps free memory from going back">
-          <h3>Kept from going back by</h3>
-          <ul>
-            {pinSites.map((site) => (
-              <li key={site.allocation}>
-                <PinButton site={site} onPick={onPick} />
-              </li>
+      <details className="state-release" open={hasRoom}>
+        <summary>
+          <code>torch.cuda.empty_cache()</code> {releaseSentence(release, totals)}
+        </summary>
+        <div className="state-kept">
+          <div>
+            {keptSentences(release).map((sentence) => (
+              <p key={sentence}>{sentence}</p>
             ))}
-          </ul>
-          {otherPinSites > 0 && (
-            <p className="dim">
-              {plural(otherPinSites, 'more stack')}: {formatBytes(otherPinnedBytes)}
-            </p>
+          </div>
+          {pinSites.length > 0 && (
+            <ul aria-label="What keeps free memory from going back">
+              {pinSites.map((site) => (
+                <li key={site.allocation}>
+                  <PinButton site={site} onPick={onPick} />
+                </li>
+              ))}
+              {otherPinSites > 0 && (
+                <li className="dim">
+                  {plural(otherPinSites, 'more line')}: {formatBytes(otherPinnedBytes)}
+                </li>
+              )}
+            </ul>
           )}
-        </section>
-      )}
+        </div>
+      </details>
     </div>
   );
 }

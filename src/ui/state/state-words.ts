@@ -60,14 +60,15 @@ export function releaseSentence(release: Release, totals: SpaceTotals): string {
   }
   const parts: string[] = [];
   if (releasedSegments > 0) parts.push(plural(releasedSegments, 'whole segment'));
-  if (releasedPageBytes > 0) {
+  if (releasedPageBytes === releasedBytes) parts.push('free pages of expandable segments');
+  else if (releasedPageBytes > 0) {
     parts.push(`${formatBytes(releasedPageBytes)} of free pages in expandable segments`);
   }
-  const awaited =
+  const waits =
     awaitedBytes === 0
       ? ''
-      : ` It first waits for the streams that still use freed blocks; without that it were ${formatBytes(releasedBytes - awaitedBytes)}.`;
-  return `It would give back ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${awaited}`;
+      : ` For ${formatBytes(awaitedBytes)} of it, it waits for streams that still use freed blocks.`;
+  return `It would give back ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
 }
 
 /** What it would not give back, a sentence for each reason. */

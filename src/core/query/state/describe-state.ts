@@ -1,6 +1,6 @@
 /** What the page shows of a state: totals, the cache, and rows for the segments on screen. */
 import type { AllocationIndex } from '../../replay/types.ts';
-import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
+import type { EventIndex } from '../../snapshot/tables.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
 import { stackKind } from '../stacks.ts';
@@ -19,14 +19,17 @@ export interface StateOverview {
   readonly groups: readonly SegmentGroup[];
   readonly totals: SpaceTotals;
   readonly release: Omit<CacheRelease, 'pins'>;
-  /** Stacks whose blocks keep most free bytes from going back, the largest first. */
+  /** Lines whose blocks keep most free bytes from going back, the largest first. */
   readonly pinSites: readonly PinSite[];
   /** How many more there are, and what they keep. */
   readonly otherPinSites: number;
   readonly otherPinnedBytes: number;
 }
 
-/** Live blocks of one stack that keep free memory from going back. */
+/**
+ * Live blocks of one line that keep free memory from going back: the user's own line where the stack
+ * has one, so that the blocks of a loop are one site whatever PyTorch did below it.
+ */
 export interface PinSite {
   readonly stackKind: StackKind;
   readonly frame: FrameView | undefined;
@@ -37,7 +40,7 @@ export interface PinSite {
   readonly keptBytes: number;
 }
 
-const MOST_PIN_SITES = 6;
+const MOST_PIN_SITES = 5;
 
 export function stateOverview(
   context: DeviceContext,
@@ -65,15 +68,15 @@ interface SitePins {
   readonly keptBytes: number;
 }
 
-function pinSites({ replay }: DeviceContext, pins: readonly Pin[]): SitePins[] {
-  const byStack = new Map<StackIndex, Pin[]>();
+function pinSites(context: DeviceContext, pins: readonly Pin[]): SitePins[] {
+  const bySite = new Map<string, Pin[]>();
   for (const pin of pins) {
-    const stack = replay.allocations.stack[pin.allocation];
-    const known = byStack.get(stack);
-    if (known === undefined) byStack.set(stack, [pin]);
+    const site = siteOf(context, pin.allocation);
+    const known = bySite.get(site);
+    if (known === undefined) bySite.set(site, [pin]);
     else known.push(pin);
   }
-  return [...byStack.values()]
+  return [...bySite.values()]
     .map((own) => ({
       allocation: own.reduce((most, pin) => (pin.bytes > most.bytes ? pin : most)).allocation,
       // An expandable segment's block may keep bytes on both its sides.
@@ -82,6 +85,15 @@ function pinSites({ replay }: DeviceContext, pins: readonly Pin[]): SitePins[] {
       keptBytes: own.reduce((sum, pin) => sum + pin.bytes, 0),
     }))
     .sort((a, b) => b.keptBytes - a.keptBytes);
+}
+
+/** The frame to look at, or why there is none. */
+function siteOf({ replay, stacks }: DeviceContext, allocation: AllocationIndex): string {
+  const { stack, preexisting } = replay.allocations;
+  const frame = stacks.topUserFrame(stack[allocation]);
+  return frame === undefined
+    ? stackKind(stack[allocation], allocation < preexisting)
+    : `frame ${frame}`;
 }
 
 function describeSite({ replay, stacks }: DeviceContext, site: SitePins): PinSite {
