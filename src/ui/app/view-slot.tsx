@@ -2,7 +2,8 @@ import { type ComponentType, useEffect, useState } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
 import { NoTrace } from './no-trace.tsx';
 import { useServices } from './services.ts';
-import { VIEWS, type ViewEntry, type ViewProps } from './views.tsx';
+import type { ViewProps } from './view-props.ts';
+import { VIEWS, type ViewEntry } from './views.tsx';
 
 /** Those that were fetched once are there at once. */
 const fetched = new Map<ViewName, ComponentType<ViewProps>>();

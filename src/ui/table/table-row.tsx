@@ -13,10 +13,11 @@ interface TableRowProps<R> {
   readonly isCurrent: boolean;
   readonly tone: RowState['tone'];
   readonly onClick: (row: R, index: number) => void;
+  readonly onOpen: ((row: R, index: number) => void) | undefined;
 }
 
 function Row<R>(props: TableRowProps<R>) {
-  const { id, index, row, columns, template, onClick } = props;
+  const { id, index, row, columns, template, onClick, onOpen } = props;
   return (
     <tr
       id={id}
@@ -29,6 +30,7 @@ function Row<R>(props: TableRowProps<R>) {
       data-tone={props.tone}
       style={{ gridTemplateColumns: template }}
       onClick={() => row !== undefined && onClick(row, index)}
+      onDoubleClick={() => row !== undefined && onOpen?.(row, index)}
     >
       {columns.map((column) => (
         <td key={column.id} className="table-cell" data-align={column.align}>

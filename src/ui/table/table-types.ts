@@ -48,6 +48,8 @@ export interface VirtualTableProps<R> {
   readonly rowState?: (row: R) => RowState;
   /** A row was clicked, or Enter pressed on it. */
   readonly onActivate?: (row: R, index: number) => void;
+  /** A double click, or Enter, which then does not activate. */
+  readonly onOpen?: (row: R, index: number) => void;
   /** A key on a row that the table has no use for; true when it was taken. */
   readonly onRowKey?: (key: string, row: R, index: number) => boolean;
   readonly handle?: Ref<TableHandle>;

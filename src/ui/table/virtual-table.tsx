@@ -136,6 +136,7 @@ function Rows<R>(props: RowsProps<R>) {
         isCurrent={state?.isCurrent === true}
         tone={state?.tone}
         onClick={onClick}
+        onOpen={props.onOpen}
       />,
     );
   }
@@ -190,7 +191,7 @@ function onKey<R>(event: KeyboardEvent, target: KeyTarget<R>): void {
   }
   const row = active === undefined ? undefined : pages.row(active);
   if (row === undefined || active === undefined) return;
-  if (event.key === 'Enter') props.onActivate?.(row, active);
+  if (event.key === 'Enter') (props.onOpen ?? props.onActivate)?.(row, active);
   else if (props.onRowKey?.(event.key, row, active) !== true) return;
   event.preventDefault();
 }

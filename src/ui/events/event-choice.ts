@@ -1,0 +1,65 @@
+/** What the events view lists: its own filter, and what the page's state adds to that. */
+import { parseBytes } from '../../core/base/format.ts';
+import { parseSearch } from '../../core/query/search/parse-search.ts';
+import type { EventChoice } from '../../engine/answers/events.ts';
+import type { ViewState } from '../../state/view-store.ts';
+
+/** What is chosen in the view itself. */
+export interface EventSettings {
+  /** Empty: all. */
+  readonly actions: readonly string[];
+  /** As typed: '64 MiB'. */
+  readonly minSize: string;
+  readonly maxSize: string;
+  readonly stream: number | undefined;
+  readonly pool: string | undefined;
+  readonly isWindowOnly: boolean;
+  readonly isSelectedOnly: boolean;
+}
+
+export const ALL_EVENTS: EventSettings = {
+  actions: [],
+  minSize: '',
+  maxSize: '',
+  stream: undefined,
+  pool: undefined,
+  isWindowOnly: false,
+  isSelectedOnly: false,
+};
+
+export function isFiltering(settings: EventSettings): boolean {
+  return JSON.stringify(settings) !== JSON.stringify(ALL_EVENTS);
+}
+
+/** Text that stands for no size; an empty one stands for any. */
+export function isBadSize(text: string): boolean {
+  return text.trim() !== '' && parseBytes(text) === undefined;
+}
+
+/** @param selected the pinned allocation, -1 for none: then nothing is only its events */
+export function eventChoice(
+  settings: EventSettings,
+  view: Pick<ViewState, 'search' | 'cursor' | 'axis' | 'x'>,
+  selected: number,
+): EventChoice {
+  const { actions, minSize, maxSize, stream, pool } = settings;
+  const { search, cursor, axis, x } = view;
+  return {
+    actions: actions.length === 0 ? undefined : actions,
+    minBytes: parseBytes(minSize),
+    maxBytes: parseBytes(maxSize),
+    stream,
+    pool,
+    search,
+    // Else each step of the cursor would make another list of the same events.
+    at: asksOfCursor(search) ? cursor : undefined,
+    window: settings.isWindowOnly && x !== 'all' ? { axis, ...x } : undefined,
+    allocation: settings.isSelectedOnly && selected >= 0 ? selected : undefined,
+  };
+}
+
+function asksOfCursor(search: string): boolean {
+  return parseSearch(search).terms.some(
+    ({ condition: { kind } }) => kind === 'age' || kind === 'state',
+  );
+}

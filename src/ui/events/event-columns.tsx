@@ -1,0 +1,170 @@
+import { CornerDownRight } from 'lucide-react';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { EventFacets, EventPair, EventRow } from '../../core/query/event-rows/types.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import { absenceText, frameText, fullPlace, placeText } from '../details/stack-text.ts';
+import type { Column } from '../table/table-types.ts';
+
+/** Streams and times take a column only where there is something to tell apart. */
+export function eventColumns(
+  device: DeviceInfo,
+  facets: EventFacets | undefined,
+  onGoTo: (event: number) => void,
+): readonly Column<EventRow>[] {
+  const hasStreams = (facets?.streams.length ?? 0) > 1;
+  return [
+    {
+      id: 'event',
+      header: 'Event',
+      widthPx: 72,
+      align: 'end',
+      render: ({ event }) => formatCount(event),
+    },
+    ...(device.hasTime ? [TIME] : []),
+    {
+      id: 'action',
+      header: 'Action',
+      widthPx: 112,
+      render: ({ action }) => (
+        <span className="event-action" data-action={action} title={action}>
+          {action}
+        </span>
+      ),
+    },
+    {
+      id: 'size',
+      header: 'Size',
+      title: 'Bytes asked for by allocs and frees, bytes of segments',
+      widthPx: 86,
+      align: 'end',
+      render: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
+    },
+    {
+      id: 'code',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages',
+      widthPx: 210,
+      grow: 1,
+      render: (row) => <Code row={row} />,
+    },
+    {
+      id: 'pair',
+      header: 'Other end',
+      title: 'The free of an alloc, the alloc of a free, and so with segments',
+      widthPx: 84,
+      align: 'end',
+      render: ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />,
+    },
+    {
+      id: 'allocated',
+      header: 'Allocated',
+      title: 'Allocated bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ allocatedBytes }) => <Bytes bytes={allocatedBytes} />,
+    },
+    {
+      id: 'reserved',
+      header: 'Reserved',
+      title: 'Reserved bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ reservedBytes }) => <Bytes bytes={reservedBytes} />,
+    },
+    {
+      id: 'address',
+      header: 'Address',
+      title: 'As PyTorch writes it: b for a block, s for a segment, and which use of the address',
+      widthPx: 138,
+      render: ({ address }) => (
+        <span className="mono" title={address}>
+          {address}
+        </span>
+      ),
+    },
+    {
+      id: 'pool',
+      header: 'Pool',
+      widthPx: (facets?.pools.length ?? 0) > 2 ? 88 : 52,
+      render: ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' '),
+    },
+    ...(hasStreams ? [STREAM] : []),
+  ];
+}
+
+const TIME: Column<EventRow> = {
+  id: 'time',
+  header: 'Time',
+  title: 'Since the first event',
+  widthPx: 78,
+  align: 'end',
+  render: ({ timeUs }) => formatDurationUs(timeUs),
+};
+
+const STREAM: Column<EventRow> = {
+  id: 'stream',
+  header: 'Stream',
+  widthPx: 110,
+  render: ({ stream }) => (
+    <span className="mono" title={stream}>
+      {stream}
+    </span>
+  ),
+};
+
+function Bytes({ bytes }: { readonly bytes: number }) {
+  return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
+}
+
+function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
+  if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
+  return (
+    <span title={`${frameText(frame)}\n${fullPlace(frame)}`}>
+      {frame.name} <span className="dim">{placeText(frame)}</span>
+    </span>
+  );
+}
+
+interface PairProps {
+  readonly pair: EventPair;
+  readonly onGoTo: (event: number) => void;
+}
+
+function Pair({ pair, onGoTo }: PairProps) {
+  switch (pair.kind) {
+    case 'event':
+      return (
+        <button
+          type="button"
+          className="link event-pair"
+          // The table takes the keys: L does the same for the row that has the focus.
+          tabIndex={-1}
+          title={`${pair.action} at event ${formatCount(pair.event)} (L)`}
+          onClick={(click) => {
+            click.stopPropagation();
+            onGoTo(pair.event);
+          }}
+        >
+          <CornerDownRight size={12} aria-hidden />
+          {formatCount(pair.event)}
+        </button>
+      );
+    case 'before-trace':
+      return <span className="dim">before</span>;
+    case 'after-trace':
+      return <span className="dim">never</span>;
+    case 'unknown':
+      return (
+        <span className="dim" title="Nothing in this trace began what this event ends">
+          unknown
+        </span>
+      );
+    case 'none':
+      return undefined;
+  }
+}

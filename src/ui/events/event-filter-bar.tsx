@@ -1,0 +1,124 @@
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { EventFacets } from '../../core/query/event-rows/types.ts';
+import { useView } from '../../state/stores.ts';
+import { ALL_EVENTS, type EventSettings, isFiltering } from './event-choice.ts';
+import { SizeRange } from './size-range.tsx';
+
+interface EventFilterBarProps {
+  readonly settings: EventSettings;
+  readonly onChange: (change: Partial<EventSettings>) => void;
+  readonly facets: EventFacets | undefined;
+  /** Label of the selected allocation. */
+  readonly selection: string | undefined;
+}
+
+/** Which events are listed, beside the search. */
+export function EventFilterBar(props: EventFilterBarProps) {
+  const { settings, onChange, facets, selection } = props;
+  const isZoomed = useView((view) => view.x !== 'all');
+  return (
+    <search className="event-filter" aria-label="Which events">
+      <SizeRange settings={settings} onChange={onChange} />
+      {facets !== undefined && facets.streams.length > 1 && (
+        <Select
+          label="Stream"
+          value={settings.stream === undefined ? '' : String(settings.stream)}
+          onChange={(value) => onChange({ stream: value === '' ? undefined : Number(value) })}
+        >
+          {facets.streams.map((stream, index) => (
+            <option key={stream} value={index}>
+              {stream}
+            </option>
+          ))}
+        </Select>
+      )}
+      {facets !== undefined && (
+        <Select
+          label="Pool"
+          value={settings.pool ?? ''}
+          onChange={(value) => onChange({ pool: value === '' ? undefined : value })}
+        >
+          {facets.pools.map((pool) => (
+            <option key={pool} value={pool}>
+              {pool}
+            </option>
+          ))}
+        </Select>
+      )}
+      <Only
+        label="Window"
+        title={
+          isZoomed
+            ? 'Only events in the window of the timeline'
+            : 'The timeline shows the whole trace: zoom in to have a window'
+        }
+        isOn={settings.isWindowOnly}
+        isUseful={isZoomed}
+        onChange={(isWindowOnly) => onChange({ isWindowOnly })}
+      />
+      <Only
+        label="Selected"
+        title={
+          selection === undefined
+            ? 'No allocation is selected: click a row to select one'
+            : `Only events of ${selection}`
+        }
+        isOn={settings.isSelectedOnly}
+        isUseful={selection !== undefined}
+        onChange={(isSelectedOnly) => onChange({ isSelectedOnly })}
+      />
+      {isFiltering(settings) && (
+        <button type="button" className="button" onClick={() => onChange(ALL_EVENTS)}>
+          <X size={13} aria-hidden />
+          Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly children: ReactNode;
+}
+
+function Select({ label, value, onChange, children }: SelectProps) {
+  return (
+    <label className="labelled">
+      <span className="dim">{label}</span>
+      <select
+        className="select"
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      >
+        <option value="">all</option>
+        {children}
+      </select>
+    </label>
+  );
+}
+
+interface OnlyProps {
+  readonly label: string;
+  readonly title: string;
+  readonly isOn: boolean;
+  readonly isUseful: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}
+
+function Only({ label, title, isOn, isUseful, onChange }: OnlyProps) {
+  return (
+    <label className="labelled" title={title}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={!isUseful && !isOn}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      {label}
+    </label>
+  );
+}

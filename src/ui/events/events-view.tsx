@@ -1,0 +1,175 @@
+import './events.css';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import { formatCount } from '../../core/base/format.ts';
+import type { EventRow } from '../../core/query/event-rows/types.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import type { ViewProps } from '../app/view-props.ts';
+import { cursorEvent } from '../cursor/cursor-steps.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import type { TableHandle } from '../table/table-types.ts';
+import { VirtualTable } from '../table/virtual-table.tsx';
+import { ActionChips } from './action-chips.tsx';
+import { ALL_EVENTS, type EventSettings, eventChoice } from './event-choice.ts';
+import { eventColumns } from './event-columns.tsx';
+import { EventFilterBar } from './event-filter-bar.tsx';
+import { EventPanel } from './event-panel.tsx';
+import { ExportButton } from './export-button.tsx';
+import { GoToEvent } from './go-to-event.tsx';
+import { type EventListState, useEventList } from './use-event-list.ts';
+import { useFollowCursor } from './use-follow-cursor.ts';
+
+const askFacets = (session: SessionApi, question: { readonly device: number }) =>
+  session.eventFacets(question);
+
+/** Every event of the trace, one a row. */
+export function EventsView({ info, device, selected }: ViewProps) {
+  const { view } = useStores();
+  const [settings, setSettings] = useState(ALL_EVENTS);
+  const choice = eventChoice(
+    settings,
+    useView((state) => state),
+    selected,
+  );
+  const list = useEventList(info, device, choice);
+  const facets = useAnswer(askFacets, { device: device.index }, info).value;
+  const cursor = useView((state) => state.cursor);
+  const selection = useView((state) => state.selection);
+  const table = useRef<TableHandle>(null);
+  const follow = useFollowCursor(device, list, table);
+  const { goTo, isMissing } = follow;
+  const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);
+  const activate = useCallback(
+    ({ event, allocation }: EventRow) => {
+      follow.isHere(event);
+      view.commit({ cursor: event, ...(allocation !== undefined && { selection: allocation }) });
+    },
+    [view, follow.isHere],
+  );
+  const rowState = useCallback(
+    ({ event, action, allocation }: EventRow) => ({
+      isCurrent: event === cursor,
+      isSelected: allocation !== undefined && allocation === selection,
+      ...(action === 'oom' && { tone: 'danger' as const }),
+    }),
+    [cursor, selection],
+  );
+  const onRowKey = useCallback(
+    (key: string, { pair }: EventRow) => {
+      if (key !== 'l' || pair.kind !== 'event') return false;
+      goTo(pair.event);
+      return true;
+    },
+    [goTo],
+  );
+  const { listing } = list;
+  const change = (part: Partial<EventSettings>) =>
+    setSettings((before) => ({ ...before, ...part }));
+  return (
+    <section className="events-view" aria-label="Events">
+      <ActionChips
+        chosen={settings.actions}
+        actions={listing?.actions ?? []}
+        onChange={(actions) => change({ actions })}
+      />
+      <div className="event-bar">
+        <EventFilterBar
+          settings={settings}
+          onChange={change}
+          facets={facets}
+          selection={selection}
+        />
+        <EventCount list={list} events={device.events} />
+        {isMissing && cursor !== undefined && (
+          <span className="event-note" role="status">
+            Event {formatCount(cursor)} is not in this list.
+          </span>
+        )}
+        <span className="spacer" />
+        <GoToEvent
+          device={device}
+          onGoTo={goTo}
+          onGoToCursor={() => goTo(cursorEvent(device, cursor))}
+        />
+        {listing !== undefined && <ExportButton info={info} device={device} listing={listing} />}
+      </div>
+      <Group orientation="vertical" className="event-split">
+        <Panel id="event-table" minSize="120px">
+          {listing !== undefined && (
+            <VirtualTable
+              label="Events"
+              columns={columns}
+              source={listing.source}
+              rowState={rowState}
+              onActivate={activate}
+              onRowKey={onRowKey}
+              handle={table}
+              empty={<NoEvents settings={settings} onClear={() => setSettings(ALL_EVENTS)} />}
+            />
+          )}
+        </Panel>
+        {cursor !== undefined && (
+          <>
+            <Separator
+              className="split-handle split-handle-flat"
+              aria-label="Height of the event"
+            />
+            <Panel id="event-panel" defaultSize="38%" minSize="60px">
+              <EventPanel info={info} device={device} event={cursor} onGoTo={goTo} />
+            </Panel>
+          </>
+        )}
+      </Group>
+    </section>
+  );
+}
+
+interface EventCountProps {
+  readonly list: EventListState;
+  readonly events: number;
+}
+
+function EventCount({ list: { listing, isCurrent, failure }, events }: EventCountProps) {
+  if (failure !== undefined) {
+    return <span role="alert">The events could not be listed: {failure}</span>;
+  }
+  if (listing === undefined) return <span className="dim">Listing the events…</span>;
+  return (
+    <span role="status" aria-busy={!isCurrent}>
+      {listing.length === events
+        ? `${formatCount(events)} events`
+        : `${formatCount(listing.length)} of ${formatCount(events)} events`}
+      {listing.problem !== undefined && (
+        <span className="event-note"> The search is not applied: {listing.problem.message}</span>
+      )}
+    </span>
+  );
+}
+
+interface NoEventsProps {
+  readonly settings: EventSettings;
+  readonly onClear: () => void;
+}
+
+function NoEvents({ settings, onClear }: NoEventsProps) {
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  return (
+    <>
+      <p>No event passes all of this{search === '' ? '' : ' and the search'}.</p>
+      <p className="event-clear">
+        {settings !== ALL_EVENTS && (
+          <button type="button" className="button" onClick={onClear}>
+            Clear the filter
+          </button>
+        )}
+        {search !== '' && (
+          <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
+            Clear the search
+          </button>
+        )}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { Download, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { formatCount } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { downloadText } from '../app/download.ts';
+import { useServices } from '../app/services.ts';
+import { exportEvents } from './export-events.ts';
+import type { EventListing } from './use-event-list.ts';
+
+interface ExportButtonProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly listing: EventListing;
+}
+
+type Export =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'running'; readonly rows: number; readonly of: number }
+  | { readonly phase: 'failed'; readonly reason: string };
+
+/** Saves the listed events as CSV; long lists show how far it is and can be stopped. */
+export function ExportButton({ info, device, listing }: ExportButtonProps) {
+  const { session, idle } = useServices();
+  const [state, setState] = useState<Export>({ phase: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  async function save(): Promise<void> {
+    const { choice, length } = listing;
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    const onProgress = (rows: number) => setState({ phase: 'running', rows, of: length });
+    onProgress(0);
+    try {
+      const wanted = { session, device: device.index, choice, length, signal, onProgress };
+      const parts = await idle.during(() => exportEvents(wanted));
+      downloadText(`${info.file.name}.events.csv`, 'text/csv', parts);
+      setState({ phase: 'idle' });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      setState(signal.aborted ? { phase: 'idle' } : { phase: 'failed', reason });
+    }
+  }
+
+  if (state.phase === 'running') {
+    return (
+      <span className="event-export">
+        <progress value={state.rows} max={state.of} aria-label="Rows saved" />
+        <button
+          type="button"
+          className="button"
+          title={`${formatCount(state.rows)} of ${formatCount(state.of)} rows`}
+          onClick={() => running.current?.abort()}
+        >
+          <X size={13} aria-hidden />
+          Cancel
+        </button>
+      </span>
+    );
+  }
+  return (
+    <span className="event-export">
+      {state.phase === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
+      <button
+        type="button"
+        className="button"
+        disabled={listing.length === 0}
+        title={`Save ${formatCount(listing.length)} events as CSV`}
+        onClick={() => void save()}
+      >
+        <Download size={13} aria-hidden />
+        CSV
+      </button>
+    </span>
+  );
+}
