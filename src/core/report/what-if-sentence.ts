@@ -11,18 +11,27 @@ type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms'>;
  */
 export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
   const failure = result.ooms.at(-1);
-  if (failure !== undefined) return `would have run out of memory ${failureText(failure)}`;
-  const needed = formatBytes(result.peakReservedBytes);
-  const was = formatBytes(recorded.peakReservedBytes);
-  if (recorded.ooms > 0) {
-    const failed =
-      recorded.ooms === 1 ? 'the request' : `all ${formatCount(recorded.ooms)} requests`;
-    return `would have needed ${needed}, with ${failed} that failed at ${was} served`;
+  if (failure !== undefined) {
+    const too = failure.isRecorded ? ' too' : '';
+    return `would have run out of memory${too} ${failureText(failure)}`;
   }
+  if (recorded.ooms > 0) return servedSentence(result, recorded);
+  const needed = formatBytes(result.peakReservedBytes);
   if (result.peakReservedBytes === recorded.peakReservedBytes) {
     return `would have needed the same ${needed}`;
   }
-  return `would have needed ${needed} instead of ${was}`;
+  return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
+}
+
+/** Of a recorded run that failed, where this one does not. */
+function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recorded): string {
+  const needed = formatBytes(result.peakReservedBytes);
+  const failed = ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} that failed`;
+  // Without a limit everything is served, and what is cached is never given back: no use to compare.
+  if (result.limitBytes === undefined) {
+    return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
+  }
+  return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}`;
 }
 
 /** 'at event 6,302: 380.00 MiB were asked for, 20.00 MiB too much' */

@@ -4,15 +4,17 @@ import type { DeviceInfo } from '../../core/query/types.ts';
 import { whatIfSentence } from '../../core/report/what-if-sentence.ts';
 import type { Confidence } from '../../core/whatif/types.ts';
 import { useServices } from '../app/services.ts';
-import { resultOf, whatIfStoreOf, withTold } from './what-if-results.ts';
+import { type Limit, resultOf, whatIfStoreOf, withTold } from './what-if-results.ts';
 
-/** One setting without a limit, against the recorded run. */
+const LIMIT: Limit = 'recorded';
+
+/** One setting with as much memory as the recorded run had, against it. */
 export interface WhatIfFigure {
   readonly setting: string;
   readonly recordedBytes: number;
   readonly neededBytes: number;
   readonly confidence: Confidence;
-  /** 'expandable_segments:True would have needed 5.44 GiB instead of 15.86 GiB' */
+  /** What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB' */
   readonly sentence: string;
 }
 
@@ -27,11 +29,11 @@ export function useWhatIfFigure(
 ): WhatIfFigure | undefined {
   const { analysis } = useServices();
   const store = whatIfStoreOf(device);
-  const { recorded, ...known } = useStore(store);
+  const known = useStore(store);
+  const { recorded } = known;
   const [hasFailed, setHasFailed] = useState(false);
   const canRun = device.kind === 'cuda' && device.events > 0;
-  const result =
-    setting === undefined ? undefined : resultOf({ recorded, ...known }, 'none', setting);
+  const result = setting === undefined ? undefined : resultOf(known, LIMIT, setting);
   const isWanted = canRun && setting !== undefined && result === undefined && !hasFailed;
   useEffect(() => {
     if (!isWanted || setting === undefined) return;
@@ -39,14 +41,14 @@ export function useWhatIfFigure(
     const request = {
       device: device.index,
       settings: [setting],
-      limit: 'none',
+      limit: LIMIT,
       cards: false,
     } as const;
     analysis
       .whatIf(request, {
         signal: controller.signal,
         onProgress(told) {
-          if (told.kind !== 'running') store.setState((state) => withTold(state, 'none', told));
+          if (told.kind !== 'running') store.setState((state) => withTold(state, LIMIT, told));
         },
       })
       .catch(() => setHasFailed(!controller.signal.aborted));
@@ -58,6 +60,6 @@ export function useWhatIfFigure(
     recordedBytes: recorded.run.peakReservedBytes,
     neededBytes: result.peakReservedBytes,
     confidence: result.confidence,
-    sentence: `${setting === '' ? 'The default allocator' : setting} ${whatIfSentence(result, recorded.run)}`,
+    sentence: whatIfSentence(result, recorded.run),
   };
 }

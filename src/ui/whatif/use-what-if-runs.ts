@@ -67,7 +67,11 @@ export function useWhatIfRuns(
       .then(
         () => isLatest && setPhase({ kind: 'done' }),
         (error: unknown) => {
-          if (isLatest) setPhase(endedPhase(error));
+          if (!isLatest) return;
+          if (error instanceof LoadError) setPhase({ kind: 'failed', failure: error.failure });
+          else if (own.signal.aborted) setPhase({ kind: 'cancelled' });
+          // The worker let go of another snapshot, and of all that was asked of it.
+          else setAttempt((count) => count + 1);
         },
       );
     return () => {
@@ -78,10 +82,4 @@ export function useWhatIfRuns(
   const cancel = useCallback(() => controller?.abort(), [controller]);
   const resume = useCallback(() => setAttempt((count) => count + 1), []);
   return { known, phase, cancel, resume };
-}
-
-/** The client rejects with a LoadError, or an AbortError where it was cancelled. */
-function endedPhase(error: unknown): WhatIfPhase {
-  if (error instanceof LoadError) return { kind: 'failed', failure: error.failure };
-  return { kind: 'cancelled' };
 }
