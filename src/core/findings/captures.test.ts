@@ -282,6 +282,15 @@ describe('the smaller ones', () => {
     expect(statuses('oom_batch_too_big', 'churn')).toEqual(['clear']);
   });
 
+  it('rounding, where roundup_power2_divisions rounds up', () => {
+    const [finding] = findings('whatif_pow2/frag_gpt_varlen', 'waste');
+    expect(finding).toMatchObject({ kind: 'rounding', frame: { role: 'user' } });
+    const [lost, empty] = finding.facts.map((fact) => ('bytes' in fact ? fact.bytes : Number.NaN));
+    expect(lost + empty).toBe(finding.bytes);
+    // The same program without it.
+    expect(statuses('frag_gpt_varlen', 'waste')).toEqual(['clear']);
+  });
+
   it('the peak, by what it is made of', () => {
     const [finding] = findings('train_gpt_small', 'peak');
     const bytes = new Map(

@@ -45,6 +45,7 @@ export function detectPendingFree(study: Study): DetectorResult {
   }
   const sites = sumBySite(study, waiting);
   const where = place(study, sites[0]?.stack);
+  const headline = `${formatBytes(bytes)} (${percent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
   return {
     status: 'found',
     findings: [
@@ -53,7 +54,8 @@ export function detectPendingFree(study: Study): DetectorResult {
         kind: 'record-stream',
         severity: share >= GRAVE_SHARE ? 'medium' : 'low',
         bytes,
-        claim: `${formatBytes(bytes)} (${percent(share)} of the peak in use) had been freed by the program and could not be used again yet: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${placeOf(where.frame)}.`,
+        headline: `${headline}.`,
+        claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${placeOf(where.frame)}.`,
         ...where,
         perStep: undefined,
         events: { first: Math.min(...waiting.map((id) => freeRequested[id])), last: event },

@@ -215,6 +215,39 @@ describe('waste and churn', () => {
   });
 });
 
+describe('fragmentation', () => {
+  it('cannot tell what needed the memory that was reserved before the recording', () => {
+    const address = 0x7f0000000000;
+    const segment = {
+      device: 0,
+      address,
+      total_size: 1024 * MIB,
+      stream: 0,
+      segment_type: 'large',
+      allocated_size: 0,
+      active_size: 0,
+      blocks: [{ address, size: 1024 * MIB, requested_size: 0, state: 'inactive' }],
+    };
+    const block = { addr: address, size: 64 * MIB, frames: [] };
+    const entries = [
+      { action: 'alloc', ...block },
+      { action: 'free_requested', ...block },
+      { action: 'free_completed', ...block },
+    ];
+    const ask = (...trace: readonly Record<string, unknown>[]) => {
+      const recorded = traceOf(...trace) as Record<string, unknown>;
+      return detect('fragmentation', new Study(contextOf({ ...recorded, segments: [segment] })));
+    };
+    expect(ask(...entries)).toEqual({
+      status: 'cannot-tell',
+      reason: expect.stringContaining('1.00 GiB was reserved already then'),
+    });
+    // Taken while recording it is known to have been for 64 MiB.
+    const taken = { action: 'segment_alloc', addr: address, size: 1024 * MIB, frames: [] };
+    expect(ask(taken, ...entries).status).toBe('found');
+  });
+});
+
 describe('pending-free', () => {
   it('cannot tell where free_requested was not recorded', () => {
     const entries = [

@@ -1,6 +1,7 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
 import type { Analysis } from './analyse.ts';
-import type { Check, DetectorId, Finding } from './types.ts';
+import type { Check, Finding } from './types.ts';
+import { plural } from './words.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
 export type VerdictTone = 'grave' | 'warning' | 'calm' | 'unknown';
@@ -14,8 +15,8 @@ export interface Verdict {
   readonly findings: readonly Finding[];
 }
 
-/** Detectors whose findings are told beside an OOM, or instead of one. */
-const CULPRITS: readonly DetectorId[] = ['growth', 'fragmentation', 'no-grad'];
+/** More would be no verdict: they are counted, and told below it. */
+const MOST_TOLD = 3;
 
 /** Undefined until OOMs have been looked for. Gets surer as findings come in. */
 export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
@@ -27,7 +28,7 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
     undefined,
   );
   const culprits = findings.filter((finding) => isCulprit(finding, last));
-  const also = culprits.flatMap(({ headline }) => headline ?? []);
+  const also = headlines(culprits);
   if (last !== undefined) {
     const text = last.headline ?? last.claim;
     return { tone: 'grave', text, also, findings: [last, ...culprits] };
@@ -37,9 +38,16 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
 }
 
 /** An OOM that says fragmented has said so: what it was lost to is in the finding. */
-function isCulprit({ detector, severity, headline }: Finding, oom: Finding | undefined): boolean {
-  if (headline === undefined || severity === 'low' || !CULPRITS.includes(detector)) return false;
-  return !(detector === 'fragmentation' && oom?.kind === 'fragmented');
+function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): boolean {
+  if (severity === 'low' || detector === 'oom') return false;
+  const isSaid = oom?.kind === 'fragmented';
+  return !(isSaid && (detector === 'fragmentation' || detector === 'churn'));
+}
+
+function headlines(findings: readonly Finding[]): string[] {
+  const told = findings.slice(0, MOST_TOLD).map(({ headline, claim }) => headline ?? claim);
+  const more = findings.length - told.length;
+  return more > 0 ? [...told, `And ${plural(more, 'finding')} more, below.`] : told;
 }
 
 function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {

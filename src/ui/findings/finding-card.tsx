@@ -2,9 +2,10 @@ import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
+import { WhatIfCitation } from '../whatif/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { FindingFrame } from './finding-frame.tsx';
-import { DETECTOR_LABELS, kindText, SEVERITY_LABELS, splitSentence } from './finding-words.ts';
+import { SEVERITY_LABELS, splitSentence, titleOf } from './finding-words.ts';
 import type { RankedFinding } from './ranked-findings.ts';
 import { SeriesPlot } from './series-plot.tsx';
 
@@ -12,12 +13,15 @@ interface FindingCardProps {
   readonly device: DeviceInfo;
   readonly finding: RankedFinding;
   readonly isSelected: boolean;
+  /** All findings are in. */
+  readonly isSettled: boolean;
   readonly onToggle: () => void;
 }
 
 /** One finding: what, how much and where; all the rest once it is selected. */
-export function FindingCard({ device, finding, isSelected, onToggle }: FindingCardProps) {
-  const { detector, kind, severity, bytes, claim, frame, stackKind, series } = finding;
+export function FindingCard(props: FindingCardProps) {
+  const { device, finding, isSelected, isSettled, onToggle } = props;
+  const { severity, bytes, claim, frame, stackKind, series } = finding;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
@@ -35,9 +39,7 @@ export function FindingCard({ device, finding, isSelected, onToggle }: FindingCa
       >
         <span className="finding-title">
           <span className="severity">{SEVERITY_LABELS[severity]}</span>
-          <span className="finding-name">
-            {DETECTOR_LABELS[detector]}: {kindText(kind)}
-          </span>
+          <span className="finding-name">{titleOf(finding)}</span>
           <span className="finding-bytes" title={formatExactBytes(bytes)}>
             {formatBytes(bytes)}
           </span>
@@ -48,6 +50,7 @@ export function FindingCard({ device, finding, isSelected, onToggle }: FindingCa
         </span>
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
+      <WhatIfCitation device={device} detector={finding.detector} isDue={isSettled} />
       {series !== undefined && <SeriesPlot series={series} />}
       {isSelected && <FindingBody device={device} finding={finding} />}
     </li>

@@ -1,25 +1,35 @@
-/** Names of what detectors look for, and of how grave it is. */
-import type { DetectorId, Severity } from '../../core/findings/types.ts';
+/** What findings are called, and how grave they are. */
+import type { Finding, Severity } from '../../core/findings/types.ts';
 
-export const DETECTOR_LABELS: Readonly<Record<DetectorId, string>> = {
-  growth: 'Growth',
-  oom: 'Out of memory',
-  fragmentation: 'Fragmentation',
-  'no-grad': 'Inference mode',
-  peak: 'Peak',
-  'pending-free': 'Pending frees',
-  churn: 'Segment churn',
-  waste: 'Rounding',
+/** By kind; detectors may have kinds that are not listed here, which are then called what they are. */
+const TITLES: Readonly<Record<string, string>> = {
+  'kept-graph': 'Growth: a kept graph',
+  'kept-hook': 'Growth: kept by a hook',
+  'kept-scalar': 'Growth: kept numbers',
+  'kept-output': 'Growth: kept outputs',
+  'kept-gradients': 'Growth: kept in backward',
+  'kept-optimizer': 'Growth: optimizer state',
+  'kept-tensor': 'Growth: kept tensors',
+  'given-back-in-bursts': 'Piled up, freed at once',
+  'reserved-unused': 'Fragmentation',
+  'growing-concatenation': 'Growing concatenation',
+  'graph-without-backward': 'Graph without backward',
+  composition: 'What the peak is made of',
+  'record-stream': 'Waiting for a stream',
+  'segments-retaken': 'Segments taken again',
+  rounding: 'Rounding',
 };
+
+export function titleOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
+  if (detector === 'oom') return 'Out of memory';
+  return TITLES[kind] ?? kind.replaceAll('-', ' ');
+}
 
 export const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   high: 'High',
   medium: 'Medium',
   low: 'Low',
 };
-
-/** 'kept-hook' → 'kept hook' */
-export const kindText = (kind: string): string => kind.replaceAll('-', ' ');
 
 /**
  * The first sentence, and what follows. 'a.py:3 (f) keeps 2 KiB. It is …': a stop within a name has no

@@ -35,6 +35,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
             device={device}
             finding={finding}
             isSelected={finding.id === selected}
+            isSettled={phase === 'done'}
             onToggle={() => toggle(finding)}
           />
         ))}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { type Analysis, analyse } from './analyse.ts';
+import { type ChecklistItem, checklist } from './checklist.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
+
+async function analysed(name: string): Promise<Analysis> {
+  const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+  return analyse(context);
+}
+
+async function verdict(name: string): Promise<Verdict> {
+  const found = verdictOf(await analysed(name));
+  if (found === undefined) throw new Error('OOMs were looked for');
+  return found;
+}
+
+describe('the verdict', () => {
+  it.each([
+    ['oom_fragmented', 'grave', /^Out of memory because the memory is fragmented: 379\.75 MiB/],
+    ['oom_batch_too_big', 'grave', /^Out of memory, truly too large: of .* 512\.00 MiB more/],
+    ['leak_forward_hook', 'warning', /^No OOM in this file, but:$/],
+    ['streams_record_stream', 'warning', /^No OOM in this file, but:$/],
+    ['train_gpt_small', 'calm', /^No OOM in this file, and nothing found that is wrong\.$/],
+    ['train_ring_truncated', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],
+    ['no_history', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],
+  ])('%s: %s', async (name, tone, text) => {
+    const found = await verdict(name);
+    expect(found.tone).toBe(tone);
+    expect(found.text).toMatch(text);
+    expect(found.also.length > 0).toBe(tone === 'warning');
+  });
+
+  it('of an OOM after a leak names both', async () => {
+    const { text, also, findings } = await verdict('near-miss/leak_until_oom');
+    expect(text).toContain('truly too large');
+    expect(also).toEqual([expect.stringContaining('capture.py:375')]);
+    expect(findings.map(({ detector }) => detector)).toEqual(['oom', 'growth']);
+  });
+
+  it('waits for OOMs to be looked for, and gets surer afterwards', async () => {
+    const { findings, checks } = await analysed('leak_forward_hook');
+    expect(verdictOf({ findings, checks: [] })).toBeUndefined();
+    const [growth, oom] = checks;
+    expect([growth.detector, oom.detector]).toEqual(['growth', 'oom']);
+    expect(verdictOf({ findings: [], checks: [growth, oom] })?.tone).toBe('calm');
+    expect(verdictOf({ findings, checks: [growth, oom] })?.tone).toBe('warning');
+  });
+
+  it('is of the last OOM of several', async () => {
+    const { findings, checks } = await analysed('oom_fragmented');
+    const oom = findings.filter(({ detector }) => detector === 'oom');
+    const later = oom.map((one) => ({
+      ...one,
+      headline: 'The later one.',
+      events: { first: 9e6, last: 9e6 },
+    }));
+    expect(verdictOf({ findings: [...later, ...findings], checks })?.text).toBe('The later one.');
+  });
+
+  it('counts what it has no room for', async () => {
+    const { findings, checks } = await analysed('leak_forward_hook');
+    const leaks = findings.filter(({ severity }) => severity !== 'low');
+    const many = [...leaks, ...leaks, ...leaks, ...leaks, ...leaks];
+    expect(verdictOf({ findings: many, checks })?.also.at(-1)).toBe('And 2 findings more, below.');
+  });
+});
+
+const statesOf = (items: readonly ChecklistItem[]) =>
+  Object.fromEntries(items.map(({ label, status }) => [label, status]));
+
+describe('the checklist', () => {
+  it('goes through what a person would, in that order', async () => {
+    const items = checklist(await analysed('train_gpt_small'), { isExpandable: false });
+    expect(items.slice(0, 9).map(({ label }) => label)).toEqual([
+      'Reserved against allocated',
+      'Batch size',
+      'Inference mode',
+      'Kept graphs',
+      'Mixed precision',
+      'Gradient accumulation',
+      'Checkpointing',
+      'Expandable segments',
+      'Leak',
+    ]);
+    for (const { text } of items) expect(text).not.toBe('');
+  });
+
+  it('waits for each detector', () => {
+    const items = checklist({ findings: [], checks: [] }, { isExpandable: false });
+    expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['waiting']));
+  });
+
+  it('says of a fragmented run that expandable segments would help', async () => {
+    const analysis = await analysed('frag_gpt_varlen');
+    const off = checklist(analysis, { isExpandable: false });
+    expect(statesOf(off)).toMatchObject({
+      'Reserved against allocated': 'found',
+      'Expandable segments': 'found',
+      Leak: 'clear',
+    });
+    expect(off.find(({ label }) => label === 'Expandable segments')?.text).toBe(
+      'They are off. 10.50 GiB lies in gaps, which they close.',
+    );
+    const on = checklist(analysis, { isExpandable: true });
+    expect(statesOf(on)).toMatchObject({ 'Expandable segments': 'clear' });
+  });
+
+  it.each([
+    ['leak_loss_graph', 'found', 'found'],
+    ['leak_forward_hook', 'clear', 'found'],
+    ['train_gpt_small', 'clear', 'clear'],
+    ['protocols', 'cannot-tell', 'cannot-tell'],
+  ])('%s: kept graphs %s, leak %s', async (name, graphs, leak) => {
+    const items = checklist(await analysed(name), { isExpandable: undefined });
+    expect(statesOf(items)).toMatchObject({ 'Kept graphs': graphs, Leak: leak });
+  });
+
+  it('estimates what remedies save, from what the peak is made of', async () => {
+    const analysis = await analysed('train_gpt_small');
+    const peak = analysis.findings.find(({ detector }) => detector === 'peak');
+    const facts = new Map(
+      peak?.facts.flatMap((fact) => ('bytes' in fact ? [[fact.label, fact.bytes]] : [])),
+    );
+    const items = checklist(analysis, { isExpandable: false });
+    const batch = items.find(({ label }) => label === 'Batch size');
+    expect(batch?.savedBytes).toBe((facts.get('activations') ?? 0) / 2);
+    // A recording does not say which types are in use.
+    expect(statesOf(items)).toMatchObject({ 'Mixed precision': 'cannot-tell' });
+  });
+});
