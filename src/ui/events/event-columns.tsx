@@ -6,8 +6,8 @@ import {
   formatExactBytes,
 } from '../../core/base/format.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/query/event-rows/types.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import { absenceText, frameText, fullPlace, placeText } from '../details/stack-text.ts';
+import type { DeviceInfo, FrameView } from '../../core/query/types.ts';
+import { absenceText, fullPlace, placeText } from '../details/stack-text.ts';
 import type { Column } from '../table/table-types.ts';
 
 /** Streams and times take a column only where there is something to tell apart. */
@@ -29,7 +29,7 @@ export function eventColumns(
     {
       id: 'action',
       header: 'Action',
-      widthPx: 112,
+      widthPx: 122,
       render: ({ action }) => (
         <span className="event-action" data-action={action} title={action}>
           {action}
@@ -124,10 +124,15 @@ function Bytes({ bytes }: { readonly bytes: number }) {
 function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
   if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
   return (
-    <span title={`${frameText(frame)}\n${fullPlace(frame)}`}>
-      {frame.name} <span className="dim">{placeText(frame)}</span>
+    <span title={`${frame.name}\n${fullPlace(frame)}`}>
+      {filePlace(frame)} <span className="dim">{frame.name}</span>
     </span>
   );
+}
+
+/** 'scenarios.py:253': a row has no room for the folder. */
+function filePlace(frame: FrameView): string {
+  return placeText(frame).replace(/^.*\//, '');
 }
 
 interface PairProps {

@@ -89,7 +89,10 @@ export function EventsView({ info, device, selected }: ViewProps) {
         <span className="spacer" />
         <GoToEvent
           device={device}
-          onGoTo={goTo}
+          onGoTo={(event) => {
+            goTo(event);
+            table.current?.focus();
+          }}
           onGoToCursor={() => goTo(cursorEvent(device, cursor))}
         />
         {listing !== undefined && <ExportButton info={info} device={device} listing={listing} />}

@@ -3,6 +3,7 @@ import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useShortcut } from '../app/use-shortcut.ts';
+import { eventNumber } from './event-number.ts';
 
 interface GoToEventProps {
   readonly device: DeviceInfo;
@@ -56,11 +57,4 @@ export function GoToEvent({ device, onGoTo, onGoToCursor }: GoToEventProps) {
       </button>
     </form>
   );
-}
-
-/** '1,234' is event 1234; undefined for what is no event of the trace. */
-function eventNumber(text: string, events: number): number | undefined {
-  const digits = text.trim().replace(/(?<=\d)[,_ ](?=\d{3})/g, '');
-  if (!/^\d{1,10}$/.test(digits)) return undefined;
-  return Number(digits) < events ? Number(digits) : undefined;
 }
