@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAbortError } from './abort.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
-import type { FrameRequest } from './frame-request.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
 import { createIdleCounter } from './idle.ts';
 import { createMarks } from './marks.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
@@ -15,6 +15,7 @@ const FRAME: FrameRequest = {
   palette: { classes: new Uint32Array(4), background: 0, pending: 0, thin: 0 },
   lines: [],
   selected: -1,
+  ...ALL_ALLOCATIONS,
 };
 const FILE: OpenSource = { kind: 'blob', blob: new Blob(['x']), name: 'x' };
 
@@ -46,6 +47,7 @@ class FakeSession {
       pixels: new Uint32Array(4).fill(7),
       states: new Int32Array(2),
       lines: { activeBytes: new Float64Array(2) },
+      stackPeakBytes: 0,
     }),
     hit: () => new Promise(() => undefined),
     minimap: async ({ width }) => ({
@@ -143,7 +145,7 @@ describe('the session client', () => {
     const { client } = setUp({ idle });
     const stop = new AbortController();
     const hit = client.hit(
-      { device: 0, state: 0, bytesFrom: 0, bytesTo: 1 },
+      { device: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS },
       { signal: stop.signal },
     );
     expect(idle.running).toBe(1);
@@ -154,7 +156,7 @@ describe('the session client', () => {
 
   it('tells of a crash to all calls until a file is opened in a new worker', async () => {
     const { client, workers } = setUp();
-    const hit = client.hit({ device: 0, state: 0, bytesFrom: 0, bytesTo: 1 });
+    const hit = client.hit({ device: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS });
     workers[0]?.die();
     for (const call of [hit, client.frame(FRAME)]) {
       await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });

@@ -4,10 +4,10 @@ import type { SearchMatches } from '../core/query/search/types.ts';
 import type { AllocationTable } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { type Coloring, makeColoring } from '../core/timeline/colorings.ts';
-import { type FrameJob, TimelinePainter } from '../core/timeline/frame-job.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/timeline/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/timeline/types.ts';
-import type { FrameRequest } from './frame-request.ts';
+import { DrawnStacks } from './drawn-stacks.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
 import { KeptMatches } from './kept-matches.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
@@ -16,7 +16,7 @@ const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
 export class OpenDevice {
   readonly context: DeviceContext;
   readonly index: TimelineIndex<AllocationTable>;
-  readonly #painter: TimelinePainter;
+  readonly stacks: DrawnStacks;
   readonly #made = new Map<unknown, unknown>();
   readonly #matches: KeptMatches;
   /** A byte an allocation each: the last used of each kind is kept. */
@@ -26,7 +26,7 @@ export class OpenDevice {
     const { trace, replay } = context;
     this.context = context;
     this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
-    this.#painter = new TimelinePainter(this.index);
+    this.stacks = new DrawnStacks(this);
     this.#matches = new KeptMatches(context);
   }
 
@@ -47,13 +47,6 @@ export class OpenDevice {
     return this.#made.get(make) as T;
   }
 
-  /** Starts a frame; an earlier one that is not finished must not be run any more. */
-  begin(request: FrameRequest, out: Uint32Array | undefined): FrameJob {
-    const { viewport, palette, lines, selected } = request;
-    const classOf = this.classesBy(request.colorBy, palette.classes.length);
-    return this.#painter.begin({ viewport, classOf, palette, lines, selected }, out);
-  }
-
   /** Draws small frames, so that the first real one meets compiled code: cold it takes 3 to 7 times as long. */
   warmUp(): void {
     const events = this.context.trace.events.length;
@@ -72,7 +65,7 @@ export class OpenDevice {
         width,
         height,
       };
-      this.begin(warmUpRequest(viewport), undefined).run();
+      this.stacks.begin(warmUpRequest(viewport), undefined).run();
     }
     // Made for the warm-up's number of classes; the page's palette has another.
     this.#colorings.clear();
@@ -106,5 +99,6 @@ function warmUpRequest(viewport: Viewport): FrameRequest {
     },
     lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
     selected: -1,
+    ...ALL_ALLOCATIONS,
   };
 }

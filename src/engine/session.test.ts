@@ -4,7 +4,7 @@ import type { SessionInfo } from '../core/query/types.ts';
 import type { Palette } from '../core/timeline/types.ts';
 import { isAbortError } from './abort.ts';
 import { blobSource } from './blob-source.ts';
-import type { FrameRequest } from './frame-request.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
 import { webPlatform } from './gunzip.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
@@ -54,6 +54,7 @@ function whole(info: SessionInfo, device = 0): FrameRequest {
     palette: PALETTE,
     lines: ['activeBytes', 'reservedBytes'],
     selected: -1,
+    ...ALL_ALLOCATIONS,
   };
 }
 
@@ -103,7 +104,13 @@ describe('an open snapshot', () => {
     for (let column = 0; column < width; column += 16) {
       const state = states[column] ?? -1;
       const rowBytes = y1 / height;
-      const hit = await session.hit({ device: 0, state, bytesFrom: 0, bytesTo: rowBytes });
+      const hit = await session.hit({
+        device: 0,
+        state,
+        bytesFrom: 0,
+        bytesTo: rowBytes,
+        ...ALL_ALLOCATIONS,
+      });
       if (hit === undefined) continue;
       const found = await session.allocation({ device: 0, index: hit.allocation });
       expect(found).toMatchObject({ label: hit.label, blockBytes: hit.blockBytes });
@@ -115,7 +122,13 @@ describe('an open snapshot', () => {
 
   it('gives each allocation the stack of the line that made it', async () => {
     const peak = info.devices[0]?.peaks.activeBytes.event ?? -1;
-    const hit = await session.hit({ device: 0, state: peak, bytesFrom: 0, bytesTo: 1e12 });
+    const hit = await session.hit({
+      device: 0,
+      state: peak,
+      bytesFrom: 0,
+      bytesTo: 1e12,
+      ...ALL_ALLOCATIONS,
+    });
     expect(hit?.topFrame).toMatchObject({ filename: expect.stringMatching(/\.py$/) });
     const { allocStack } = await session.allocation({ device: 0, index: hit?.allocation ?? -1 });
     expect(allocStack.kind).toBe('recorded');

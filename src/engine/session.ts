@@ -87,7 +87,7 @@ class Session {
     let out: Uint32Array | undefined;
     const create = () => {
       out = this.#takeSpare(width * height);
-      return device.begin(request, out);
+      return device.stacks.begin(request, out);
     };
     try {
       const frame = await this.#frames.request(create, call.signal);

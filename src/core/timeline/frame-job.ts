@@ -171,6 +171,7 @@ export class FrameJob {
       pixels: this.#pixels,
       states: this.#drawn.states,
       lines,
+      stackPeakBytes: this.#index.peakBytes,
     };
   }
 

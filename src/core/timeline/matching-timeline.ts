@@ -20,8 +20,6 @@ export interface MatchingTimeline {
   readonly index: TimelineIndex;
   /** The allocation that each row of the index is, ascending. */
   readonly ids: Int32Array;
-  /** Highest sum of their blocks after any event; that before the first one counts where it is higher. */
-  readonly peakBytes: number;
 }
 
 /** @param mask by AllocationIndex, 1 = is one of them */
@@ -52,8 +50,7 @@ export function matchingTimeline(
     eventCount,
     timeUs,
   );
-  const highest = eventCount === 0 ? 0 : index.counter('activeBytes').highest(0, eventCount - 1);
-  return { index, ids, peakBytes: Math.max(highest, bytes.atStart) };
+  return { index, ids };
 }
 
 /** Row of an allocation in `ids`; -1 when it does not match. */
@@ -71,7 +68,6 @@ function idsOf(mask: Uint8Array): Int32Array {
 
 /** Sum of the live blocks after any event: one value before each 64 events, and what changes in them. */
 class LiveBytes {
-  readonly atStart: number;
   readonly #allocations: StackedAllocations;
   readonly #before: Float64Array;
   /** Rows by the 64 events in which they end; those of block b are at #firstEnd[b] to #firstEnd[b + 1]. */
@@ -80,7 +76,7 @@ class LiveBytes {
   readonly #changes = new Float64Array(BLOCK);
 
   constructor(allocations: StackedAllocations, eventCount: number) {
-    const { length, preexisting, start, end, sizeBytes } = allocations;
+    const { length, start, end, sizeBytes } = allocations;
     const blocks = (eventCount >> BLOCK_BITS) + 1;
     this.#allocations = allocations;
     this.#before = new Float64Array(blocks + 1);
@@ -101,7 +97,6 @@ class LiveBytes {
     for (let row = 0; row < length; row++) {
       if (end[row] !== NEVER) this.#ending[next[end[row] >> BLOCK_BITS]++] = row;
     }
-    this.atStart = sizeBytes.subarray(0, preexisting).reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /** out[i] is the sum after event from + i. */

@@ -47,6 +47,12 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
     this.counter('activeBytes');
   }
 
+  /** Highest sum of the live blocks after any event; 0 without events. */
+  get peakBytes(): number {
+    const { eventCount } = this;
+    return eventCount === 0 ? 0 : this.counter('activeBytes').highest(0, eventCount - 1);
+  }
+
   /** Number of allocations that started at or before event `state`: the ids in question at it. */
   nextId(state: EventIndex): AllocationIndex {
     const started = state + 1;

@@ -58,6 +58,8 @@ export interface TimelineFrame {
   /** For each column the event whose state is drawn: the one with most active bytes in it; -1 outside. */
   readonly states: Int32Array;
   readonly lines: CounterLines;
+  /** Highest top of the stack over the whole trace: what a fitted y reaches to. */
+  readonly stackPeakBytes: number;
 }
 
 export type { EventIndex };

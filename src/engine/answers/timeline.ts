@@ -6,11 +6,11 @@ import { describeHit } from '../../core/query/hit.ts';
 import type { AnnotationSpan, Crosshair, HitResult } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { counterOverview } from '../../core/timeline/column-extremes.ts';
-import { stackHits } from '../../core/timeline/stack-hits.ts';
+import type { MatchingRequest } from '../frame-request.ts';
 import type { Answers, DeviceRequest, Query } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
-export interface HitRequest extends DeviceRequest {
+export interface HitRequest extends DeviceRequest, MatchingRequest {
   /** State under the pointer: TimelineFrame.states of that column. */
   readonly state: EventIndex;
   /** Bytes from the bottom of the stack under the pointer: from the pixel's lower to its upper edge. */
@@ -32,6 +32,11 @@ export interface MinimapResult {
 export interface TimelineQueries {
   readonly minimap: Query<MinimapRequest, MinimapResult>;
   readonly hit: Query<HitRequest, HitResult | undefined>;
+  /** Height of the stack that is drawn after an event. */
+  readonly stackBytes: Query<
+    DeviceRequest & MatchingRequest & { readonly state: EventIndex },
+    number
+  >;
   readonly crosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
   /** Event whose state holds at `timeUs` (since the first event). */
   readonly eventAt: Query<DeviceRequest & { readonly timeUs: number }, EventIndex>;
@@ -44,9 +49,11 @@ export const timelineAnswers: Answers<TimelineQueries> = {
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
     return transferring({ activeBytes, reservedBytes }, [activeBytes, reservedBytes]);
   },
-  hit({ index, context }, { state, bytesFrom, bytesTo }) {
-    return describeHit(context, state, stackHits(index, state, bytesFrom, bytesTo));
+  hit({ stacks, context }, request) {
+    const { state, bytesFrom, bytesTo } = request;
+    return describeHit(context, state, stacks.hits(request, state, bytesFrom, bytesTo));
   },
+  stackBytes: ({ stacks }, request) => stacks.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),
   eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
   annotations: ({ context }) => annotationSpans(context),

@@ -87,7 +87,11 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#frames = new FrameLayer({
       source,
       linesOf: (request, frame) => source.lines(request, frame, this.#theme, this.#pixelRatio),
-      onFrame: () => this.#paintPicture(),
+      onFrame: () => {
+        this.#paintPicture();
+        // Only the picture may tell how high it reaches: then a fitted y is another.
+        this.#update(this.#view, this.#view);
+      },
       onError: options.onError,
     });
     const tooltip = new Tooltip(options.tooltip);

@@ -3,29 +3,38 @@ import { formatBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import type { CounterName } from '../../core/replay/types.ts';
 import type { TimelineFrame } from '../../core/timeline/types.ts';
-import type { FrameRequest } from '../../engine/frame-request.ts';
+import type { HitRequest } from '../../engine/answers/timeline.ts';
+import type { FrameRequest, MatchingRequest } from '../../engine/frame-request.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
+import type { ViewState } from '../../state/view-store.ts';
 import type { LineStyle } from '../plot/line-raster.ts';
-import type { PlotHit, PlotLine, PlotPlace, PlotSource } from '../plot/plot-source.ts';
+import type { PlotHit, PlotLine, PlotSource } from '../plot/plot-source.ts';
 import { hitContent } from '../plot/tooltip-content.ts';
 import { paletteFor, type ThemeName, toAbgr } from '../theme/palette.ts';
 import { dashOf, lineColor, plotStyle } from '../theme/plot-style.ts';
 
-type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'crosshair'>;
+type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
 
+/** @param view what is looked at now: a place is asked about as it is drawn */
 export function timelineSource(
   device: DeviceInfo,
   session: TimelineSession,
+  view: () => ViewState,
 ): PlotSource<FrameRequest, TimelineFrame> {
   const { index, peaks } = device;
   const { activeBytes, reservedBytes } = peaks;
   const reachBytes = Math.max(activeBytes.bytes, reservedBytes.bytes);
+  /** Of the matches that were stacked last: their height is known once they are drawn. */
+  let matches = { search: '', peakBytes: 0 };
   return {
-    heights: ({ lines }) => ({
-      reachBytes,
+    heights: ({ lines, search, onlyMatches }) => {
+      if (onlyMatches && search !== '' && search === matches.search) {
+        return { reachBytes, fittedBytes: matches.peakBytes };
+      }
       // The highest that is drawn: the stack, and those lines that are switched on.
-      fittedBytes: Math.max(activeBytes.bytes, ...lines.map((line) => peaks[line].bytes)),
-    }),
+      const lineBytes = lines.map((line) => peaks[line].bytes);
+      return { reachBytes, fittedBytes: Math.max(activeBytes.bytes, ...lineBytes) };
+    },
     rangeY: ({ y }) => y,
     keepY: (y) => ({ y }),
     request: (viewport, { view, theme, selected }) => ({
@@ -35,8 +44,14 @@ export function timelineSource(
       palette: paletteFor(theme, view.colorBy),
       lines: view.lines,
       selected,
+      ...matchingOf(view),
     }),
-    frame: (request, signal) => session.frame(request, { signal }),
+    frame: async (request, signal) => {
+      const frame = await session.frame(request, { signal });
+      const { search, onlyMatches } = request;
+      if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
+      return frame;
+    },
     recycle: (pixels) => void session.recycle({ pixels }),
     lines: ({ lines }, frame, theme, pixelRatio) =>
       lines.flatMap((counter): PlotLine[] => {
@@ -46,21 +61,25 @@ export function timelineSource(
           : [{ values, style: lineStyle(theme, counter, pixelRatio) }];
       }),
     heightText: formatBytes,
-    hit: (place) => hitAt(session, index, place),
+    hit: (place) => hitAt(session, { device: index, ...place, ...matchingOf(view()) }),
     newestAt: async (state) => {
-      const { counters } = await session.crosshair({ device: index, event: state });
-      const topBytes = counters.activeBytes;
+      const topBytes = await session.stackBytes({ device: index, state, ...matchingOf(view()) });
       return { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
     },
   };
 }
 
+/** Without a search the cursor does not matter: the picture stays when it moves. */
+function matchingOf({ search, onlyMatches, cursor }: ViewState): MatchingRequest {
+  const isSearching = search !== '';
+  return { search, onlyMatches: isSearching && onlyMatches, at: isSearching ? cursor : undefined };
+}
+
 async function hitAt(
-  session: TimelineSession,
-  device: number,
-  place: PlotPlace,
+  session: Pick<SessionApi, 'hit'>,
+  request: HitRequest,
 ): Promise<PlotHit | undefined> {
-  const hit = await session.hit({ device, ...place });
+  const hit = await session.hit(request);
   if (hit === undefined) return undefined;
   return {
     bottomBytes: hit.bottomBytes,

@@ -2,6 +2,7 @@ import './timeline.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { useStores } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { StripHost } from '../plot/plot-strip.ts';
@@ -30,7 +31,11 @@ follow in the panel beside it.`;
 /** All allocations over events or time, with what goes along with them. */
 export function TimelineView({ info, device, selected }: TimelineViewProps) {
   const { session } = useServices();
-  const source = useMemo(() => timelineSource(device, session), [device, session]);
+  const { view } = useStores();
+  const source = useMemo(
+    () => timelineSource(device, session, () => view.getState().view),
+    [device, session, view],
+  );
   const canvas = useRef<HTMLCanvasElement>(null);
   const lanes = useRef<LaneStrip>(undefined);
   const strip = (host: StripHost) => {
