@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
+import { besideThePage } from './scripts/beside-the-page.mjs';
 import { sitePolicy } from './scripts/content-security-policy.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -13,6 +14,7 @@ export default defineConfig({
   plugins: [
     react(),
     sitePolicy(),
+    besideThePage('dist-single/vramscope.html'),
     VitePWA({
       // The page asks before it reloads: a snapshot that is open must not be lost (use-updates.ts).
       registerType: 'prompt',

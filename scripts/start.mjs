@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureReady } from './ensure-ready.mjs';
-import { ROOT, runPackage } from './run-command.mjs';
+import { ROOT, run } from './run-command.mjs';
 
 const SOURCES = ['src', 'public', 'index.html', 'vite.config.ts', 'package-lock.json'];
 const DEFAULT_PORT = 4173;
@@ -10,7 +10,7 @@ const DEFAULT_PORT = 4173;
 try {
   await ensureReady();
   if (newestMs(SOURCES) > newestMs(['dist/index.html'])) {
-    const code = await runPackage('vite/bin/vite.js', ['build']);
+    const code = await run(process.execPath, [join(ROOT, 'scripts', 'build.mjs')]);
     if (code !== 0) throw new Error(`The build failed with exit code ${code}.`);
   }
   await serve();

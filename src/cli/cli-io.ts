@@ -1,3 +1,5 @@
+import type { Desktop } from './serve/open-browser.ts';
+
 /** What a command reads from and writes to: the process, or a test. */
 export interface CliIo {
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -6,6 +8,11 @@ export interface CliIo {
   /** Columns of the terminal; 80 where the output is no terminal. */
   readonly columns: number;
   readonly color: boolean;
+  readonly desktop: Desktop;
+  /** The built page: dist/. */
+  readonly pageFolder: string;
+  /** Resolves when the user ends the program: Ctrl+C, or a signal of the system. */
+  interrupted(): Promise<void>;
 }
 
 interface OutputStream {
@@ -21,13 +28,17 @@ export interface ProcessLike {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  once(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
 /** Wider text is harder to read, narrower breaks the tables. */
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 
-export function processIo({ stdin, stdout, stderr, env }: ProcessLike): CliIo {
+/** @param pageFolder see {@link CliIo} */
+export function processIo(host: ProcessLike, pageFolder: string): CliIo {
+  const { stdin, stdout, stderr, env, platform } = host;
   // `vramscope stats x | head -1` closes the pipe early: what is left to say goes nowhere, quietly.
   let isClosed = false;
   stdout.on('error', (error) => {
@@ -45,6 +56,13 @@ export function processIo({ stdin, stdout, stderr, env }: ProcessLike): CliIo {
     },
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stdout.columns ?? MIN_COLUMNS)),
     // https://no-color.org: set to anything but the empty string.
+    desktop: { platform, env },
+    pageFolder,
+    interrupted: () =>
+      new Promise((resolve) => {
+        host.once('SIGINT', resolve);
+        host.once('SIGTERM', resolve);
+      }),
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { processIo } from './cli-io.ts';
 import { runCli } from './run-cli.ts';
 
@@ -5,4 +6,5 @@ import { runCli } from './run-cli.ts';
 declare const __VRAMSCOPE_VERSION__: string;
 
 // Not process.exit, which would cut off output that a slow pipe has not taken yet.
-process.exitCode = await runCli(process.argv.slice(2), processIo(process), __VRAMSCOPE_VERSION__);
+const io = processIo(process, fileURLToPath(new URL('../dist/', import.meta.url)));
+process.exitCode = await runCli(process.argv.slice(2), io, __VRAMSCOPE_VERSION__);

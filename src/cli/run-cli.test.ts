@@ -20,7 +20,7 @@ const SNAPSHOT = gunzipSync(fixture('two_devices.pickle.gz'));
 describe('exit code 2, one line on stderr', () => {
   test.each([
     [['analyse'], "unknown command 'analyse'"],
-    [['stat'], "unknown command 'stat' (Did you mean stats?)"],
+    [['stat'], "unknown command 'stat', and no file of that name (Did you mean stats?)"],
     [['stats'], "missing required argument 'file'"],
     [['stats', 'a', 'b'], 'too many arguments'],
     [['stats', '--jsn', 'a'], "unknown option '--jsn' (Did you mean --json?)"],

@@ -4,15 +4,27 @@ import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { printable } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
+import { reportCommand } from './commands/report.ts';
+import { addServing } from './commands/serve.ts';
 import { statsCommand } from './commands/stats.ts';
 import { whatIfCommand } from './commands/whatif.ts';
 import { ExitCode } from './exit-codes.ts';
 import { FailedOn } from './failed-on.ts';
 
 /** One file of commands/ each. */
-const COMMANDS: readonly ((io: CliIo) => Command)[] = [statsCommand, analyzeCommand, whatIfCommand];
+const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
+  statsCommand,
+  analyzeCommand,
+  whatIfCommand,
+  reportCommand,
+];
 
 const HELP_AFTER = `
+Examples:
+  vramscope snapshot.pickle              show it in the browser
+  vramscope stats snapshot.pickle        its figures, here
+  vramscope analyze snapshot.pickle      why memory ran out or grows
+  vramscope report snapshot.pickle       one HTML file to share
 Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read.
 `;
 
@@ -29,7 +41,8 @@ export async function runCli(
     .description('Says where the GPU memory went, from a PyTorch memory snapshot.')
     .version(version, '-V, --version')
     .addHelpText('after', HELP_AFTER);
-  for (const create of COMMANDS) program.addCommand(create(io));
+  addServing(program, io);
+  for (const create of COMMANDS) program.addCommand(create(io, version));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => io.writeOut(text),

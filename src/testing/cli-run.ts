@@ -7,8 +7,12 @@ export interface CliRun {
   readonly error: string;
 }
 
-/** Runs one command line in this process. `stdin`: the bytes piped in. */
-export async function cli(args: readonly string[], stdin?: Uint8Array): Promise<CliRun> {
+/** Runs one command line in this process. `stdin`: the bytes piped in; `pageFolder`: the built page. */
+export async function cli(
+  args: readonly string[],
+  stdin?: Uint8Array,
+  pageFolder = 'dist',
+): Promise<CliRun> {
   let out = '';
   let error = '';
   const io: CliIo = {
@@ -21,6 +25,9 @@ export async function cli(args: readonly string[], stdin?: Uint8Array): Promise<
     },
     columns: 80,
     color: false,
+    desktop: { platform: 'linux', env: {} },
+    pageFolder,
+    interrupted: () => Promise.resolve(),
   };
   const exitCode = await runCli(args, io, '9.9.9');
   return { exitCode, out, error };

@@ -82,3 +82,8 @@ function parseJson(json: string): unknown {
     return undefined;
   }
 }
+
+/** 'run 7.pickle.gz' is 'run 7.html'. */
+export function reportName(file: string): string {
+  return `${file.replace(/(\.(pickle|pkl|gz|zip|zst|html|json))+$/i, '')}.html`;
+}

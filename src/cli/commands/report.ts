@@ -1,0 +1,113 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Command, InvalidArgumentError } from 'commander';
+import { formatBytes } from '../../core/base/format.ts';
+import { LoadError } from '../../core/base/load-error.ts';
+import { encodeSnapshot } from '../../core/compact/encode-snapshot.ts';
+import { prune } from '../../core/compact/prune.ts';
+import type { DeviceContext } from '../../core/query/device-context.ts';
+import type { EventWindow } from '../../core/query/window/event-window.ts';
+import { windowSnapshot } from '../../core/query/window/window-snapshot.ts';
+import { reportName, reportPage } from '../../core/report/report-page.ts';
+import type { CliIo } from '../cli-io.ts';
+import { openSnapshot } from '../open-snapshot.ts';
+
+interface ReportOptions {
+  readonly output?: string;
+  readonly device: number;
+  readonly events?: EventWindow;
+  readonly notes: string;
+  readonly shortPaths?: true;
+  readonly stacks: boolean;
+  readonly partial?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  vramscope report snapshot.pickle
+  vramscope report snapshot.pickle -o ticket-4711.html --notes "OOM since we upgraded"
+  vramscope report snapshot.pickle --short-paths --events 100000..200000
+`;
+
+export function reportCommand(io: CliIo, version: string): Command {
+  return new Command('report')
+    .description(
+      'one HTML file that opens by itself: the page with a device of the snapshot inside',
+    )
+    .argument('<file>', 'a snapshot of any kind; - is stdin')
+    .option('-o, --output <path>', "where to write it (default: the snapshot's name with .html)")
+    .option('--device <position>', 'position of the device in the file', parseWhole, 0)
+    .option('--events <from..to>', 'only these events; to is not one of them', parseEvents)
+    .option('--notes <text>', 'what whoever opens it should know', '')
+    .option('--short-paths', 'shorten paths to their last two parts')
+    .option('--no-stacks', 'leave all stacks out')
+    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .addHelpText('after', EXAMPLES)
+    .action(async (path: string, options: ReportOptions) => {
+      const shell = await readShell(io);
+      const { file, contexts } = await openSnapshot(io, path, {
+        allowPartial: options.partial === true,
+      });
+      const context = deviceOf(contexts, options.device);
+      const window = options.events ?? { from: 0, to: context.trace.events.length };
+      const part = prune(windowSnapshot(context, window), {
+        paths: options.shortPaths ? 'last-two' : 'whole',
+        stacks: options.stacks,
+      });
+      const page = reportPage(shell, {
+        title: file.name,
+        notes: options.notes,
+        hash: '',
+        madeAt: new Date().toISOString(),
+        version,
+        base64: gzipSync(encodeSnapshot(part, file), { level: 9 }).toString('base64'),
+      });
+      const output = options.output ?? reportName(basename(file.name));
+      await write(output, page);
+      io.writeOut(`${output}: ${formatBytes(Buffer.byteLength(page))}\n`);
+    });
+}
+
+async function readShell({ pageFolder }: CliIo): Promise<string> {
+  const path = join(pageFolder, 'vramscope.html');
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    throw new LoadError({
+      code: 'not-built',
+      message: `The page that a report is made of (${path}) is not there.`,
+      advice: 'Run `npm run build` first.',
+    });
+  }
+}
+
+function deviceOf(contexts: readonly DeviceContext[], position: number): DeviceContext {
+  const context = contexts[position];
+  if (context !== undefined) return context;
+  throw new LoadError({
+    code: 'no-such-device',
+    message: `This snapshot has no device at position ${position}; it has ${contexts.length}.`,
+  });
+}
+
+async function write(path: string, page: string): Promise<void> {
+  try {
+    await writeFile(path, page);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
+  }
+}
+
+function parseWhole(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0.');
+}
+
+function parseEvents(text: string): EventWindow {
+  const match = /^(\d{1,10})\.\.(\d{1,10})$/.exec(text);
+  const window = { from: Number(match?.[1]), to: Number(match?.[2]) };
+  if (window.from < window.to) return window;
+  throw new InvalidArgumentError('It must be two numbers, the lower first: 1000..2000.');
+}

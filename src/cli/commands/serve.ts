@@ -1,0 +1,89 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import { LoadError } from '../../core/base/load-error.ts';
+import { printable } from '../../core/report/text.ts';
+import type { CliIo } from '../cli-io.ts';
+import { hasScreen, openBrowser } from '../serve/open-browser.ts';
+import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
+
+/** Not used by anything that one would also run on such a machine. */
+const DEFAULT_PORT = 7878;
+
+interface ServeCommandOptions {
+  readonly port: number;
+  readonly open: boolean;
+}
+
+/** What the program does with files and no command's name: `vramscope FILE…`. */
+export function addServing(program: Command, io: CliIo): void {
+  program
+    .argument('[files...]', 'snapshots to show in the browser')
+    .option(
+      '--port <number>',
+      'port on this machine; the next free one if in use',
+      parsePort,
+      DEFAULT_PORT,
+    )
+    .option('--no-open', 'only print the address')
+    .action(async (files: string[], options: ServeCommandOptions) => {
+      const [first] = files;
+      if (first === undefined) program.help({ error: true });
+      refuseTypo(program, first);
+      for (const file of files) checkReadable(file);
+      const server = await serveSnapshots({ page: io.pageFolder, files, port: options.port });
+      await announce(server, files, options, io);
+      await io.interrupted();
+      await server.close();
+    });
+}
+
+async function announce(
+  { port, addresses }: SnapshotServer,
+  files: readonly string[],
+  options: ServeCommandOptions,
+  io: CliIo,
+): Promise<void> {
+  if (options.port !== 0 && port !== options.port) {
+    io.writeError(`vramscope: port ${options.port} is in use, ${port} is taken instead\n`);
+  }
+  addresses.forEach((address, i) => {
+    const name = files[i] === undefined ? '' : `${printable(files[i])}\n  `;
+    io.writeOut(`${name}${address}\n`);
+  });
+  const isSeen = options.open && hasScreen(io.desktop);
+  const [first] = addresses;
+  const isOpened = isSeen && first !== undefined && (await openBrowser(io.desktop.platform, first));
+  if (!isOpened && options.open) {
+    io.writeOut(
+      'There is no browser here. From the machine that you sit at, forward the port and open the address:\n' +
+        `  ssh -N -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}\n`,
+    );
+  }
+  io.writeOut('Only this machine can reach it, with this address. Ctrl+C ends it.\n');
+}
+
+/** `vramscope stat` means stats and no file of that name, unless there is one. */
+function refuseTypo(program: Command, word: string): void {
+  if (/[./\\]/.test(word) || existsSync(word)) return;
+  const names = program.commands.map((command) => command.name());
+  const meant = names.find((name) => name.startsWith(word.slice(0, 4)));
+  const hint = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
+  program.error(`error: unknown command '${word}', and no file of that name${hint}`);
+}
+
+function checkReadable(file: string): void {
+  try {
+    if (statSync(file).isDirectory()) throw new Error('it is a folder');
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LoadError({ code: 'unreadable', message: `${file} cannot be served: ${reason}.` });
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
+  throw new InvalidArgumentError('It must be a number from 0 (any free one) to 65535.');
+}

@@ -1,0 +1,52 @@
+/** A file on disk as an answer: streamed, by ranges, and honest when it changes meanwhile. */
+import { open } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { byteRange } from './byte-range.ts';
+
+/**
+ * A file that grows while it is sent is sent up to the length that was announced; one that shrinks
+ * breaks the connection off, which the page tells from an end.
+ */
+export async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): Promise<void> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) {
+    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end('The file is not there any more, or cannot be read.\n');
+    return;
+  }
+  try {
+    const { size, mtimeMs } = await file.stat();
+    const etag = `"${size.toString(36)}-${mtimeMs.toString(36)}"`;
+    const isSame =
+      request.headers['if-range'] === undefined || request.headers['if-range'] === etag;
+    const range = isSame ? byteRange(request.headers.range, size) : undefined;
+    if (range === 'unsatisfiable') {
+      response.writeHead(416, { 'content-range': `bytes */${size}` });
+      response.end();
+      return;
+    }
+    const { from, to } = range ?? { from: 0, to: size };
+    response.writeHead(range === undefined ? 200 : 206, {
+      'content-type': 'application/octet-stream',
+      'content-length': to - from,
+      'accept-ranges': 'bytes',
+      etag,
+      ...(range !== undefined && { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
+    });
+    if (request.method === 'HEAD' || from === to) {
+      response.end();
+      return;
+    }
+    await pipeline(file.createReadStream({ start: from, end: to - 1, autoClose: false }), response);
+  } catch {
+    // The reader left, or the file broke off: a connection that ends early says so by itself.
+    response.destroy();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,170 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { byteRange } from './byte-range.ts';
+import { browserCommand, hasScreen } from './open-browser.ts';
+import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
+
+describe('a range of bytes', () => {
+  it('is what the header says', () => {
+    expect(byteRange('bytes=0-99', 1000)).toEqual({ from: 0, to: 100 });
+    expect(byteRange('bytes=990-', 1000)).toEqual({ from: 990, to: 1000 });
+    expect(byteRange('bytes=-5', 1000)).toEqual({ from: 995, to: 1000 });
+    expect(byteRange('bytes=5-2', 1000)).toBeUndefined();
+    expect(byteRange('bytes=1000-', 1000)).toBe('unsatisfiable');
+    expect(byteRange('bytes=0-1,5-6', 1000)).toBeUndefined();
+    expect(byteRange(undefined, 1000)).toBeUndefined();
+  });
+
+  it('never reaches beyond the file, whatever the header', () => {
+    const header = fc.oneof(fc.string(), fc.stringMatching(/^bytes=\d{0,4}-\d{0,4}$/));
+    fc.assert(
+      fc.property(header, fc.nat(2000), (text, size) => {
+        const range = byteRange(text, size);
+        if (range === undefined || range === 'unsatisfiable') return;
+        expect(range.from).toBeGreaterThanOrEqual(0);
+        expect(range.to).toBeGreaterThan(range.from);
+        expect(range.to).toBeLessThanOrEqual(size);
+      }),
+    );
+  });
+});
+
+describe('the browser', () => {
+  it('is not looked for where nobody sees it', () => {
+    expect(hasScreen({ platform: 'linux', env: {} })).toBe(false);
+    expect(hasScreen({ platform: 'linux', env: { DISPLAY: ':0' } })).toBe(true);
+    expect(hasScreen({ platform: 'darwin', env: { SSH_CONNECTION: '1 2 3 4' } })).toBe(false);
+    expect(hasScreen({ platform: 'win32', env: {} })).toBe(true);
+  });
+
+  it('is given the address as one argument', () => {
+    const address = 'http://127.0.0.1:7878/abc/?snapshot=files/0/a%20b.pickle&x=$(true)';
+    for (const platform of ['linux', 'darwin', 'win32'] as const) {
+      expect(browserCommand(platform, address)).toContain(address);
+    }
+  });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+describe('the server', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vramscope-serve-'));
+  const page = join(folder, 'page');
+  const named = join(folder, 'my run.pickle');
+  const other = join(folder, 'secret.pickle');
+  let server: SnapshotServer;
+  let base: URL;
+
+  function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
+    return new Promise<Answer>((resolve, reject) => {
+      const { port } = server;
+      const sent = request({ host: '127.0.0.1', port, path, headers, method }, (response) => {
+        let body = '';
+        response.setEncoding('latin1');
+        response.on('data', (text) => {
+          body += text;
+        });
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        );
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  beforeAll(async () => {
+    const { mkdirSync } = await import('node:fs');
+    mkdirSync(join(page, 'assets'), { recursive: true });
+    writeFileSync(join(page, 'index.html'), '<!doctype html>the page');
+    writeFileSync(join(page, 'sw.js'), 'worker');
+    writeFileSync(join(page, 'assets', 'a.js'), 'script');
+    writeFileSync(named, '0123456789');
+    writeFileSync(other, 'secret');
+    server = await serveSnapshots({ page, files: [named], port: 0 });
+    base = new URL(server.addresses[0] ?? '');
+  });
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const snapshotPath = () => `${base.pathname}${base.searchParams.get('snapshot')}`;
+
+  it('serves the page and the named file under a token', async () => {
+    expect(base.pathname).toMatch(/^\/[0-9a-f]{32}\/$/);
+    expect((await ask(base.pathname)).body).toBe('<!doctype html>the page');
+    const script = await ask(`${base.pathname}assets/a.js`);
+    expect(script.headers['content-type']).toContain('text/javascript');
+    expect((await ask(snapshotPath().replace(' ', '%20'))).body).toBe('0123456789');
+  });
+
+  it('serves ranges', async () => {
+    const path = snapshotPath().replace(' ', '%20');
+    const part = await ask(path, { range: 'bytes=2-4' });
+    expect([part.status, part.body, part.headers['content-range']]).toEqual([
+      206,
+      '234',
+      'bytes 2-4/10',
+    ]);
+    expect((await ask(path, { range: 'bytes=50-' })).status).toBe(416);
+    expect((await ask(path, { range: 'bytes=2-4', 'if-range': '"old"' })).status).toBe(200);
+    const head = await ask(path, {}, 'HEAD');
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, '10', '']);
+  });
+
+  it('serves nothing else', async () => {
+    const { pathname } = base;
+    const paths = [
+      '/',
+      '/index.html',
+      `/${'0'.repeat(32)}/`,
+      `${pathname}files/1/secret.pickle`,
+      `${pathname}../secret.pickle`,
+      `${pathname}files/0/../../secret.pickle`.replace('files/0', 'files/x'),
+      `${pathname}%2e%2e/secret.pickle`,
+      `${pathname}sw.js`,
+    ];
+    for (const path of paths) {
+      const { status, body } = await ask(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(body).not.toContain('secret\n');
+    }
+    expect((await ask(pathname, {}, 'POST')).status).toBe(405);
+  });
+
+  it('refuses requests that were meant for another host', async () => {
+    expect((await ask(base.pathname, { host: 'evil.example' })).status).toBe(403);
+    expect((await ask(base.pathname, { host: '127.0.0.1.evil.example' })).status).toBe(403);
+    // Forwarded by ssh, the port is another one.
+    expect((await ask(base.pathname, { host: 'localhost:9999' })).status).toBe(200);
+  });
+
+  it('says when the file has gone, and follows when it has grown or shrunk', async () => {
+    const path = snapshotPath().replace(' ', '%20');
+    appendFileSync(named, 'ab');
+    expect((await ask(path)).body).toBe('0123456789ab');
+    truncateSync(named, 3);
+    expect((await ask(path)).body).toBe('012');
+    rmSync(named);
+    expect(await ask(path)).toMatchObject({
+      status: 404,
+      body: expect.stringContaining('not there'),
+    });
+  });
+
+  it('takes the next port when one is in use', async () => {
+    const second = await serveSnapshots({ page, files: [], port: server.port });
+    expect(second.port).toBeGreaterThan(server.port);
+    await second.close();
+  });
+});
