@@ -20,38 +20,28 @@ interface Page {
 }
 
 interface Wanted {
-  /** -1 for none. */
   readonly allocation: AllocationIndex;
 }
 
-export interface ListSummary {
-  readonly count: number;
-  /** Row of the wanted allocation, or of its site; -1 when it is not in the list. */
-  readonly place: number;
-}
-
+/** Rows are counted from 0. A place is the row of an allocation, or of its site; -1: not in the list. */
 export interface AllocationListQueries {
-  readonly allocationList: Query<ListRequest<AllocationKey> & Wanted, ListSummary>;
+  readonly allocationCount: Query<ListRequest<AllocationKey>, number>;
+  readonly allocationPlace: Query<ListRequest<AllocationKey> & Wanted, number>;
   readonly allocationRows: Query<ListRequest<AllocationKey> & Page, readonly AllocationRow[]>;
   readonly allocationsTsv: Query<ListRequest<AllocationKey> & Page, string>;
-  readonly siteList: Query<ListRequest<SiteKey> & Wanted, ListSummary>;
+  readonly siteCount: Query<ListRequest<SiteKey>, number>;
+  readonly sitePlace: Query<ListRequest<SiteKey> & Wanted, number>;
   readonly siteRows: Query<ListRequest<SiteKey> & Page, readonly SiteRow[]>;
   readonly sitesTsv: Query<ListRequest<SiteKey> & Page, string>;
 }
 
 export const allocationListAnswers: Answers<AllocationListQueries> = {
-  allocationList(device, request) {
-    const lists = device.once(listsOf);
-    const count = lists.allocations(request).length;
-    return { count, place: lists.placeOf(request, request.allocation) };
-  },
+  allocationCount: (device, request) => device.once(listsOf).allocations(request).length,
+  allocationPlace: (device, request) => device.once(listsOf).placeOf(request, request.allocation),
   allocationRows: rowsOf,
   allocationsTsv: (device, request) => allocationsTsv(rowsOf(device, request)),
-  siteList(device, request) {
-    const lists = device.once(listsOf);
-    const count = lists.sites(request).order.length;
-    return { count, place: lists.placeOfSite(request, request.allocation) };
-  },
+  siteCount: (device, request) => device.once(listsOf).sites(request).order.length,
+  sitePlace: (device, request) => device.once(listsOf).placeOfSite(request, request.allocation),
   siteRows: siteRowsOf,
   sitesTsv: (device, request) => sitesTsv(siteRowsOf(device, request)),
 };

@@ -2,7 +2,8 @@ import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 
 interface CopyButtonProps {
-  readonly text: string;
+  /** A function for what has to be made or fetched first. */
+  readonly text: string | (() => Promise<string>);
   /** What is copied, for the name of the button. */
   readonly label: string;
   /** For texts that are too long to be shown when one points at the button. */
@@ -23,7 +24,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
   }, [outcome]);
   async function copy() {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
       setOutcome('copied');
     } catch {
       setOutcome('refused');
@@ -33,7 +34,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
     <button
       type="button"
       className={`copy-button ${className}`}
-      title={title ?? `Copy ${text}`}
+      title={title ?? `Copy ${typeof text === 'string' ? text : label}`}
       aria-label={`Copy ${label}`}
       onClick={() => void copy()}
     >

@@ -2,7 +2,15 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { ChartArea, Flame, FlaskConical, Layers, List, type LucideIcon } from 'lucide-react';
+import {
+  ChartArea,
+  Flame,
+  FlaskConical,
+  Layers,
+  List,
+  type LucideIcon,
+  Table2,
+} from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
@@ -46,6 +54,12 @@ export const VIEWS: readonly ViewEntry[] = [
     icon: List,
     needsTrace: true,
     load: async () => (await import('../events/events-view.tsx')).EventsView,
+  },
+  {
+    name: 'allocations',
+    label: 'Allocations',
+    icon: Table2,
+    load: async () => (await import('../allocations/allocations-view.tsx')).AllocationsView,
   },
   {
     name: 'whatif',

@@ -1,0 +1,130 @@
+import { formatExactBytes } from '../../core/base/format.ts';
+import type { AllocationRow } from '../../core/query/allocation-rows/types.ts';
+import type { KnownValues } from '../../core/query/search/known-values.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { Column } from '../table/table-types.ts';
+import { BytesCell } from './bytes-cell.tsx';
+import { costText, endText, lifetimeText, startText } from './lifetime-texts.ts';
+import { SiteCell } from './site-cell.tsx';
+
+/**
+ * In the order of what is asked first. The ids are keys of the sort order. Streams take a column only
+ * where there are several.
+ */
+export function allocationColumns(
+  { hasTime }: DeviceInfo,
+  axis: TimeAxis,
+  known: KnownValues | undefined,
+): readonly Column<AllocationRow>[] {
+  const clock = axis === 'time' && hasTime ? 'time' : 'event';
+  const hasPrivatePools = (known?.privatePools.length ?? 0) > 0;
+  const unit = clock === 'time' ? 'time since the first event' : 'event';
+  const columns: readonly Column<AllocationRow>[] = [
+    {
+      id: 'size',
+      header: 'Block',
+      title: 'Bytes of the block, rounding included',
+      widthPx: 88,
+      align: 'end',
+      render: ({ blockBytes }) => <BytesCell bytes={blockBytes} />,
+    },
+    {
+      id: 'site',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages',
+      widthPx: 230,
+      grow: 1,
+      render: ({ topFrame, stackKind }) => <SiteCell frame={topFrame} kind={stackKind} />,
+    },
+    {
+      id: 'lifetime',
+      header: 'Lived',
+      title: `How long, in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace shows`,
+      widthPx: 84,
+      align: 'end',
+      render: (row) => lifetimeText(row, clock),
+    },
+    {
+      id: 'start',
+      header: 'Start',
+      title: `Of the allocation: ${unit}`,
+      widthPx: 70,
+      align: 'end',
+      render: ({ startEvent, startUs }) => startText(startEvent, startUs, clock),
+    },
+    {
+      id: 'end',
+      header: 'End',
+      title: `Of the free, when it was completed: ${unit}`,
+      widthPx: 70,
+      align: 'end',
+      render: (row) => endText(row, clock),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      title: 'At the cursor; at the end where no cursor is set',
+      widthPx: 60,
+      render: ({ state }) => (
+        <span className="allocation-state" data-state={state}>
+          {state}
+        </span>
+      ),
+    },
+    {
+      id: 'waste',
+      header: 'Waste',
+      title: 'Bytes of the block that nobody asked for',
+      widthPx: 88,
+      align: 'end',
+      render: ({ wasteBytes }) => <BytesCell bytes={wasteBytes} />,
+    },
+    {
+      id: 'requested',
+      header: 'Requested',
+      title: 'Bytes asked for',
+      widthPx: 90,
+      align: 'end',
+      render: ({ requestedBytes }) => <BytesCell bytes={requestedBytes} />,
+    },
+    {
+      id: 'cost',
+      header: 'Bytes × life',
+      title: 'Bytes of the block times how long it lived: what holding it cost',
+      widthPx: 112,
+      align: 'end',
+      render: (row) => <span title={formatExactBytes(row.blockBytes)}>{costText(row, clock)}</span>,
+    },
+    {
+      id: 'pool',
+      header: 'Pool',
+      widthPx: hasPrivatePools ? 92 : 56,
+      render: ({ pool }) => pool,
+    },
+    ...((known?.streams.length ?? 0) > 1 ? [STREAM] : []),
+    {
+      id: 'address',
+      header: 'Allocation',
+      title: 'Address of the block, and how often the address was used before',
+      widthPx: 144,
+      render: ({ label }) => (
+        <span className="mono" title={label}>
+          {label}
+        </span>
+      ),
+    },
+  ];
+  return columns.map((column) => ({ ...column, isSortable: true }));
+}
+
+const STREAM: Column<AllocationRow> = {
+  id: 'stream',
+  header: 'Stream',
+  widthPx: 104,
+  render: ({ stream }) => (
+    <span className="mono" title={stream}>
+      {stream}
+    </span>
+  ),
+};

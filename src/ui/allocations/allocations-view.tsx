@@ -1,0 +1,41 @@
+import './allocations.css';
+import { useStores, useView } from '../../state/stores.ts';
+import type { ViewProps } from '../app/view-props.ts';
+import { AllocationTable } from './allocation-table.tsx';
+import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list-order.ts';
+import { SiteTable } from './site-table.tsx';
+
+/** All allocations that the search lets through, one a row, or their sites. */
+export function AllocationsView(props: ViewProps) {
+  const { view } = useStores();
+  const sort = useView((state) => state.sort);
+  const order = orderOf(sort);
+  const modes = [
+    { of: 'allocations', label: 'Each', title: 'A row for each allocation', sort: LARGEST_FIRST },
+    { of: 'sites', label: 'By site', title: 'A row for each call stack', sort: SITES_AT_PEAK },
+  ] as const;
+  const switcher = (
+    <fieldset className="segmented" aria-label="Rows">
+      {modes.map((mode) => (
+        <button
+          key={mode.of}
+          type="button"
+          title={mode.title}
+          aria-pressed={order.of === mode.of}
+          onClick={() => order.of !== mode.of && view.commit({ sort: mode.sort })}
+        >
+          {mode.label}
+        </button>
+      ))}
+    </fieldset>
+  );
+  return (
+    <section className="allocations-view" aria-label="Allocations">
+      {order.of === 'allocations' ? (
+        <AllocationTable {...props} order={order} switcher={switcher} />
+      ) : (
+        <SiteTable {...props} order={order} switcher={switcher} />
+      )}
+    </section>
+  );
+}

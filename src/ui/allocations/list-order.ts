@@ -1,0 +1,61 @@
+/** How the allocations are listed, and how the URL says it: `view.sort`. */
+import type { AllocationKey, SiteKey } from '../../core/query/allocation-rows/types.ts';
+import type { Sort } from '../../state/view-store.ts';
+
+/** Each allocation a row, or each site. */
+export type ListOrder =
+  | { readonly of: 'allocations'; readonly key: AllocationKey; readonly isDescending: boolean }
+  | { readonly of: 'sites'; readonly key: SiteKey; readonly isDescending: boolean };
+
+/** Columns with the way that is asked for first: the largest, but the earliest and the first by name. */
+const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
+  address: 'up',
+  size: 'down',
+  requested: 'down',
+  waste: 'down',
+  lifetime: 'down',
+  cost: 'down',
+  start: 'up',
+  end: 'up',
+  state: 'up',
+  stream: 'up',
+  pool: 'up',
+  site: 'up',
+};
+
+/** What a site's columns are called in `view.sort`. */
+const SITE_KEYS: Readonly<
+  Record<string, { readonly key: SiteKey; readonly first: 'up' | 'down' }>
+> = {
+  siteLine: { key: 'site', first: 'up' },
+  siteCount: { key: 'count', first: 'down' },
+  sitePeak: { key: 'peak', first: 'down' },
+  siteLive: { key: 'live', first: 'down' },
+  siteTotal: { key: 'total', first: 'down' },
+  siteLargest: { key: 'largest', first: 'down' },
+  siteFirst: { key: 'first', first: 'up' },
+  siteLast: { key: 'last', first: 'up' },
+};
+
+/** The largest allocations first, where nothing else is asked for or the link says what nobody knows. */
+export const LARGEST_FIRST: Sort = { key: 'size', descending: true };
+export const SITES_AT_PEAK: Sort = { key: 'sitePeak', descending: true };
+
+export function orderOf(sort: Sort | undefined): ListOrder {
+  const { key, descending: isDescending } = sort ?? LARGEST_FIRST;
+  const site = Object.hasOwn(SITE_KEYS, key) ? SITE_KEYS[key] : undefined;
+  if (site !== undefined) return { of: 'sites', key: site.key, isDescending };
+  if (isAllocationKey(key)) return { of: 'allocations', key, isDescending };
+  return { of: 'allocations', key: 'size', isDescending: true };
+}
+
+/** A click on a column's head: its first way, then the other. */
+export function sortedBy(column: string, now: Sort): Sort {
+  if (now.key === column) return { key: column, descending: !now.descending };
+  const first = isAllocationKey(column) ? ALLOCATION_KEYS[column] : SITE_KEYS[column]?.first;
+  return { key: column, descending: first === 'down' };
+}
+
+function isAllocationKey(key: string): key is AllocationKey {
+  return Object.hasOwn(ALLOCATION_KEYS, key);
+}

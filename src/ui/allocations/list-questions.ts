@@ -1,0 +1,19 @@
+import type {
+  AllocationKey,
+  AllocationRow,
+  SiteKey,
+  SiteRow,
+} from '../../core/query/allocation-rows/types.ts';
+import type { ListQuestions } from './use-list.ts';
+
+export const ALLOCATION_LIST: ListQuestions<AllocationKey, AllocationRow> = {
+  count: (session, request) => session.allocationCount(request),
+  place: (session, request) => session.allocationPlace(request),
+  rows: (session, request, signal) => session.allocationRows(request, { signal }),
+};
+
+export const SITE_LIST: ListQuestions<SiteKey, SiteRow> = {
+  count: (session, request) => session.siteCount(request),
+  place: (session, request) => session.sitePlace(request),
+  rows: (session, request, signal) => session.siteRows(request, { signal }),
+};

@@ -1,0 +1,44 @@
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { SearchRequest } from '../../engine/answers/search.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import { emptyReasons } from '../search/match-texts.ts';
+
+interface NoRowsProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+const askSummary = (session: SessionApi, request: SearchRequest) => session.searchSummary(request);
+
+/** Why the list is empty, and what to do. */
+export function NoRows({ info, device }: NoRowsProps) {
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  const cursor = useView((state) => state.cursor);
+  const question =
+    device.allocations === 0 ? undefined : { device: device.index, search, at: cursor };
+  const summary = useAnswer(askSummary, question, info).value;
+  if (device.allocations === 0) {
+    return (
+      <p>
+        Nothing was allocated on this device while it was recorded, and nothing was there when the
+        snapshot was taken.
+      </p>
+    );
+  }
+  const reasons = summary === undefined ? [] : emptyReasons(summary);
+  return (
+    <>
+      {reasons.map((reason) => (
+        <p key={reason}>{reason}</p>
+      ))}
+      <p>
+        <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
+          Clear the search
+        </button>
+      </p>
+    </>
+  );
+}

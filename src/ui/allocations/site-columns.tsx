@@ -1,0 +1,92 @@
+import { formatCount } from '../../core/base/format.ts';
+import type { SiteRow } from '../../core/query/allocation-rows/types.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { Column } from '../table/table-types.ts';
+import { BytesCell } from './bytes-cell.tsx';
+import { startText } from './lifetime-texts.ts';
+import { SiteCell } from './site-cell.tsx';
+
+/** The ids are keys of the sort order. */
+export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly Column<SiteRow>[] {
+  const clock = axis === 'time' && hasTime ? 'time' : 'event';
+  const columns: readonly Column<SiteRow>[] = [
+    {
+      id: 'siteLine',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages; a row for each call stack',
+      widthPx: 210,
+      grow: 1,
+      render: ({ topFrame, stackKind }) => <SiteCell frame={topFrame} kind={stackKind} />,
+    },
+    {
+      id: 'sitePeak',
+      header: 'At the peak',
+      title: 'Bytes of its blocks at the peak of active memory',
+      widthPx: 96,
+      align: 'end',
+      render: ({ peakBytes }) => <BytesCell bytes={peakBytes} />,
+    },
+    {
+      id: 'siteLive',
+      header: 'At the end',
+      title: 'Bytes of its blocks that are still there when the trace ends',
+      widthPx: 92,
+      align: 'end',
+      render: ({ endBytes, endCount }) => (
+        <span title={`${formatCount(endCount)} allocations`}>
+          <BytesCell bytes={endBytes} />
+        </span>
+      ),
+    },
+    {
+      id: 'siteTotal',
+      header: 'In all',
+      title: 'Bytes over all lifetimes: what it took, one allocation after the other',
+      widthPx: 92,
+      align: 'end',
+      render: ({ totalBytes }) => <BytesCell bytes={totalBytes} />,
+    },
+    {
+      id: 'siteCount',
+      header: 'Count',
+      title: 'Allocations',
+      widthPx: 76,
+      align: 'end',
+      render: ({ allocations, preexisting }) => (
+        <span
+          title={
+            preexisting === 0 ? undefined : `${formatCount(preexisting)} from before the recording`
+          }
+        >
+          {formatCount(allocations)}
+        </span>
+      ),
+    },
+    {
+      id: 'siteLargest',
+      header: 'Largest',
+      title: 'Bytes of its largest block',
+      widthPx: 88,
+      align: 'end',
+      render: ({ largestBytes }) => <BytesCell bytes={largestBytes} />,
+    },
+    {
+      id: 'siteFirst',
+      header: 'First',
+      title: 'Start of its first allocation',
+      widthPx: 80,
+      align: 'end',
+      render: ({ firstEvent, firstUs }) => startText(firstEvent, firstUs, clock),
+    },
+    {
+      id: 'siteLast',
+      header: 'Last',
+      title: 'Start of its last allocation',
+      widthPx: 80,
+      align: 'end',
+      render: ({ lastEvent, lastUs }) => startText(lastEvent, lastUs, clock),
+    },
+  ];
+  return columns.map((column) => ({ ...column, isSortable: true }));
+}
