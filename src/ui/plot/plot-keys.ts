@@ -46,8 +46,6 @@ function actionOf(
       return () => plot.stepOom(-1);
     case '}':
       return () => plot.stepOom(1);
-    case 'm':
-      return () => plot.markCursor();
     case 'Enter':
       return () => void plot.pinNewest();
     case 'Escape':

@@ -27,7 +27,7 @@ export interface PlotPlaces {
   keepY(y: Range | 'fit'): Partial<ViewState>;
   hit(place: PlotPlace): Promise<PlotHit | undefined>;
   newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
-  pinned?(place: PlotPlace | undefined): void;
+  pinned?(place: PlotPlace | undefined, hit?: PlotHit): void;
 }
 
 export interface PlotNavigationOptions {
@@ -119,12 +119,6 @@ export class PlotNavigation {
     const { state, hit } = pinned;
     const bytesFrom = direction > 0 ? hit.topBytes : hit.bottomBytes - 1;
     if (bytesFrom >= 0) await this.#pinAt({ state, bytesFrom, bytesTo: bytesFrom + 1 });
-  }
-
-  /** Sets the second event where the pinned one is, or takes it away from there. */
-  markCursor(): void {
-    const event = this.#view.cursor ?? this.#stateInTheMiddle();
-    if (event !== undefined) this.#mark(event);
   }
 
   clear(): void {
@@ -231,7 +225,7 @@ export class PlotNavigation {
     try {
       const hit = await source.hit(place);
       this.#pinned = hit && { hit, state };
-      source.pinned?.(place);
+      source.pinned?.(place, hit);
       view.commit({ selection: hit?.selection, cursor: state });
     } catch (error) {
       onError(error);
