@@ -126,11 +126,19 @@ describe('what-if runs in the worker', () => {
     const all = request({ settings: ['', 'expandable_segments:True'] });
     const first = await ask(device, request({ settings: [''] }));
     const [result] = first.answer.cases;
-    await expect(ask(device, all, 1)).rejects.toThrow(CancelledError);
+    await expect(ask(device, all, 2)).rejects.toThrow(CancelledError);
     const again = await ask(device, all);
     expect(again.answer.cases[0]).toBe(result);
     expect(again.answer.cases[1]?.settings).toBe('expandable_segments:True');
-    expect((await ask(device, all)).pauses).toBe(0);
+    expect((await ask(device, all)).pauses).toBe(1);
+  });
+
+  it('runs once what two ask for at the same time', async () => {
+    const device = await deviceOf('frag_gpt_varlen');
+    const same = request({ settings: ['expandable_segments:True'] });
+    const [first, second] = await Promise.all([ask(device, same), ask(device, same)]);
+    expect(second.answer.cases[0]).toBe(first.answer.cases[0]);
+    expect(second.pauses).toBe(1);
   });
 
   it('gives the times at which the parts of the curves begin', async () => {

@@ -83,6 +83,7 @@ class WhatIfRuns {
   readonly #device: AnalysisDevice;
   readonly #results = new Map<string, WhatIfResult>();
   readonly #cards = new Map<string, CardFit>();
+  #earlier: Promise<unknown> = Promise.resolve();
   #input: WhatIfInput | undefined;
   #recorded: RecordedSide | undefined;
 
@@ -90,8 +91,19 @@ class WhatIfRuns {
     this.#device = device;
   }
 
-  /** @throws CancelledError from a pause; what was finished by then is kept */
-  async answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+  /**
+   * One request after another: two that want the same run it once, and one simulation's memory is enough.
+   * @throws CancelledError from a pause; what was finished by then is kept
+   */
+  answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+    const answer = this.#earlier.then(() => this.#answer(request, call));
+    this.#earlier = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+    // Cancelled while it waited for an earlier one.
+    await call.pause();
     this.#recorded ??= recordedSide(this.#inputOnce());
     const recorded = this.#recorded;
     const limitBytes = limitOf(request.limit, recorded.run);
