@@ -11,7 +11,9 @@ export default defineConfig({
   fullyParallel: true,
   // The page has workers of its own: two tabs at once are plenty for two cores.
   workers: 2,
-  timeout: 30_000,
+  timeout: 60_000,
+  // A machine may be busy; what is right appears, and is not waited for any longer.
+  expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   use: {
     baseURL: `http://127.0.0.1:${PORT}`,

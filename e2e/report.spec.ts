@@ -1,0 +1,54 @@
+/** A report: exported from the page, opened from the disk, with the same figures. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture, plotOf, summaryOf } from './viewer.ts';
+
+async function exportReport(page: Page, path: string, notes: string): Promise<string> {
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Export' });
+  await dialog.getByLabel('Notes').fill(notes);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Export report' }).click(),
+  ]);
+  await download.saveAs(path);
+  return pathToFileURL(path).href;
+}
+
+for (const name of ['train_gpt_small', 'leak_slow_in_long_run']) {
+  test(`of ${name} shows the same figures and the same view`, async ({ page }, testInfo) => {
+    await openCapture(page, `${name}.pickle.gz`);
+    const figures = await summaryOf(page).innerText();
+    await page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
+    await idle(page);
+    const href = await exportReport(page, testInfo.outputPath('report.html'), 'Look at <this>');
+    await page.goto(href);
+    await expect(page.getByRole('complementary', { name: 'Report' })).toContainText(
+      'Look at <this>',
+    );
+    await idle(page);
+    expect(await summaryOf(page).innerText()).toBe(figures);
+    await expect(
+      page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }),
+    ).toHaveAttribute('aria-current', 'page');
+    await expect(page.getByRole('button', { name: 'Open…' })).toHaveCount(0);
+  });
+}
+
+test('that was damaged or made by a newer version says so', async ({ page }, testInfo) => {
+  await openCapture(page, 'cuda_graph_pool.pickle.gz');
+  const path = testInfo.outputPath('report.html');
+  await exportReport(page, path, '');
+  const html = readFileSync(path, 'utf8');
+  const open = async (text: string) => {
+    writeFileSync(path, text);
+    await page.goto('about:blank');
+    await page.goto(pathToFileURL(path).href);
+  };
+  await open(html.replace('{"format":1,', '{"format":2,'));
+  await expect(page.getByText('made by a newer vramscope')).toBeVisible();
+  await open(html.replace(/"base64":"[^"]{200}/, '"base64":"'));
+  await expect(page.getByTestId('error')).toBeVisible();
+  await expect(plotOf(page)).toHaveCount(0);
+});

@@ -1,0 +1,57 @@
+/** A plain static host, as anyone may have: it sends files and types, and no policy of its own. */
+import { readFileSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
+};
+
+export interface StaticHost {
+  /** Ends with a slash. */
+  readonly url: string;
+  /** What is sent in place of a file from now on, to play a new version. */
+  readonly replaced: Map<string, string>;
+  close(): Promise<void>;
+}
+
+/** @param path of the site on the host: '/a/b/' */
+export async function staticHost(
+  folder: string,
+  path = '/',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StaticHost> {
+  const replaced = new Map<string, string>();
+  const server = createServer((request, response) => {
+    const name = decodeURIComponent((request.url ?? '').replace(/[?#].*$/s, ''));
+    const inside = name.startsWith(path) ? normalize(name.slice(path.length) || 'index.html') : '';
+    const file = join(folder, inside);
+    const isFile = inside !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    response.writeHead(isFile ? 200 : 404, { 'content-type': type, ...headers });
+    response.end(isFile ? (replaced.get(inside) ?? readFileSync(file)) : 'not here');
+  });
+  const port = await listening(server);
+  return {
+    url: `http://127.0.0.1:${port}${path}`,
+    replaced,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
