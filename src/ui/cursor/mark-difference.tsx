@@ -30,7 +30,7 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
           Mark at event {formatCount(mark.event)}
         </button>
         <span title="Events from the mark to the cursor">
-          {signedCount(cursor.event - mark.event)} events
+          {eventChange(cursor.event - mark.event)}
         </span>
         <span title="Time from the mark to the cursor">{timeText(mark, cursor)}</span>
       </span>
@@ -70,9 +70,10 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
   );
 }
 
-function signedCount(count: number): string {
-  if (count === 0) return '0';
-  return count < 0 ? `−${formatCount(-count)}` : `+${formatCount(count)}`;
+function eventChange(events: number): string {
+  const count = Math.abs(events);
+  const sign = events < 0 ? '−' : events > 0 ? '+' : '';
+  return `${sign}${formatCount(count)} ${count === 1 ? 'event' : 'events'}`;
 }
 
 function timeText(mark: Crosshair, cursor: Crosshair): string {

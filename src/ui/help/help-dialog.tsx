@@ -40,10 +40,59 @@ const KEYS: HelpGroup = {
     { keys: ['F'], does: 'Show the whole trace; 0 does too' },
     { keys: ['['], does: 'Event before; ] event after' },
     { keys: ['{'], does: 'OOM before; } OOM after' },
-    { keys: ['M'], does: 'Mark the event as the second one, to measure from it' },
     { keys: ['Enter'], does: 'Pin the newest allocation at the event' },
     { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below' },
     { keys: ['Esc'], does: 'Unpin' },
+  ],
+};
+
+const CURSOR: HelpGroup = {
+  title: 'The cursor of all views',
+  entries: [
+    { keys: [','], does: 'Event before; . event after; with Shift 100 of them' },
+    { keys: ['P'], does: 'Peak of allocated; R peak of reserved' },
+    { keys: ['O'], does: 'Next OOM; with Shift the one before' },
+    { keys: ['E'], does: 'The end' },
+    { keys: ['M'], does: 'Set the mark, to measure from; with Shift clear it' },
+  ],
+};
+
+const STATE: HelpGroup = {
+  title: 'Allocator state',
+  entries: [
+    { keys: ['←', '→'], does: 'Event before, after; with Shift 100 of them' },
+    { keys: ['Home'], does: 'First event; End the last' },
+    { keys: ['↑', '↓'], does: 'Segment above, below; Page Up and Page Down' },
+    { keys: ['Shift', '↑'], does: 'Block before; Shift ↓ the block after' },
+    { keys: ['Enter'], does: 'Fold or unfold a pool; select a segment’s first block' },
+  ],
+};
+
+const FLAME: HelpGroup = {
+  title: 'Flame graph, when it has the focus',
+  entries: [
+    { keys: ['↑', '↓'], does: 'To the box above, below; ← → to its neighbours' },
+    { keys: ['Enter'], does: 'Zoom into the box; so does a click' },
+    { keys: ['Esc'], does: 'Zoom out by a frame' },
+  ],
+};
+
+const SEARCH: HelpGroup = {
+  title: 'Search',
+  entries: [
+    { keys: ['/'], does: 'Search all views' },
+    { keys: ['Enter'], does: 'Select the next match; Shift Enter the one before' },
+    { keys: ['↓'], does: 'Complete a term; Tab takes it' },
+    { keys: ['Esc'], does: 'Clear the search, then leave it' },
+  ],
+};
+
+const ALLOCATIONS: HelpGroup = {
+  title: 'Allocations, when the table has the focus',
+  entries: [
+    { keys: ['Space'], does: 'Select the row' },
+    { keys: ['Enter'], does: 'Show it in the timeline; list the allocations of a site' },
+    { keys: ['C'], does: 'Copy the row, with tabs between' },
   ],
 };
 
@@ -80,6 +129,11 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
           <Group {...POINTER} />
           <Words />
           <Group {...KEYS} />
+          <Group {...CURSOR} />
+          <Group {...STATE} />
+          <Group {...FLAME} />
+          <Group {...SEARCH} />
+          <Group {...ALLOCATIONS} />
           <Group {...ANYWHERE} />
         </div>
       </div>

@@ -1,7 +1,8 @@
 import { formatExactBytes } from '../../core/base/format.ts';
 import type { SegmentRow } from '../../core/query/state/describe-state.ts';
 import type { SegmentBars } from '../../core/query/state/segment-bars.ts';
-import { absenceText, fullPlace, placeText } from '../details/stack-text.ts';
+import type { FrameView } from '../../core/query/types.ts';
+import { absenceText, fullPlace } from '../details/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
 import { BytesCell } from './segment-columns.tsx';
@@ -60,12 +61,16 @@ export function SegmentCells(props: SegmentCellsProps) {
         data-absent={row.frame === undefined}
         title={row.frame === undefined ? undefined : fullPlace(row.frame)}
       >
-        {row.frame === undefined
-          ? absenceText(row.stackKind)
-          : `${placeText(row.frame)} · ${row.frame.name}`}
+        {row.frame === undefined ? absenceText(row.stackKind) : siteText(row.frame)}
       </td>
     </>
   );
+}
+
+/** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
+function siteText({ filename, line, name }: FrameView): string {
+  const file = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+  return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
 }
 
 function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number): string {

@@ -24,14 +24,16 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       {pendingBytes > 0 && (
         <span title={formatExactBytes(pendingBytes)}>{formatBytes(pendingBytes)} pending</span>
       )}
-      <span title={formatExactBytes(free)}>{formatBytes(free)} free</span>
+      {free > 0 && <span title={formatExactBytes(free)}>{formatBytes(free)} free</span>}
       <span>{plural(liveBlocks, 'block')}</span>
-      <span title="Inside live blocks, beyond what was asked for">
-        {roundingText(row)} lost to rounding
-      </span>
+      {(row.roundingBytes > 0 || row.unknownBytes > 0) && (
+        <span title="Inside live blocks, beyond what was asked for">
+          {roundingText(row)} lost to rounding
+        </span>
+      )}
       <MappedText row={row} />
       <span>
-        made by {row.frame === undefined ? absenceText(row.stackKind) : frameText(row.frame)}
+        {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameText(row.frame)}`}
       </span>
       <button
         type="button"

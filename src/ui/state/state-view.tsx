@@ -19,7 +19,6 @@ const NO_GROUPS: readonly SegmentGroup[] = [];
 
 /** Segments and blocks as the allocator had them after the cursor's event. */
 export function StateView({ info, device, selected }: ViewProps) {
-  const section = useRef<HTMLElement>(null);
   const list = useRef<ListHandle>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
   const tooltip = useRef<HTMLDivElement>(null);
@@ -31,13 +30,13 @@ export function StateView({ info, device, selected }: ViewProps) {
   const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
   const place = { device, event, order, rows, active, selected, list, setActive, toggle };
-  useStateKeys(section, useStateActions(place));
+  useStateKeys(useStateActions(place));
   const pointer = useBarPointer({ device: device.index, event, order }, tooltip);
   const here = rows.at(active);
   const shownAt = here?.kind === 'segment' ? answer.value?.places.indexOf(here.place) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
   return (
-    <section ref={section} className="state-view" aria-label="Allocator state">
+    <section className="state-view" aria-label="Allocator state">
       <StateToolbar
         order={order}
         onOrder={setOrder}

@@ -27,7 +27,7 @@ export function usedText(usedBytes: number, sizeBytes: number): string {
 
 /** How long ago a segment was mapped; before the recording nobody knows. */
 export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): string {
-  if (mappedEvent < 0) return 'before trace';
+  if (mappedEvent < 0) return 'unknown';
   return Number.isNaN(ageUs) ? eventCount(event - mappedEvent) : formatDurationUs(ageUs);
 }
 

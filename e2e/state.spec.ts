@@ -1,0 +1,100 @@
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture } from './viewer.ts';
+
+const stateOf = (page: Page) => page.getByRole('region', { name: 'Allocator state' });
+const cursorOf = (page: Page) => page.getByRole('region', { name: 'Cursor' });
+const segmentsOf = (page: Page) => page.getByRole('treegrid', { name: 'Segments' });
+
+async function openState(page: Page, capture: string): Promise<void> {
+  await openCapture(page, capture);
+  await page.getByRole('button', { name: 'State' }).click();
+  await expect(segmentsOf(page)).toBeVisible();
+  await idle(page);
+}
+
+test('at the OOM: what is free, in which pieces, and that empty_cache() would not help', async ({
+  page,
+}) => {
+  await openState(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('o');
+  await expect(cursorOf(page)).toContainText('Event 6,195');
+  await expect(cursorOf(page)).toContainText('Allocated 2.05 GiB');
+  await expect(cursorOf(page)).toContainText('Reserved 5.80 GiB');
+  const state = stateOf(page);
+  await expect(state).toContainText('379.75 MiB was asked for');
+  await expect(state).toContainText('in pieces of at most 354.66 MiB');
+  await expect(state).toContainText('It would give nothing back');
+  await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
+  await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99 %');
+  await expect(page).toHaveURL(/view=state/);
+  await expect(page).toHaveURL(/at=6195/);
+});
+
+test('arrows step through the events, and a link brings the state back', async ({ page }) => {
+  await openState(page, 'streams_record_stream.pickle.gz');
+  await page.keyboard.press('Home');
+  await expect(cursorOf(page)).toContainText('Event 0of 758');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await expect(cursorOf(page)).toContainText('Event 101of 758');
+  await expect(
+    segmentsOf(page)
+      .getByRole('row', { name: /stream 0x/ })
+      .first(),
+  ).toBeVisible();
+  await expect(stateOf(page)).toContainText('it waits for streams that still use freed blocks');
+  await page.keyboard.press('End');
+  await expect(cursorOf(page)).toContainText('Event 757of 758');
+});
+
+test('selects blocks by key and by click, and folds pools', async ({ page }) => {
+  await openState(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('p');
+  await idle(page);
+  await segmentsOf(page).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const label = page.getByTestId('details').getByText(/^b7[0-9a-f]+_\d+$/);
+  const first = (await label.textContent()) ?? '';
+  expect(first).toMatch(/^b7/);
+  await page.keyboard.press('Shift+ArrowDown');
+  await expect(label).not.toHaveText(first);
+  await page.keyboard.press('Shift+ArrowUp');
+  await expect(label).toHaveText(first);
+  const pool = segmentsOf(page).getByRole('row', { name: /Large pool/ });
+  await expect(pool).toHaveAttribute('aria-expanded', 'true');
+  await pool.click();
+  await expect(pool).toHaveAttribute('aria-expanded', 'false');
+  await expect(segmentsOf(page).getByRole('row', { name: /MiB/ })).toHaveCount(1);
+  await page.keyboard.press('Escape');
+  await expect(page).not.toHaveURL(/select=/);
+});
+
+test('measures between two cursors', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  await cursorOf(page).getByRole('button', { name: 'Jump to' }).click();
+  await page.getByRole('button', { name: 'First event' }).click();
+  await cursorOf(page).getByRole('button', { name: 'Set mark' }).click();
+  await page.keyboard.press('>');
+  const difference = page.getByRole('region', { name: 'From the mark to the cursor' });
+  await expect(difference).toContainText('Mark at event 0');
+  await expect(difference).toContainText('+100 events');
+  await expect(difference).toContainText(/Reserved\s*\+\d/);
+  await page.keyboard.press('Shift+M');
+  await expect(difference).toHaveCount(0);
+});
+
+test('an event beyond the trace is said to be, and the end is shown', async ({ page }) => {
+  await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz#v=1&view=state&at=99999999');
+  await expect(page.getByText('The link leads to event 99,999,999')).toBeVisible();
+  await expect(cursorOf(page)).toContainText('the end');
+  await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
+});
+
+test('without a trace the state at the end is shown', async ({ page }) => {
+  await page.goto('/#v=1&view=state');
+  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
+  await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
+  await expect(cursorOf(page)).toContainText('No history was recorded');
+  await expect(stateOf(page)).toContainText('652.00 MiB');
+});
