@@ -98,7 +98,7 @@ describe('over the ports', () => {
 
   it('what-if runs too', async () => {
     const { client } = clientOf(await openSession('oom_fragmented'));
-    const request = { device: 0, settings: [''], limitBytes: undefined, cards: false };
+    const request = { device: 0, settings: [''], limit: 'none', cards: false } as const;
     const { recorded, cases } = await client.whatIf(request);
     const { stats } = truthOf('oom_fragmented.pickle.gz');
     expect(recorded.run.peakReservedBytes).toBe(stats['0']?.['reserved_bytes.all.peak']);

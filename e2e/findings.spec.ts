@@ -1,0 +1,102 @@
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture, plotOf } from './viewer.ts';
+
+const findingsOf = (page: Page) => page.getByTestId('findings');
+const cardOf = (page: Page, text: string | RegExp) =>
+  findingsOf(page).getByRole('listitem').filter({ hasText: text }).first();
+
+/** Share of the plot's width that the bar of a band covers, at its very top. */
+async function bandShare(page: Page): Promise<number> {
+  const [red, green, blue] = [0xb9, 0x1c, 0x35];
+  return plotOf(page)
+    .locator('canvas')
+    .last()
+    .evaluate(
+      (canvas: HTMLCanvasElement, color) => {
+        const row = canvas.getContext('2d')?.getImageData(0, 1, canvas.width, 1).data ?? [];
+        let hits = 0;
+        for (let i = 0; i < row.length; i += 4) {
+          if (color.every((value, c) => Math.abs((row[i + c] ?? 0) - value) < 4)) hits++;
+        }
+        return hits / canvas.width;
+      },
+      [red, green, blue],
+    );
+}
+
+test.use({ colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'] });
+
+test('a leak: what, which line, where; again from the link', async ({ page }) => {
+  await page.goto('/?snapshot=samples/leak_forward_hook.pickle.gz');
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  const findings = findingsOf(page);
+  await expect(findings).toContainText('No OOM in this file, but:');
+  const leak = cardOf(page, 'Growth: kept by a hook');
+  await expect(leak).toContainText('512.00 KiB in 1 tensor every step');
+  await expect(leak).toContainText('20.00 MiB');
+  await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
+  expect(await bandShare(page)).toBe(0);
+
+  await leak.getByRole('button', { name: /keeps 512/ }).click();
+  await idle(page);
+  await expect(leak).toContainText('handle.remove()');
+  expect(await bandShare(page)).toBeGreaterThan(0.9);
+  expect(new URL(page.url()).hash).toContain('finding=');
+
+  const url = page.url();
+  await page.goto('about:blank');
+  await page.goto(url);
+  await expect(cardOf(page, 'handle.remove()')).toBeVisible();
+  await idle(page);
+  expect(await bandShare(page)).toBeGreaterThan(0.9);
+  expect(page.url()).toBe(url);
+
+  await page.keyboard.press('Escape');
+  await expect(findings).not.toContainText('handle.remove()');
+  await idle(page);
+  expect(await bandShare(page)).toBe(0);
+  expect(new URL(page.url()).hash).not.toContain('finding=');
+});
+
+test('by keyboard alone, and as Markdown', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const findings = findingsOf(page);
+  await expect(findings).toContainText('Out of memory because the memory is fragmented');
+  await page.getByRole('tab', { name: /Findings/ }).focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(findings.getByRole('heading', { name: 'What to try' })).toBeVisible();
+  await page.getByRole('button', { name: 'Copy all findings as Markdown' }).click();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  expect(text).toContain('# Findings in oom\\_fragmented.pickle.gz');
+  expect(text).toContain('scenarios.py:323');
+  expect(text).toContain('| no-grad | cannot tell |');
+});
+
+test('says calmly that nothing was found, and what was checked', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const findings = findingsOf(page);
+  await expect(findings).toContainText('No OOM in this file, and nothing found that is wrong.');
+  const checks = findings.getByRole('list', { name: 'Checks' }).getByRole('listitem');
+  await expect(checks.filter({ hasText: /^Leak/ })).toContainText('clear');
+  await expect(checks.filter({ hasText: 'Expandable segments' })).toContainText('clear');
+});
+
+test('reads an error message without any snapshot', async ({ page }) => {
+  await page.goto('/');
+  await page.getByText('Only have the error message?').click();
+  const box = page.getByRole('textbox', { name: /Paste it whole/ });
+  await box.fill(
+    'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)',
+  );
+  const main = page.getByRole('main');
+  await expect(main).toContainText('Out of memory because the memory is fragmented');
+  await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB in gaps');
+  await expect(main).toContainText('_record_memory_history');
+  await box.fill('NCCL error: unhandled system error');
+  await expect(main).toContainText('This is no message of PyTorch’s CUDA allocator.');
+  await box.fill('CUDA out of memory. Tried to allocate 2.00 GiB');
+  await expect(main).toContainText('it does not say what PyTorch had allocated');
+});
