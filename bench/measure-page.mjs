@@ -1,9 +1,10 @@
-/** The page in Chromium: opening, memory, frames under real input, long tasks, page weight. */
+/** The page in Chromium: opening, memory, frames under real input, long tasks, what-if, page weight. */
 import { gzipSync } from 'node:zlib';
 import { chromium } from '@playwright/test';
 import { preview } from 'vite';
 import { chromiumFlags, findChromium } from '../scripts/find-chromium.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
+import { measureWhatIf } from './measure-what-if.mjs';
 import { watchTabMemory } from './tab-memory.mjs';
 
 const OPEN_LIMIT_MS = 5 * 60_000;
@@ -74,7 +75,8 @@ export async function measurePage({ browser, pid, url }, { path }) {
     const memory = stopWatching();
     const zoom = await framesOf(page, zoomInAndOut);
     const pan = await framesOf(page, dragAbout);
-    return { marks, ...memory, longTasksMs, zoom, pan };
+    const whatIf = await measureWhatIf(page);
+    return { marks, ...memory, longTasksMs, zoom, pan, whatIf };
   } catch (error) {
     return { failure: error instanceof Error ? error.message.split('\n')[0] : String(error) };
   } finally {

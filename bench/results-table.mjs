@@ -19,6 +19,7 @@ const OPENING = {
   '513 MB': '3.5 s, then 2.5 s',
   '2 GB': 'opens, linear in events',
 };
+const WHAT_IF = { '513 MB': '15 s' };
 const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
 
 /** @param {any} results what run.mjs wrote */
@@ -39,8 +40,7 @@ export function resultsTable(results) {
 
 function pageRows({ name, page }) {
   if (page.failure) return [[`${name}: the page`, OPENING[name], `failed: ${page.failure}`]];
-  const { marks, restBytes, peakBytes, zoom, pan, longTasksMs } = page;
-  const long = longTasksMs.filter((ms) => ms > 50);
+  const { marks, restBytes, peakBytes, zoom, pan, longTasksMs, whatIf } = page;
   const frames = ({ frames: count, p50Ms, p95Ms }) =>
     `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;
   return [
@@ -52,12 +52,23 @@ function pageRows({ name, page }) {
     ],
     [`${name}: a zoom frame, input to pixels, p50 / p95`, '– / 16 ms', frames(zoom)],
     [`${name}: a pan frame, input to pixels, p50 / p95`, '– / 16 ms', frames(pan)],
+    [`${name}: tasks over 50 ms on the main thread while it opens`, 'none', longTasks(longTasksMs)],
     [
-      `${name}: tasks over 50 ms on the main thread while it opens`,
+      `${name}: ten settings run again, then their smallest cards`,
+      WHAT_IF[name] ?? '–',
+      `${seconds(whatIf.settingsMs)}, ${seconds(whatIf.cardsMs)}`,
+    ],
+    [
+      `${name}: tasks over 50 ms on the main thread meanwhile`,
       'none',
-      long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`,
+      longTasks(whatIf.longTasksMs),
     ],
   ];
+}
+
+function longTasks(tasksMs) {
+  const long = tasksMs.filter((ms) => ms > 50);
+  return long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`;
 }
 
 function decoderRows({ name, bytes, decoders }) {

@@ -1,0 +1,23 @@
+/** The what-if view of an open page: ten settings run, their smallest cards searched, the page meanwhile. */
+
+const LIMIT_MS = 5 * 60_000;
+
+/**
+ * @param {import('@playwright/test').Page} page that shows a snapshot, and keeps its long tasks
+ */
+export async function measureWhatIf(page) {
+  await page.evaluate(() => {
+    window.benchEntries.longtask.length = 0;
+  });
+  const startMs = Date.now();
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'What if' }).click();
+  const isRun = () => {
+    const table = document.querySelector('table[aria-label="Settings"]');
+    return table !== null && !table.textContent.includes('not run yet');
+  };
+  await page.waitForFunction(isRun, undefined, { timeout: LIMIT_MS, polling: 100 });
+  const settingsMs = Date.now() - startMs;
+  await page.evaluate(() => window.vramscope.whenIdle());
+  const longTasksMs = await page.evaluate(() => window.benchEntries.longtask);
+  return { settingsMs, cardsMs: Date.now() - startMs - settingsMs, longTasksMs };
+}
