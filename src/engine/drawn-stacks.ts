@@ -2,7 +2,10 @@
  * What the timeline draws of a device: all allocations, those that match a search bright and the
  * others dimmed, or the matches alone.
  */
+import type { DeviceContext } from '../core/query/device-context.ts';
 import type { StackRange } from '../core/query/hit.ts';
+import type { SearchMatches } from '../core/query/search/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
 import { withDimmedClass } from '../core/timeline/colors.ts';
 import { type FrameJob, type Scene, TimelinePainter } from '../core/timeline/frame-job.ts';
 import {
@@ -12,9 +15,9 @@ import {
 } from '../core/timeline/matching-timeline.ts';
 import { stackHits } from '../core/timeline/stack-hits.ts';
 import type { TimelineIndex } from '../core/timeline/timeline-index.ts';
+import type { ColorBy } from '../core/timeline/types.ts';
 import { DimmedClasses } from './dimmed-classes.ts';
 import type { FrameRequest, MatchingRequest } from './frame-request.ts';
-import type { OpenDevice } from './open-device.ts';
 
 /** The matches of one search as a timeline of their own. */
 interface Matches {
@@ -25,7 +28,13 @@ interface Matches {
   classes: { readonly all: Uint8Array; readonly own: Uint8Array } | undefined;
 }
 
-type Drawn = Pick<OpenDevice, 'context' | 'index' | 'matches' | 'classesBy'>;
+/** What of an OpenDevice is needed. */
+interface Drawn {
+  readonly context: Pick<DeviceContext, 'replay' | 'trace'>;
+  readonly index: TimelineIndex;
+  matches(search: string, at: EventIndex | undefined): Pick<SearchMatches, 'mask'>;
+  classesBy(colorBy: ColorBy, count: number): Uint8Array;
+}
 
 export class DrawnStacks {
   readonly #device: Drawn;
@@ -63,7 +72,12 @@ export class DrawnStacks {
   }
 
   /** What lies in a range of bytes of the stack that is drawn. */
-  hits(request: MatchingRequest, state: number, bytesFrom: number, bytesTo: number): StackRange {
+  hits(
+    request: MatchingRequest,
+    state: EventIndex,
+    bytesFrom: number,
+    bytesTo: number,
+  ): StackRange {
     const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
     if (mask === undefined) return stackHits(this.#device.index, state, bytesFrom, bytesTo);
     const { index, ids } = this.#only(mask).timeline;
@@ -73,7 +87,7 @@ export class DrawnStacks {
   }
 
   /** Height of the stack that is drawn after an event. */
-  bytesAt(request: MatchingRequest, state: number): number {
+  bytesAt(request: MatchingRequest, state: EventIndex): number {
     const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
     const index: TimelineIndex =
       mask === undefined ? this.#device.index : this.#only(mask).timeline.index;

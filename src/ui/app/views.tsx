@@ -3,12 +3,15 @@
  * own, fetched when it is first shown.
  */
 import {
+  BrickWall,
   ChartArea,
+  ClipboardList,
   Flame,
   FlaskConical,
   Layers,
   List,
   type LucideIcon,
+  MemoryStick,
   Table2,
 } from 'lucide-react';
 import type { ComponentType } from 'react';
@@ -37,6 +40,20 @@ export const VIEWS: readonly ViewEntry[] = [
     component: TimelineView,
   },
   {
+    name: 'addresses',
+    label: 'Addresses',
+    icon: MemoryStick,
+    needsTrace: true,
+    load: async () => (await import('../addresses/addresses-view.tsx')).AddressesView,
+  },
+  {
+    name: 'segments',
+    label: 'Segments',
+    icon: BrickWall,
+    needsTrace: true,
+    load: async () => (await import('../segments/segments-view.tsx')).SegmentsView,
+  },
+  {
     name: 'state',
     label: 'State',
     icon: Layers,
@@ -60,6 +77,12 @@ export const VIEWS: readonly ViewEntry[] = [
     label: 'Allocations',
     icon: Table2,
     load: async () => (await import('../allocations/allocations-view.tsx')).AllocationsView,
+  },
+  {
+    name: 'summary',
+    label: 'Summary',
+    icon: ClipboardList,
+    load: async () => (await import('../summary/summary-view.tsx')).SummaryView,
   },
   {
     name: 'whatif',

@@ -1,0 +1,165 @@
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { Phase } from '../../core/query/phases.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { Peak } from '../../core/replay/types.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { PhaseTable } from '../../engine/answers/summary.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores } from '../../state/stores.ts';
+import type { Range } from '../../state/view-store.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import type { RowSource } from '../table/row-pages.ts';
+import type { Column } from '../table/table-types.ts';
+import { VirtualTable } from '../table/virtual-table.tsx';
+import { SectionHead, Unanswered } from './section.tsx';
+import { useLocalRows } from './use-local-rows.ts';
+
+interface PhasesSectionProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** Rows that are shown without scrolling inside the table. */
+const ROWS_AT_ONCE = 12;
+const ROW_PX = 26;
+const HEADER_PX = 30;
+
+const ask = (session: SessionApi, question: { device: number }) => session.phases(question);
+
+/** Which part of the program memory stood highest in: annotations by name. */
+export function PhasesSection({ info, device }: PhasesSectionProps) {
+  const { value, failure } = useAnswer(ask, { device: device.index }, info);
+  const isEmpty = value?.phases.length === 0;
+  return (
+    <section aria-label="Phases" className="summary-section">
+      <SectionHead title="Phases">
+        {value !== undefined && !isEmpty && (
+          <span className="dim">
+            Annotations by name. Click one to see where memory stood highest in it.
+          </span>
+        )}
+      </SectionHead>
+      {value === undefined && <Unanswered failure={failure} />}
+      {isEmpty && <p className="dim">{noPhasesText(device)}</p>}
+      {value !== undefined && !isEmpty && <Phases {...value} />}
+      {value !== undefined && value.moments > 0 && (
+        <p className="dim">
+          {formatCount(value.moments)} more lack their START or their END: only a moment is known of
+          each, so they are in no row.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function noPhasesText({ hasTime }: DeviceInfo): string {
+  if (!hasTime) return 'The events carry no times, so nothing says which lie in an annotation.';
+  return 'No annotations were recorded. torch.profiler.record_function("forward") around the parts of a step tells here which of them peaks.';
+}
+
+function Phases({ phases }: PhaseTable) {
+  const { view } = useStores();
+  const source: RowSource<Phase> = useLocalRows(phases);
+  const height = HEADER_PX + Math.min(phases.length, ROWS_AT_ONCE) * ROW_PX;
+  const show = ({ highest, peaks }: Phase) => {
+    const { axis } = view.getState().view;
+    const cursor = Math.max(0, peaks.allocatedBytes.event);
+    view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
+  };
+  return (
+    <div style={{ height }}>
+      <VirtualTable
+        label="Phases"
+        columns={COLUMNS}
+        source={source}
+        empty={undefined}
+        onActivate={show}
+      />
+    </div>
+  );
+}
+
+function rangeOf(span: Phase['highest'], axis: TimeAxis): Range | 'all' {
+  const [from, to] =
+    axis === 'event' ? [span.startEvent, span.endEvent] : [span.startUs, span.endUs];
+  return from < to ? { from, to } : 'all';
+}
+
+const COLUMNS: readonly Column<Phase>[] = [
+  {
+    id: 'name',
+    header: 'Phase',
+    widthPx: 150,
+    grow: 1,
+    render: ({ name, names }) => (
+      <span title={names > 1 ? `${formatCount(names)} names of this pattern` : name}>{name}</span>
+    ),
+  },
+  {
+    id: 'count',
+    header: 'Times',
+    title: 'How often it was entered',
+    widthPx: 84,
+    align: 'end',
+    render: ({ count, unclosed }) => (
+      <span title={unclosed > 0 ? `${formatCount(unclosed)} without START or END` : undefined}>
+        {formatCount(count)}
+        {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
+      </span>
+    ),
+  },
+  peakColumn('Peak allocated', ({ peaks }) => peaks.allocatedBytes),
+  peakColumn('Peak active', ({ peaks }) => peaks.activeBytes),
+  peakColumn('Peak reserved', ({ peaks }) => peaks.reservedBytes),
+  {
+    id: 'growth',
+    header: 'Leaves behind',
+    title: 'Allocated memory after it less that before it, on average',
+    widthPx: 116,
+    align: 'end',
+    render: (phase) => {
+      const times = phase.count - phase.unclosed;
+      if (times === 0) return <span className="dim">unknown</span>;
+      const mean = phase.grownBytes / times;
+      const title = `${formatExactBytes(phase.grownBytes)} over all ${formatCount(times)}`;
+      return (
+        <span title={title}>
+          {mean > 0 ? '+' : ''}
+          {formatBytes(Math.round(mean))}
+        </span>
+      );
+    },
+  },
+  {
+    id: 'time',
+    header: 'Mean time',
+    widthPx: 92,
+    align: 'end',
+    render: ({ totalUs, count, unclosed }) =>
+      count === unclosed ? (
+        <span className="dim">unknown</span>
+      ) : (
+        formatDurationUs(totalUs / (count - unclosed))
+      ),
+  },
+];
+
+function peakColumn(header: string, of: (phase: Phase) => Peak): Column<Phase> {
+  return {
+    id: header,
+    header,
+    title: `${header.replace('Peak', 'Most')} memory inside of it`,
+    widthPx: 108,
+    align: 'end',
+    render: (phase) => {
+      const { bytes, event } = of(phase);
+      const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+      return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
+    },
+  };
+}
