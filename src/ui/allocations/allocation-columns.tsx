@@ -65,7 +65,7 @@ export function allocationColumns(
       id: 'state',
       header: 'State',
       title: 'At the cursor; at the end where no cursor is set',
-      widthPx: 60,
+      widthPx: 72,
       render: ({ state }) => (
         <span className="allocation-state" data-state={state}>
           {state}

@@ -23,7 +23,7 @@ export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly C
       id: 'sitePeak',
       header: 'At the peak',
       title: 'Bytes of its blocks at the peak of active memory',
-      widthPx: 96,
+      widthPx: 108,
       align: 'end',
       render: ({ peakBytes }) => <BytesCell bytes={peakBytes} />,
     },
@@ -31,7 +31,7 @@ export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly C
       id: 'siteLive',
       header: 'At the end',
       title: 'Bytes of its blocks that are still there when the trace ends',
-      widthPx: 92,
+      widthPx: 100,
       align: 'end',
       render: ({ endBytes, endCount }) => (
         <span title={`${formatCount(endCount)} allocations`}>

@@ -46,8 +46,8 @@ export function SearchOutcome({ answer, device, last, stepFailure }: SearchOutco
         'no match'
       ) : (
         <>
-          <span>{place === undefined ? count : `${formatCount(place)} of ${count}`}</span>{' '}
-          <span className="search-bytes">{matchBytes(summary)}</span>
+          {place === undefined ? count : `${formatCount(place)} of ${count}`} ·{' '}
+          {matchBytes(summary)}
         </>
       )}
     </output>

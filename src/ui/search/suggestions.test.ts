@@ -40,7 +40,8 @@ describe('what is suggested', () => {
     expect(textsAt('phase:"forward p')).toEqual(['phase:"forward pass \\"2\\""']);
     expect(textsAt('state:')).toEqual(['state:live', 'state:pending', 'state:freed']);
     expect(textsAt('state:live')).toEqual([]);
-    expect(textsAt('pool:p')).toEqual(['pool:private']);
+    expect(textsAt('pool:riv')).toEqual(['pool:private']);
+    expect(textsAt('PHASE:ACK')).toEqual(['phase:"backward"']);
     expect(textsAt('pool:')).toContain('pool:"(1, 0)"');
     expect(textsAt('stream:0x')).toEqual(['stream:0x55d0c0de']);
     expect(suggest('category:', 9, undefined).options).toEqual([]);
@@ -67,6 +68,6 @@ describe('a completion', () => {
   test('replaces the word before the caret', () => {
     expect(completed('a siz', 5)).toEqual({ text: 'a size>', caret: 7 });
     expect(completed('-state:p b', 8)).toEqual({ text: '-state:pending b', caret: 14 });
-    expect(completed('a phase:"b', 10)).toEqual({ text: 'a phase:"backward" ', caret: 19 });
+    expect(completed('a phase:"ba', 11)).toEqual({ text: 'a phase:"backward" ', caret: 19 });
   });
 });

@@ -1,7 +1,7 @@
 /** What may be typed next: the terms of the search language, and what this snapshot has for them. */
 import { assertUnreachable } from '../../core/base/assert.ts';
 import type { KnownValues } from '../../core/query/search/known-values.ts';
-import { isKey, KEY_HELP, KEYS, type Key } from '../../core/query/search/parse-values.ts';
+import { KEY_HELP, KEYS, type Key } from '../../core/query/search/parse-values.ts';
 import type { PoolWord, StateWord } from '../../core/query/search/types.ts';
 import {
   categoryTerm,
@@ -34,19 +34,25 @@ const MOST = 10;
 /** The sign and the word before the caret, which may have an open quote. */
 const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
 
-/** For the word that ends at the caret; for an empty one, all keys. */
+/** For the word that ends at the caret: keys that begin so, or values of its key that have that in them. */
 export function suggest(text: string, caret: number, known: KnownValues | undefined): Suggested {
   const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
-  const from = caret - word.length;
-  const key = /^(\w+):/.exec(word)?.[1]?.toLowerCase();
-  const all = key !== undefined && isKey(key) ? valuesFor(key, known) : keysFor();
-  const start = word.toLowerCase().replaceAll('"', '');
-  const options = all.filter((option) => {
-    const plain = option.text.toLowerCase().replaceAll('"', '');
-    return plain.startsWith(start) && option.text !== word;
-  });
-  return { options: options.slice(0, MOST), more: Math.max(0, options.length - MOST), from };
+  const key = KEYS.find((each) => word.toLowerCase().startsWith(`${each}:`));
+  const part = plain(key === undefined ? word : word.slice(key.length + 1));
+  const options =
+    key === undefined
+      ? keysFor().filter((option) => option.text.startsWith(part))
+      : valuesFor(key, known).filter((option) => {
+          return option.text !== word && plain(option.text.slice(key.length + 1)).includes(part);
+        });
+  return {
+    options: options.slice(0, MOST),
+    more: Math.max(0, options.length - MOST),
+    from: caret - word.length,
+  };
 }
+
+const plain = (text: string): string => text.toLowerCase().replaceAll('"', '');
 
 /** The text with an option in place of the word, and where the caret goes. */
 export function complete(

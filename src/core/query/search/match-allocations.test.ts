@@ -157,7 +157,7 @@ describe('a drawn trace', () => {
     expect(matchAllocations(CONTEXT, 'forward -size>4MiB stream:7', undefined).terms).toEqual([
       { text: 'forward', count: 2, note: undefined },
       { text: '-size>4MiB', count: 3, note: undefined },
-      { text: 'stream:7', count: 0, note: 'There is no stream 7; this device has 0, 0x1.' },
+      { text: 'stream:7', count: 0, note: 'There is no stream 7, only 0, 0x1.' },
     ]);
     const noteOf = (search: string) => matchAllocations(CONTEXT, search, undefined).terms[0].note;
     expect(noteOf('phase:other')).toBe('This device has no annotation "other".');

@@ -73,7 +73,7 @@ export function streamMask(
     const known = streams.map(streamText).join(', ');
     return {
       mask: new Uint8Array(length),
-      note: `There is no stream ${wanted}; this device has ${known === '' ? 'none' : known}.`,
+      note: `There is no stream ${wanted}${known === '' ? '' : `, only ${known}`}.`,
     };
   }
   return { mask: maskOf(length, (id) => stream[id] === position), note: undefined };

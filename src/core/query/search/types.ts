@@ -79,7 +79,7 @@ export interface ParsedSearch {
 export interface TermMatches {
   readonly text: string;
   readonly count: number;
-  /** Why it matches nothing, where that can be said: 'No stream 7; there are 0 and 0x55d0c0de.' */
+  /** Why it matches nothing, where that can be said: 'There is no stream 7, only 0.' */
   readonly note: string | undefined;
 }
 

@@ -1,0 +1,114 @@
+import { expect, test } from '@playwright/test';
+import { idle, openCapture } from './viewer.ts';
+
+test.describe('search', () => {
+  test('counts as it is typed, selects match after match, and is in the link', async ({ page }) => {
+    await openCapture(page, 'train_gpt_small.pickle.gz');
+    await page.keyboard.press('/');
+    const box = page.getByTestId('search');
+    await expect(box).toBeFocused();
+    await page.keyboard.type('lm_loss size>60MiB');
+    await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the peak');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('search')).toContainText('1 of 12');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('search')).toContainText('2 of 12');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.press('Shift+Enter');
+    await expect(page.getByRole('search')).toContainText('12 of 12');
+    await expect(page.getByText('62.50 MiB').first()).toBeVisible();
+    await page.getByRole('button', { name: 'Only matches' }).click();
+    const link = page.url();
+    expect(decodeURIComponent(link)).toMatch(/select=b[0-9a-f]+_\d+/);
+
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await expect(box).toHaveValue('');
+    await page.goBack();
+    await expect(box).toHaveValue('lm_loss size>60MiB');
+    expect(page.url()).toBe(link);
+    await box.focus();
+    await page.keyboard.press('Escape');
+    await expect(box).toHaveValue('');
+    await page.keyboard.press('Escape');
+    await expect(box).not.toBeFocused();
+  });
+
+  test('completes terms, and says in place what is wrong with one', async ({ page }) => {
+    await openCapture(page, 'train_annotated.pickle.gz');
+    const box = page.getByTestId('search');
+    await box.focus();
+    const options = page.getByRole('option');
+    await expect(options.filter({ hasText: 'size>' })).toBeVisible();
+    await box.pressSequentially('sta');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    await expect(box).toHaveValue('state:');
+    await options.filter({ hasText: 'state:live' }).click();
+    await expect(box).toHaveValue('state:live ');
+    await box.pressSequentially('-phase:for');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect(box).toHaveValue('state:live -phase:"## forward ##" ');
+    await expect(box).toHaveAttribute('aria-invalid', 'false');
+
+    await box.fill('forward /a(b/');
+    await expect(page.getByText('missing closing )')).toBeVisible();
+    await expect(page.getByRole('search').locator('mark')).toHaveText('(');
+    await expect(box).toHaveAttribute('aria-invalid', 'true');
+    // Linear time whatever the pattern: this one would keep the browser's own expressions busy for years.
+    await box.fill('/(([a-z]+)+)+!/');
+    await expect(page.getByRole('search')).toContainText('no match');
+  });
+});
+
+test.describe('allocations', () => {
+  test('are sorted, selected, and shown in the timeline', async ({ page }) => {
+    await openCapture(page, 'train_gpt_small.pickle.gz');
+    await page.getByRole('button', { name: 'Allocations' }).click();
+    const table = page.getByRole('grid', { name: 'Allocations' });
+    await expect(page.getByText('3,852 allocations')).toBeVisible();
+    await expect(table.getByRole('row').nth(1)).toContainText('62.50 MiB');
+    await table.getByRole('button', { name: 'Start' }).click();
+    await expect(table.getByRole('columnheader', { name: 'Start' })).toHaveAttribute(
+      'aria-sort',
+      'ascending',
+    );
+    expect(page.url()).toContain('sort=start');
+
+    await table.focus();
+    await page.keyboard.press('End');
+    await idle(page);
+    await page.keyboard.press('Space');
+    const last = table.getByRole('row', { selected: true });
+    await expect(last).toHaveAttribute('aria-rowindex', '3853');
+    const label = await last.getByText(/^b[0-9a-f]+_\d+$/).textContent();
+    await expect(page.getByTestId('details')).toContainText(String(label));
+    await page.keyboard.press('Enter');
+    await expect(page.getByTestId('timeline')).toBeVisible();
+
+    // What is selected elsewhere is in sight when one comes back.
+    await page.goBack();
+    await idle(page);
+    await expect(last).toBeInViewport();
+  });
+
+  test('by site: Enter lists all of one, and nothing found says why', async ({ page }) => {
+    await openCapture(page, 'oom_fragmented.pickle.gz');
+    await page.getByRole('button', { name: 'Allocations' }).click();
+    await page.getByRole('button', { name: 'By site' }).click();
+    const sites = page.getByRole('grid', { name: 'Sites' });
+    await expect(page.getByText('2 sites')).toBeVisible();
+    await expect(sites.getByRole('row').nth(1)).toContainText('scenarios.py:322');
+    await sites.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect(page.getByText('1,745 of 2,035 allocations')).toBeVisible();
+    await expect(page.getByTestId('search')).toHaveValue(/^site:b[0-9a-f]+_\d+$/);
+
+    await page.getByTestId('search').fill('stream:7');
+    const empty = page.getByRole('region', { name: 'Allocations' });
+    await expect(empty).toContainText('There is no stream 7, only 0.');
+    await empty.getByRole('button', { name: 'Clear the search' }).click();
+    await expect(page.getByText('2,035 allocations')).toBeVisible();
+  });
+});
