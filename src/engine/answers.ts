@@ -1,4 +1,5 @@
 /** All questions that the page can ask about a device. One line each here for a feature of answers/. */
+import { type AddressQueries, addressAnswers } from './answers/addresses.ts';
 import { type AllocationQueries, allocationAnswers } from './answers/allocation.ts';
 import { type AllocationListQueries, allocationListAnswers } from './answers/allocations.ts';
 import { type EventQueries, eventAnswers } from './answers/events.ts';
@@ -12,7 +13,8 @@ import { type TimelineQueries, timelineAnswers } from './answers/timeline.ts';
 import type { Answers } from './queries.ts';
 
 export interface DeviceQueries
-  extends AllocationQueries,
+  extends AddressQueries,
+    AllocationQueries,
     AllocationListQueries,
     EventQueries,
     FlameQueries,
@@ -24,6 +26,7 @@ export interface DeviceQueries
     TimelineQueries {}
 
 export const ANSWERS: Answers<DeviceQueries> = {
+  ...addressAnswers,
   ...allocationAnswers,
   ...allocationListAnswers,
   ...eventAnswers,

@@ -32,6 +32,7 @@ function plainFree({ segmentSpans, allocations }: Replay, state: number) {
   let freeBytes = 0;
   let largestBytes = 0;
   let run = 0;
+  let ranges = 0;
   pieces.forEach((row, i) => {
     const { address, sizeBytes, isExpandable, stream, pool, isSmall } = segmentSpans;
     const before = pieces[i - 1];
@@ -48,12 +49,13 @@ function plainFree({ segmentSpans, allocations }: Replay, state: number) {
       used.fill(1, Math.max(0, from), Math.max(0, from + allocations.sizeBytes[id] / 512));
     }
     for (const page of used) {
+      if (page === 0 && run === 0) ranges++;
       run = page === 0 ? run + 512 : 0;
       if (page === 0) freeBytes += 512;
       largestBytes = Math.max(largestBytes, run);
     }
   });
-  return { freeBytes, largestBytes };
+  return { freeBytes, largestBytes, ranges };
 }
 
 describe('free memory', () => {

@@ -16,6 +16,8 @@ import { type ColumnAxis, columnRanges } from './columns.ts';
 export interface FreeMemory {
   readonly freeBytes: number;
   readonly largestBytes: number;
+  /** Unbroken free ranges. */
+  readonly ranges: number;
 }
 
 /** One value a column, NaN outside of the trace; at the very states that the map draws. */
@@ -46,11 +48,13 @@ export class FreeSweep {
     const { from, to, count } = this.#live;
     let freeBytes = 0;
     let largestBytes = 0;
+    let ranges = 0;
     eachGap(this.#ranges, from, to, count, (low, high) => {
       freeBytes += high - low;
       largestBytes = Math.max(largestBytes, high - low);
+      ranges++;
     });
-    return { freeBytes, largestBytes };
+    return { freeBytes, largestBytes, ranges };
   }
 
   #moveSegments(state: EventIndex): void {

@@ -77,6 +77,6 @@ export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
   hit(place: PlotPlace): Promise<PlotHit | undefined>;
   /** What Enter pins at a state; undefined where nothing is. */
   newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
-  /** A click or a key went to this place; undefined when all is unpinned. */
-  pinned?(place: PlotPlace | undefined): void;
+  /** A click or a key went to this place, and to what is there; undefined when all is unpinned. */
+  pinned?(place: PlotPlace | undefined, hit?: PlotHit): void;
 }

@@ -110,7 +110,7 @@ function elementsOf(refs: PlotRefs) {
 }
 
 /** The worker fails only when it has died; that is told like a failed opening. */
-function useFailureReport({ file }: SessionInfo): (error: unknown) => void {
+export function useFailureReport({ file }: SessionInfo): (error: unknown) => void {
   const { session } = useStores();
   return useCallback(
     (error: unknown) => {

@@ -1,0 +1,54 @@
+/** What the address map keeps of a device between questions. */
+import type { FreeColumns } from '../../core/timeline/address-free.ts';
+import { type AddressIndex, buildAddressIndex } from '../../core/timeline/address-index.ts';
+import { type AddressFrame, AddressPainter } from '../../core/timeline/address-job.ts';
+import { TimelinePainter } from '../../core/timeline/frame-job.ts';
+import { buildSegmentIndex, classesOfSegments } from '../../core/timeline/segment-index.ts';
+import { type SegmentLives, segmentLives } from '../../core/timeline/segment-lives.ts';
+import type { TimelineIndex } from '../../core/timeline/timeline-index.ts';
+import type { TimelineFrame } from '../../core/timeline/types.ts';
+import { DimmedClasses } from '../dimmed-classes.ts';
+import { FrameQueue, type FrameQueueClock } from '../frame-queue.ts';
+import type { OpenDevice } from '../open-device.ts';
+import { createYield } from '../yield-task.ts';
+
+const newClock = (): FrameQueueClock => {
+  return { now: () => performance.now(), yieldTask: createYield() };
+};
+
+export const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLives =>
+  segmentLives(replay.segmentSpans, trace.events);
+
+export const addressIndexOf = (device: OpenDevice): AddressIndex =>
+  buildAddressIndex(device.index, device.once(livesOf));
+
+export interface AddressFrames {
+  readonly painter: AddressPainter;
+  readonly queue: FrameQueue<AddressFrame>;
+}
+
+export function addressFramesOf(device: OpenDevice): AddressFrames {
+  const painter = new AddressPainter(device.once(addressIndexOf));
+  return { painter, queue: new FrameQueue(newClock()) };
+}
+
+export const freeQueueOf = (): FrameQueue<FreeColumns> => new FrameQueue(newClock());
+
+export interface SegmentFrames {
+  readonly index: TimelineIndex;
+  readonly classOf: Uint8Array;
+  readonly painter: TimelinePainter;
+  readonly queue: FrameQueue<TimelineFrame>;
+}
+
+export function segmentFramesOf(device: OpenDevice): SegmentFrames {
+  const { replay, trace } = device.context;
+  const { length, timeUs } = trace.events;
+  const lives = device.once(livesOf);
+  const index = buildSegmentIndex(lives, replay, length, timeUs);
+  const isPrivate = (pool: number) => trace.pools[pool]?.id.some((part) => part !== 0) ?? false;
+  const classOf = classesOfSegments(lives, isPrivate);
+  return { index, classOf, painter: new TimelinePainter(index), queue: new FrameQueue(newClock()) };
+}
+
+export const newDimmedClasses = (): DimmedClasses => new DimmedClasses();

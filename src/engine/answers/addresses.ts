@@ -1,0 +1,175 @@
+/** The address map and the segments over time: pictures of both, and what lies under a pixel. */
+import type { AllocationIndex } from '../../core/replay/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { AddressPalette } from '../../core/timeline/address-colors.ts';
+import {
+  type FreeColumns,
+  FreeJob,
+  type FreeMemory,
+  FreeSweep,
+} from '../../core/timeline/address-free.ts';
+import type { AddressBand, AddressFrame } from '../../core/timeline/address-job.ts';
+import type { ByteRange } from '../../core/timeline/address-ranges.ts';
+import { type AddressSlots, addressSlots } from '../../core/timeline/address-slots.ts';
+import {
+  type AddressHit,
+  addressHit,
+  allocationBands,
+  newestBlock,
+  type SegmentUse,
+  segmentUse,
+} from '../../core/timeline/address-words.ts';
+import type { ColumnAxis } from '../../core/timeline/columns.ts';
+import { type SegmentFacts, segmentFacts } from '../../core/timeline/segment-facts.ts';
+import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
+import { stackHits } from '../../core/timeline/stack-hits.ts';
+import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/timeline/types.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+import {
+  addressFramesOf,
+  addressIndexOf,
+  freeQueueOf,
+  livesOf,
+  newDimmedClasses,
+  segmentFramesOf,
+} from './address-frames.ts';
+
+/** The map's colours, and one for what a search does not match. */
+export interface DimmablePalette extends AddressPalette {
+  readonly dim: number;
+}
+
+export interface AddressFrameRequest extends DeviceRequest {
+  /** y in bytes of the packed addresses, see address-layout.ts. */
+  readonly viewport: Viewport;
+  readonly colorBy: ColorBy;
+  readonly palette: DimmablePalette;
+  /** Allocation to draw highlighted, -1 for none. */
+  readonly selected: AllocationIndex;
+  /** Rectangles to draw highlighted beside it: a segment, a finding's evidence. */
+  readonly highlight: readonly AddressBand[];
+  /** What it does not match is dimmed; '' matches all. */
+  readonly search: string;
+  /** The state that `search` speaks of; undefined: the end. */
+  readonly cursor: EventIndex | undefined;
+}
+
+export interface SegmentFrameRequest extends DeviceRequest {
+  readonly viewport: Viewport;
+  /** Classes are SEGMENT_CLASSES. */
+  readonly palette: Palette;
+  /** Segment to draw highlighted, -1 for none. */
+  readonly selected: SegmentLife;
+}
+
+export interface PlaceRequest extends DeviceRequest {
+  readonly state: EventIndex;
+  /** From a pixel's lower to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+/** Under a pixel of the segments over time. */
+export interface SegmentHit {
+  /** Segments that overlap the pixel, and their bytes. */
+  readonly count: number;
+  readonly totalBytes: number;
+  /** The one that covers most of it, and the bytes below it in the stack. */
+  readonly main: SegmentFacts;
+  readonly bottomBytes: number;
+}
+
+export interface AddressQueries {
+  readonly addressSlots: Query<DeviceRequest, AddressSlots>;
+  /** Newest wins, as with frames of the timeline. */
+  readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
+  readonly addressHit: Query<PlaceRequest, AddressHit>;
+  /** Where the newest of the live blocks is: bytes of the packed addresses. */
+  readonly newestAddress: Query<
+    DeviceRequest & { readonly state: EventIndex },
+    ByteRange | undefined
+  >;
+  /** All that is free in reserved memory at one state. */
+  readonly freeMemory: Query<DeviceRequest & { readonly state: EventIndex }, FreeMemory>;
+  /** Newest wins. Whatever y shows, it speaks of all addresses. */
+  readonly freeColumns: Query<DeviceRequest & { readonly columns: ColumnAxis }, FreeColumns>;
+  /** Newest wins. The line 'reservedBytes' is the top of the stack. */
+  readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
+  readonly segmentHitOverTime: Query<PlaceRequest, SegmentHit | undefined>;
+  readonly segmentUse: Query<
+    DeviceRequest & { readonly segment: SegmentLife; readonly state: EventIndex },
+    SegmentUse
+  >;
+}
+
+export const addressAnswers: Answers<AddressQueries> = {
+  addressSlots(device) {
+    const { classOf } = device.once(segmentFramesOf);
+    return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);
+  },
+
+  async addressFrame(device, request, { signal }) {
+    const { painter, queue } = device.once(addressFramesOf);
+    const { viewport } = request;
+    const { classOf, palette } = colorsOf(device, request);
+    const selected = allocationBands(device.once(addressIndexOf), request.selected);
+    const bands = [...request.highlight, ...selected];
+    const create = () => painter.begin({ viewport, classOf, palette, bands });
+    const frame = await queue.request(create, signal);
+    return transferring(frame, [frame.pixels, frame.states]);
+  },
+
+  addressHit(device, { state, bytesFrom, bytesTo }) {
+    const range = { from: bytesFrom, to: bytesTo };
+    return addressHit(device.context, device.once(addressIndexOf), state, range);
+  },
+
+  newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
+
+  freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
+
+  async freeColumns(device, { columns }, { signal }) {
+    const index = device.once(addressIndexOf);
+    const create = () => new FreeJob(index, columns);
+    const found = await device.once(freeQueueOf).request(create, signal);
+    return transferring(found, [found.states, found.freeBytes, found.largestBytes]);
+  },
+
+  async segmentFrame(device, { viewport, palette, selected }, { signal }) {
+    const { painter, queue, classOf } = device.once(segmentFramesOf);
+    const create = () => painter.begin({ viewport, classOf, palette, lines: [], selected });
+    const frame = await queue.request(create, signal);
+    return transferring(frame, [frame.pixels, frame.states]);
+  },
+
+  segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
+    const { index } = device.once(segmentFramesOf);
+    const hits = stackHits(index, state, bytesFrom, bytesTo);
+    if (hits.main < 0) return undefined;
+    return {
+      count: hits.ids.length,
+      totalBytes: hits.totalBytes,
+      main: segmentFacts(device.context, device.once(livesOf), hits.main),
+      bottomBytes: hits.mainBottomBytes,
+    };
+  },
+
+  segmentUse(device, { segment, state }) {
+    return segmentUse(device.context, device.once(addressIndexOf), segment, state);
+  },
+};
+
+function colorsOf(
+  device: OpenDevice,
+  { colorBy, palette, search, cursor }: AddressFrameRequest,
+): { readonly classOf: Uint8Array; readonly palette: AddressPalette } {
+  const { length } = palette.classes;
+  const classOf = device.classesBy(colorBy, length);
+  const { mask } = device.matches(search, cursor);
+  if (mask === undefined) return { classOf, palette };
+  const classes = Uint32Array.of(...palette.classes, palette.dim);
+  const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
+  return { classOf: dimmed, palette: { ...palette, classes } };
+}

@@ -1,0 +1,38 @@
+/** The colours of the address map that the timeline has no use for. */
+import type { ColorBy } from '../../core/timeline/types.ts';
+import type { DimmablePalette } from '../../engine/answers/addresses.ts';
+import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
+
+interface AddressColors {
+  /** Reserved and free: stands out from every block and from the background, and is calm in areas. */
+  readonly gap: string;
+  /** What a search does not match. */
+  readonly dim: string;
+}
+
+const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
+  dark: { gap: '#564a1c', dim: '#2a3038' },
+  light: { gap: '#ffeaa3', dim: '#e4e7ec' },
+};
+
+export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
+
+const palettes = new Map<string, DimmablePalette>();
+
+/** The same object for the same arguments, as paletteFor. */
+export function addressPaletteFor(theme: ThemeName, colorBy: ColorBy): DimmablePalette {
+  const key = `${theme} ${colorBy}`;
+  let palette = palettes.get(key);
+  if (palette === undefined) {
+    const { gap, dim } = COLORS[theme];
+    palette = {
+      ...paletteFor(theme, colorBy),
+      gap: toAbgr(gap),
+      dim: toAbgr(dim),
+      // Segments stand apart as tiles do, by what is behind them.
+      separator: toAbgr(plotColors(theme).background),
+    };
+    palettes.set(key, palette);
+  }
+  return palette;
+}

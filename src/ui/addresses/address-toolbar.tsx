@@ -1,0 +1,67 @@
+import type { RefObject } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { AddressSlots } from '../../core/timeline/address-slots.ts';
+import { ColorLegend } from '../legend/color-legend.tsx';
+import { ColorSelect } from '../legend/color-select.tsx';
+import { AxisSwitch } from '../plot/axis-switch.tsx';
+import { FitButton } from '../plot/fit-button.tsx';
+import type { PlotPlace } from '../plot/plot-source.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import { addressColors } from './address-palette.ts';
+import { FreeFacts } from './free-facts.tsx';
+import { freeColors } from './free-strip.ts';
+import { PinnedAddress } from './pinned-address.tsx';
+import { SlotKinds } from './slot-kinds.tsx';
+
+interface AddressToolbarProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly slots: AddressSlots;
+  /** What was clicked. */
+  readonly place: PlotPlace | undefined;
+  readonly readout: RefObject<HTMLDivElement | null>;
+  readonly onFit: () => void;
+}
+
+/** How the map is drawn, what its colours mean, and how much is free. */
+export function AddressToolbar(props: AddressToolbarProps) {
+  const { info, device, slots, place, readout, onFit } = props;
+  return (
+    <div className="plot-toolbar">
+      <div className="toolbar-row" ref={readout}>
+        <AxisSwitch device={device} />
+        <FitButton onFit={onFit} />
+        <ColorSelect info={info} device={device} />
+        <SlotKinds slots={slots} />
+        <span className="event-readout" data-readout="event" />
+      </div>
+      <div className="free-row">
+        <FreeFacts info={info} device={device} />
+        <FreeLegend />
+      </div>
+      <PinnedAddress info={info} device={device} slots={slots} place={place} />
+      <ColorLegend info={info} device={device} />
+    </div>
+  );
+}
+
+function FreeLegend() {
+  const theme = useTheme();
+  const { free, largest } = freeColors(theme);
+  return (
+    <ul className="free-legend" aria-label="Free memory">
+      <Entry color={addressColors(theme).gap} label="reserved, free" />
+      <Entry color={largest} label="largest range" />
+      <Entry color={free} label="all that is free" />
+    </ul>
+  );
+}
+
+function Entry({ color, label }: { readonly color: string; readonly label: string }) {
+  return (
+    <li>
+      <span className="free-swatch" style={{ background: color }} aria-hidden />
+      {label}
+    </li>
+  );
+}

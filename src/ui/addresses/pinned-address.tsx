@@ -1,0 +1,54 @@
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { AddressSlots } from '../../core/timeline/address-slots.ts';
+import type { PlaceRequest } from '../../engine/answers/addresses.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import type { PlotPlace } from '../plot/plot-source.ts';
+import { lifeText, segmentKindText } from '../segments/segment-content.ts';
+import { addressText } from './address-content.ts';
+
+interface PinnedAddressProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly slots: AddressSlots;
+  /** What was clicked; undefined for nothing. */
+  readonly place: PlotPlace | undefined;
+}
+
+const askHit = (session: SessionApi, question: PlaceRequest) => session.addressHit(question);
+
+/** The gap and the segment of the place that was clicked; of its allocation the details tell. */
+export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps) {
+  const question = place && { device: device.index, ...place };
+  const { value, failure } = useAnswer(askHit, question, info);
+  if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
+  if (place === undefined || value === undefined) {
+    return <p className="pinned-address">Click a block or a gap to pin what is there.</p>;
+  }
+  const { block, gap, segment } = value;
+  return (
+    <p className="pinned-address" aria-live="polite">
+      Event {formatCount(place.state)}:{' '}
+      {block !== undefined && (
+        <>
+          <b>{formatBytes(block.blockBytes)}</b> block <code>{block.label}</code>{' '}
+        </>
+      )}
+      {block === undefined && gap !== undefined && (
+        <>
+          <b title={formatExactBytes(gap.to - gap.from)}>{formatBytes(gap.to - gap.from)}</b> free
+          at <code>{addressText(slots.slots, gap.from)}</code>{' '}
+        </>
+      )}
+      {segment === undefined ? (
+        'not reserved'
+      ) : (
+        <>
+          in <code>{segment.label}</code>, {formatBytes(segment.sizeBytes)}{' '}
+          {segmentKindText(segment)}, stream {segment.stream}, {lifeText(segment)}
+        </>
+      )}
+    </p>
+  );
+}

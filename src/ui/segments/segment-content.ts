@@ -1,0 +1,35 @@
+/** Segments in a few words. */
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { NEVER } from '../../core/replay/types.ts';
+import type { SegmentFacts } from '../../core/timeline/segment-facts.ts';
+import type { SegmentHit } from '../../engine/answers/addresses.ts';
+import { absenceText, frameText } from '../details/stack-text.ts';
+import type { TooltipContent } from '../plot/tooltip-content.ts';
+
+/** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */
+export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFacts): string {
+  const what = isExpandable ? 'expandable piece' : 'segment';
+  return privatePool === undefined
+    ? `${what} of the ${pool} pool`
+    : `${what} of private pool ${privatePool}`;
+}
+
+/** 'events 12 to 3,400, 1.2 s'; what lies outside of the trace is said to. */
+export function lifeText({ startEvent, endEvent, startUs, endUs }: SegmentFacts): string {
+  const from = startEvent < 0 ? 'since before the trace' : `from event ${formatCount(startEvent)}`;
+  const to = endEvent === NEVER ? 'still there at the end' : `to event ${formatCount(endEvent)}`;
+  const duration = endUs - startUs;
+  return `${from}, ${to}${Number.isNaN(duration) ? '' : `, ${formatDurationUs(duration)}`}`;
+}
+
+export function segmentContent({ main, count, totalBytes }: SegmentHit): TooltipContent {
+  const place =
+    main.topFrame === undefined ? absenceText(main.stack.kind) : frameText(main.topFrame);
+  const lines = [place, segmentKindText(main), lifeText(main)];
+  if (count === 1) return { title: formatBytes(main.sizeBytes), label: main.label, lines };
+  return {
+    title: `${formatCount(count)} segments, ${formatBytes(totalBytes)} here`,
+    label: '',
+    lines: [`largest: ${formatBytes(main.sizeBytes)} ${main.label}`, ...lines],
+  };
+}

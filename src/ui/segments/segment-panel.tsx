@@ -1,0 +1,109 @@
+import type { ReactNode } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { addTerm } from '../../core/query/search/write-terms.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { SegmentUse } from '../../core/timeline/address-words.ts';
+import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
+import { StackList } from '../details/stack-list.tsx';
+import { lifeText, segmentKindText } from './segment-content.ts';
+
+interface SegmentPanelProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  /** -1 for none. */
+  readonly segment: SegmentLife;
+}
+
+interface UseQuestion {
+  readonly device: number;
+  readonly segment: SegmentLife;
+  readonly state: EventIndex;
+}
+
+const askUse = (session: SessionApi, question: UseQuestion) => session.segmentUse(question);
+
+/** What the pinned segment is, what it holds at the cursor, who made it and who gave it back. */
+export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
+  const cursor = useView((view) => view.cursor);
+  const state = Math.min(cursor ?? device.events - 1, device.events - 1);
+  const question = segment < 0 ? undefined : { device: device.index, segment, state };
+  const { value, failure } = useAnswer(askUse, question, info);
+  if (failure !== undefined) {
+    return (
+      <section className="segment-panel" aria-label="Segment" role="alert">
+        The segment cannot be read: {failure}
+      </section>
+    );
+  }
+  if (question === undefined || value === undefined) {
+    return (
+      <section className="segment-panel" aria-label="Segment">
+        <p className="dim">
+          Click a segment to see how large it is, what it holds and which line made it.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section className="segment-panel" aria-label="Segment">
+      <SegmentFactList found={value} state={state} />
+      <div className="segment-stack">
+        <h2 className="details-heading">Made by</h2>
+        <StackList stack={value.facts.stack} />
+      </div>
+      {value.facts.releaseStack !== undefined && (
+        <div className="segment-stack">
+          <h2 className="details-heading">Given back by</h2>
+          <StackList stack={value.facts.releaseStack} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface SegmentFactListProps {
+  readonly found: SegmentUse;
+  readonly state: EventIndex;
+}
+
+function SegmentFactList({ found, state }: SegmentFactListProps) {
+  const { view } = useStores();
+  const { facts, use } = found;
+  const filter = () => view.commit({ search: addTerm(view.getState().view.search, facts.label) });
+  return (
+    <div className="segment-facts">
+      <p>
+        <strong title={formatExactBytes(facts.sizeBytes)}>{formatBytes(facts.sizeBytes)}</strong>{' '}
+        <code>{facts.label}</code>
+      </p>
+      <dl className="details-facts">
+        <Fact term="What">{segmentKindText(facts)}</Fact>
+        <Fact term="Stream">{facts.stream}</Fact>
+        <Fact term="Reserved">{lifeText(facts)}</Fact>
+        <Fact term={`At event ${formatCount(state)}`}>
+          {use === undefined
+            ? 'not reserved'
+            : `${formatBytes(use.usedBytes)} used by ${formatCount(use.blocks)} ${
+                use.blocks === 1 ? 'block' : 'blocks'
+              }; largest free range ${formatBytes(use.largestFreeBytes)}`}
+        </Fact>
+      </dl>
+      <button type="button" className="button" onClick={filter}>
+        Show its blocks in all views
+      </button>
+    </div>
+  );
+}
+
+function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
