@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture } from './viewer.ts';
+
+async function openEvents(page: Page, capture: string): Promise<void> {
+  await openCapture(page, capture);
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'Events' }).click();
+  await expect(tableOf(page)).toBeVisible();
+  await idle(page);
+}
+
+const viewOf = (page: Page) => page.getByRole('region', { name: 'Events' });
+const tableOf = (page: Page) => page.getByRole('grid', { name: 'Events' });
+const rowOf = (page: Page, event: number) =>
+  tableOf(page).locator(`[aria-rowindex="${event + 2}"]`);
+const detailsOf = (page: Page) => page.getByRole('region', { name: 'Event', exact: true });
+
+test('goes to an event by its number, and to its other end', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  await expect(viewOf(page).getByText('6,302 events')).toBeVisible();
+  await page.keyboard.press('g');
+  await page.keyboard.type('6195');
+  await page.keyboard.press('Enter');
+  const oom = rowOf(page, 6195);
+  await expect(oom).toContainText('oom');
+  await expect(oom).toContainText('379.75 MiB');
+  await expect(oom).toHaveAttribute('aria-current', 'true');
+  await expect(detailsOf(page)).toContainText('398,194,176 bytes');
+  await expect(page).toHaveURL(/at=6195/);
+  // The alloc before it, by keys alone, and to its free.
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await expect(rowOf(page, 6194)).toHaveAttribute('aria-current', 'true');
+  await expect(rowOf(page, 6194)).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('l');
+  await expect(rowOf(page, 6196)).toHaveAttribute('aria-current', 'true');
+  await expect(rowOf(page, 6196)).toContainText('free_requested');
+  await page.goBack();
+  await expect(rowOf(page, 6194)).toHaveAttribute('aria-current', 'true');
+});
+
+test('filters by action, size and search, and says how many are left', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  await page.getByRole('button', { name: /^segment_alloc/ }).click();
+  await expect(viewOf(page).getByText('109 of 6,302 events')).toBeVisible();
+  await page.getByLabel('Smallest size').fill('300MiB');
+  await expect(viewOf(page).getByText(/^\d of 6,302 events|^\d\d of 6,302 events/)).toBeVisible();
+  await page.getByLabel('Smallest size').fill('much');
+  await expect(page.getByLabel('Smallest size')).toHaveAttribute('aria-invalid', 'true');
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
+  await page.getByTestId('search').fill('size>1TiB');
+  await page.keyboard.press('Enter');
+  await expect(viewOf(page).getByText('No event passes')).toBeVisible();
+  await viewOf(page).getByRole('button', { name: 'Clear the search' }).click();
+  await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
+});
+
+test('follows the cursor, and reaches the last row', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('o');
+  await expect(rowOf(page, 6195)).toBeVisible();
+  await tableOf(page).focus();
+  await page.keyboard.press('End');
+  await expect(rowOf(page, 6301)).toBeVisible();
+  await page.keyboard.press('c');
+  await expect(rowOf(page, 6195)).toBeVisible();
+});
+
+test('saves what is listed as CSV', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  await page.getByRole('button', { name: /^oom/ }).click();
+  await expect(viewOf(page).getByText('1 of 6,302 events')).toBeVisible();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trimEnd()
+    .split('\r\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/^event,action,time_us,/);
+  expect(lines[1]).toMatch(/^6195,oom,\d+,,398194176,0,/);
+});
+
+test('passes axe', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('o');
+  await expect(rowOf(page, 6195)).toBeVisible();
+  const { violations } = await new AxeBuilder({ page }).include('.events-view').analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+});
