@@ -67,14 +67,14 @@ describe('paths', () => {
     const paths = layout.levels.flat().map((box) => layout.pathOf(box));
     expect(new Set(paths).size).toBe(paths.length);
     for (const box of layout.levels.flat()) {
-      expect(layout.boxOfPath(layout.pathOf(box) ?? '')).toBe(box);
+      expect(layout.boxOfPath(layout.pathOf(box) ?? 'none')).toBe(box);
     }
     const deep = layout.levels[6][0];
     const root = layout.pathOf(deep);
     const zoomed = new FlameLayout(flameGraphOf(context, options, { root }));
     expect(boxLabel(zoomed, 0)).toBe(boxLabel(layout, deep));
     for (const box of zoomed.levels.flat()) {
-      const path = zoomed.pathOf(box) ?? '';
+      const path = zoomed.pathOf(box) ?? 'none';
       expect(zoomed.boxOfPath(path)).toBe(box);
       expect(layout.boxOfPath(path)).toBeDefined();
     }
@@ -90,6 +90,9 @@ describe('paths', () => {
       expect(layout.pathOf(box)).toBeUndefined();
       expect(layout.zoomPathOf(box)).toBe(layout.pathOf(layout.graph.boxes.parent[box]));
     }
+    const [left] = layout.levels[3];
+    expect(layout.neighbour(left, 'ArrowRight')).toBe(left);
+    expect(layout.zoomPathOf(0)).toBeUndefined();
   });
 });
 

@@ -60,7 +60,7 @@ export class FlameLayout {
     return box !== undefined && (this.x0[box] ?? 1) <= x ? box : undefined;
   }
 
-  /** For `root` of the view; undefined for the whole, and for what was too small to see. */
+  /** '' for the whole; undefined for what was too small to see. */
   pathOf(box: BoxIndex): string | undefined {
     const { parent } = this.graph.boxes;
     const keys: string[] = [];
@@ -69,14 +69,14 @@ export class FlameLayout {
       if (key === undefined) return undefined;
       keys.push(key);
     }
-    const path = keys.reduceRight(pathTo, this.#rootPath());
-    return path === '' ? undefined : path;
+    return keys.reduceRight(pathTo, this.#rootPath());
   }
 
-  /** Where a click zooms: into the box; what was too small to see shows in its caller's. */
+  /** What a click zooms into, for `root` of the view; what was too small to see shows in its caller. */
   zoomPathOf(box: BoxIndex): string | undefined {
-    const isHidden = (this.graph.boxes.hidden[box] ?? 0) > 0;
-    return this.pathOf(isHidden ? (this.graph.boxes.parent[box] ?? 0) : box);
+    return (
+      this.pathOf(this.#isHidden(box) ? (this.graph.boxes.parent[box] ?? 0) : box) || undefined
+    );
   }
 
   /** The box that a path leads to; undefined where it is not among those that can be seen. */
@@ -103,13 +103,18 @@ export class FlameLayout {
     return [...trail.map(({ group }) => group), ...below.reverse()];
   }
 
-  /** Where an arrow key leads; the box itself where it leads nowhere. */
+  /** Where an arrow key leads, past what was too small to see; the box itself where nowhere. */
   neighbour(box: BoxIndex, key: ArrowKey): BoxIndex {
     if (key === 'ArrowUp') return Math.max(0, this.graph.boxes.parent[box] ?? 0);
-    if (key === 'ArrowDown') return this.#children[box]?.[0] ?? box;
-    const level = this.levels[this.level[box] ?? 0] ?? [];
-    const at = level.indexOf(box);
-    return level[at + (key === 'ArrowRight' ? 1 : -1)] ?? box;
+    const isDown = key === 'ArrowDown';
+    const level = isDown ? this.#children[box] : this.levels[this.level[box] ?? 0];
+    const visible = (level ?? []).filter((other) => !this.#isHidden(other));
+    if (isDown) return visible[0] ?? box;
+    return visible[visible.indexOf(box) + (key === 'ArrowRight' ? 1 : -1)] ?? box;
+  }
+
+  #isHidden(box: BoxIndex): boolean {
+    return (this.graph.boxes.hidden[box] ?? 0) > 0;
   }
 
   #rootPath(): string {
