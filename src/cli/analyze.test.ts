@@ -28,6 +28,23 @@ describe('vramscope analyze', () => {
   });
 });
 
+describe('what expandable segments would have come to', () => {
+  const SENTENCE = 'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB';
+
+  test.each([[[]], [['--json']], [['--markdown']]])(
+    '%j says it of fragmentation',
+    async (options) => {
+      const { out } = await cli(['analyze', 'fixtures/oom_fragmented.pickle.gz', ...options]);
+      expect(out.replace(/\s+/g, ' ')).toContain(SENTENCE);
+    },
+  );
+
+  test('other findings do not cite it', async () => {
+    const { out } = await cli(['analyze', LEAK]);
+    expect(out).not.toContain('Simulated');
+  });
+});
+
 describe('--fail-on', () => {
   test.each([
     ['growth', LEAK, 1],

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../core/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId } from '../../core/findings/types.ts';
+import { citeWhatIf } from '../../core/report/cite-what-if.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { findingsText } from '../../core/report/findings-text.ts';
@@ -46,7 +47,7 @@ export function analyzeCommand(io: CliIo): Command {
         allowPartial: options.partial === true,
       });
       const analyses = [];
-      for (const context of contexts) analyses.push(await analyse(context));
+      for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
       const report = buildFindings(file, snapshot.devices, analyses);
       io.writeOut(`${lines(report, options, io).join('\n')}\n`);
       const failing = options.failOn ?? [];

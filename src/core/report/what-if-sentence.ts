@@ -1,7 +1,12 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
 import { formatBytes, formatCount } from '../base/format.ts';
+import type { DetectorId } from '../findings/types.ts';
 import type { RecordedRun } from '../whatif/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
+
+/** The setting that findings cite, and the detectors whose findings it may mend. */
+export const CITED_SETTING = 'expandable_segments:True';
+export const CITING_DETECTORS: readonly DetectorId[] = ['fragmentation', 'oom'];
 
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms'>;
 

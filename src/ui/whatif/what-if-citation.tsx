@@ -2,6 +2,7 @@ import './what-if-citation.css';
 import { FlaskConical } from 'lucide-react';
 import type { DetectorId } from '../../core/findings/types.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
+import { CITED_SETTING, CITING_DETECTORS } from '../../core/report/what-if-sentence.ts';
 import { useStores } from '../../state/stores.ts';
 import { useWhatIfFigure } from './use-what-if-figure.ts';
 
@@ -12,15 +13,11 @@ interface WhatIfCitationProps {
   readonly isDue: boolean;
 }
 
-/** Findings that a setting of the allocator may mend, and the setting that mends most. */
-const CITING: readonly DetectorId[] = ['fragmentation', 'oom'];
-const SETTING = 'expandable_segments:True';
-
 /** What a finding would have come to under the one setting that mends most; nothing for other findings. */
 export function WhatIfCitation({ device, detector, isDue }: WhatIfCitationProps) {
   const { view } = useStores();
-  const isCiting = isDue && CITING.includes(detector);
-  const figure = useWhatIfFigure(device, isCiting ? SETTING : undefined);
+  const isCiting = isDue && CITING_DETECTORS.includes(detector);
+  const figure = useWhatIfFigure(device, isCiting ? CITED_SETTING : undefined);
   if (figure === undefined || figure.neededBytes === figure.recordedBytes) return undefined;
   return (
     <p className="what-if-citation">
