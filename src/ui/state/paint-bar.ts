@@ -5,6 +5,8 @@ export interface BarColors {
   /** By class. */
   readonly classes: readonly string[];
   readonly pending: string;
+  /** Of blocks that do not match the search, where only matches are wanted; else they are paler. */
+  readonly unmatched: string | undefined;
   /** Edges between blocks. */
   readonly edge: string;
   readonly selection: string;
@@ -21,7 +23,7 @@ interface Pixel {
 
 /** A block that fills only a part of its pixel is paler, but never so pale that it is not seen. */
 const FAINTEST = 0.35;
-const DIMMED = 0.14;
+const DIMMED = 0.2;
 /** Narrower blocks have no edge drawn: it would be all that is left of them. */
 const MIN_EDGED = 4;
 const HATCH = 5;
@@ -72,10 +74,10 @@ function paintRun(
   colors: BarColors,
 ): void {
   const { height } = context.canvas;
-  const color = isPending ? colors.pending : (colors.classes[classOf] ?? colors.pending);
+  const own = isPending ? colors.pending : (colors.classes[classOf] ?? colors.pending);
   const share = FAINTEST + (1 - FAINTEST) * (used / 255);
   context.globalAlpha = isMatch ? share : share * DIMMED;
-  context.fillStyle = color;
+  context.fillStyle = isMatch ? own : (colors.unmatched ?? own);
   if (isPending) hatch(context, x, width);
   else context.fillRect(x, 0, width, height);
   if (width >= MIN_EDGED) {

@@ -1,12 +1,11 @@
 import { formatExactBytes } from '../../core/base/format.ts';
 import type { SegmentRow } from '../../core/query/state/describe-state.ts';
 import type { SegmentBars } from '../../core/query/state/segment-bars.ts';
-import type { FrameView } from '../../core/query/types.ts';
 import { absenceText, fullPlace } from '../details/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
 import { BytesCell } from './segment-columns.tsx';
-import { ageText, eventCount, plural, usedText } from './state-words.ts';
+import { ageText, eventCount, plural, siteText, usedText } from './state-words.ts';
 
 /** Device pixels of a bar's height at a ratio of 1. */
 export const BAR_HEIGHT_PX = 18;
@@ -65,12 +64,6 @@ export function SegmentCells(props: SegmentCellsProps) {
       </td>
     </>
   );
-}
-
-/** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
-function siteText({ filename, line, name }: FrameView): string {
-  const file = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
-  return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
 }
 
 function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number): string {

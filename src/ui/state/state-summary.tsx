@@ -2,13 +2,14 @@ import { useState } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { PinSite, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
-import { absenceText, frameText, fullPlace } from '../details/stack-text.ts';
+import { absenceText, fullPlace } from '../details/stack-text.ts';
 import {
   keptSentences,
   oomSentence,
   plural,
   releaseSentence,
   roundingText,
+  siteText,
   usedText,
 } from './state-words.ts';
 
@@ -123,7 +124,7 @@ function PinButton({ site, onPick }: PinButtonProps) {
     >
       <span className="pin-bytes">{formatBytes(keptBytes)}</span>
       <span className="pin-frame">
-        {frame === undefined ? absenceText(stackKind) : frameText(frame)}
+        {frame === undefined ? absenceText(stackKind) : siteText(frame)}
       </span>
       <span className="dim">{plural(blocks, 'block')}</span>
     </button>

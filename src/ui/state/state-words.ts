@@ -4,7 +4,7 @@ import type { SegmentRow, StateOverview } from '../../core/query/state/describe-
 import type { CacheRelease } from '../../core/query/state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, FrameView } from '../../core/query/types.ts';
 
 /** 'Large pool', 'Private pool (1, 0), small, expandable' */
 export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {
@@ -110,4 +110,10 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
 
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
+export function siteText({ filename, line, name }: FrameView): string {
+  const file = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+  return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
 }

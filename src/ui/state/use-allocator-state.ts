@@ -35,13 +35,19 @@ export function useAllocatorState(
   const cursor = useView((view) => view.cursor);
   const colorBy = useView((view) => view.colorBy);
   const search = useView((view) => view.search);
+  const onlyMatches = useView((view) => view.onlyMatches);
   const theme = useTheme();
   const [places, setPlaces] = useState<readonly number[]>([]);
   const colors = useMemo((): BarColors => {
-    const { pending, background } = plotColors(theme);
-    const { ink } = plotStyle(theme);
-    return { classes: classColors(theme, colorBy), pending, edge: background, selection: ink };
-  }, [theme, colorBy]);
+    const { pending, background, thin } = plotColors(theme);
+    return {
+      classes: classColors(theme, colorBy),
+      pending,
+      unmatched: onlyMatches ? thin : undefined,
+      edge: background,
+      selection: plotStyle(theme).ink,
+    };
+  }, [theme, colorBy, onlyMatches]);
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
   const request: AllocatorStateRequest = {

@@ -3,7 +3,7 @@ import { isTextField } from '../app/use-shortcut.ts';
 import { onStateKey, type StateActions } from './state-keys.ts';
 
 /** Where arrows mean something else: what scrolls beside the view, what opens over it, what resizes. */
-const ELSEWHERE = 'aside, dialog, [popover], [role="separator"]';
+const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [role="tablist"]';
 
 /**
  * Listens to the view's keys, also while the focus is on a tab or in the bar above: arrows step
