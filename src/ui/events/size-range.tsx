@@ -9,21 +9,15 @@ interface SizeRangeProps {
 export function SizeRange({ settings, onChange }: SizeRangeProps) {
   return (
     <fieldset className="event-sizes" aria-label="Size">
-      <span className="dim" aria-hidden>
-        Size
-      </span>
       <SizeInput
         label="Smallest size"
-        placeholder="from"
+        placeholder="min size"
         value={settings.minSize}
         onChange={(minSize) => onChange({ minSize })}
       />
-      <span className="dim" aria-hidden>
-        –
-      </span>
       <SizeInput
         label="Largest size"
-        placeholder="to"
+        placeholder="max size"
         value={settings.maxSize}
         onChange={(maxSize) => onChange({ maxSize })}
       />

@@ -96,6 +96,17 @@ const ALLOCATIONS: HelpGroup = {
   ],
 };
 
+const EVENTS: HelpGroup = {
+  title: 'Events',
+  entries: [
+    { keys: ['↑', '↓'], does: 'Row above, below; Page Up, Page Down, Home and End' },
+    { keys: ['Enter'], does: 'Put the cursor there and select its allocation' },
+    { keys: ['L'], does: 'To the other end: from an alloc to its free and back' },
+    { keys: ['G'], does: 'Go to an event by its number' },
+    { keys: ['C'], does: 'Scroll to the cursor' },
+  ],
+};
+
 const ANYWHERE: HelpGroup = {
   title: 'Anywhere',
   entries: [{ keys: ['?'], does: 'This help' }],
@@ -133,6 +144,7 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
           <Group {...STATE} />
           <Group {...FLAME} />
           <Group {...SEARCH} />
+          <Group {...EVENTS} />
           <Group {...ALLOCATIONS} />
           <Group {...ANYWHERE} />
         </div>
