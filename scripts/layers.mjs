@@ -59,8 +59,9 @@ export const LAYERS = [
   },
   {
     folder: 'core/export',
-    does: 'what other programs read: folded stacks, speedscope',
+    does: 'what other programs read: CSV, Arrow, Perfetto, speedscope, folded stacks',
     imports: CORE_BELOW_FINDINGS,
+    packages: ['@uwdata/flechette'],
   },
   {
     folder: 'core/whatif',

@@ -3,6 +3,7 @@ import { type AddressQueries, addressAnswers } from './answers/addresses.ts';
 import { type AllocationQueries, allocationAnswers } from './answers/allocation.ts';
 import { type AllocationListQueries, allocationListAnswers } from './answers/allocations.ts';
 import { type EventQueries, eventAnswers } from './answers/events.ts';
+import { type ExportQueries, exportAnswers } from './answers/export.ts';
 import { type FlameQueries, flameAnswers } from './answers/flame.ts';
 import { type LegendQueries, legendAnswers } from './answers/legend.ts';
 import { type ReportQueries, reportAnswers } from './answers/report.ts';
@@ -17,6 +18,7 @@ export interface DeviceQueries
     AllocationQueries,
     AllocationListQueries,
     EventQueries,
+    ExportQueries,
     FlameQueries,
     LegendQueries,
     SearchQueries,
@@ -30,6 +32,7 @@ export const ANSWERS: Answers<DeviceQueries> = {
   ...allocationAnswers,
   ...allocationListAnswers,
   ...eventAnswers,
+  ...exportAnswers,
   ...flameAnswers,
   ...legendAnswers,
   ...searchAnswers,

@@ -3,9 +3,9 @@ import { NEVER } from '../../replay/types.ts';
 import type { FrameView } from '../types.ts';
 import type { AllocationRow, SiteRow } from './types.ts';
 
-type Cell = string | number | undefined;
+export type Cell = string | number | undefined;
 
-const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) => Cell>> = {
+export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) => Cell>> = {
   allocation: ({ label }) => label,
   block_bytes: ({ blockBytes }) => blockBytes,
   requested_bytes: ({ requestedBytes }) => requestedBytes,

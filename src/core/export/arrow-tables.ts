@@ -1,0 +1,131 @@
+/**
+ * Allocations and events as Arrow tables (IPC file format), for pandas, Polars and DuckDB:
+ * whole columns, each stack's text once.
+ */
+import {
+  bool,
+  type DataType,
+  dictionary,
+  float64,
+  int32,
+  tableFromArrays,
+  tableToIPC,
+  uint64,
+  utf8,
+} from '@uwdata/flechette';
+import { privatePoolText, streamText } from '../query/allocation-details.ts';
+import type { DeviceContext } from '../query/device-context.ts';
+import { noFrameText } from '../query/flame/flame-stacks.ts';
+import { stackKind } from '../query/stacks.ts';
+import { NEVER } from '../replay/types.ts';
+import { ACTION_NAMES, type Snapshot, TraceAction } from '../snapshot/tables.ts';
+
+interface ArrowColumn {
+  readonly type: DataType;
+  readonly values: unknown[] | Float64Array | Int32Array | BigUint64Array;
+}
+
+/**
+ * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
+ * trace), free_requested_event, end_event (null: never), stream, pool, is_small, stack.
+ */
+export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+  const { replay, snapshot, trace } = context;
+  const { allocations: a } = replay;
+  const event = (column: Int32Array) =>
+    Array.from(column, (value) => (value === NEVER ? undefined : value));
+  const stackOf = stackTexts(context);
+  return ipc({
+    address: { type: uint64(), values: addresses(a.address, a.length, snapshot) },
+    requested_bytes: { type: float64(), values: a.requestedBytes },
+    block_bytes: { type: float64(), values: a.sizeBytes },
+    start_event: { type: int32(), values: a.start },
+    free_requested_event: { type: int32(), values: event(a.freeRequested) },
+    end_event: { type: int32(), values: event(a.end) },
+    stream: { type: words(), values: streams(a.stream, context) },
+    pool: { type: words(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
+    is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
+    stack: {
+      type: words(),
+      values: Array.from(a.stack, (stack, id) => stackOf(stack, id < a.preexisting)),
+    },
+  });
+}
+
+/** Columns: action, time_us (NaN: not known), address, size_bytes, stream, allocated, reserved, stack. */
+export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+  const { replay, snapshot, trace } = context;
+  const { events } = trace;
+  const counter = (name: 'allocatedBytes' | 'reservedBytes') => {
+    const out = new Float64Array(events.length);
+    replay.fillCounter(name, 0, out);
+    return out;
+  };
+  const stackOf = stackTexts(context);
+  const actionOf = (action: number, event: number) =>
+    action === TraceAction.Unknown
+      ? (events.unknownActions.get(event) ?? 'unknown')
+      : ACTION_NAMES[action];
+  return ipc({
+    action: { type: words(), values: Array.from(events.action, actionOf) },
+    time_us: {
+      type: float64(),
+      values: events.timeUs ?? new Float64Array(events.length).fill(Number.NaN),
+    },
+    address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
+    size_bytes: { type: float64(), values: events.sizeBytes },
+    stream: { type: words(), values: streams(events.stream, context) },
+    allocated_bytes: { type: float64(), values: counter('allocatedBytes') },
+    reserved_bytes: { type: float64(), values: counter('reservedBytes') },
+    stack: { type: words(), values: Array.from(events.stack, (stack) => stackOf(stack, false)) },
+  });
+}
+
+const words = (): DataType => dictionary(utf8(), int32());
+
+function ipc(columns: Readonly<Record<string, ArrowColumn>>): Uint8Array<ArrayBuffer> {
+  const entries = Object.entries(columns);
+  const table = tableFromArrays(
+    Object.fromEntries(entries.map(([name, { values }]) => [name, values])),
+    { types: Object.fromEntries(entries.map(([name, { type }]) => [name, type])) },
+  );
+  const bytes = tableToIPC(table, { format: 'file' });
+  if (bytes === null) throw new Error('The Arrow table could not be written');
+  return new Uint8Array(bytes);
+}
+
+/** 64 bits: addresses of XPU and HIP reach beyond 2^53. */
+function addresses(keys: Float64Array, length: number, { addresses: space }: Snapshot) {
+  const out = new BigUint64Array(length);
+  for (let i = 0; i < length; i++) out[i] = space.toBigInt(keys[i]);
+  return out;
+}
+
+function streams(column: Uint16Array, { trace }: DeviceContext): string[] {
+  const texts = trace.streams.map(streamText);
+  return Array.from(column, (stream) => texts[stream] ?? '');
+}
+
+function poolText({ pools }: DeviceContext['trace'], pool: number): string {
+  return privatePoolText(pools[pool]) ?? 'default';
+}
+
+/** 'main (train.py:9);forward (model.py:5)', outermost first; why there is none in brackets. */
+function stackTexts({ snapshot, stacks }: DeviceContext) {
+  const known = new Map<number, string>();
+  return (stack: number, isFromBefore: boolean): string => {
+    const kind = stackKind(stack, isFromBefore);
+    if (kind !== 'recorded') return `[${noFrameText(kind)}]`;
+    let text = known.get(stack);
+    if (text === undefined) {
+      const frames: string[] = [];
+      for (let row = stack; row > 0; row = snapshot.stacks.parent[row]) {
+        const { name, filename, line } = stacks.frame(snapshot.stacks.frame[row]);
+        frames.push(`${name} (${filename}:${line})`.replaceAll(';', ':'));
+      }
+      text = frames.reverse().join(';');
+      known.set(stack, text);
+    }
+    return text;
+  };
+}

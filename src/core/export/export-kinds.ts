@@ -1,0 +1,24 @@
+/** The files that a device can be exported as; what makes them is fetched when one is asked for. */
+export const EXPORT_KINDS = [
+  'counters-csv',
+  'allocations-csv',
+  'events-csv',
+  'allocations-arrow',
+  'events-arrow',
+  'perfetto',
+] as const;
+export type ExportKind = (typeof EXPORT_KINDS)[number];
+
+export interface ExportFormat {
+  /** Of the file's name. */
+  readonly extension: string;
+  readonly mime: string;
+}
+
+export function exportFormat(kind: ExportKind): ExportFormat {
+  if (kind === 'perfetto') return { extension: 'perfetto.json', mime: 'application/json' };
+  const [table] = kind.split('-');
+  return kind.endsWith('csv')
+    ? { extension: `${table}.csv`, mime: 'text/csv' }
+    : { extension: `${table}.arrow`, mime: 'application/vnd.apache.arrow.file' };
+}

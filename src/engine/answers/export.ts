@@ -1,0 +1,42 @@
+/** A device as a file for other programs, put together in the worker. */
+import { LoadError } from '../../core/base/load-error.ts';
+import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { createYield } from '../yield-task.ts';
+
+export interface ExportRequest extends DeviceRequest {
+  readonly kind: ExportKind;
+}
+
+export interface ExportQueries {
+  /** Tells the bytes made so far. The browser may keep a Blob on disk: it can be larger than memory. */
+  readonly exportFile: Query<ExportRequest, Blob, number>;
+}
+
+/** Pieces to put together before messages are let in: some ten milliseconds of work. */
+const PIECES_AT_ONCE = 4;
+
+export const exportAnswers: Answers<ExportQueries> = {
+  async exportFile({ context }, { kind }, { signal, onProgress }) {
+    // With what makes them these are as large as all other questions together, and seldom asked.
+    const { exportFile } = await import('../../core/export/export-file.ts');
+    const yieldTask = createYield();
+    const parts: Blob[] = [];
+    let bytes = 0;
+    try {
+      for (const piece of exportFile(context, kind)) {
+        const part = new Blob([piece]);
+        parts.push(part);
+        bytes += part.size;
+        if (parts.length % PIECES_AT_ONCE > 0) continue;
+        onProgress(bytes);
+        await yieldTask();
+        signal.throwIfAborted();
+      }
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });
+    }
+    return new Blob(parts, { type: exportFormat(kind).mime });
+  },
+};
