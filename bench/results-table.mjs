@@ -20,6 +20,7 @@ const OPENING = {
   '2 GB': 'opens, linear in events',
 };
 const WHAT_IF = { '513 MB': '15 s' };
+const FINDINGS = { '513 MB': '3 s' };
 const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
 
 /** @param {any} results what run.mjs wrote */
@@ -40,11 +41,21 @@ export function resultsTable(results) {
 
 function pageRows({ name, page }) {
   if (page.failure) return [[`${name}: the page`, OPENING[name], `failed: ${page.failure}`]];
-  const { marks, restBytes, peakBytes, zoom, pan, longTasksMs, whatIf } = page;
+  const { marks, restBytes, peakBytes, zoomMeanwhile, zoom, pan, longTasksMs, whatIf } = page;
   const frames = ({ frames: count, p50Ms, p95Ms }) =>
     `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;
   return [
     [`${name}: file given → every allocation painted`, OPENING[name], seconds(marks.painted)],
+    [
+      `${name}: painted → every finding, while one zooms`,
+      FINDINGS[name] ?? '–',
+      shown(marks.analysed, (ms) => seconds(ms - marks.painted)),
+    ],
+    [
+      `${name}: a zoom frame meanwhile, input to pixels, p50 / p95`,
+      '– / 16 ms',
+      frames(zoomMeanwhile),
+    ],
     [
       `${name}: private memory of the tab, at rest / at its peak`,
       MEMORY[name] ?? '–',

@@ -1,7 +1,8 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
 import { upperBound } from '../base/binary-search.ts';
 import { formatBytes } from '../base/format.ts';
-import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import type { AllocationIndex } from '../replay/types.ts';
+import { type EventIndex, type FrameIndex, TraceAction } from '../snapshot/tables.ts';
 import { segmentsAt } from './address-state.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
 import { liveAt, sitePart, sumBySite } from './live-sites.ts';
@@ -14,6 +15,7 @@ import { placeOf } from './words.ts';
 /** OOMs told one by one; a program that catches and retries can have thousands. */
 const MAX_OOMS = 20;
 const TOP_SITES = 8;
+const TOP_LINES = 3;
 
 export function detectOom(study: Study): DetectorResult {
   const { replay } = study.input;
@@ -54,6 +56,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
   const who = inBackward
     ? 'Backward (autograd’s own thread, which has no Python stack)'
     : placeOf(where.frame);
+  const holders = verdict.cause === 'fragmented' ? '' : ` ${holdersText(study, live)}`;
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
   return {
@@ -61,8 +64,8 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
     kind: verdict.cause,
     severity: 'high',
     bytes: requestedBytes,
-    headline: verdict.headline,
-    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}`,
+    headline: `${verdict.headline}${holders}`,
+    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}${holders}`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },
@@ -88,6 +91,21 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
         : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
     fingerprint: fingerprint(study, 'oom', verdict.cause, events.stack[event]),
   };
+}
+
+/** Lines that allocated most of what is alive, whatever the stacks they were reached by. */
+function holdersText(study: Study, live: readonly AllocationIndex[]): string {
+  const sums = new Map<FrameIndex | undefined, number>();
+  for (const { stack, bytes } of sumBySite(study, live)) {
+    const frame = study.input.stacks.topUserFrame(stack);
+    sums.set(frame, (sums.get(frame) ?? 0) + bytes);
+  }
+  const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, TOP_LINES);
+  const texts = largest.map(([frame, bytes]) => {
+    const place = placeOf(frame === undefined ? undefined : study.input.stacks.frame(frame));
+    return `${formatBytes(bytes)} from ${place}`;
+  });
+  return `Most of what was alive: ${texts.join(', ')}.`;
 }
 
 /** Backward has no line; the last one before says at least which pass it was. */

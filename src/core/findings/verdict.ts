@@ -1,7 +1,8 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
+import { formatBytes } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
 import type { Check, Finding } from './types.ts';
-import { plural } from './words.ts';
+import { placeOf, plural } from './words.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
 export type VerdictTone = 'grave' | 'warning' | 'calm' | 'unknown';
@@ -31,7 +32,8 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const also = headlines(culprits);
   if (last !== undefined) {
     const text = last.headline ?? last.claim;
-    return { tone: 'grave', text, also, findings: [last, ...culprits] };
+    const pins = last.kind === 'fragmented' ? pinsText(findings) : [];
+    return { tone: 'grave', text, also: [...pins, ...also], findings: [last, ...culprits] };
   }
   const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
   return { tone, text: textWithoutOom(oom, also), also, findings: culprits };
@@ -42,6 +44,16 @@ function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): b
   if (severity === 'low' || detector === 'oom') return false;
   const isSaid = oom?.kind === 'fragmented';
   return !(isSaid && (detector === 'fragmentation' || detector === 'churn'));
+}
+
+/** Whose blocks keep the gaps from being given back: the line to look at after such an OOM. */
+function pinsText(findings: readonly Finding[]): string[] {
+  const gaps = findings.find(({ detector }) => detector === 'fragmentation');
+  const pin = gaps?.parts.find(({ frame, note }) => frame !== undefined && /^pins /.test(note));
+  if (pin === undefined) return [];
+  return [
+    `${placeOf(pin.frame)} keeps ${formatBytes(pin.bytes)} of the gaps from being given back: it ${pin.note}.`,
+  ];
 }
 
 function headlines(findings: readonly Finding[]): string[] {

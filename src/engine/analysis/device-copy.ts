@@ -68,7 +68,7 @@ export async function copyDevice(
       action: await copier.column(events.action),
       timeUs: events.timeUs && (await copier.column(events.timeUs)),
       oomDeviceFreeBytes: events.oomDeviceFreeBytes,
-      others: otherEvents(events),
+      others: await otherEvents(events, copier),
     },
     replay: {
       allocations: await copier.table(replay.allocations),
@@ -88,9 +88,13 @@ export async function copyDevice(
 /** Alloc and the two frees come first in {@link TraceAction}. */
 const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
 
-function otherEvents({ action, address, sizeBytes, stream, stack, pool }: EventTable): OtherEvents {
+async function otherEvents(events: EventTable, copier: Copier): Promise<OtherEvents> {
+  const { action, address, sizeBytes, stream, stack, pool } = events;
   const event: number[] = [];
-  for (let t = 0; t < action.length; t++) if (isOther(action[t] ?? 0)) event.push(t);
+  for (let t = 0; t < action.length; t++) {
+    if (t % PIECE === 0) await copier.pause();
+    if (isOther(action[t] ?? 0)) event.push(t);
+  }
   const rowsOf = (column: { readonly [index: number]: number }) => event.map((t) => column[t] ?? 0);
   return {
     event: Int32Array.from(event),
@@ -165,12 +169,17 @@ class Copier {
     const copy = emptyLike(column);
     for (let from = 0; from < column.length; from += PIECE) {
       copy.set(column.subarray(from, from + PIECE), from);
-      if (this.#clock.now() - this.#resumedMs < BUSY_MS) continue;
-      await this.#clock.yieldTask();
-      this.#resumedMs = this.#clock.now();
+      await this.pause();
     }
     this.columns.push(copy);
     return copy;
+  }
+
+  /** Lets messages in when it has been a while. */
+  async pause(): Promise<void> {
+    if (this.#clock.now() - this.#resumedMs < BUSY_MS) return;
+    await this.#clock.yieldTask();
+    this.#resumedMs = this.#clock.now();
   }
 }
 
