@@ -79,6 +79,7 @@ describe('phases', () => {
     expect(forward?.count).toBe(4);
     expect(forward?.grownBytes).toBeGreaterThan(0);
     expect(backward?.grownBytes).toBeLessThan(forward?.grownBytes ?? 0);
+    expect(found.slice(0, 2).map(({ name }) => name)).toEqual(['## backward ##', '## step * ##']);
     expect(found[0].peaks.allocatedBytes.bytes).toBe(peaks.allocatedBytes.bytes);
   });
 });

@@ -55,7 +55,9 @@ export function phasesOf(
     else group.push(span);
   }
   const phases = [...groups].map(([name, group]) => phaseOf(name, group, replay, maximum));
-  return phases.sort((a, b) => b.peaks.allocatedBytes.bytes - a.peaks.allocatedBytes.bytes);
+  // Of a step and the backward pass in it, which have their peak in common, the part is told first.
+  const peakOf = ({ peaks }: Phase) => peaks.allocatedBytes.bytes;
+  return phases.sort((a, b) => peakOf(b) - peakOf(a) || a.totalUs - b.totalUs);
 }
 
 /** Only its START or its END is in the file, and it was not under way at the recording's edge. */

@@ -2,6 +2,7 @@ import type { DeviceContext } from '../query/device-context.ts';
 import { allocationLabel } from '../query/labels.ts';
 import { siteTerm } from '../query/search/write-terms.ts';
 import type { StackReader } from '../query/stacks.ts';
+import type { FrameView } from '../query/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 
 /** What is to be said of some allocations. */
@@ -15,7 +16,7 @@ export interface Meaning {
 
 /**
  * A call site in words: the user's own line of a stack that was recorded, and the innermost function
- * that it led to: 'forward · model.py:12 → linear'. One line may be several sites all the same.
+ * that it led to: 'forward · model.py:12 → linear:125'. One line may be several sites all the same.
  */
 export function siteMeaning(
   { replay, snapshot, stacks }: DeviceContext,
@@ -27,7 +28,8 @@ export function siteMeaning(
   const file = filename.split(/[\\/]/).at(-1) ?? filename;
   const place = (path: string) => (line === 0 ? path : `${path}:${line}`);
   const inner = innermostVisible(stacks, stack);
-  const via = inner === undefined || inner === name ? '' : ` → ${inner}`;
+  const isSame = inner === undefined || (inner.name === name && inner.filename === filename);
+  const via = isSame ? '' : ` → ${inner.name}${inner.line === 0 ? '' : `:${inner.line}`}`;
   const first = allocations.stack.indexOf(stack);
   return {
     label: `${name} · ${place(file)}${via}`,
@@ -36,11 +38,11 @@ export function siteMeaning(
   };
 }
 
-/** Name of the innermost frame that is no noise. */
-function innermostVisible(stacks: StackReader, stack: StackIndex): string | undefined {
+/** The innermost frame that is no noise. */
+function innermostVisible(stacks: StackReader, stack: StackIndex): FrameView | undefined {
   for (const frame of stacks.frames(stack)) {
-    const { role, name } = stacks.frame(frame);
-    if (role !== 'noise') return name;
+    const view = stacks.frame(frame);
+    if (view.role !== 'noise') return view;
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ interface SharesTableProps {
 export function SharesTable({ heading, rows }: SharesTableProps) {
   const peakBytes = rows.reduce((sum, row) => sum + row.peakBytes, 0);
   return (
-    <table className="summary-table">
+    <table className="summary-table summary-shares">
       <thead>
         <tr>
           <th scope="col">{heading}</th>
