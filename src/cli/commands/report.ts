@@ -1,17 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command, InvalidArgumentError } from 'commander';
-import { formatBytes } from '../../core/base/format.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { encodeSnapshot } from '../../core/compact/encode-snapshot.ts';
 import { prune } from '../../core/compact/prune.ts';
-import type { DeviceContext } from '../../core/query/device-context.ts';
 import type { EventWindow } from '../../core/query/window/event-window.ts';
 import { windowSnapshot } from '../../core/query/window/window-snapshot.ts';
-import { reportName, reportPage } from '../../core/report/report-page.ts';
+import { baseName, reportPage } from '../../core/report/report-page.ts';
 import type { CliIo } from '../cli-io.ts';
+import { deviceOf, parseWhole } from '../device-option.ts';
 import { openSnapshot } from '../open-snapshot.ts';
+import { writeOutput } from '../write-output.ts';
 
 interface ReportOptions {
   readonly output?: string;
@@ -63,9 +63,8 @@ export function reportCommand(io: CliIo, version: string): Command {
         version,
         base64: gzipSync(encodeSnapshot(part, file), { level: 9 }).toString('base64'),
       });
-      const output = options.output ?? reportName(basename(file.name));
-      await write(output, page);
-      io.writeOut(`${output}: ${formatBytes(Buffer.byteLength(page))}\n`);
+      const output = options.output ?? `${baseName(basename(file.name))}.html`;
+      await writeOutput(io, output, [page]);
     });
 }
 
@@ -80,29 +79,6 @@ async function readShell({ pageFolder }: CliIo): Promise<string> {
       advice: 'Run `npm run build` first.',
     });
   }
-}
-
-function deviceOf(contexts: readonly DeviceContext[], position: number): DeviceContext {
-  const context = contexts[position];
-  if (context !== undefined) return context;
-  throw new LoadError({
-    code: 'no-such-device',
-    message: `This snapshot has no device at position ${position}; it has ${contexts.length}.`,
-  });
-}
-
-async function write(path: string, page: string): Promise<void> {
-  try {
-    await writeFile(path, page);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
-  }
-}
-
-function parseWhole(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a number from 0.');
 }
 
 function parseEvents(text: string): EventWindow {

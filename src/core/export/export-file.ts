@@ -3,11 +3,15 @@ import { assertUnreachable } from '../base/assert.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import { EventReader } from '../query/event-rows/event-reader.ts';
 import { CSV_HEADER, eventsCsv } from '../query/event-rows/events-csv.ts';
+import { type FlameStack, flameStacks } from '../query/flame/flame-stacks.ts';
+import { FlameStudy } from '../query/flame/flame-study.ts';
 import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { countersCsv } from './counters-csv.ts';
 import type { ExportKind } from './export-kinds.ts';
+import { foldedStacks } from './folded-stacks.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
+import { speedscopeFile } from './speedscope.ts';
 
 const PIECE = 5000;
 
@@ -29,9 +33,27 @@ export function* exportFile(
       return yield eventsArrow(context);
     case 'perfetto':
       return yield* perfettoTrace(context);
+    case 'folded':
+      return yield foldedStacks(stacksAtPeak(context), false);
+    case 'speedscope':
+      return yield JSON.stringify(
+        speedscopeFile(stacksAtPeak(context), {
+          name: 'active at the peak',
+          weight: 'bytes',
+          isDifference: false,
+        }),
+      );
     default:
       return assertUnreachable(kind);
   }
+}
+
+/** What was active when most was: its bytes add up to that peak. */
+function stacksAtPeak(context: DeviceContext): Iterable<FlameStack> {
+  const { event } = context.replay.peaks.activeBytes;
+  const set = { kind: 'live', event } as const;
+  const shape = { by: 'line', frames: 'known' } as const;
+  return flameStacks(new FlameStudy(context).flame(shape, { set, weight: 'bytes' }));
 }
 
 function* allEventsCsv(context: DeviceContext): Generator<string> {

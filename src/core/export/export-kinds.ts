@@ -6,6 +6,8 @@ export const EXPORT_KINDS = [
   'allocations-arrow',
   'events-arrow',
   'perfetto',
+  'folded',
+  'speedscope',
 ] as const;
 export type ExportKind = (typeof EXPORT_KINDS)[number];
 
@@ -16,7 +18,10 @@ export interface ExportFormat {
 }
 
 export function exportFormat(kind: ExportKind): ExportFormat {
-  if (kind === 'perfetto') return { extension: 'perfetto.json', mime: 'application/json' };
+  if (kind === 'perfetto' || kind === 'speedscope') {
+    return { extension: `${kind}.json`, mime: 'application/json' };
+  }
+  if (kind === 'folded') return { extension: 'folded.txt', mime: 'text/plain' };
   const [table] = kind.split('-');
   return kind.endsWith('csv')
     ? { extension: `${table}.csv`, mime: 'text/csv' }

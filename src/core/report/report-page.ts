@@ -83,7 +83,7 @@ function parseJson(json: string): unknown {
   }
 }
 
-/** 'run 7.pickle.gz' is 'run 7.html'. */
-export function reportName(file: string): string {
-  return `${file.replace(/(\.(pickle|pkl|gz|zip|zst|html|json))+$/i, '')}.html`;
+/** 'run 7.pickle.gz' is 'run 7': the name of what is made of a snapshot, before its extension. */
+export function baseName(file: string): string {
+  return file.replace(/(\.(pickle|pkl|gz|zip|zst|html|json))+$/i, '');
 }

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { EXPORT_KINDS } from '../core/export/export-kinds.ts';
+import { cli } from '../testing/cli-run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vramscope-export-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const SOURCE = 'fixtures/cuda_graph_pool.pickle.gz';
+
+describe('vramscope export', () => {
+  it.each(EXPORT_KINDS)('--as %s writes a file and says so', async (kind) => {
+    const path = join(folder, kind);
+    const { exitCode, out } = await cli(['export', SOURCE, '--as', kind, '-o', path]);
+    expect(exitCode).toBe(0);
+    expect(out).toContain(path);
+    const start = readFileSync(path).subarray(0, 300).toString('latin1');
+    const begins = {
+      'counters-csv': 'event,',
+      'allocations-csv': 'allocation,',
+      'events-csv': 'event,',
+      'allocations-arrow': 'ARROW1',
+      'events-arrow': 'ARROW1',
+      perfetto: '{"displayTimeUnit"',
+      folded: '',
+      speedscope: '{',
+    }[kind];
+    expect(start.startsWith(begins)).toBe(true);
+    expect(start.length).toBeGreaterThan(100);
+  });
+
+  it('says what it needs, and what it cannot write', async () => {
+    expect(await cli(['export', SOURCE])).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining('--as'),
+    });
+    expect(await cli(['export', SOURCE, '--as', 'svg'])).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining('counters-csv'),
+    });
+    const none = await cli([
+      'export',
+      'fixtures/no_history.pickle.gz',
+      '--as',
+      'perfetto',
+      '-o',
+      '/dev/null',
+    ]);
+    expect(none).toMatchObject({ exitCode: 3, error: expect.stringContaining('no times') });
+  });
+});
