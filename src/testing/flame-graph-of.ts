@@ -9,7 +9,7 @@ export interface FlameGraphShape {
   readonly by?: FlameGrouping;
   readonly frames?: FlameFrames;
   readonly inverted?: boolean;
-  readonly root?: string;
+  readonly root?: string | undefined;
   readonly smallestShare?: number;
 }
 

@@ -35,6 +35,8 @@ export interface FlameAnswer {
   readonly graph: FlameGraph | undefined;
   /** Rows of the table of the same. */
   readonly rowCount: number;
+  /** The search is one, and can be applied: `matched` says how much of each box matches. */
+  readonly isSearched: boolean;
   /** False when the file holds no call stack at all. */
   readonly hasStacks: boolean;
 }
@@ -64,13 +66,15 @@ export interface FlameQueries {
 export const flameAnswers: Answers<FlameQueries> = {
   flame(device, request) {
     const hasStacks = device.context.snapshot.stacks.length > 1;
+    const isSearched = device.matches(request.search, request.cursor).mask !== undefined;
+    const facts = { hasStacks, isSearched };
     const found = flameOf(device, request);
-    if (found === undefined) return { set: undefined, graph: undefined, rowCount: 0, hasStacks };
+    if (found === undefined) return { set: undefined, graph: undefined, rowCount: 0, ...facts };
     const { groups, weighed, rows } = found.flame;
     const whole = request.inverted ? calleeTree(weighed) : callerTree(weighed);
     const graph = flameGraph(whole, groups, request);
     const { parent, group, value, magnitude, selfMagnitude, count, matched, hidden } = graph.boxes;
-    return transferring({ set: found.set, graph, rowCount: rows.length, hasStacks }, [
+    return transferring({ set: found.set, graph, rowCount: rows.length, ...facts }, [
       parent,
       group,
       value,

@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
 import type { DeviceInfo } from '../../core/query/types.ts';
-import type { FlameAnswer } from '../../engine/answers/flame.ts';
 import { useStores } from '../../state/stores.ts';
 import { eventRangeText } from './flame-words.ts';
+import type { FlameReady } from './use-flame.ts';
 
 interface FlameEmptyProps {
   readonly device: DeviceInfo;
-  readonly answer: FlameAnswer;
+  readonly asked: FlameReady;
 }
 
 /** Why there is nothing to see, and what would change that. */
-export function FlameEmpty({ device, answer: { set } }: FlameEmptyProps) {
+export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyProps) {
   const { view } = useStores();
-  const { onlyMatches, search } = view.getState().view;
+  const { set, isSearched } = answer;
   if (set === undefined) return <NoDifference device={device} />;
-  if (onlyMatches && search !== '') {
+  if (request.onlyMatches && isSearched) {
     return (
       <Empty title="Nothing here matches the search">
         <button

@@ -1,15 +1,27 @@
 /** What was clicked, in the graph or in the table, as one thing to speak about. */
 import type { FlameGroup, FlameRow } from '../../core/query/flame/types.ts';
+import { addTerm, frameTerm } from '../../core/query/search/write-terms.ts';
 import type { FrameView } from '../../core/query/types.ts';
+import type { FlameRequest } from '../../engine/answers/flame.ts';
+import { fullPlace, placeText } from '../details/stack-text.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+import { groupLabel, groupPlace } from './flame-words.ts';
 
 /** By what outlives a new answer: a path in the graph, or a row as it was. */
 export type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow };
 
+/** How the graph was asked for. */
+export type FlameShapeOnScreen = Pick<FlameRequest, 'by' | 'inverted'>;
+
 export interface FlameSelection {
-  readonly group: FlameGroup;
+  readonly label: string;
+  /** Short, and the whole path to copy; both '' where the label says all. */
+  readonly place: string;
+  readonly fullPlace: string;
+  /** Search that finds its allocations; undefined where none does. */
+  readonly search: string | undefined;
   readonly value: number;
   readonly count: number;
   /** Its part of the whole's width. */
@@ -40,26 +52,55 @@ export function selectedBox(
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
-  isInverted: boolean,
+  { by, inverted }: FlameShapeOnScreen,
 ): FlameSelection | undefined {
-  if (chosen.kind === 'row') {
-    const { group, self, total, count, stack } = chosen.row;
-    const magnitude = Math.abs(total);
-    return { group, value: total, count, magnitude, self, frames: undefined, stack };
-  }
+  if (chosen.kind === 'row') return rowSelection(chosen.row);
   const box = layout.boxOfPath(chosen.path);
   const ancestry = box === undefined ? [] : layout.ancestry(box);
   const group = ancestry.at(-1);
   if (box === undefined || group === undefined) return undefined;
   const { value, magnitude, count, selfMagnitude } = layout.graph.boxes;
-  const frames = ancestry.flatMap((step) => (step.kind === 'frame' ? [step.frame] : []));
+  const frames = by === 'line' || by === 'stack' ? framesOf(ancestry) : undefined;
   return {
-    group,
+    ...namesOf(group),
     value: value[box] ?? 0,
     count: count[box] ?? 0,
     magnitude: magnitude[box] ?? 0,
-    self: isInverted ? undefined : (selfMagnitude[box] ?? 0),
-    frames: isInverted ? frames : frames.reverse(),
+    self: inverted ? undefined : (selfMagnitude[box] ?? 0),
+    frames: inverted ? frames : frames?.reverse(),
     stack: -1,
   };
+}
+
+/** Boxes of functions, files and modules have many lines: only those of lines make a stack. */
+const framesOf = (groups: readonly FlameGroup[]): FrameView[] =>
+  groups.flatMap((group) => (group.kind === 'frame' ? [group.frame] : []));
+
+function rowSelection(row: FlameRow): FlameSelection {
+  const { group, userFrame, self, total, count, stack } = row;
+  const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
+  if (userFrame === undefined) return { ...namesOf(group), ...figures, self };
+  // A call stack: found by the user's line and by what was called in the end.
+  const inner = namesOf(group);
+  const own = frameTerm(userFrame);
+  return {
+    label: `${userFrame.name} → ${inner.label}`,
+    place: placeText(userFrame),
+    fullPlace: fullPlace(userFrame),
+    search: inner.search === undefined ? own : addTerm(own, inner.search),
+    ...figures,
+    self: undefined,
+  };
+}
+
+function namesOf(
+  group: FlameGroup,
+): Pick<FlameSelection, 'label' | 'place' | 'fullPlace' | 'search'> {
+  const [label, place] = [groupLabel(group), groupPlace(group)];
+  if (group.kind === 'absent') return { label, place, fullPlace: '', search: undefined };
+  const { filename } = group.frame;
+  // A function has many lines.
+  const isLine = place.endsWith(`:${group.frame.line}`);
+  const full = place === '' ? '' : isLine ? fullPlace(group.frame) : filename;
+  return { label, place, fullPlace: full, search: group.search };
 }

@@ -1,38 +1,34 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { FlameGraph, FlameSet } from '../../core/query/flame/types.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
-import type { FlameAnswer } from '../../engine/answers/flame.ts';
-import { useView } from '../../state/stores.ts';
 import type { FlameFigures } from './box-tooltip.ts';
 import { countText, setText, shareText } from './flame-words.ts';
+import type { FlameReady } from './use-flame.ts';
 
 interface FlameSummaryProps {
   readonly device: DeviceInfo;
-  readonly answer: FlameAnswer;
-  readonly graph: FlameGraph;
-  readonly set: FlameSet;
+  readonly asked: FlameReady;
   readonly figures: FlameFigures;
   /** Behind the figures. */
   readonly children: ReactNode;
 }
 
 /** What is added up, how much it comes to, and what the picture cannot say. */
-export function FlameSummary({ device, answer, graph, set, figures, children }: FlameSummaryProps) {
-  const of = useView((view) => view.flame.of);
-  const hasCursor = useView((view) => view.cursor !== undefined);
-  const hasTrace = device.events > 0;
-  const onlyMatches = useView((view) => view.onlyMatches && view.search !== '');
+export function FlameSummary({ device, asked, figures, children }: FlameSummaryProps) {
+  const { set, graph, hasStacks } = asked.answer;
+  if (set === undefined || graph === undefined) return undefined;
+  const { of, cursor, onlyMatches } = asked.request;
+  const context = { hasCursor: cursor !== undefined, hasTrace: device.events > 0 };
   const { format, isDifference, hasSearch } = figures;
   const { value, magnitude, count, matched } = graph.total;
   return (
     <div className="flame-summary">
       <p role="status">
-        {setText(set, of, { hasCursor, hasTrace })}:{' '}
+        {setText(set, of, context)}:{' '}
         <strong title={format.exact(value)}>{format.short(value)}</strong>
         {', '}
         {countText(count, isDifference)}
-        {onlyMatches && ' that match the search'}
+        {hasSearch && onlyMatches && ' that match the search'}
         {hasSearch && !onlyMatches && (
           <>
             ; <strong>{shareText(matched, magnitude)}</strong> of it matches the search
@@ -46,7 +42,7 @@ export function FlameSummary({ device, answer, graph, set, figures, children }: 
         </p>
       )}
       {children}
-      {!answer.hasStacks && (
+      {!hasStacks && (
         <Note>
           This file holds no call stacks. Record them with{' '}
           <code>torch.cuda.memory._record_memory_history(stacks=&quot;all&quot;)</code> and take the

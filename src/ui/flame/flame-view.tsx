@@ -45,7 +45,7 @@ export function FlameView(props: ViewProps) {
           <p>{state.message}</p>
         </div>
       )}
-      {ready !== undefined && !hasBoxes && <FlameEmpty device={device} answer={ready.answer} />}
+      {ready !== undefined && !hasBoxes && <FlameEmpty device={device} asked={ready} />}
       {ready !== undefined && hasBoxes && (
         <FlameContent {...props} asked={ready} isBusy={isBusy} onChange={change} />
       )}
@@ -80,7 +80,7 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
   };
   return (
     <>
-      <FlameSummary device={device} answer={answer} graph={graph} set={set} figures={figures}>
+      <FlameSummary device={device} asked={asked} figures={figures}>
         <FlameDownloads info={info} device={device} question={question} />
       </FlameSummary>
       <FlameTrail trail={graph.trail} onZoom={zoom} />
@@ -100,7 +100,7 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
         <Panel minSize="120px" className="flame-lower">
           <FrameStrip
             device={device}
-            selection={chosen && selectionOf(chosen, layout, request.inverted)}
+            selection={chosen && selectionOf(chosen, layout, request)}
             totalMagnitude={graph.total.magnitude}
             figures={figures}
           />
@@ -120,9 +120,9 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
 }
 
 function useFigures({ answer, request }: FlameReady, device: DeviceInfo): FlameFigures {
-  const { weight, search } = request;
+  const { weight } = request;
   const isDifference = answer.set?.kind === 'difference';
-  const hasSearch = search !== '';
+  const hasSearch = answer.isSearched;
   return useMemo(
     () => ({ format: weightFormat(weight, device.hasTime, isDifference), isDifference, hasSearch }),
     [weight, device.hasTime, isDifference, hasSearch],

@@ -7,10 +7,9 @@ import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { useServices } from '../app/services.ts';
 import { StackList } from '../details/stack-list.tsx';
-import { fullPlace } from '../details/stack-text.ts';
 import type { FlameFigures } from './box-tooltip.ts';
 import type { FlameSelection } from './flame-selection.ts';
-import { countText, groupLabel, shareText } from './flame-words.ts';
+import { countText, shareText } from './flame-words.ts';
 
 interface FrameStripProps {
   readonly device: DeviceInfo;
@@ -30,18 +29,17 @@ export function FrameStrip({ device, selection, totalMagnitude, figures }: Frame
       </section>
     );
   }
-  const { group, value, magnitude, count, self } = selection;
+  const { label, place, fullPlace, value, magnitude, count, self } = selection;
   const { format, isDifference } = figures;
-  const place = group.kind === 'frame' && group.place !== '' ? fullPlace(group.frame) : undefined;
   return (
     <section className="frame-strip" aria-label="Chosen frame">
       <div className="frame-strip-head" aria-live="polite">
-        <strong className="frame-strip-name" title={groupLabel(group)}>
-          {groupLabel(group)}
+        <strong className="frame-strip-name" title={label}>
+          {label}
         </strong>
-        {place !== undefined && group.kind === 'frame' && (
-          <CopyButton text={place} label={place} className="frame-place">
-            <span>{group.place}</span>
+        {place !== '' && (
+          <CopyButton text={fullPlace} label={fullPlace} className="frame-place">
+            <span>{place}</span>
           </CopyButton>
         )}
         <span className="frame-strip-figures">
@@ -61,9 +59,9 @@ export function FrameStrip({ device, selection, totalMagnitude, figures }: Frame
   );
 }
 
-function FrameActions({ selection: { group } }: { readonly selection: FlameSelection }) {
+function FrameActions({ selection }: { readonly selection: FlameSelection }) {
   const { view } = useStores();
-  const term = group.kind === 'frame' ? group.search : undefined;
+  const { search: term } = selection;
   const go = (change: Partial<ViewState>) => () => {
     if (term === undefined) return;
     const search = addTerm(view.getState().view.search, term);
