@@ -78,11 +78,11 @@ export function SearchField(props: SearchFieldProps) {
         role="combobox"
         aria-label="Search allocations"
         aria-expanded={isOpen}
-        aria-controls={`${id}-list`}
+        aria-controls={isOpen ? `${id}-list` : undefined}
         aria-autocomplete="list"
         aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
         aria-invalid={problem !== undefined}
-        aria-describedby={`${id}-notes`}
+        aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
         placeholder="Search ( / )"
         title="Search in functions, files, addresses, sizes, states (/)"
         autoComplete="off"

@@ -4,7 +4,7 @@ import type { EventIndex } from '../../snapshot/tables.ts';
 import { privatePoolText, streamText } from '../allocation-details.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { Lifetimes } from './lifetimes.ts';
-import { orderByKeys } from './order-by-keys.ts';
+import { orderByKeys, upTo } from './order-by-keys.ts';
 import { siteOrder } from './site-order.ts';
 import type { AllocationKey, Clock, StateAt } from './types.ts';
 
@@ -25,13 +25,15 @@ export function orderAllocations(
 ): Uint32Array {
   const ids = matching(context.replay.allocations.length, mask);
   const sortedBy = sortValue(context, order);
-  const places = orderByKeys(Float64Array.from(ids, sortedBy), order.isDescending);
+  const keys = new Float64Array(ids.length);
+  for (let i = 0; i < keys.length; i++) keys[i] = sortedBy(ids[i]);
+  const places = orderByKeys(keys, order.isDescending);
   for (let i = 0; i < places.length; i++) places[i] = ids[places[i]];
   return places;
 }
 
 function matching(length: number, mask: Uint8Array | undefined): Uint32Array {
-  if (mask === undefined) return Uint32Array.from({ length }, (_, id) => id);
+  if (mask === undefined) return upTo(length);
   let count = 0;
   for (let id = 0; id < length; id++) count += mask[id];
   const ids = new Uint32Array(count);

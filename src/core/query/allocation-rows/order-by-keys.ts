@@ -1,26 +1,34 @@
 /**
  * Sorts millions of rows by a column of float64: a radix sort over the keys' bits, 16 at a time, in
- * typed arrays. 1.9 M rows take a tenth of a second, where a comparator takes two.
+ * typed arrays. 1.9 M rows take 0.3 s.
  */
-const DIGITS = 4;
 const BUCKETS = 1 << 16;
 const SIGN = 0x8000_0000;
 
 /** Places 0 to keys.length - 1, by key. Equal keys keep their order; NaN, "not known", comes last either way. */
 export function orderByKeys(keys: Float64Array, isDescending: boolean): Uint32Array {
-  const words = sortableWords(keys, isDescending);
-  let order = Uint32Array.from(keys, (_, place) => place);
+  const { low, high } = sortableWords(keys, isDescending);
+  let order = upTo(keys.length);
   let next = new Uint32Array(keys.length);
-  for (let digit = 0; digit < DIGITS; digit++) {
-    const starts = bucketStarts(words, digit);
-    if (starts === undefined) continue;
-    for (let i = 0; i < order.length; i++) {
-      const place = order[i];
-      next[starts[digitOf(words, place, digit)]++] = place;
+  for (const word of [low, high]) {
+    for (const shift of [0, 16]) {
+      const starts = bucketStarts(word, shift);
+      if (starts === undefined) continue;
+      for (let i = 0; i < order.length; i++) {
+        const place = order[i];
+        next[starts[(word[place] >>> shift) & 0xffff]++] = place;
+      }
+      [order, next] = [next, order];
     }
-    [order, next] = [next, order];
   }
   return order;
+}
+
+/** 0 to count - 1. A loop: `from` goes through an iterator and takes ten times as long. */
+export function upTo(count: number): Uint32Array<ArrayBuffer> {
+  const places = new Uint32Array(count);
+  for (let place = 0; place < count; place++) places[place] = place;
+  return places;
 }
 
 /** A key's 64 bits such that they sort as unsigned numbers: the low word first. */
@@ -55,17 +63,11 @@ function sortableWords(keys: Float64Array, isDescending: boolean): Words {
   return { low, high };
 }
 
-function digitOf({ low, high }: Words, place: number, digit: number): number {
-  const word = digit < 2 ? low[place] : high[place];
-  return digit % 2 === 0 ? word & 0xffff : word >>> 16;
-}
-
 /** Where each bucket begins; undefined when all keys share one and nothing would move. */
-function bucketStarts(words: Words, digit: number): Uint32Array | undefined {
-  const { length } = words.low;
+function bucketStarts(word: Uint32Array, shift: number): Uint32Array | undefined {
   const starts = new Uint32Array(BUCKETS);
-  for (let place = 0; place < length; place++) starts[digitOf(words, place, digit)]++;
-  if (length === 0 || starts[digitOf(words, 0, digit)] === length) return undefined;
+  for (let place = 0; place < word.length; place++) starts[(word[place] >>> shift) & 0xffff]++;
+  if (word.length === 0 || starts[(word[0] >>> shift) & 0xffff] === word.length) return undefined;
   let sum = 0;
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     const count = starts[bucket];
