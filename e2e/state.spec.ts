@@ -30,7 +30,7 @@ test('at the OOM: what is free, in which pieces, and that empty_cache() would no
   await expect(page).toHaveURL(/at=6195/);
 });
 
-test('arrows step through the events, and a link brings the state back', async ({ page }) => {
+test('arrows step through the events; Back leads back', async ({ page }) => {
   await openState(page, 'streams_record_stream.pickle.gz');
   await page.keyboard.press('Home');
   await expect(cursorOf(page)).toContainText('Event 0of 758');
@@ -43,11 +43,14 @@ test('arrows step through the events, and a link brings the state back', async (
       .first(),
   ).toBeVisible();
   await expect(stateOf(page)).toContainText('it waits for streams that still use freed blocks');
+  await expect(page).toHaveURL(/at=101/);
+  await page.goBack();
+  await expect(cursorOf(page)).not.toContainText('Event 101of 758');
   await page.keyboard.press('End');
   await expect(cursorOf(page)).toContainText('Event 757of 758');
 });
 
-test('selects blocks by key and by click, and folds pools', async ({ page }) => {
+test('selects blocks by keys, and folds pools', async ({ page }) => {
   await openState(page, 'oom_fragmented.pickle.gz');
   await page.keyboard.press('p');
   await idle(page);
@@ -82,6 +85,18 @@ test('measures between two cursors', async ({ page }) => {
   await expect(difference).toContainText(/Reserved\s*\+\d/);
   await page.keyboard.press('Shift+M');
   await expect(difference).toHaveCount(0);
+});
+
+test('names the block under the pointer, and selects it with a click', async ({ page }) => {
+  await openState(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('o');
+  const row = segmentsOf(page).getByRole('row', { name: /7f62a0000000/ });
+  await row.locator('canvas').hover({ position: { x: 20, y: 8 } });
+  const tooltip = page.getByRole('tooltip');
+  await expect(tooltip).toContainText('scenarios.py');
+  await row.locator('canvas').click({ position: { x: 20, y: 8 } });
+  await expect(page).toHaveURL(/select=b7f62a0000000_/);
+  await expect(page.getByTestId('details')).toContainText('b7f62a0000000_');
 });
 
 test('an event beyond the trace is said to be, and the end is shown', async ({ page }) => {

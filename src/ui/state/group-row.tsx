@@ -1,9 +1,10 @@
-import { ChevronDown, ChevronRight } from 'lucide-react';
+import { ChevronDown, ChevronRight, Filter } from 'lucide-react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
+import { useStores } from '../../state/stores.ts';
 import { BytesCell } from './segment-columns.tsx';
-import { groupName, plural, roundingText, usedText } from './state-words.ts';
+import { groupName, groupTerms, plural, roundingText, usedText } from './state-words.ts';
 
 interface GroupRowProps {
   readonly group: SegmentGroup;
@@ -22,6 +23,7 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
         <Chevron size={14} aria-hidden />
         <strong>{groupName(group)}</strong>
         <span className="dim">stream {stream}</span>
+        <GroupFilter group={group} />
       </td>
       <BytesCell bytes={isNone ? live : totals.reservedBytes} />
       <td className="cell-number">{usedText(live, totals.reservedBytes)}</td>
@@ -30,6 +32,26 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
         {isNone ? noneText(totals) : sharesText(totals)}
       </td>
     </>
+  );
+}
+
+function GroupFilter({ group }: { readonly group: SegmentGroup }) {
+  const { view } = useStores();
+  const label = 'Search for the blocks of this pool and stream, in all views';
+  return (
+    <button
+      type="button"
+      className="icon-button group-filter"
+      aria-label={label}
+      title={label}
+      onClick={(event) => {
+        // The row itself folds.
+        event.stopPropagation();
+        view.commit({ search: groupTerms(group) });
+      }}
+    >
+      <Filter size={12} aria-hidden />
+    </button>
   );
 }
 

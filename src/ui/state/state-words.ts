@@ -1,5 +1,6 @@
 /** A state in words: what a group is, what empty_cache() would do, why a request did not fit. */
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { poolTerm, privatePoolTerm, streamTerm } from '../../core/query/search/write-terms.ts';
 import type { SegmentRow, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { CacheRelease } from '../../core/query/state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
@@ -15,6 +16,12 @@ export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string 
       ? `${isSmall ? 'Small' : 'Large'} pool`
       : `Private pool ${privatePool}, ${size}`;
   return kind === SegmentKind.Expandable ? `${pool}, expandable` : pool;
+}
+
+/** The search that finds what is allocated in a group. */
+export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): string {
+  const pool = privatePool === undefined ? poolTerm('default') : privatePoolTerm(privatePool);
+  return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
 }
 
 /** '73 %'; nothing is reserved in no segment at all. */

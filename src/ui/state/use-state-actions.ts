@@ -60,11 +60,17 @@ export function useStateActions(place: StatePlace): StateActions {
       view.commit({ selection: block.label });
       showBlock(block);
     };
+    const goTo = (event: number) => {
+      if (device.events > 0) view.commit({ cursor: event });
+    };
     const firstPlace = here?.kind === 'segment' ? here.place : (here?.group.first ?? 0);
     return {
-      step: (events) => view.move({ cursor: stepped(device, view.getState().view.cursor, events) }),
-      firstEvent: () => view.commit({ cursor: 0 }),
-      lastEvent: () => view.commit({ cursor: device.events - 1 }),
+      step(events) {
+        if (device.events === 0) return;
+        view.move({ cursor: stepped(device, view.getState().view.cursor, events) });
+      },
+      firstEvent: () => goTo(0),
+      lastEvent: () => goTo(device.events - 1),
       moveRow: (by) => moveTo(active + by),
       movePage: (direction) => moveTo(active + direction * (list.current?.rowsPerPage() ?? 1)),
       moveBlock: (direction) => void ask(selected, direction, firstPlace).then(select),

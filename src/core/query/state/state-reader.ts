@@ -15,8 +15,8 @@ export interface OrderedState {
   readonly overview: StateOverview;
 }
 
-/** A step back and forth, and the same state in another order. */
-const KEPT = 4;
+/** One on screen, and the one before: of a million blocks each takes 20 MB. */
+const KEPT = 2;
 
 export class StateReader {
   readonly #context: DeviceContext;
