@@ -95,6 +95,7 @@ export const LAYERS = [
       'core/timeline',
       'core/findings',
       'core/report',
+      'core/export',
       'core/whatif',
       'engine/client.ts',
       'state',
@@ -103,6 +104,7 @@ export const LAYERS = [
     packages: [
       '@tanstack/react-virtual',
       'd3',
+      'html-to-image',
       'lucide-react',
       'react',
       'react-dom',

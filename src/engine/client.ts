@@ -92,7 +92,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       connection.remote.fail(closedError());
     },
   };
-  const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<never>) =>
+  const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<unknown>) =>
     call(name, request, callOptions);
   // Questions are told apart by their name alone: the page need not hold a list of them.
   return new Proxy(own, {

@@ -34,7 +34,7 @@ const NEVER_ABORTED = new AbortController().signal;
 export function createSession(host: SessionHost): SessionApi {
   const session = new Session(host);
   const names = Object.keys(ANSWERS) as (keyof DeviceQueries)[];
-  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<never>) =>
+  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
     session.ask(name, request, call);
   const asking = Object.fromEntries(names.map((name) => [name, ask(name)]));
   return {

@@ -5,6 +5,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import { CursorBar } from '../cursor/cursor-bar.tsx';
 import { useSelection } from '../details/use-selection.ts';
 import { ExportButton } from '../export/export-button.tsx';
+import { PICTURE_ID } from '../export/picture.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
 import { SearchBox } from '../search/search-box.tsx';
 import { useServices } from './services.ts';
@@ -49,7 +50,11 @@ function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
         <CursorBar {...view} />
       </div>
       <ResizableSplit
-        main={<ViewSlot name={name} {...view} />}
+        main={
+          <div id={PICTURE_ID} className="view-picture">
+            <ViewSlot name={name} {...view} />
+          </div>
+        }
         side={<SidePanel {...view} selection={selection} />}
       />
     </main>

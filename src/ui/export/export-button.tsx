@@ -5,6 +5,8 @@ import { Share, X } from 'lucide-react';
 import { useRef } from 'react';
 import type { ViewProps } from '../app/view-props.ts';
 import { ReportForm } from '../report/report-form.tsx';
+import { DataExports } from './data-exports.tsx';
+import { PictureExports } from './picture-exports.tsx';
 
 /** All that one can take away from an open snapshot. */
 export function ExportButton({ info, device }: ViewProps) {
@@ -42,6 +44,14 @@ export function ExportButton({ info, device }: ViewProps) {
           <section aria-label="Report" className="export-section">
             <h3>A report to share</h3>
             <ReportForm info={info} device={device} />
+          </section>
+          <section aria-label="Picture" className="export-section">
+            <h3>A picture of this view</h3>
+            <PictureExports info={info} device={device} />
+          </section>
+          <section aria-label="Data" className="export-section">
+            <h3>Data for other programs</h3>
+            <DataExports info={info} device={device} />
           </section>
         </div>
       </dialog>

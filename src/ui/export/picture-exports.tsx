@@ -1,0 +1,46 @@
+import { Image } from 'lucide-react';
+import { useState } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { baseName } from '../../core/report/report-page.ts';
+import { useView } from '../../state/stores.ts';
+import { downloadText } from '../app/download.ts';
+import { useServices } from '../app/services.ts';
+import { VIEWS } from '../app/views.tsx';
+import { type PictureKind, takePicture } from './picture.ts';
+
+const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };
+
+interface PictureExportsProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** The view that is open, with its axes, legend and title. */
+export function PictureExports({ info, device }: PictureExportsProps) {
+  const { idle } = useServices();
+  const name = useView((view) => view.view);
+  const label = VIEWS.find((view) => view.name === name)?.label ?? name;
+  const [failure, setFailure] = useState<string>();
+  async function save(kind: PictureKind): Promise<void> {
+    setFailure(undefined);
+    const place = device.kind === 'host' ? 'pinned memory' : `cuda:${device.device}`;
+    const title = `${label} · ${info.file.name} · ${place}`;
+    try {
+      const blob = await idle.during(() => takePicture(kind, title));
+      downloadText(`${baseName(info.file.name)}-${name}.${kind}`, MIME[kind], [blob]);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : 'The browser could not make it.');
+    }
+  }
+  return (
+    <div className="report-actions">
+      {(['png', 'svg'] as const).map((kind) => (
+        <button key={kind} type="button" className="button" onClick={() => void save(kind)}>
+          <Image size={13} aria-hidden />
+          {label} as {kind.toUpperCase()}
+        </button>
+      ))}
+      {failure !== undefined && <p role="alert">{failure}</p>}
+    </div>
+  );
+}
