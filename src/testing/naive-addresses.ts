@@ -35,7 +35,8 @@ export function naiveMemory(
   const reserved: Piece[] = [];
   for (let row = 0; row < segments.length; row++) {
     if (segments.start[row] > state || segments.end[row] <= state) continue;
-    reserved.push(pieceOf(segments, row, placeOf, 'segment'));
+    const label = segments.isExpandable[row] === 1 ? 'piece' : 'segment';
+    reserved.push(pieceOf(segments, row, placeOf, label));
   }
   return { blocks, segments: reserved };
 }
@@ -53,7 +54,8 @@ export function naiveAddressPixel(memory: NaiveMemory, view: Viewport, row: numb
   if (held === 0) return 'bare';
   const isTop = ({ from, to }: Piece) =>
     to > low && to <= high && Math.round((to - from) / rowBytes) >= 4;
-  const edge = [...memory.blocks, ...memory.segments].some(isTop) ? ' edge' : '';
+  const native = memory.segments.filter(({ label }) => label === 'segment');
+  const edge = [...memory.blocks, ...native].some(isTop) ? ' edge' : '';
   const bare = ` bare ${Math.max(0, Math.floor((4 * (rowBytes - held)) / rowBytes))}`;
   if (used === 0) return `gap${bare}${edge}`;
   const labels = new Set(memory.blocks.map(({ label }) => label));

@@ -184,8 +184,9 @@ function blockChanges(
 }
 
 function segmentChanges({ segments, layout }: AddressIndex, rows: AddressRows): Changes {
+  const { sizeBytes, isExpandable } = segments;
   const add = (row: number, sign: 1 | -1) =>
-    rows.addSegment(layout.segmentOffset[row], segments.sizeBytes[row], sign);
+    rows.addSegment(layout.segmentOffset[row], sizeBytes[row], isExpandable[row] === 1, sign);
   return {
     came: (row) => add(row, 1),
     went: (row) => add(row, -1),

@@ -9,7 +9,7 @@
  *   held       reserved bytes of the row (or of its blocks, where the file tells of no segment)
  *   colour     of the class that more than half of the blocks' bytes have; else MIXED
  *              with no block: GAP where reserved, BARE where not
- *   edge       the top row of a block or segment of 4 rows or more
+ *   edge       the top row of a block or native segment of 4 rows or more
  */
 import {
   AWAITING_CODE,
@@ -68,14 +68,18 @@ export class AddressRows {
     this.#reservedRows = new Uint8Array(height);
   }
 
-  /** Memory from `offset` on is reserved (sign 1) or is not any more (-1). */
-  addSegment(offset: number, bytes: number, sign: 1 | -1): void {
-    this.#add(offset, bytes, RESERVED, this.#unused, sign);
+  /**
+   * Memory from `offset` on is reserved (sign 1) or is not any more (-1). A piece of an expandable
+   * segment has no edge: what is free in it goes on in the next piece.
+   */
+  addSegment(offset: number, bytes: number, isExpandable: boolean, sign: 1 | -1): void {
+    const top = this.#add(offset, bytes, RESERVED, this.#unused, sign);
+    if (!isExpandable) this.#addTop(top, sign);
   }
 
   /** A block comes (sign 1) or goes (-1). `blockClass` is `classes` for pending ones. */
   addBlock(offset: number, bytes: number, blockClass: number, sign: 1 | -1): void {
-    this.#add(offset, bytes, USED, FIRST_CLASS + blockClass, sign);
+    this.#addTop(this.#add(offset, bytes, USED, FIRST_CLASS + blockClass, sign), sign);
   }
 
   /** Writes the codes of the rows that changed since the last call to base, base + 1, … */
@@ -90,15 +94,16 @@ export class AddressRows {
 
   /**
    * What a frame costs is mostly here. Rows that the range covers wholly are filled, as nothing else
-   * can lie there; the first and the last are added up.
+   * can lie there; the first and the last are added up. Gives the row of the top of a range of 4
+   * rows or more; -1 for lower ones, and where the top is out of view.
    */
-  #add(offset: number, bytes: number, one: number, other: number, sign: 1 | -1): void {
+  #add(offset: number, bytes: number, one: number, other: number, sign: 1 | -1): number {
     const edges = this.#edges;
     const top = offset + bytes;
     const end = edges[this.#height];
     const to = Math.min(top, end);
     const from = Math.max(offset, edges[0]);
-    if (!(to > from)) return;
+    if (!(to > from)) return -1;
     const first = this.#rowOf(from);
     const last = to === end ? this.#height - 1 : this.#rowOf(to);
     if (first === last) {
@@ -110,10 +115,14 @@ export class AddressRows {
       this.#setOwner(owners, sign > 0 ? other : 0, first + 1, last);
     }
     const rows = bytes * this.#rowsPerByte;
-    if (rows < EDGE_MIN_ROWS - 0.5 || top > end) return;
-    const highest = top > edges[last] ? last : last - 1;
-    this.#tops[highest] += sign;
-    this.#isDirty[highest] = 1;
+    if (rows < EDGE_MIN_ROWS - 0.5 || top > end) return -1;
+    return top > edges[last] ? last : last - 1;
+  }
+
+  #addTop(row: number, sign: 1 | -1): void {
+    if (row < 0) return;
+    this.#tops[row] += sign;
+    this.#isDirty[row] = 1;
   }
 
   /** Mostly a few rows: a call of `fill` would cost more than they do. */

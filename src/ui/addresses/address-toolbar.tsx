@@ -35,11 +35,11 @@ export function AddressToolbar(props: AddressToolbarProps) {
         <SlotKinds slots={slots} />
         <span className="event-readout" data-readout="event" />
       </div>
+      <FreeFacts info={info} device={device} />
       <div className="free-row">
-        <FreeFacts info={info} device={device} />
+        <PinnedAddress info={info} device={device} slots={slots} place={place} />
         <FreeLegend />
       </div>
-      <PinnedAddress info={info} device={device} slots={slots} place={place} />
       <ColorLegend info={info} device={device} />
     </div>
   );

@@ -54,12 +54,12 @@ function Figures({ free }: { readonly free: FreeMemory }) {
   );
 }
 
-/** Sums of free memory over pools and streams: enough in sum is not yet enough for the request. */
+/** Free memory is that of all pools and streams: where a range would fit, it is not of the right one. */
 export function oomText({ requestedBytes }: OomInfo, free: FreeMemory): string {
-  const asked = `Out of memory: ${formatBytes(requestedBytes)} asked for`;
-  if (requestedBytes > free.freeBytes) return `${asked}, more than all of it.`;
-  if (requestedBytes > free.largestBytes) return `${asked}, more than any range of it.`;
-  return `${asked}; a range was large enough, but of another pool or stream.`;
+  const asked = `OOM: ${formatBytes(requestedBytes)} asked for,`;
+  if (requestedBytes > free.freeBytes) return `${asked} more than all of it`;
+  if (requestedBytes > free.largestBytes) return `${asked} no range fits`;
+  return `${asked} a range fits, but is of another pool or stream`;
 }
 
 function hasSegmentEvents({ actions }: DeviceInfo): boolean {

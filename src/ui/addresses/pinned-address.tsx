@@ -28,7 +28,11 @@ export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps
   }
   const { block, gap, segment } = value;
   return (
-    <p className="pinned-address" aria-live="polite">
+    <p
+      className="pinned-address"
+      aria-live="polite"
+      title={segment && `${segmentKindText(segment)}, ${lifeText(segment)}`}
+    >
       Event {formatCount(place.state)}:{' '}
       {block !== undefined && (
         <>
@@ -46,7 +50,7 @@ export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps
       ) : (
         <>
           in <code>{segment.label}</code>, {formatBytes(segment.sizeBytes)}{' '}
-          {segmentKindText(segment)}, stream {segment.stream}, {lifeText(segment)}
+          {segmentKindText(segment)}, stream {segment.stream}, reserved {lifeText(segment)}
         </>
       )}
     </p>

@@ -14,12 +14,12 @@ export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFact
     : `${what} of private pool ${privatePool}`;
 }
 
-/** 'events 12 to 3,400, 1.2 s'; what lies outside of the trace is said to. */
+/** 'from event 12 to event 3,400, 1.2 s'; what lies outside of the trace is said to. */
 export function lifeText({ startEvent, endEvent, startUs, endUs }: SegmentFacts): string {
   const from = startEvent < 0 ? 'since before the trace' : `from event ${formatCount(startEvent)}`;
-  const to = endEvent === NEVER ? 'still there at the end' : `to event ${formatCount(endEvent)}`;
-  const duration = endUs - startUs;
-  return `${from}, ${to}${Number.isNaN(duration) ? '' : `, ${formatDurationUs(duration)}`}`;
+  const to = endEvent === NEVER ? 'to the end' : `to event ${formatCount(endEvent)}`;
+  const durationUs = endUs - startUs;
+  return `${from} ${to}${Number.isNaN(durationUs) ? '' : `, ${formatDurationUs(durationUs)}`}`;
 }
 
 export function segmentContent({ main, count, totalBytes }: SegmentHit): TooltipContent {

@@ -76,9 +76,17 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
   const filter = () => view.commit({ search: addTerm(view.getState().view.search, facts.label) });
   return (
     <div className="segment-facts">
-      <p>
-        <strong title={formatExactBytes(facts.sizeBytes)}>{formatBytes(facts.sizeBytes)}</strong>{' '}
+      <p className="segment-name">
+        <strong title={formatExactBytes(facts.sizeBytes)}>{formatBytes(facts.sizeBytes)}</strong>
         <code>{facts.label}</code>
+        <button
+          type="button"
+          className="button"
+          title="Show the blocks that were in it alone, in all views"
+          onClick={filter}
+        >
+          Filter
+        </button>
       </p>
       <dl className="details-facts">
         <Fact term="What">{segmentKindText(facts)}</Fact>
@@ -92,9 +100,6 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
               }; largest free range ${formatBytes(use.largestFreeBytes)}`}
         </Fact>
       </dl>
-      <button type="button" className="button" onClick={filter}>
-        Show its blocks in all views
-      </button>
     </div>
   );
 }
