@@ -53,6 +53,16 @@ test('the text has the best on top, the line to copy and what is not known', asy
   expect(out).toContain('What the trace does not tell:');
 });
 
+test('where frees waited for another stream there is a range', async () => {
+  const file = 'fixtures/streams_record_stream.pickle.gz';
+  const { out } = await cli(['whatif', file, '--json', '--setting', '']);
+  expect(JSON.parse(out).devices[0].cases).toMatchObject([
+    { peakReservedBytes: 3424 * 2 ** 20, lowestPeakReservedBytes: 288 * 2 ** 20 },
+  ]);
+  const text = (await cli(['whatif', file])).out.replace(/\s+/g, ' ');
+  expect(text).toContain('between 288.00 MiB, had none waited, and about 3.34 GiB');
+});
+
 test('no trace: no cases, and said so', async () => {
   const file = 'fixtures/no_history.pickle.gz';
   expect(JSON.parse((await cli(['whatif', file, '--json'])).out).devices[0].cases).toEqual([]);

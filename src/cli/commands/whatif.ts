@@ -67,6 +67,10 @@ function runDevice(
     device: trace.device,
     recorded: recordedRun(input, 1),
     results: confs.map((conf) => simulate(input, conf, { limitBytes, parts: 1 })),
+    lowestBytes: (input.requests.delayedFrees > 0 ? confs : []).map(
+      (conf) =>
+        simulate(input, conf, { limitBytes, parts: 1, freesAtOnce: true }).peakReservedBytes,
+    ),
     smallest: confs.map((conf) => (options.smallestCard ? smallestCard(input, conf) : undefined)),
   };
 }

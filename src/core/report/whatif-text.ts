@@ -76,6 +76,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
     '',
     ...failureText(results, options),
     ...adviceText(best, recorded, options),
+    ...rangeText(best, runs.lowestBytes[order[0]], options),
     ...cardText(runs.smallest[order[0]], options),
     ...limitText(recorded, limit, options),
     ...unknownsText(results, options),
@@ -150,6 +151,17 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
     `Best: ${styled(printable(line), 'bold', options)}`,
     `Confidence: ${CONFIDENCE_WORDS[best.confidence]}`,
   ];
+}
+
+/** @param lowestBytes undefined where no free waited for another stream */
+function rangeText(
+  { settings, peakReservedBytes }: WhatIfResult,
+  lowestBytes: number | undefined,
+  { columns }: TextOptions,
+): string[] {
+  if (lowestBytes === undefined) return [];
+  const text = `Frees waited for another stream: under ${settingsName(settings)} a real run would reserve between ${formatBytes(lowestBytes)}, had none waited, and about ${formatBytes(peakReservedBytes)}, with the waits that were recorded.`;
+  return wrap(text, columns);
 }
 
 function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions): string[] {

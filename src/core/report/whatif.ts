@@ -24,6 +24,8 @@ export interface WhatIfFigures {
 }
 
 export interface WhatIfCase extends WhatIfFigures {
+  /** Had no free waited for another stream; only where some did. A real run lies about between the two. */
+  readonly lowestPeakReservedBytes?: number;
   /** null: no limit. */
   readonly limitBytes: number | null;
 }
@@ -33,17 +35,22 @@ export interface WhatIfRuns {
   readonly device: number;
   readonly recorded: RecordedRun;
   readonly results: readonly WhatIfResult[];
+  /** Peak reserved of each had no free waited for another stream; empty where none did. */
+  readonly lowestBytes: readonly number[];
 }
 
 export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
   return {
     schema: 'vramscope.whatif/1',
-    devices: devices.map(({ device, recorded, results }) => ({
+    devices: devices.map(({ device, recorded, results, lowestBytes }) => ({
       device,
       recorded: figures(recorded, recorded.ooms),
-      cases: results.map((result) => {
+      cases: results.map((result, i) => {
         const { settings, ...peaks } = figures(result, result.ooms.length);
-        return { settings, limitBytes: result.limitBytes ?? null, ...peaks };
+        const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
+        return i < lowestBytes.length
+          ? { ...limited, lowestPeakReservedBytes: lowestBytes[i] }
+          : limited;
       }),
     })),
   };

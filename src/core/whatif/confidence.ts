@@ -77,7 +77,7 @@ function aboutBefore({ replay, recorded }: WhatIfInput, settings: AllocSettings)
 
 function aboutDelayedFrees({ requests }: WhatIfInput): string | undefined {
   if (requests.delayedFrees === 0) return undefined;
-  return `${formatCount(requests.delayedFrees)} frees waited for another stream (record_stream). They wait as long as when recorded, but the GPU's timing differs from run to run.`;
+  return `${formatCount(requests.delayedFrees)} frees waited for another stream (record_stream). They wait as long as when recorded, but the GPU's timing differs from run to run, and with it what is reserved: no rule of the allocator decides it.`;
 }
 
 function aboutPools({ requests, trace }: WhatIfInput): string | undefined {

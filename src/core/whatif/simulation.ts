@@ -31,6 +31,8 @@ export interface SimulationOptions {
   readonly onSegment?: ((change: SegmentChange) => void) | undefined;
   /** Ends at the first OOM, also one that is recorded: to find the smallest limit. */
   readonly stopsAtAnyOom?: boolean;
+  /** No free waits for another stream: the least that the GPU's timing could have come to. */
+  readonly freesAtOnce?: boolean;
 }
 
 /** @param freeBytes of each free block */
@@ -56,6 +58,7 @@ export class Simulation {
   readonly #input: WhatIfInput;
   readonly #allocations: AllocationTable;
   readonly #stopsAtAnyOom: boolean;
+  readonly #freesAtOnce: boolean;
   readonly #curve: ByteCurveBuilder;
   readonly #blockOf: Int32Array;
   /** Allocations whose free is requested and not completed. */
@@ -67,6 +70,7 @@ export class Simulation {
     this.#input = input;
     this.#allocations = input.requests.allocations;
     this.#stopsAtAnyOom = options.stopsAtAnyOom === true;
+    this.#freesAtOnce = options.freesAtOnce === true;
     const { trace } = input;
     const curve = new ByteCurveBuilder(trace.events.length, options.parts);
     this.#curve = curve;
@@ -144,6 +148,7 @@ export class Simulation {
     for (let row = 0; row < this.#allocations.preexisting; row++) {
       if (this.#allocations.freeRequested[row] === -1) this.#pending.add(row);
     }
+    if (this.#freesAtOnce) this.#completePending();
     this.memory.startCounting();
     allocator.startCounting();
     this.#curve.set(-1, this.memory.reservedBytes);
@@ -171,6 +176,7 @@ export class Simulation {
     } else if (kind === RequestKind.Oom) {
       this.#retryOom(event);
     } else if (kind === RequestKind.FreeRequested) {
+      if (this.#freesAtOnce) this.#free(row);
       if (this.#blockOf[row] === GONE) return;
       this.allocator.requestFree(this.#blockOf[row]);
       this.#pending.add(row);

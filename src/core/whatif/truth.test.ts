@@ -140,7 +140,13 @@ describe('other settings', () => {
       'streams_record_stream',
       'streams_record_stream',
     ]);
-    for (const { result } of wrong) expect(result.confidence).not.toBe('high');
+    for (const { workload, text, truth, result } of wrong) {
+      expect(result.confidence).not.toBe('high');
+      const [input] = inputsOf(`${workload}.pickle.gz`);
+      const lowest = simulate(input, settingsOf(text), { freesAtOnce: true });
+      expect(truth.peak_reserved_bytes).toBeGreaterThan(lowest.peakReservedBytes);
+      expect(truth.peak_reserved_bytes).toBeLessThan(result.peakReservedBytes);
+    }
   });
 
   test('as many equal to the byte as the page says', () => {

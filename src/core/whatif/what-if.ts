@@ -27,6 +27,11 @@ export interface WhatIfOptions {
   readonly limitBytes?: number | undefined;
   /** Parts of the curve of reserved bytes. */
   readonly parts?: number;
+  /**
+   * No free waits for another stream, whose timing differs from run to run: what a run reserves lies
+   * between this and a run with the recorded delays, about.
+   */
+  readonly freesAtOnce?: boolean;
 }
 
 export interface WhatIfCalls {
@@ -64,6 +69,7 @@ export class WhatIfJob {
       settings: conf.settings,
       limitBytes: options.limitBytes ?? Infinity,
       parts: options.parts ?? DEFAULT_PARTS,
+      freesAtOnce: options.freesAtOnce === true,
     });
   }
 

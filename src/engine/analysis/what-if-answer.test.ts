@@ -141,6 +141,18 @@ describe('what-if runs in the worker', () => {
     expect(second.pauses).toBe(1);
   });
 
+  it('gives a range where frees waited for another stream: real runs lie in it', async () => {
+    const device = await deviceOf('streams_record_stream');
+    const settings = ['', 'expandable_segments:True,garbage_collection_threshold:0.6'];
+    const { answer, told } = await ask(device, request({ settings }));
+    const mib = (bytes: number | undefined) => (bytes ?? Number.NaN) / 2 ** 20;
+    expect(answer.cases.map((result) => mib(result.peakReservedBytes))).toEqual([3424, 3440]);
+    expect(settings.map((text) => mib(answer.lowest.get(text)))).toEqual([288, 300]);
+    expect(told.filter(({ kind }) => kind === 'lowest')).toHaveLength(2);
+    const { answer: other } = await ask(await deviceOf('train_gpt_small'), request({ settings }));
+    expect(other.lowest.size).toBe(0);
+  });
+
   it('gives the times at which the parts of the curves begin', async () => {
     const device = await deviceOf('train_gpt_small');
     const { recorded } = (await ask(device, request({ settings: [] }))).answer;

@@ -29,6 +29,7 @@ export type WhatIfProgress =
   /** `done`: share of all that was asked for, 0 to 1. */
   | { readonly kind: 'running'; readonly settings: string; readonly done: number }
   | { readonly kind: 'case'; readonly result: WhatIfResult }
+  | { readonly kind: 'lowest'; readonly settings: string; readonly peakReservedBytes: number }
   | { readonly kind: 'card'; readonly settings: string; readonly card: CardFit };
 
 /** The smallest common card that serves all requests. */
@@ -55,6 +56,11 @@ export interface WhatIfAnswer {
   readonly limitBytes: number | undefined;
   /** In the order of the request. */
   readonly cases: readonly WhatIfResult[];
+  /**
+   * Peak of reserved bytes by setting, had no free waited for another stream; empty where none did. The
+   * cases are with the recorded delays, which differ from run to run: what is real lies about between.
+   */
+  readonly lowest: ReadonlyMap<string, number>;
   /** By setting; empty where they were not asked for. */
   readonly cards: ReadonlyMap<string, CardFit>;
 }
@@ -109,20 +115,28 @@ class WhatIfRuns {
     const limitBytes = limitOf(request.limit, recorded.run);
     call.onProgress({ kind: 'recorded', recorded, limitBytes });
     const confs = request.settings.map(confOf);
-    const work = new Work(confs.length * (request.cards ? 1 + RUNS_A_CARD : 1), call);
+    const waiting = this.#inputOnce().requests.delayedFrees > 0 ? confs : [];
+    const searched = request.cards ? confs : [];
+    const work = new Work(confs.length + waiting.length + searched.length * RUNS_A_CARD, call);
     const cases: WhatIfResult[] = [];
     for (const conf of confs) {
       const result = await this.#result(conf, limitBytes, work);
       cases.push(result);
       call.onProgress({ kind: 'case', result });
     }
+    const lowest = new Map<string, number>();
+    for (const conf of waiting) {
+      const { peakReservedBytes } = await this.#result(conf, limitBytes, work, true);
+      lowest.set(conf.text, peakReservedBytes);
+      call.onProgress({ kind: 'lowest', settings: conf.text, peakReservedBytes });
+    }
     const cards = new Map<string, CardFit>();
-    for (const conf of request.cards ? confs : []) {
+    for (const conf of searched) {
       const card = await this.#card(conf, work);
       cards.set(conf.text, card);
       call.onProgress({ kind: 'card', settings: conf.text, card });
     }
-    return { recorded, limitBytes, cases, cards };
+    return { recorded, limitBytes, cases, lowest, cards };
   }
 
   #inputOnce(): WhatIfInput {
@@ -135,14 +149,15 @@ class WhatIfRuns {
     conf: AllocConf,
     limitBytes: number | undefined,
     work: Work,
+    freesAtOnce = false,
   ): Promise<WhatIfResult> {
-    const key = `${limitBytes} ${conf.text}`;
+    const key = `${limitBytes} ${freesAtOnce} ${conf.text}`;
     const known = this.#results.get(key);
     if (known !== undefined) {
       work.finish(1);
       return known;
     }
-    const job = new WhatIfJob(this.#inputOnce(), conf, { limitBytes, parts: PARTS });
+    const job = new WhatIfJob(this.#inputOnce(), conf, { limitBytes, parts: PARTS, freesAtOnce });
     const result = await work.run(conf.text, () => ({
       value: job.run(() => true),
       done: job.progress,

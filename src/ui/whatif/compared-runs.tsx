@@ -9,10 +9,13 @@ interface ComparedRunsProps {
   readonly recordedCard: CardFit | undefined;
   readonly result: WhatIfResult;
   readonly card: CardFit | undefined;
+  /** Peak reserved had no free waited for another stream; undefined where none did. */
+  readonly lowestBytes: number | undefined;
 }
 
 /** All figures of the two runs side by side. */
-export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedRunsProps) {
+export function ComparedRuns(props: ComparedRunsProps) {
+  const { recorded, recordedCard, result, card, lowestBytes } = props;
   const bytes = (value: number | undefined) => ({
     text: value === undefined ? 'unknown' : formatBytes(value),
     title: value === undefined ? 'The file has no final segments' : formatExactBytes(value),
@@ -33,6 +36,9 @@ export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedR
   const is = result.end;
   const rows = [
     ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
+    ...(lowestBytes === undefined
+      ? []
+      : [['… had no free waited', { text: '', title: undefined }, bytes(lowestBytes)] as const]),
     ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
     ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
     ['Retries', count(recorded.retries), count(result.retries)],
@@ -71,6 +77,8 @@ export function ComparedRuns({ recorded, recordedCard, result, card }: ComparedR
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
+  '… had no free waited':
+    'Peak reserved if no other stream had been waited for: a real run lies between this and the figure above',
   Retries: 'Times that all cached memory was given back for one request',
   'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
   'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',

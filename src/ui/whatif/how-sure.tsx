@@ -1,4 +1,4 @@
-import { formatCount } from '../../core/base/format.ts';
+import { formatBytes, formatCount } from '../../core/base/format.ts';
 import { ACCURACY } from '../../core/whatif/accuracy.ts';
 import type { WhatIfResult } from '../../core/whatif/types.ts';
 import { CONFIDENCE_TEXT } from './texts.ts';
@@ -6,10 +6,13 @@ import { CONFIDENCE_TEXT } from './texts.ts';
 interface HowSureProps {
   readonly result: WhatIfResult;
   readonly requests: number;
+  /** Peak reserved had no free waited for another stream; undefined where none did. */
+  readonly lowestBytes: number | undefined;
 }
 
 /** What the figures of a run rest on, and what the trace does not tell. */
-export function HowSure({ result: { confidence, unknowns }, requests }: HowSureProps) {
+export function HowSure({ result, requests, lowestBytes }: HowSureProps) {
+  const { confidence, unknowns, peakReservedBytes } = result;
   return (
     <section className="whatif-sure" aria-label="How sure">
       <h2 className="whatif-heading">
@@ -22,6 +25,13 @@ export function HowSure({ result: { confidence, unknowns }, requests }: HowSureP
         settings, peak reserved came out equal to the byte in {ACCURACY.equalReserved}; in the
         others, frees waited for another stream.
       </p>
+      {lowestBytes !== undefined && (
+        <p>
+          A real run would reserve between <b>{formatBytes(lowestBytes)}</b>, had no free waited for
+          another stream, and about <b>{formatBytes(peakReservedBytes)}</b>, with the waits that
+          were recorded.
+        </p>
+      )}
       {unknowns.length > 0 && (
         <>
           <p>What the trace does not tell:</p>

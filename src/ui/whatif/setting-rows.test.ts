@@ -20,6 +20,7 @@ function told(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
     recorded: undefined,
     limits: new Map(),
     results: new Map(),
+    lowest: new Map(),
     cards: new Map(),
   };
   for (const text of SETTINGS.slice(0, 3)) {

@@ -20,6 +20,8 @@ export interface WhatIfResults {
   readonly limits: ReadonlyMap<Limit, number | undefined>;
   /** By {@link resultKey}. */
   readonly results: ReadonlyMap<string, WhatIfResult>;
+  /** Peak of reserved bytes had no free waited for another stream, by {@link resultKey}; see WhatIfAnswer. */
+  readonly lowest: ReadonlyMap<string, number>;
   /** By setting: no limit plays a part. */
   readonly cards: ReadonlyMap<string, CardFit>;
 }
@@ -28,6 +30,7 @@ const NOTHING: WhatIfResults = {
   recorded: undefined,
   limits: new Map(),
   results: new Map(),
+  lowest: new Map(),
   cards: new Map(),
 };
 
@@ -50,6 +53,15 @@ export function resultOf(
   settings: string,
 ): WhatIfResult | undefined {
   return results.get(resultKey(limit, settings));
+}
+
+/** Undefined where no free waited, and until it has been run. */
+export function lowestOf(
+  { lowest }: WhatIfResults,
+  limit: Limit,
+  settings: string,
+): number | undefined {
+  return lowest.get(resultKey(limit, settings));
 }
 
 /** Settings that are still to be run, or whose card is still to be searched. */
@@ -81,6 +93,10 @@ export function withTold(
         ...known,
         results: new Map(known.results).set(resultKey(limit, told.result.settings), told.result),
       };
+    case 'lowest': {
+      const key = resultKey(limit, told.settings);
+      return { ...known, lowest: new Map(known.lowest).set(key, told.peakReservedBytes) };
+    }
     case 'card':
       return { ...known, cards: new Map(known.cards).set(told.settings, told.card) };
   }

@@ -14,7 +14,7 @@ import { SettingForm } from './setting-form.tsx';
 import { type RowSort, settingRows, sortRows } from './setting-rows.ts';
 import { SettingsTable } from './settings-table.tsx';
 import { useWhatIfRuns } from './use-what-if-runs.ts';
-import { resultOf } from './what-if-results.ts';
+import { lowestOf, resultOf } from './what-if-results.ts';
 
 interface WhatIfViewProps {
   readonly info: SessionInfo;
@@ -57,6 +57,7 @@ function Runs({ info, device }: WhatIfViewProps) {
   const best = sortRows(rows, undefined)[0];
   const chosen = settings.find((text) => text === setting) ?? best?.settings ?? '';
   const result = resultOf(known, limit, chosen);
+  const lowestBytes = lowestOf(known, limit, chosen);
   const { recorded } = known;
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
@@ -101,8 +102,9 @@ function Runs({ info, device }: WhatIfViewProps) {
                 recordedCard={recordedCard}
                 result={result}
                 card={known.cards.get(chosen)}
+                lowestBytes={lowestBytes}
               />
-              <HowSure result={result} requests={recorded.requests} />
+              <HowSure result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
             </div>
           )}
         </div>
