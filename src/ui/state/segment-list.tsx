@@ -8,7 +8,7 @@ import { SegmentCells } from './segment-cells.tsx';
 import { ListHead } from './segment-columns.tsx';
 import type { StateRow, StateRows } from './state-rows.ts';
 
-export const ROW_HEIGHT_PX = 26;
+const ROW_HEIGHT_PX = 26;
 const HEAD_HEIGHT_PX = 26;
 const OVERSCAN = 6;
 

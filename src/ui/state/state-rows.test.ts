@@ -60,7 +60,6 @@ describe('rows', () => {
     const groups = groupsOf([2, 3]);
     const rows = new StateRows(groups, new Set(['group 1']));
     expect(rows.rowOf(3)).toBe(3);
-    expect(rows.groupOf(3)?.key).toBe('group 1');
     expect(new StateRows([], new Set()).rowOf(0)).toBeUndefined();
   });
 });

@@ -45,8 +45,4 @@ export class StateRows {
     if (group === undefined || head === undefined) return undefined;
     return this.#folded.has(group.key) ? head : head + 1 + place - group.first;
   }
-
-  groupOf(place: number): SegmentGroup | undefined {
-    return this.#groups.findLast(({ first }) => first <= place);
-  }
 }

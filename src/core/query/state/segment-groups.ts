@@ -92,7 +92,7 @@ function compareWithin(s: SegmentStates, a: number, b: number, by: SegmentOrder)
   return byAddress;
 }
 
-export function freeBytes(s: SegmentStates, row: SegmentStateIndex): number {
+function freeBytes(s: SegmentStates, row: SegmentStateIndex): number {
   return s.sizeBytes[row] - s.allocatedBytes[row] - s.pendingBytes[row];
 }
 
