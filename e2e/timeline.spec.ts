@@ -79,7 +79,7 @@ test('leads to the OOM', async ({ page }) => {
 
 test('names the annotation under the pointer, and zooms to it', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');
-  const lanes = page.getByRole('img', { name: 'Annotations' });
+  const lanes = page.getByRole('application', { name: 'Annotations' });
   const box = await lanes.boundingBox();
   if (box === null) throw new Error('There are no lanes');
   await page.mouse.move(box.x + box.width * 0.1, box.y + 4);

@@ -240,6 +240,6 @@ function grouped(
     const about = 'Too light at the peak for a colour of their own.';
     classes.push({ class: CLASS_REST, label, about, term: undefined });
   }
-  classes.push({ class: CLASS_NONE, ...none });
+  if (groupOf.includes(-1)) classes.push({ class: CLASS_NONE, ...none });
   return { of: groups.of, classes };
 }

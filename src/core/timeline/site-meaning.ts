@@ -15,8 +15,8 @@ export interface Meaning {
 }
 
 /**
- * A call site in words: the user's own line of a stack that was recorded, and the innermost function
- * that it led to: 'forward · model.py:12 → linear:125'. One line may be several sites all the same.
+ * A call site in words: the user's own line of a stack that was recorded, or that line
+ * and the innermost function that it led to: 'forward · model.py:12', 'model.py:12 → linear:125'.
  */
 export function siteMeaning(
   { replay, snapshot, stacks }: DeviceContext,
@@ -30,10 +30,11 @@ export function siteMeaning(
   const inner = innermostVisible(stacks, stack);
   const isSame = inner === undefined || (inner.name === name && inner.filename === filename);
   const via = isSame ? '' : ` → ${inner.name}${inner.line === 0 ? '' : `:${inner.line}`}`;
+  const where = isSame ? `${name} · ${place(file)}` : `${place(file)}${via}`;
   const first = allocations.stack.indexOf(stack);
   return {
-    label: `${name} · ${place(file)}${via}`,
-    about: place(filename),
+    label: where,
+    about: `${name} in ${place(filename)}`,
     term: first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first)),
   };
 }

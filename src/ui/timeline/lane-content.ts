@@ -15,6 +15,10 @@ export function laneContent({ span, count }: LaneBox): TooltipContent {
   return { title: span.name, label: '', lines: spanLines(span) };
 }
 
+/** The same in one sentence, to be read out. */
+export const spanText = (span: AnnotationSpan): string =>
+  [span.name, ...spanLines(span)].join(', ');
+
 function spanLines({ startUs, endUs, startEvent, endEvent, complete }: AnnotationSpan): string[] {
   const count = endEvent - startEvent;
   const lines = [
@@ -23,6 +27,6 @@ function spanLines({ startUs, endUs, startEvent, endEvent, complete }: Annotatio
       ? 'no events inside'
       : `events ${formatCount(startEvent)} to ${formatCount(endEvent - 1)}`,
   ];
-  if (!complete) lines.push('its start or end is not in the file');
+  if (!complete) lines.push('its START or END is not in the file');
   return lines;
 }

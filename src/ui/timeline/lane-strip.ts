@@ -4,16 +4,20 @@ import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
 import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';
-import { laneContent } from './lane-content.ts';
+import { laneContent, spanText } from './lane-content.ts';
+import { firstFocus, focusedSpan, type LaneFocus, nextFocus } from './lane-focus.ts';
 import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layout.ts';
 
 export const LANE_HEIGHT = 18;
+/** Of the surface while no range has the focus. */
+export const LABEL = 'Annotations: arrow keys go from range to range, Enter zooms to one';
 const FONT = '11px system-ui, sans-serif';
 const PADDING = 5;
 /** Narrower boxes have no text. */
 const MIN_TEXT_WIDTH = 24;
 
 export class LaneStrip implements PlotStrip<unknown> {
+  readonly #surface: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
   readonly #host: StripHost;
   readonly #stop = new AbortController();
@@ -21,18 +25,24 @@ export class LaneStrip implements PlotStrip<unknown> {
   #lanes: readonly Lane[] = [];
   #axis: TimeAxis | undefined;
   #boxes: readonly (readonly LaneBox[])[] = [];
-  /** Level on top; others are reached by the wheel where there are more than fit. */
+  /** Level on top; others are reached by wheel and keys where there are more than fit. */
   #firstLane = 0;
+  #focus: LaneFocus | undefined;
+  #viewport: Viewport | undefined;
 
-  constructor(canvas: HTMLCanvasElement, host: StripHost) {
+  /** @param surface what takes pointer and keys; the canvas fills it */
+  constructor(surface: HTMLElement, canvas: HTMLCanvasElement, host: StripHost) {
+    this.#surface = surface;
     this.#canvas = canvas;
     this.#host = host;
     const { signal } = this.#stop;
     const { tooltip, navigation } = host;
-    canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
-    canvas.addEventListener('pointerleave', () => tooltip.hide(), { signal });
-    canvas.addEventListener('wheel', (event) => this.#scroll(event), { passive: false, signal });
-    canvas.addEventListener(
+    surface.addEventListener('pointermove', (event) => this.#hover(event), { signal });
+    surface.addEventListener('pointerleave', () => tooltip.hide(), { signal });
+    surface.addEventListener('keydown', (event) => this.#onKey(event), { signal });
+    surface.addEventListener('blur', () => this.#setFocus(undefined), { signal });
+    surface.addEventListener('wheel', (event) => this.#scroll(event), { passive: false, signal });
+    surface.addEventListener(
       'click',
       (event) => {
         const span = this.#boxUnder(event)?.span;
@@ -46,6 +56,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   setSpans(spans: readonly AnnotationSpan[]): void {
     this.#spans = spans;
     this.#axis = undefined;
+    this.#focus = undefined;
     this.#host.repaint();
   }
 
@@ -58,6 +69,7 @@ export class LaneStrip implements PlotStrip<unknown> {
       this.#axis = viewport.axis;
       this.#lanes = lanesOf(this.#spans, viewport.axis);
     }
+    this.#viewport = viewport;
     const ratio = viewport.width / width;
     resize(canvas, viewport.width, Math.round(height * ratio));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -71,10 +83,65 @@ export class LaneStrip implements PlotStrip<unknown> {
     for (const [row, boxes] of this.#boxes.entries()) {
       for (const box of boxes) paintBox(context, box, row * LANE_HEIGHT, plotStyle(theme));
     }
+    this.#paintFocus(context, viewport, width, plotStyle(theme));
   }
 
   destroy(): void {
     this.#stop.abort();
+  }
+
+  /** Arrows go from range to range, Enter zooms to it, Escape leaves it. */
+  #onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const span = focusedSpan(this.#lanes, this.#focus);
+    if (event.key === 'Enter' && span !== undefined) this.#host.navigation.zoomToSpan(span);
+    else if (event.key === 'Escape' && span !== undefined) this.#setFocus(undefined);
+    else {
+      const start = this.#focus ?? firstFocus(this.#lanes, this.#viewport?.x0 ?? 0);
+      const next = start && nextFocus(this.#lanes, start, event.key);
+      if (next === undefined) return;
+      this.#setFocus(this.#focus === undefined ? start : next);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #setFocus(focus: LaneFocus | undefined): void {
+    this.#focus = focus;
+    const span = focusedSpan(this.#lanes, focus);
+    // Read out as it changes: the surface has the focus.
+    this.#surface.ariaLabel = span === undefined ? LABEL : spanText(span);
+    if (focus === undefined || span === undefined) this.#host.tooltip.hide();
+    else {
+      const shown = Math.max(1, Math.floor(this.#canvas.clientHeight / LANE_HEIGHT));
+      const first = Math.min(this.#firstLane, focus.lane);
+      this.#firstLane = Math.max(first, focus.lane - shown + 1);
+      this.#host.navigation.bringIntoView(this.#lanes[focus.lane]?.starts[focus.at] ?? 0);
+    }
+    this.#host.repaint();
+  }
+
+  /** An outline around the range that has the focus, and what the tooltip says of it. */
+  #paintFocus(
+    context: CanvasRenderingContext2D,
+    { x0, x1 }: Viewport,
+    width: number,
+    style: PlotStyle,
+  ): void {
+    const focus = this.#focus;
+    const span = focusedSpan(this.#lanes, focus);
+    if (focus === undefined || span === undefined) return;
+    const { starts, ends } = this.#lanes[focus.lane] ?? { starts: [], ends: [] };
+    const toX = (x: number) => ((x - x0) / (x1 - x0)) * width;
+    const left = Math.max(1, toX(starts[focus.at] ?? 0));
+    const right = Math.min(width - 1, Math.max(left + 3, toX(ends[focus.at] ?? 0)));
+    const top = (focus.lane - this.#firstLane) * LANE_HEIGHT;
+    context.strokeStyle = style.accent;
+    context.lineWidth = 2;
+    context.strokeRect(left, top + 2, right - left, LANE_HEIGHT - 4);
+    const { left: fromLeft, top: fromTop } = this.#canvas.getBoundingClientRect();
+    const content = laneContent({ left, right, span, count: 1 });
+    this.#host.tooltip.show(content, fromLeft + left, fromTop + top + LANE_HEIGHT);
   }
 
   #scroll(event: WheelEvent): void {
@@ -87,7 +154,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   #hover(event: PointerEvent): void {
     const { tooltip } = this.#host;
     const box = this.#boxUnder(event);
-    this.#canvas.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
+    this.#surface.style.cursor = box?.span === undefined ? 'default' : 'zoom-in';
     if (box === undefined) tooltip.hide();
     else tooltip.show(laneContent(box), event.clientX, event.clientY);
   }

@@ -7,7 +7,7 @@ import { useServices } from '../app/services.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { StripHost } from '../plot/plot-strip.ts';
 import { usePlot } from '../plot/use-plot.ts';
-import { LANE_HEIGHT, LaneStrip } from './lane-strip.ts';
+import { LANE_HEIGHT, LABEL as LANES_LABEL, LaneStrip } from './lane-strip.ts';
 import { timelineSource } from './timeline-source.ts';
 import { TimelineToolbar } from './timeline-toolbar.tsx';
 import { useAnnotations } from './use-annotations.ts';
@@ -37,10 +37,11 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
     [device, session, view],
   );
   const canvas = useRef<HTMLCanvasElement>(null);
+  const surface = useRef<HTMLDivElement>(null);
   const lanes = useRef<LaneStrip>(undefined);
   const strip = (host: StripHost) => {
-    if (canvas.current === null) return undefined;
-    lanes.current = new LaneStrip(canvas.current, host);
+    if (canvas.current === null || surface.current === null) return undefined;
+    lanes.current = new LaneStrip(surface.current, canvas.current, host);
     return lanes.current;
   };
   const plot = usePlot({ info, device, selected, source, strip });
@@ -73,13 +74,16 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
             onToggle={() => setAreAllShown(!areAllShown)}
           />
         )}
-        <canvas
-          ref={canvas}
-          className="plot-above"
+        <div
+          ref={surface}
+          className="plot-above lanes"
           style={{ height: shown * LANE_HEIGHT }}
-          aria-label="Annotations"
-          role="img"
-        />
+          aria-label={LANES_LABEL}
+          role="application"
+          tabIndex={levels > 0 ? 0 : -1}
+        >
+          <canvas ref={canvas} />
+        </div>
       </PlotArea>
     </section>
   );
