@@ -5,6 +5,7 @@ import {
   contentPx,
   isScaled,
   lastPosition,
+  mostVisibleRows,
   positionCentring,
   positionOf,
   positionShowing,
@@ -104,6 +105,15 @@ describe('showing a row', () => {
         if (g.bodyPx >= g.rowHeightPx) expect(isWhole(g, shown, row)).toBe(true);
         expect(visibleRows(g, shown).from).toBeLessThanOrEqual(row);
         expect(visibleRows(g, shown).to).toBeGreaterThan(row);
+      }),
+    );
+  });
+
+  it('never shows more than there are elements for', () => {
+    fc.assert(
+      fc.property(placed, ({ g, position }) => {
+        const { from, to } = visibleRows(g, position);
+        expect(to - from).toBeLessThanOrEqual(mostVisibleRows(g));
       }),
     );
   });

@@ -67,6 +67,11 @@ export function visibleRows(geometry: ScrollGeometry, position: number): RowRang
   return { from, to: Math.min(rowCount, Math.ceil((position + bodyPx) / rowHeightPx)) };
 }
 
+/** How many rows can be visible in part or whole, wherever the table stands. */
+export function mostVisibleRows({ rowHeightPx, bodyPx }: ScrollGeometry): number {
+  return Math.ceil(bodyPx / rowHeightPx) + 1;
+}
+
 /** The nearest position at which all of a row is visible; its upper part where the body is lower than it. */
 export function positionShowing(geometry: ScrollGeometry, position: number, row: number): number {
   const { rowHeightPx, bodyPx } = geometry;

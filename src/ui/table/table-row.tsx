@@ -34,7 +34,7 @@ function Row<R>(props: TableRowProps<R>) {
     >
       {columns.map((column) => (
         <td key={column.id} className="table-cell" data-align={column.align}>
-          {row === undefined ? <span className="table-pending" /> : column.render(row, index)}
+          {row !== undefined && column.render(row, index)}
         </td>
       ))}
     </tr>

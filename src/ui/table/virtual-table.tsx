@@ -12,6 +12,7 @@ import {
 } from 'react';
 import type { RowPages } from './row-pages.ts';
 import {
+  mostVisibleRows,
   positionCentring,
   positionShowing,
   type RowRange,
@@ -83,6 +84,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
               id={id}
               pages={pages}
               visible={visible}
+              slots={mostVisibleRows(scroll.geometry)}
               offsetPx={visible.from * ROW_HEIGHT_PX - scroll.position}
               template={template}
               active={active}
@@ -104,13 +106,15 @@ interface RowsProps<R> extends VirtualTableProps<R> {
   readonly pages: RowPages<R>;
   readonly visible: RowRange;
   readonly offsetPx: number;
+  /** At least as many as rows can be visible at once, the same while the height is. */
+  readonly slots: number;
   readonly template: string;
   readonly active: number | undefined;
   readonly setActive: (row: number) => void;
 }
 
 function Rows<R>(props: RowsProps<R>) {
-  const { id, pages, visible, offsetPx, template, columns, active, setActive } = props;
+  const { id, pages, visible, offsetPx, slots, template, columns, active, setActive } = props;
   const { rowState, onActivate } = props;
   const onClick = useCallback(
     (row: R, index: number) => {
@@ -125,7 +129,8 @@ function Rows<R>(props: RowsProps<R>) {
     const state = row === undefined ? undefined : rowState?.(row);
     rows.push(
       <TableRow
-        key={index}
+        // Elements are used again for other rows: a jump changes texts instead of making elements.
+        key={index % slots}
         id={rowId(id, index)}
         index={index}
         row={row}
