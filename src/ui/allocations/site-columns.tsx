@@ -15,7 +15,7 @@ export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly C
       id: 'siteLine',
       header: 'Code',
       title: 'The innermost line outside PyTorch and site-packages; a row for each call stack',
-      widthPx: 210,
+      widthPx: 290,
       grow: 1,
       render: ({ topFrame, stackKind }) => <SiteCell frame={topFrame} kind={stackKind} />,
     },

@@ -39,6 +39,8 @@ export function SearchField(props: SearchFieldProps) {
   const { options } = suggested;
   const isOpen = hasFocus && isListOpen && options.length > 0;
   const problem = answer?.value?.problem;
+  // Nobody who is typing a term wants to hear that it is wrong.
+  const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
 
   function choose(option: Suggestion): void {
     const completed = complete(text.draft, caret, suggested, option);
@@ -67,7 +69,7 @@ export function SearchField(props: SearchFieldProps) {
   }
 
   return (
-    <div className="search-field" data-problem={problem !== undefined || undefined}>
+    <div className="search-field" data-problem={isWrong || undefined}>
       <Search size={14} aria-hidden />
       <input
         ref={input}
@@ -81,7 +83,7 @@ export function SearchField(props: SearchFieldProps) {
         aria-controls={isOpen ? `${id}-list` : undefined}
         aria-autocomplete="list"
         aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
-        aria-invalid={problem !== undefined}
+        aria-invalid={isWrong}
         aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
         placeholder="Search ( / )"
         title="Search in functions, files, addresses, sizes, states (/)"
@@ -107,6 +109,7 @@ export function SearchField(props: SearchFieldProps) {
       {answer !== undefined && (
         <SearchOutcome
           answer={answer}
+          isTyped={hasFocus}
           device={device}
           last={props.last}
           stepFailure={props.stepFailure}

@@ -8,13 +8,16 @@ import { matchBytes, matchTitle } from './match-texts.ts';
 
 interface SearchOutcomeProps {
   readonly answer: Answer<SearchSummary>;
+  /** The box has the focus. */
+  readonly isTyped: boolean;
   readonly device: DeviceInfo;
   readonly last: MatchStep | undefined;
   readonly stepFailure: string | undefined;
 }
 
 /** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
-export function SearchOutcome({ answer, device, last, stepFailure }: SearchOutcomeProps) {
+export function SearchOutcome(props: SearchOutcomeProps) {
+  const { answer, isTyped, device, last, stepFailure } = props;
   const selection = useView((state) => state.selection);
   const failure = answer.failure ?? stepFailure;
   if (failure !== undefined) {
@@ -27,6 +30,7 @@ export function SearchOutcome({ answer, device, last, stepFailure }: SearchOutco
   const summary = answer.value;
   if (summary === undefined) return undefined;
   if (summary.problem !== undefined) {
+    if (isTyped && summary.problem.isUnfinished) return undefined;
     return (
       <span className="search-outcome" data-tone="danger" title={summary.problem.message}>
         not understood

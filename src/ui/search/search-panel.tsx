@@ -38,12 +38,12 @@ interface ProblemProps {
 }
 
 /** The place is shown where the text is still the one that was looked at. */
-function Problem({ search, problem: { at, length, message } }: ProblemProps) {
+function Problem({ search, problem: { at, length, message, isUnfinished } }: ProblemProps) {
   const part = search.slice(at, at + length);
   return (
     <>
       <p>{message}</p>
-      {part !== '' && part.length < search.length && (
+      {!isUnfinished && part !== '' && part.length < search.length && (
         <p className="search-place mono">
           {search.slice(Math.max(0, at - CONTEXT), at)}
           <mark>{part}</mark>

@@ -93,7 +93,7 @@ describe('what cannot be read', () => {
     ['a ""', 2, 2, 'Nothing stands'],
     ['a - b', 2, 1, 'write one'],
     ['-', 0, 1, 'write one'],
-    ['x size>', 2, 5, 'Nothing follows size>: size takes'],
+    ['x size>', 2, 5, '"size>" is not finished: size takes'],
     ['size>big', 0, 8, 'size>64MiB'],
     ['size>99999999999999999999', 0, 25, 'size>64MiB'],
     ['age>2 s age>x', 8, 5, 'age>2s'],
@@ -103,13 +103,26 @@ describe('what cannot be read', () => {
     ['state>live', 0, 10, 'state:live'],
     ['site:train.py', 0, 13, 'site:b7f064c000000_0'],
     ['frame:""', 0, 8, 'frame:"forward'],
-    ['-size>', 1, 5, 'Nothing follows'],
+    ['-size>', 1, 5, 'is not finished'],
     ['a '.repeat(40), 64, 16, 'at most 32 terms'],
   ])('%j', (text, at, length, words) => {
     const { terms, problem } = parseSearch(text);
     expect(terms).toEqual([]);
     expect(problem).toMatchObject({ at, length });
     expect(problem?.message).toContain(words);
+  });
+
+  test.each([
+    ['size>', true],
+    ['a phase:"for', true],
+    ['"a b', true],
+    ['a -', true],
+    ['state:l', true],
+    ['size> a', false],
+    ['- a', false],
+    ['state:x a', false],
+  ])('%j may still be typed on: %j', (text, isUnfinished) => {
+    expect(parseSearch(text).problem?.isUnfinished).toBe(isUnfinished);
   });
 
   test('any text is read, or refused at a place inside it', () => {

@@ -35,11 +35,8 @@ function readTerm(text: string, at: number): Read | SearchProblem {
   const isNegated = text[at] === '-';
   const from = isNegated ? at + 1 : at;
   if (skipBlanks(text, from) !== from || from === text.length) {
-    return problem(
-      at,
-      1,
-      'A - excludes what the term behind it finds: write one, such as -optimizer.',
-    );
+    const message = 'A - excludes what the term behind it finds: write one, such as -optimizer.';
+    return problem(at, 1, message, from === text.length);
   }
   const read = readCondition(text, from);
   return 'message' in read ? read : { ...read, isNegated };
@@ -84,8 +81,9 @@ function readKeyed(text: string, from: number, key: Key, sign: string): ReadCond
     isEmpty || comparison === undefined ? undefined : parseValue(key, comparison, read.value);
   if (condition !== undefined) return { condition, end: read.end };
   const written = text.slice(from, read.end);
-  const said = isEmpty ? `Nothing follows ${written}` : `"${clip(written)}" cannot be read`;
-  return problem(from, read.end - from, `${said}: ${key} takes ${KEY_HELP[key]}.`);
+  const said = `"${clip(written)}" ${isEmpty ? 'is not finished' : 'cannot be read'}`;
+  const message = `${said}: ${key} takes ${KEY_HELP[key]}.`;
+  return problem(from, read.end - from, message, read.end === text.length);
 }
 
 const COMPARISONS: readonly Comparison[] = ['<', '<=', '=', '>=', '>'];
@@ -110,7 +108,8 @@ function readQuoted(
     value += text[at];
   }
   if (at >= text.length) {
-    return problem(from, text.length - from, 'This quote is not closed: write " behind its text.');
+    const message = 'This quote is not closed: write " behind its text.';
+    return problem(from, text.length - from, message, true);
   }
   const end = at + 1;
   if (end < text.length && skipBlanks(text, end) === end) {
@@ -187,11 +186,12 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.lastIndex;
 }
 
-const problem = (at: number, length: number, message: string): SearchProblem => ({
-  at,
-  length,
-  message,
-});
+const problem = (
+  at: number,
+  length: number,
+  message: string,
+  isUnfinished = false,
+): SearchProblem => ({ at, length, message, isUnfinished });
 
 const failed = (at: number, length: number, message: string): ParsedSearch => ({
   terms: [],

@@ -28,14 +28,24 @@ export function compileRegex(
 
 function refused(source: string, what: string): { readonly problem: SearchProblem } {
   return {
-    problem: { at: 0, length: source.length, message: `This regular expression ${what}.` },
+    problem: {
+      at: 0,
+      length: source.length,
+      message: `This regular expression ${what}.`,
+      isUnfinished: false,
+    },
   };
 }
 
 /** What RE2 says, what would be right, and where: the part that it names, or the unmatched bracket. */
 function explain(source: string, error: RE2JSException): SearchProblem {
   if (!(error instanceof RE2JSSyntaxException)) {
-    return { at: 0, length: source.length, message: `Wrong regular expression: ${error.message}.` };
+    return {
+      at: 0,
+      length: source.length,
+      message: `Wrong regular expression: ${error.message}.`,
+      isUnfinished: false,
+    };
   }
   const description = error.getDescription();
   const part = error.getPattern() ?? '';
@@ -43,7 +53,7 @@ function explain(source: string, error: RE2JSException): SearchProblem {
   const length = at + part.length <= source.length ? Math.max(1, part.length) : 1;
   const advice = ADVICE.find(([word]) => description.includes(word))?.[1];
   const message = `Wrong regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
-  return { at, length, message };
+  return { at, length, message, isUnfinished: false };
 }
 
 const ADVICE: readonly (readonly [string, string])[] = [

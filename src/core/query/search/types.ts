@@ -67,6 +67,8 @@ export interface SearchProblem {
   readonly length: number;
   /** What is wrong and what would be right, in one or two sentences. */
   readonly message: string;
+  /** More text at its end may mend it: whoever is typing has done nothing wrong so far. */
+  readonly isUnfinished: boolean;
 }
 
 export interface ParsedSearch {
