@@ -1,0 +1,79 @@
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture, summaryOf } from './viewer.ts';
+
+const tab = (page: Page, name: string) =>
+  page.getByTestId('view-tabs').getByRole('button', { name, exact: true });
+
+/** Opens a view, and gives the plot in it. */
+async function show(page: Page, view: string, plot: string) {
+  await tab(page, view).click();
+  const surface = page.getByRole('application', { name: plot });
+  await expect(surface).toBeVisible();
+  await idle(page);
+  return surface;
+}
+
+test('the address map shows the gaps at the OOM, and what each of them is', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const plot = await show(page, 'Addresses', 'Memory by address over time');
+  await summaryOf(page)
+    .getByRole('button', { name: /Out of memory/ })
+    .click();
+  const addresses = page.getByRole('region', { name: 'Addresses' });
+  await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
+  await expect(addresses).toContainText('379.75 MiB asked for, no range fits');
+  await plot.focus();
+  // The newest allocation at the OOM; what lies next to it in memory is free.
+  await page.keyboard.press('Enter');
+  await expect(page.getByTestId('details')).toContainText(/b7[0-9a-f]+_\d+/);
+  await expect(addresses).toContainText(/Event 6,195: .* block b7/);
+  await expect(async () => {
+    await page.keyboard.press('Shift+ArrowUp');
+    await expect(addresses).toContainText(/Event 6,195: .* free at 0x7f/, { timeout: 400 });
+  }).toPass();
+});
+
+test('one window for all plots, one of its own for addresses', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const plot = await show(page, 'Addresses', 'Memory by address over time');
+  const before = await plot.screenshot();
+  await plot.focus();
+  await page.keyboard.press('+');
+  await page.keyboard.press('Alt+=');
+  await idle(page);
+  expect((await plot.screenshot()).equals(before)).toBe(false);
+  await expect(page).toHaveURL(/x=\d/);
+  const x = new URL(page.url()).hash.match(/x=[^&]*/)?.[0] ?? 'no window';
+  await tab(page, 'Timeline').click();
+  await idle(page);
+  expect(page.url()).toContain(x);
+  await tab(page, 'Addresses').click();
+  await plot.focus();
+  await page.keyboard.press('f');
+  await idle(page);
+  await expect.poll(async () => (await plot.screenshot()).equals(before)).toBe(true);
+});
+
+test('names who made a segment, and what it holds', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const plot = await show(page, 'Segments', 'Reserved memory over time');
+  const box = await plot.boundingBox();
+  if (box === null) throw new Error('The plot is not on the page');
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.8);
+  await expect(page.getByTestId('tooltip')).toContainText('segment of the large pool');
+  await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.8);
+  const panel = page.getByRole('region', { name: 'Segment', exact: true });
+  await expect(panel).toContainText('Made by');
+  await expect(panel).toContainText('scenarios.py');
+  await expect(panel).toContainText(/used by \d+ blocks?/);
+  await panel.getByRole('button', { name: 'Filter' }).click();
+  await expect(page.getByTestId('search')).toHaveValue(/s7f/);
+});
+
+test('says what is missing without a trace', async ({ page }) => {
+  await page.goto('/');
+  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
+  await expect(tab(page, 'Addresses')).toBeVisible();
+  await tab(page, 'Addresses').click();
+  await expect(page.getByText('No history was recorded on this device')).toBeVisible();
+});
