@@ -78,3 +78,15 @@ test('without a trace it says why it cannot tell', async ({ page }) => {
   await expect(page.getByRole('heading', { name: /What if: cannot be told/ })).toBeVisible();
   await expect(page.getByText('_record_memory_history()')).toBeVisible();
 });
+
+test('findings say what expandable segments would have come to, and lead here', async ({
+  page,
+}) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const findings = page.getByTestId('findings');
+  await expect(findings).toContainText(
+    'expandable_segments:True would have served the request that failed, with 2.64 GiB instead of 6.00 GiB',
+  );
+  await findings.getByRole('button', { name: 'Compare settings' }).first().click();
+  await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText('2.64 GiB');
+});
