@@ -6,4 +6,5 @@ import { ROOT, run, runPackage } from './run-command.mjs';
 const single = await run(process.execPath, [join(ROOT, 'scripts', 'build-single.mjs')]);
 const page = await runPackage('vite/bin/vite.js', ['build']);
 const cli = await runPackage('vite/bin/vite.js', ['build', '--config', 'vite.cli.config.ts']);
-process.exitCode = single || page || cli;
+const notices = await run(process.execPath, [join(ROOT, 'scripts', 'third-party-notices.mjs')]);
+process.exitCode = single || page || cli || notices;

@@ -1,0 +1,65 @@
+/** What npm would publish, installed in an empty folder: it runs there, with nothing else. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { fixture, idle, plotOf, summaryOf } from './viewer.ts';
+
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+let folder: string;
+let program: string;
+
+test.describe.configure({ mode: 'serial' });
+
+test.beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vramscope-package-'));
+  const quiet = { stdio: 'ignore' } as const;
+  execFileSync(npm, ['pack', '--pack-destination', folder, '--ignore-scripts'], quiet);
+  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  const install = ['install', '--offline', '--no-audit', '--no-fund', '--prefix', folder];
+  execFileSync(npm, [...install, join(folder, tarball)], quiet);
+  program = join(folder, 'node_modules', 'vramscope', 'bin', 'vramscope.mjs');
+});
+test.afterAll(() => rmSync(folder, { recursive: true }));
+
+test('prints figures and findings', () => {
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' });
+  const file = resolve(fixture('oom_fragmented.pickle.gz'));
+  const [device] = JSON.parse(run('stats', file, '--json')).devices;
+  expect(device.ooms).toHaveLength(1);
+  expect(run('analyze', file)).toContain('ragment');
+  expect(run('report', file)).toContain('oom_fragmented.html');
+  expect(readdirSync(join(folder, 'node_modules'))).toEqual(
+    expect.arrayContaining(['.bin', 'vramscope']),
+  );
+  expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
+    ['vramscope'],
+  );
+});
+
+test('shows a file in the browser, and ends when asked to', async ({ page }) => {
+  const file = resolve(fixture('train_gpt_small.pickle.gz'));
+  const server = spawn(process.execPath, [program, file, '--port', '0', '--no-open']);
+  const address = await addressOf(server);
+  await page.goto(address);
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  await expect(summaryOf(page)).toContainText('Peak reserved');
+  const ended = new Promise((done) => server.once('exit', done));
+  server.kill('SIGINT');
+  await ended;
+});
+
+function addressOf(server: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let text = '';
+    server.stdout?.on('data', (piece) => {
+      text += piece;
+      const [address] = /http:\S+/.exec(text) ?? [];
+      if (address !== undefined) found(address);
+    });
+    server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
+  });
+}

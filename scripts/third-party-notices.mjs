@@ -1,0 +1,44 @@
+/**
+ * Writes dist/THIRD-PARTY-NOTICES.txt: the licences of the packages whose code is in what we ship.
+ * The build calls it. Which packages those are is read from the layers' table, which lists every
+ * package that src/ imports; their own dependencies come with them.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LAYERS } from './layers.mjs';
+import { ROOT } from './run-command.mjs';
+
+/** Made by plugins at build time, from packages that src/ does not name. */
+const BUILT_IN = ['workbox-window', 'workbox-precaching', 'workbox-routing', 'workbox-core'];
+const LICENCE = /^(licen[cs]e|copying)(\.|$|-)/i;
+
+const named = LAYERS.flatMap(({ packages = [] }) => packages).filter((name) => !name.includes(':'));
+
+/** @param {readonly string[]} names @returns {Map<string, object>} manifests by name */
+function withDependencies(names) {
+  const found = new Map();
+  const pending = [...names];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const path = join(ROOT, 'node_modules', name, 'package.json');
+    if (found.has(name) || !existsSync(path)) continue;
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    found.set(name, manifest);
+    pending.push(...Object.keys(manifest.dependencies ?? {}));
+  }
+  return found;
+}
+
+function notice([name, { version, license }]) {
+  const folder = join(ROOT, 'node_modules', name);
+  const file = readdirSync(folder).find((entry) => LICENCE.test(entry));
+  const text =
+    file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), 'utf8');
+  return `${'='.repeat(78)}\n${name} ${version} (${license})\n${'='.repeat(78)}\n\n${text.trim()}\n`;
+}
+
+const packages = [...withDependencies([...named, ...BUILT_IN])].sort(([a], [b]) =>
+  a < b ? -1 : 1,
+);
+const text = `vramscope contains code of these packages.\n\n${packages.map(notice).join('\n')}`;
+writeFileSync(join(ROOT, 'dist', 'THIRD-PARTY-NOTICES.txt'), text);
+console.log(`${packages.length} licences in dist/THIRD-PARTY-NOTICES.txt`);
