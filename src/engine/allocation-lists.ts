@@ -1,10 +1,10 @@
 import { orderAllocations } from '../core/query/allocation-rows/order-allocations.ts';
 import { orderSites, type SiteTable, siteTable } from '../core/query/allocation-rows/site-table.ts';
 import type { AllocationKey, Clock, SiteKey } from '../core/query/allocation-rows/types.ts';
-import { earlierUses } from '../core/query/event-rows/earlier-uses.ts';
 import { dependsOnCursor } from '../core/query/search/match-allocations.ts';
 import type { AllocationIndex } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
+import { allocationUses } from './allocation-uses.ts';
 import { Kept } from './kept.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { DeviceRequest } from './queries.ts';
@@ -33,7 +33,6 @@ export class AllocationLists {
   readonly #device: OpenDevice;
   readonly #orders = new Kept<Uint32Array>(KEPT);
   readonly #sites = new Kept<Sites>(KEPT);
-  #earlier: Int32Array | undefined;
 
   constructor(device: OpenDevice) {
     this.#device = device;
@@ -41,8 +40,7 @@ export class AllocationLists {
 
   /** See `earlierUses`. */
   get earlier(): Int32Array {
-    this.#earlier ??= earlierUses(this.#device.context.replay.allocations);
-    return this.#earlier;
+    return this.#device.once(allocationUses);
   }
 
   allocations(request: ListRequest<AllocationKey>): Uint32Array {

@@ -15,6 +15,8 @@ import { matchStacks } from '../../core/query/search/match-stacks.ts';
 import type { SearchProblem } from '../../core/query/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
+import { allocationUses } from '../allocation-uses.ts';
+import { Kept } from '../kept.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { Answers, DeviceRequest, Query } from '../queries.ts';
 
@@ -82,7 +84,8 @@ export const eventAnswers: Answers<EventQueries> = {
   },
 };
 
-const eventReader = (device: OpenDevice) => new EventReader(device.context);
+const eventReader = (device: OpenDevice) =>
+  new EventReader(device.context, () => device.once(allocationUses));
 const eventLists = (device: OpenDevice) => new EventLists(device);
 
 /** While the next list is made the table may still ask for rows of the one before: 4 bytes an event each. */
@@ -90,23 +93,14 @@ const KEPT_LISTS = 2;
 
 class EventLists {
   readonly #device: OpenDevice;
-  /** The longest unused first. */
-  readonly #kept = new Map<string, EventList>();
+  readonly #lists = new Kept<EventList>(KEPT_LISTS);
 
   constructor(device: OpenDevice) {
     this.#device = device;
   }
 
   of(choice: EventChoice): EventList {
-    const key = JSON.stringify(choice);
-    const list = this.#kept.get(key) ?? this.#make(choice);
-    this.#kept.delete(key);
-    this.#kept.set(key, list);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_LISTS) break;
-      this.#kept.delete(oldest);
-    }
-    return list;
+    return this.#lists.get(JSON.stringify(choice), () => this.#make(choice));
   }
 
   #make({ search, at, window, ...filter }: EventChoice): EventList {
