@@ -3,10 +3,19 @@
  * and segment there is. Knows addresses alone, nothing of slots but where each one begins.
  */
 import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
+import type { AddressLayout } from '../core/timeline/address-layout.ts';
 import type { Viewport } from '../core/timeline/types.ts';
 
 /** Where an address is in the packed order. */
 export type PlaceOf = (address: number) => number;
+
+/** Undefined where nothing was ever reserved. */
+export function placeOfAddress(layout: AddressLayout, address: number): number | undefined {
+  const slot = layout.slotAddress.findIndex(
+    (from, i) => address >= from && address < from + layout.slotBytes[i],
+  );
+  return slot < 0 ? undefined : layout.slotOffset[slot] + address - layout.slotAddress[slot];
+}
 
 interface Piece {
   readonly from: number;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
-import { naiveAddressPixel, naiveMemory } from '../../testing/naive-addresses.ts';
+import { naiveAddressPixel, naiveMemory, placeOfAddress } from '../../testing/naive-addresses.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { replayDevice } from '../replay/replay.ts';
 import type { Replay } from '../replay/types.ts';
@@ -20,7 +20,6 @@ import {
 } from './address-colors.ts';
 import { type AddressIndex, buildAddressIndex } from './address-index.ts';
 import { type AddressFrame, AddressPainter, type AddressScene } from './address-job.ts';
-import { offsetOfAddress } from './address-layout.ts';
 import { segmentLives } from './segment-lives.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
 import type { Viewport } from './types.ts';
@@ -89,7 +88,7 @@ function mistakes(drawn: Drawn, frame: AddressFrame): string[] {
   const { replay, index, classOf } = drawn;
   const { viewport, pixels, states } = frame;
   const { width, height } = viewport;
-  const placeOf = (address: number) => offsetOfAddress(index.layout, address) ?? Number.NaN;
+  const placeOf = (address: number) => placeOfAddress(index.layout, address) ?? Number.NaN;
   const wrong: string[] = [];
   for (let column = 0; column < width; column++) {
     const state = states[column];
@@ -143,6 +142,7 @@ describe('a frame of the address map', () => {
         const frame = new AddressPainter(drawn.index).draw(sceneOf(viewport, drawn));
         expect(mistakes(drawn, frame)).toEqual([]);
       }),
+      { numRuns: 60 },
     );
   });
 
@@ -169,6 +169,7 @@ describe('a frame of the address map', () => {
           }
         },
       ),
+      { numRuns: 40 },
     );
   });
 

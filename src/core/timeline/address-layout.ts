@@ -9,7 +9,7 @@
  * its own. Offsets are bytes from the lowest slot's first byte, so a gap has its true height.
  */
 import { upperBound } from '../base/binary-search.ts';
-import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
+import type { AllocationTable } from '../replay/types.ts';
 import type { SegmentLives } from './segment-lives.ts';
 
 export interface AddressLayout {
@@ -34,32 +34,18 @@ interface Ranges {
 
 export function addressLayout(segments: SegmentLives, allocations: AllocationTable): AddressLayout {
   const reserved = new Slots([segments]);
-  const strays = outside(reserved, allocations);
+  const placed = reserved.place(allocations);
+  const strays = placed.outside;
   const slots = strays.length === 0 ? reserved : new Slots([segments, strays]);
   return {
     slotAddress: slots.address,
     slotBytes: slots.sizeBytes,
     slotOffset: slots.offset,
     totalBytes: slots.totalBytes,
-    segmentOffset: slots.offsetsOf(segments),
-    allocationOffset: slots.offsetsOf(allocations),
+    segmentOffset: slots.place(segments).offsets,
+    allocationOffset: strays.length === 0 ? placed.offsets : slots.place(allocations).offsets,
     strays: strays.length,
   };
-}
-
-/** Address of an offset in the packed order; undefined outside of it. */
-export function addressAtOffset(layout: AddressLayout, offset: number): number | undefined {
-  if (!(offset >= 0) || offset >= layout.totalBytes) return undefined;
-  const slot = upperBound(layout.slotOffset, offset) - 1;
-  return layout.slotAddress[slot] + Math.floor(offset) - layout.slotOffset[slot];
-}
-
-/** Offset of an address in the packed order; undefined where nothing was ever reserved. */
-export function offsetOfAddress(layout: AddressLayout, address: number): number | undefined {
-  const slot = upperBound(layout.slotAddress, address) - 1;
-  if (slot < 0) return undefined;
-  const into = address - layout.slotAddress[slot];
-  return into < layout.slotBytes[slot] ? layout.slotOffset[slot] + into : undefined;
 }
 
 /** The union of ranges, as ranges that neither overlap nor touch. */
@@ -92,28 +78,43 @@ class Slots {
     this.totalBytes = offset;
   }
 
-  /** Slot that a whole range lies in; -1 when none holds it. `near` is tried first. */
-  slotOf(address: number, sizeBytes: number, near: number): number {
-    const slot = this.#begins(near, address) ? near : upperBound(this.address, address) - 1;
-    const isInside = slot >= 0 && address + sizeBytes <= this.address[slot] + this.sizeBytes[slot];
-    return isInside ? slot : -1;
-  }
-
-  /** All of these ranges lie in slots. */
-  offsetsOf({ length, address, sizeBytes }: Ranges): Float64Array {
+  /** Offsets of ranges; those that no slot holds as a whole are left out, and given back. */
+  place({ length, address, sizeBytes }: Ranges): Placed {
     const offsets = new Float64Array(length);
+    const rows: number[] = [];
     let slot = 0;
     for (let row = 0; row < length; row++) {
-      slot = this.slotOf(address[row], sizeBytes[row], slot);
-      offsets[row] = this.offset[slot] + (address[row] - this.address[slot]);
+      const from = address[row];
+      if (!this.#begins(slot, from)) slot = Math.max(0, upperBound(this.address, from) - 1);
+      const into = from - this.address[slot];
+      // What begins below the first slot is outside of it as well.
+      if (into >= 0 && into + sizeBytes[row] <= this.sizeBytes[slot]) {
+        offsets[row] = this.offset[slot] + into;
+      } else {
+        rows.push(row);
+      }
     }
-    return offsets;
+    return { offsets, outside: pick(rows, address, sizeBytes) };
   }
 
+  /** Neighbours in a table mostly lie in the same slot: then no search is needed. */
   #begins(slot: number, address: number): boolean {
     const next = slot + 1 < this.address.length ? this.address[slot + 1] : Infinity;
-    return slot >= 0 && this.address[slot] <= address && address < next;
+    return this.address[slot] <= address && address < next;
   }
+}
+
+interface Placed {
+  readonly offsets: Float64Array;
+  readonly outside: Ranges;
+}
+
+function pick(rows: readonly number[], address: Float64Array, sizeBytes: Float64Array): Ranges {
+  return {
+    length: rows.length,
+    address: Float64Array.from(rows, (row) => address[row]),
+    sizeBytes: Float64Array.from(rows, (row) => sizeBytes[row]),
+  };
 }
 
 function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: number])[] {
@@ -124,19 +125,4 @@ function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: numb
     }
   }
   return ranges.sort((a, b) => a[0] - b[0]);
-}
-
-function outside(slots: Slots, { length, address, sizeBytes }: AllocationTable): Ranges {
-  const rows: AllocationIndex[] = [];
-  let near = 0;
-  for (let id = 0; id < length; id++) {
-    const slot = slots.slotOf(address[id], sizeBytes[id], near);
-    if (slot < 0) rows.push(id);
-    else near = slot;
-  }
-  return {
-    length: rows.length,
-    address: Float64Array.from(rows, (id) => address[id]),
-    sizeBytes: Float64Array.from(rows, (id) => sizeBytes[id]),
-  };
 }

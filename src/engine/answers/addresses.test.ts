@@ -93,7 +93,7 @@ describe('the address map', () => {
           colorBy: 'stack',
           palette: PALETTE,
           selected,
-          highlight: [],
+          highlight: { allocations: [], bands: [] },
           search,
           cursor: undefined,
         },

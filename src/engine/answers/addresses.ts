@@ -48,12 +48,18 @@ export interface AddressFrameRequest extends DeviceRequest {
   readonly palette: DimmablePalette;
   /** Allocation to draw highlighted, -1 for none. */
   readonly selected: AllocationIndex;
-  /** Rectangles to draw highlighted beside it: a segment, a finding's evidence. */
-  readonly highlight: readonly AddressBand[];
+  /** What to draw highlighted beside it, such as a finding's evidence. */
+  readonly highlight: AddressHighlight;
   /** What it does not match is dimmed; '' matches all. */
   readonly search: string;
   /** The state that `search` speaks of; undefined: the end. */
   readonly cursor: EventIndex | undefined;
+}
+
+export interface AddressHighlight {
+  readonly allocations: readonly AllocationIndex[];
+  /** Rectangles: bytes of the packed addresses, and events. */
+  readonly bands: readonly AddressBand[];
 }
 
 export interface SegmentFrameRequest extends DeviceRequest {
@@ -114,8 +120,10 @@ export const addressAnswers: Answers<AddressQueries> = {
     const { painter, queue } = device.once(addressFramesOf);
     const { viewport } = request;
     const { classOf, palette } = colorsOf(device, request);
-    const selected = allocationBands(device.once(addressIndexOf), request.selected);
-    const bands = [...request.highlight, ...selected];
+    const index = device.once(addressIndexOf);
+    const { allocations, bands: others } = request.highlight;
+    const marked = [...allocations, request.selected].flatMap((id) => allocationBands(index, id));
+    const bands = [...others, ...marked];
     const create = () => painter.begin({ viewport, classOf, palette, bands });
     const frame = await queue.request(create, signal);
     return transferring(frame, [frame.pixels, frame.states]);

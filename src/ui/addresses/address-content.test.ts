@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AddressSlot } from '../../core/timeline/address-slots.ts';
+import { deviceInfo } from '../../testing/device-info.ts';
 import { addressContent, addressText, slotAt } from './address-content.ts';
-import { oomText } from './free-facts.tsx';
+import { missingText, oomText } from './free-facts.tsx';
 import { kindsOf } from './slot-kinds.tsx';
 
 const MI = 2 ** 20;
@@ -58,5 +59,13 @@ describe('words', () => {
     expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB asked for, more than all of it');
     expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB asked for, no range fits');
     expect(text(12 * MI, 8 * MI)).toContain('another pool or stream');
+  });
+
+  test('what the file lacks is said, and only then', () => {
+    const slots = { slots: SLOTS, totalBytes: 24 * MI, segments: 5, strays: 0 };
+    const device = deviceInfo({ actions: { alloc: 3, segment_map: 1 } });
+    expect(missingText(device, slots)).toBeUndefined();
+    expect(missingText(deviceInfo({ actions: { alloc: 3 } }), slots)).toMatch(/^No segment events/);
+    expect(missingText(device, { ...slots, segments: 0 })).toMatch(/tells of no segment/);
   });
 });

@@ -6,13 +6,14 @@ import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette
 interface AddressColors {
   /** Reserved and free: stands out from every block and from the background, and is calm in areas. */
   readonly gap: string;
-  /** What a search does not match. */
+  /** What a search does not match: told from free memory, and all but gone where matches go alone. */
   readonly dim: string;
+  readonly faint: string;
 }
 
 const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
-  dark: { gap: '#564a1c', dim: '#2a3038' },
-  light: { gap: '#ffeaa3', dim: '#e4e7ec' },
+  dark: { gap: '#564a1c', dim: '#2f363f', faint: '#1b2027' },
+  light: { gap: '#ffeaa3', dim: '#dfe3e9', faint: '#f2f4f7' },
 };
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
@@ -20,15 +21,19 @@ export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
 const palettes = new Map<string, DimmablePalette>();
 
 /** The same object for the same arguments, as paletteFor. */
-export function addressPaletteFor(theme: ThemeName, colorBy: ColorBy): DimmablePalette {
-  const key = `${theme} ${colorBy}`;
+export function addressPaletteFor(
+  theme: ThemeName,
+  colorBy: ColorBy,
+  onlyMatches: boolean,
+): DimmablePalette {
+  const key = `${theme} ${colorBy} ${onlyMatches}`;
   let palette = palettes.get(key);
   if (palette === undefined) {
-    const { gap, dim } = COLORS[theme];
+    const { gap, dim, faint } = COLORS[theme];
     palette = {
       ...paletteFor(theme, colorBy),
       gap: toAbgr(gap),
-      dim: toAbgr(dim),
+      dim: toAbgr(onlyMatches ? faint : dim),
       // Segments stand apart as tiles do, by what is behind them.
       separator: toAbgr(plotColors(theme).background),
     };

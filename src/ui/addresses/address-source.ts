@@ -1,8 +1,8 @@
 /** The address map, as a plot. */
 import type { DeviceInfo } from '../../core/query/types.ts';
-import type { AddressBand, AddressFrame } from '../../core/timeline/address-job.ts';
+import type { AddressFrame } from '../../core/timeline/address-job.ts';
 import type { AddressSlots } from '../../core/timeline/address-slots.ts';
-import type { AddressFrameRequest } from '../../engine/answers/addresses.ts';
+import type { AddressFrameRequest, AddressHighlight } from '../../engine/answers/addresses.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { PlotHit, PlotPlace, PlotSource } from '../plot/plot-source.ts';
 import { addressContent, addressText } from './address-content.ts';
@@ -14,12 +14,12 @@ export interface AddressSourceOptions {
   readonly device: DeviceInfo;
   readonly session: AddressSession;
   readonly slots: AddressSlots;
-  /** Outlined besides the pinned allocation; keep the array the same while it is. */
-  readonly highlight?: readonly AddressBand[];
+  /** Outlined besides the pinned allocation; keep it the same object while it is. */
+  readonly highlight?: AddressHighlight;
   readonly onPinned: (place: PlotPlace | undefined) => void;
 }
 
-const NOTHING: readonly AddressBand[] = [];
+const NOTHING: AddressHighlight = { allocations: [], bands: [] };
 
 export function addressSource({
   device: { index },
@@ -37,7 +37,7 @@ export function addressSource({
       device: index,
       viewport,
       colorBy: view.colorBy,
-      palette: addressPaletteFor(theme, view.colorBy),
+      palette: addressPaletteFor(theme, view.colorBy, view.onlyMatches),
       selected,
       highlight,
       search: view.search,

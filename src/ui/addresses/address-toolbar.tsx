@@ -35,7 +35,7 @@ export function AddressToolbar(props: AddressToolbarProps) {
         <SlotKinds slots={slots} />
         <span className="event-readout" data-readout="event" />
       </div>
-      <FreeFacts info={info} device={device} />
+      <FreeFacts info={info} device={device} slots={slots} />
       <div className="free-row">
         <PinnedAddress info={info} device={device} slots={slots} place={place} />
         <FreeLegend />

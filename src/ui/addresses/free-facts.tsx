@@ -2,6 +2,7 @@ import { formatBytes, formatCount, formatExactBytes } from '../../core/base/form
 import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { FreeMemory } from '../../core/timeline/address-free.ts';
+import type { AddressSlots } from '../../core/timeline/address-slots.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { useAnswer } from '../cursor/use-answer.ts';
@@ -9,6 +10,7 @@ import { useAnswer } from '../cursor/use-answer.ts';
 interface FreeFactsProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
+  readonly slots: AddressSlots;
 }
 
 interface FreeQuestion {
@@ -19,25 +21,29 @@ interface FreeQuestion {
 const askFree = (session: SessionApi, question: FreeQuestion) => session.freeMemory(question);
 
 /** What is free at the cursor, and at an OOM whether it would have been enough. */
-export function FreeFacts({ info, device }: FreeFactsProps) {
+export function FreeFacts({ info, device, slots }: FreeFactsProps) {
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
   const { value, failure } = useAnswer(askFree, { device: device.index, state }, info);
-  if (failure !== undefined) return <p role="alert">The free memory is not known: {failure}</p>;
   const oom = device.ooms.find(({ event }) => event === state);
+  const missing = missingText(device, slots);
+  if (failure !== undefined) {
+    return (
+      <p className="free-facts" role="alert">
+        The free memory is not known: {failure}
+      </p>
+    );
+  }
   return (
-    <p className="free-facts" aria-live="polite">
-      <span className="dim">{cursor === undefined ? 'At the end' : 'At the cursor'}</span>{' '}
-      {value !== undefined && <Figures free={value} />}
-      {value !== undefined && oom !== undefined && (
-        <strong className="free-verdict">{oomText(oom, value)}</strong>
+    <p className="free-facts" title={missing}>
+      {slots.segments > 0 && value !== undefined && (
+        <>
+          <span className="dim">{cursor === undefined ? 'At the end' : 'At the cursor'}</span>{' '}
+          <Figures free={value} />
+          {oom !== undefined && <strong className="free-verdict">{oomText(oom, value)} </strong>}
+        </>
       )}
-      {!hasSegmentEvents(device) && (
-        <span className="dim">
-          No segment events are in this trace: every segment is drawn as if it had always been
-          there.
-        </span>
-      )}
+      {missing !== undefined && <span className="dim">{missing}</span>}
     </p>
   );
 }
@@ -62,7 +68,15 @@ export function oomText({ requestedBytes }: OomInfo, free: FreeMemory): string {
   return `${asked} a range fits, but is of another pool or stream`;
 }
 
-function hasSegmentEvents({ actions }: DeviceInfo): boolean {
+/** What the file does not say, and how the map is drawn for want of it. */
+export function missingText(
+  { actions }: DeviceInfo,
+  { segments }: AddressSlots,
+): string | undefined {
+  if (segments === 0) {
+    return 'The file tells of no segment: blocks lie where they are, what else was reserved is not known.';
+  }
   const words = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap'];
-  return words.some((word) => (actions[word] ?? 0) > 0);
+  if (words.some((word) => (actions[word] ?? 0) > 0)) return undefined;
+  return 'No segment events in this trace: segments are drawn as if they had always been there.';
 }

@@ -8,7 +8,6 @@ import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { FitButton } from '../plot/fit-button.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
 import { type PlotHandle, usePlot } from '../plot/use-plot.ts';
-import { NothingReserved } from '../state/nothing-reserved.tsx';
 import { useTheme } from '../theme/use-theme.ts';
 import { segmentColor } from './segment-palette.ts';
 import { SegmentPanel } from './segment-panel.tsx';
@@ -22,8 +21,16 @@ is told of below the plot.`;
 /** Reserved memory over events or time, segment by segment. */
 export function SegmentsView(props: ViewProps) {
   const { device } = props;
-  if (device.peaks.reservedBytes.bytes === 0) return <NothingReserved device={device} />;
-  return <SegmentPlot {...props} />;
+  if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot {...props} />;
+  return (
+    <div className="blank">
+      <h2>No segments are known</h2>
+      <p>
+        The trace has no segment events and the file lists no segments at its end, so what this
+        device had reserved cannot be told. The other views show its allocations.
+      </p>
+    </div>
+  );
 }
 
 function SegmentPlot({ info, device, selected }: ViewProps) {
