@@ -45,6 +45,24 @@ describe('flame answers', () => {
     expect(page.rows).toHaveLength(rowCount);
   });
 
+  it.each(['line', 'stack'] as const)(
+    'find a row by %s again, with its figures then',
+    async (by) => {
+      const order = { by: 'telling', descending: true } as const;
+      const peak = await flameAnswers.flameRows(
+        device,
+        { ...ASKED, by, order, from: 0, to: 1 },
+        CALL,
+      );
+      const [{ key, total }] = peak.rows;
+      const asked = { ...ASKED, by, key };
+      expect((await flameAnswers.flameRow(device, asked, CALL))?.total).toBe(total);
+      const counted = await flameAnswers.flameRow(device, { ...asked, weight: 'count' }, CALL);
+      expect(counted?.total).toBe(peak.rows[0].count);
+      expect(await flameAnswers.flameRow(device, { ...asked, key: 'gone' }, CALL)).toBeUndefined();
+    },
+  );
+
   it('have nothing to compare without a mark, or with it at the cursor', async () => {
     expect((await ask({ of: 'difference', cursor: 5 })).graph).toBeUndefined();
     expect((await ask({ of: 'difference', cursor: 5, mark: 5 })).graph).toBeUndefined();

@@ -7,7 +7,7 @@ import { type FlameChoice, resolveSet } from '../../core/query/flame/flame-set.t
 import { flameStacks } from '../../core/query/flame/flame-stacks.ts';
 import { type Flame, type FlameShape, FlameStudy } from '../../core/query/flame/flame-study.ts';
 import type { FlameOrder } from '../../core/query/flame/flame-table.ts';
-import type { FlameGraph, FlameSet, FlameTable } from '../../core/query/flame/types.ts';
+import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../core/query/flame/types.ts';
 import type { StackView } from '../../core/query/types.ts';
 import type { StackIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
@@ -57,6 +57,8 @@ export interface FlameQueries {
   readonly flame: Query<FlameRequest, FlameAnswer>;
   /** Rows from <= i < to; none when a difference has nothing to compare. */
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
+  /** A row as it is in the answer to another question; undefined where nothing of it is in it. */
+  readonly flameRow: Query<FlameQuestion & { readonly key: string }, FlameRow | undefined>;
   /** All frames of a row's stack. */
   readonly flameStack: Query<DeviceRequest & { readonly stack: StackIndex }, StackView>;
   /** The content of a file; empty when a difference has nothing to compare. */
@@ -90,6 +92,8 @@ export const flameAnswers: Answers<FlameQueries> = {
     const found = flameOf(device, request);
     return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
   },
+
+  flameRow: (device, request) => flameOf(device, request)?.flame.rows.find(request.key),
 
   flameStack: ({ context }, { stack }) => context.stacks.view(stack),
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FlameStudy } from '../../core/query/flame/flame-study.ts';
+import type { FlameQuestion } from '../../engine/answers/flame.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
@@ -16,6 +17,18 @@ const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+B') }, weight: 'bytes' } as const;
 const layoutOf = (inverted: boolean) =>
   new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted }));
+const QUESTION: FlameQuestion = {
+  device: 0,
+  of: 'end',
+  weight: 'bytes',
+  by: 'stack',
+  frames: 'known',
+  cursor: undefined,
+  mark: undefined,
+  window: undefined,
+  search: '',
+  onlyMatches: false,
+};
 const LINES = { by: 'line', inverted: false } as const;
 const MI = 2 ** 20;
 
@@ -73,7 +86,7 @@ describe('a row', () => {
   it('of a call stack is found by the line of the user and the innermost', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('stack');
-    const selection = selectionOf({ kind: 'row', row }, layout, LINES);
+    const selection = selectionOf({ kind: 'row', row, question: QUESTION }, layout, LINES);
     expect(selection).toMatchObject({
       label: 'step → forward',
       place: 'train.py:3',
@@ -82,7 +95,7 @@ describe('a row', () => {
     });
     for (const inverted of [false, true]) {
       const turned = layoutOf(inverted);
-      const box = selectedBox({ kind: 'row', row }, turned, inverted);
+      const box = selectedBox({ kind: 'row', row, question: QUESTION }, turned, inverted);
       expect(boxLabel(turned, box ?? -1)).toBe(inverted ? 'main' : 'forward');
       expect(turned.level[box ?? -1]).toBe(3);
     }
@@ -91,11 +104,11 @@ describe('a row', () => {
   it('of a function has no line, and stands in many boxes', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('function');
-    expect(selectionOf({ kind: 'row', row }, layout, LINES)).toMatchObject({
+    expect(selectionOf({ kind: 'row', row, question: QUESTION }, layout, LINES)).toMatchObject({
       label: 'forward',
       fullPlace: '/site-packages/torch/nn/linear.py',
       search: '"forward" "/site-packages/torch/nn/linear.py"',
     });
-    expect(selectedBox({ kind: 'row', row }, layout, false)).toBeUndefined();
+    expect(selectedBox({ kind: 'row', row, question: QUESTION }, layout, false)).toBeUndefined();
   });
 });

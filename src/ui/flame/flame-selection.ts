@@ -2,15 +2,15 @@
 import type { FlameGroup, FlameRow } from '../../core/query/flame/types.ts';
 import { addTerm, frameTerm } from '../../core/query/search/write-terms.ts';
 import type { FrameView } from '../../core/query/types.ts';
-import type { FlameRequest } from '../../engine/answers/flame.ts';
+import type { FlameQuestion, FlameRequest } from '../../engine/answers/flame.ts';
 import { fullPlace, placeText } from '../details/stack-text.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 import { groupLabel, groupPlace } from './flame-words.ts';
 
-/** By what outlives a new answer: a path in the graph, or a row as it was. */
+/** A path in the graph, which outlives a new answer, or a row with the question that it answers. */
 export type Chosen =
   | { readonly kind: 'box'; readonly path: string }
-  | { readonly kind: 'row'; readonly row: FlameRow };
+  | { readonly kind: 'row'; readonly row: FlameRow; readonly question: FlameQuestion };
 
 /** How the graph was asked for. */
 export type FlameShapeOnScreen = Pick<FlameRequest, 'by' | 'inverted'>;

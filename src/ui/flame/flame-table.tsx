@@ -111,7 +111,7 @@ function columnsOf(
     id: 'share',
     header: 'Share',
     title: isDifference ? 'Of all change: what grew and what shrank together' : 'Of the whole',
-    widthPx: 64,
+    widthPx: 76,
     align: 'end',
     render: ({ total }) => shareText(total, totalMagnitude),
   };

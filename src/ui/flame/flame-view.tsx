@@ -1,5 +1,5 @@
 import './flame.css';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -13,13 +13,14 @@ import { flameColors } from './flame-colors.ts';
 import { FlameDownloads } from './flame-downloads.tsx';
 import { FlameEmpty } from './flame-empty.tsx';
 import { type BoxIndex, FlameLayout } from './flame-layout.ts';
-import { type Chosen, selectedBox, selectionOf } from './flame-selection.ts';
+import { selectedBox, selectionOf } from './flame-selection.ts';
 import { FlameSummary } from './flame-summary.tsx';
 import { FlameTable } from './flame-table.tsx';
 import { FlameToolbar } from './flame-toolbar.tsx';
 import { FlameTrail } from './flame-trail.tsx';
 import { weightFormat } from './flame-words.ts';
 import { FrameStrip } from './frame-strip.tsx';
+import { useChosen } from './use-chosen.ts';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */
@@ -62,7 +63,7 @@ interface FlameContentProps extends ViewProps {
 function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentProps) {
   const { answer, request, question } = asked;
   const { graph, set } = answer;
-  const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
+  const [chosen, choose] = useChosen(question);
   const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
   const figures = useFigures(asked, device);
   const colors = flameColors(useTheme());
@@ -76,7 +77,7 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
   const zoom = (root: string | undefined) => onChange({ root });
   const select = (box: BoxIndex) => {
     const path = layout.pathOf(box);
-    setChosen(path === undefined ? undefined : { kind: 'box', path });
+    choose(path === undefined ? undefined : { kind: 'box', path });
   };
   return (
     <>
@@ -111,7 +112,7 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
             totalMagnitude={graph.total.magnitude}
             figures={figures}
             chosenKey={chosenRow}
-            onChoose={(row) => setChosen({ kind: 'row', row })}
+            onChoose={(row) => choose({ kind: 'row', row, question })}
           />
         </Panel>
       </Group>

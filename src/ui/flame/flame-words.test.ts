@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FLAME, DEFAULT_VIEW, type ViewState } from '../../state/view-store.ts';
 import { flameQuestion, flameRequest } from './flame-question.ts';
-import { countText, eventRangeText, setText, shareText, weightFormat } from './flame-words.ts';
+import {
+  countText,
+  eventRangeText,
+  exportName,
+  setText,
+  shareText,
+  weightFormat,
+} from './flame-words.ts';
 
 describe('figures', () => {
   it('say their unit, and in a difference their direction', () => {
@@ -59,6 +66,16 @@ describe('what is shown', () => {
       'event 4',
       'events 4 to 5',
     ]);
+  });
+});
+
+describe('files that are saved', () => {
+  it('are named by the snapshot, the device and what they show', () => {
+    const device = { kind: 'cuda', device: 1 } as const;
+    expect(exportName('run 3.pickle.gz', DEFAULT_FLAME, device)).toBe('run 3-gpu1-peak-bytes');
+    expect(exportName('host', DEFAULT_FLAME, { kind: 'host', device: 0 })).toBe(
+      'host-host-peak-bytes',
+    );
   });
 });
 

@@ -136,8 +136,12 @@ export function eventRangeText(from: number, to: number): string {
 }
 
 /** Name of a file with an export. */
-export function exportName(fileName: string, flame: FlameView, device: DeviceInfo): string {
-  const base = fileName.replace(/\.(pickle|pkl|gz|zst|zip|html)$/gi, '').replace(/\.pickle$/i, '');
+export function exportName(
+  fileName: string,
+  flame: FlameView,
+  device: Pick<DeviceInfo, 'kind' | 'device'>,
+): string {
+  const base = fileName.replace(/(\.(pickle|pkl|gz|zst|zip|html|json))+$/i, '');
   const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
   return `${base}-${place}-${flame.of}-${flame.weight}`;
 }

@@ -1,4 +1,5 @@
 /** Draws a layout on a canvas: only what is in view, texts only where they fit. */
+import { formatCount } from '../../core/base/format.ts';
 import { type BoxColor, changeColor, type FlameColors, groupColor } from './flame-colors.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 import { groupLabel, groupPlace } from './flame-words.ts';
@@ -137,7 +138,7 @@ export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
   const group = layout.groupOf(box);
   if (group !== undefined) return groupLabel(group);
   const hidden = layout.graph.boxes.hidden[box] ?? 0;
-  return hidden === 0 ? 'all' : `${hidden} smaller`;
+  return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
 }
 
 /** As much of a text as there is room for; '' where not even a letter has any. */

@@ -32,7 +32,7 @@ export function noFrameText(reason: NoFrame): string {
     case 'no-python-stack':
       return 'no Python stack on that thread';
     case 'none-shown':
-      return 'none of these frames';
+      return 'only frames that are not shown';
     default:
       return assertUnreachable(reason);
   }

@@ -48,6 +48,12 @@ export class FlameRows {
     return { length: this.#entries.length, rows };
   }
 
+  /** The row with that key; undefined where nothing of it is in the table. */
+  find(key: string): FlameRow | undefined {
+    const entry = this.#entries.find((candidate) => this.#keyOf(candidate) === key);
+    return entry && this.#describe(entry);
+  }
+
   #sort({ by, descending }: FlameOrder): readonly Entry[] {
     if (by === 'telling') return byTelling(this.#entries.map((entry) => this.#telling(entry)));
     const sign = descending ? -1 : 1;
@@ -65,10 +71,11 @@ export class FlameRows {
     return { ...entry, isOwn };
   }
 
-  #describe({ group, row, self, total, count, matched }: Entry): FlameRow {
+  #describe(entry: Entry): FlameRow {
+    const { group, row, self, total, count, matched } = entry;
     const stack = this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
     return {
-      key: this.#byStack ? this.#pathOf(row) : this.#groups.keyOf(group),
+      key: this.#keyOf(entry),
       group: this.#groups.describe(group),
       stack,
       userFrame: stack < 0 ? undefined : this.#stacks.topUserFrameView(stack),
@@ -79,7 +86,8 @@ export class FlameRows {
     };
   }
 
-  #pathOf(row: number): string {
+  #keyOf({ group: own, row }: Entry): string {
+    if (!this.#byStack) return this.#groups.keyOf(own);
     const { group, parent } = this.#weighed.tree;
     const keys: string[] = [];
     for (let at = row; at > 0; at = parent[at]) keys.push(this.#groups.keyOf(group[at]));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allocatorProgram } from '../../../testing/arbitrary-program.ts';
-import { allCaptureNames, loadCapture } from '../../../testing/captures.ts';
+import { captureNames, loadCapture } from '../../../testing/captures.ts';
 import { contextsOf } from '../../../testing/contexts.ts';
 import { flameGraphOf } from '../../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
@@ -228,8 +228,9 @@ describe('real captures', () => {
     expect(first.count).toBe(20 * 51);
   });
 
-  it('add up to the counters at any event, by every grouping and direction', () => {
-    for (const name of allCaptureNames()) {
+  it.each(captureNames())(
+    '%s: adds up to the counters, by every grouping and direction',
+    (name) => {
       for (const context of contextsOf(loadCapture(name))) {
         const { replay, trace } = context;
         const { activeBytes, allocatedBytes } = replay.peaks;
@@ -243,14 +244,13 @@ describe('real captures', () => {
             const { weighed } = study.flame(shape, { set: live(event), weight });
             return [callerTree(weighed).value, calleeTree(weighed).value];
           };
-          const counters = replay.countersAt(event);
-          const { activeBytes: active, allocatedBytes: allocated } = counters;
-          expect(totals('bytes'), `${name} active at ${event}`).toEqual([active, active]);
-          expect(totals('allocated'), `${name} at ${event}`).toEqual([allocated, allocated]);
+          const { activeBytes: active, allocatedBytes: allocated } = replay.countersAt(event);
+          expect(totals('bytes'), `active at ${event}`).toEqual([active, active]);
+          expect(totals('allocated'), `allocated at ${event}`).toEqual([allocated, allocated]);
         }
       }
-    }
-  });
+    },
+  );
 });
 
 it('adds up to the counters after every event of any program, and differences to theirs', () => {
@@ -258,18 +258,18 @@ it('adds up to the counters after every event of any program, and differences to
     fc.property(allocatorProgram([]), fc.nat(), (lines, seed) => {
       const drawn = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(drawn.snapshot);
-      const by = GROUPINGS[seed % 4];
+      const study = new FlameStudy(context);
+      const shape = { by: GROUPINGS[seed % 4], frames: 'known' } as const;
+      const totalOf = (set: FlameSet, weight: 'bytes' | 'allocated') =>
+        callerTree(study.flame(shape, { set, weight }).weighed).value;
       const events = context.trace.events.length;
       const other = (seed % (events + 1)) - 1;
       for (let event = -1; event < events; event++) {
         const [then, now] = [drawn.counters[0][other + 1], drawn.counters[0][event + 1]];
-        const active = flameGraphOf(context, { set: live(event), weight: 'bytes' }, { by });
-        expect(active.total.value).toBe(now.activeBytes);
-        const allocated = flameGraphOf(context, { set: live(event), weight: 'allocated' }, { by });
-        expect(allocated.total.value).toBe(now.allocatedBytes);
+        expect(totalOf(live(event), 'bytes')).toBe(now.activeBytes);
+        expect(totalOf(live(event), 'allocated')).toBe(now.allocatedBytes);
         const set: FlameSet = { kind: 'difference', before: other, after: event };
-        const difference = flameGraphOf(context, { set, weight: 'bytes' }, { by, inverted: true });
-        expect(difference.total.value).toBe(now.activeBytes - then.activeBytes);
+        expect(totalOf(set, 'bytes')).toBe(now.activeBytes - then.activeBytes);
       }
     }),
     { numRuns: 40 },

@@ -28,6 +28,7 @@ export class FrameGroups {
   /** One of the frames of each group; -1 for those without. */
   readonly #frameOf: readonly FrameIndex[];
   readonly #described = new Map<GroupIndex, FlameGroup>();
+  readonly #keys = new Map<GroupIndex, string>();
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
   readonly #roles: FrameRoles;
@@ -44,11 +45,11 @@ export class FrameGroups {
     this.#roles = new FrameRoles(strings, frames);
     this.#groupOf = new Int32Array(frames.length).fill(-1);
     const frameOf: FrameIndex[] = NO_FRAME_GROUPS.map(() => -1);
-    const keyOf = this.#keys(snapshot);
+    const sharedBy = this.#sharing(snapshot);
     const known = new Map<number, GroupIndex>();
     for (let frame = 0; frame < frames.length; frame++) {
       if (!isShown(this.#roles.role(frame), shown)) continue;
-      const key = keyOf(frame);
+      const key = sharedBy(frame);
       let group = known.get(key);
       if (group === undefined) {
         group = frameOf.push(frame) - 1;
@@ -79,26 +80,34 @@ export class FrameGroups {
 
   /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
   keyOf(group: GroupIndex): string {
-    const described = this.describe(group);
-    if (described.kind === 'absent') return described.reason;
-    const { name, filename, line } = described.frame;
+    let key = this.#keys.get(group);
+    if (key === undefined) {
+      const described = this.describe(group);
+      key = described.kind === 'absent' ? described.reason : hashText(this.#identity(described));
+      this.#keys.set(group, key);
+    }
+    return key;
+  }
+
+  #identity({ label, frame }: Extract<FlameGroup, { kind: 'frame' }>): string {
+    const { name, filename, line } = frame;
     switch (this.#grouping) {
       case 'line':
       case 'stack':
-        return hashText(`${name}@${filename}:${line}`);
+        return `${name}@${filename}:${line}`;
       case 'function':
-        return hashText(`${name}@${filename}`);
+        return `${name}@${filename}`;
       case 'file':
-        return hashText(filename);
+        return filename;
       case 'module':
-        return hashText(described.label);
+        return label;
       default:
         return assertUnreachable(this.#grouping);
     }
   }
 
   /** Frames with the same number share a box. */
-  #keys({ frames }: Snapshot): (frame: FrameIndex) => number {
+  #sharing({ frames }: Snapshot): (frame: FrameIndex) => number {
     switch (this.#grouping) {
       case 'line':
       case 'stack':
