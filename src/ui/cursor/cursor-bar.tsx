@@ -40,22 +40,26 @@ export function CursorBar({ info, device }: ViewProps) {
   }
   const isMeasured = mark !== undefined && marked.value !== undefined && at.value !== undefined;
   return (
-    <section className="cursor-bar" aria-label="Cursor">
-      <StepButtons device={device} />
-      {at.failure !== undefined && <span role="alert">The event cannot be read: {at.failure}</span>}
-      {at.value !== undefined && <Place device={device} cursor={cursor} at={at.value} />}
-      <JumpMenu device={device} />
-      <button
-        type="button"
-        className="button"
-        title="Set the second cursor here, to measure from (M)"
-        onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
-      >
-        <Flag size={13} aria-hidden />
-        Set mark
-      </button>
+    <>
+      <section className="cursor-bar" aria-label="Cursor">
+        <StepButtons device={device} />
+        {at.failure !== undefined && (
+          <span role="alert">The event cannot be read: {at.failure}</span>
+        )}
+        {at.value !== undefined && <Place device={device} cursor={cursor} at={at.value} />}
+        <JumpMenu device={device} />
+        <button
+          type="button"
+          className="button"
+          title="Set the second cursor here, to measure from (M)"
+          onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
+        >
+          <Flag size={13} aria-hidden />
+          Set mark
+        </button>
+      </section>
       {isMeasured && <MarkDifference mark={marked.value} cursor={at.value} />}
-    </section>
+    </>
   );
 }
 

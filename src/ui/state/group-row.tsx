@@ -57,8 +57,10 @@ function GroupFilter({ group }: { readonly group: SegmentGroup }) {
 
 /** '12 segments, 1.20 GiB free, 64.00 MiB pending' */
 function sharesText({ segments, freeBytes, pendingBytes }: SpaceTotals): string {
-  const free = `${plural(segments, 'segment')}, ${formatBytes(freeBytes)} free`;
-  return pendingBytes === 0 ? free : `${free}, ${formatBytes(pendingBytes)} pending`;
+  const parts = [plural(segments, 'segment')];
+  if (freeBytes > 0) parts.push(`${formatBytes(freeBytes)} free`);
+  if (pendingBytes > 0) parts.push(`${formatBytes(pendingBytes)} pending`);
+  return parts.join(', ');
 }
 
 function noneText({ segments }: SpaceTotals): string {

@@ -24,9 +24,7 @@ const ROOMY_PX = 800;
 
 /** The figures of a state, and what empty_cache() would do to it. */
 export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
-  const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const oom = oomSentence(device, overview);
-  const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
   return (
     <div className="state-summary">
       {oom !== undefined && <p className="state-oom">{oom}</p>}
@@ -38,33 +36,52 @@ export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
           </div>
         ))}
       </dl>
-      <details className="state-release" open={hasRoom}>
-        <summary>
-          <code>torch.cuda.empty_cache()</code> {releaseSentence(release, totals)}
-        </summary>
-        <div className="state-kept">
-          <div>
-            {keptSentences(release).map((sentence) => (
-              <p key={sentence}>{sentence}</p>
-            ))}
-          </div>
-          {pinSites.length > 0 && (
-            <ul aria-label="What keeps free memory from going back">
-              {pinSites.map((site) => (
-                <li key={site.allocation}>
-                  <PinButton site={site} onPick={onPick} />
-                </li>
-              ))}
-              {otherPinSites > 0 && (
-                <li className="dim">
-                  {plural(otherPinSites, 'more line')}: {formatBytes(otherPinnedBytes)}
-                </li>
-              )}
-            </ul>
-          )}
-        </div>
-      </details>
+      <ReleaseAnswer overview={overview} onPick={onPick} />
     </div>
+  );
+}
+
+interface ReleaseAnswerProps {
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** What empty_cache() would give back; on request what stays, and because of which lines. */
+function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
+  const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
+  const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
+  const kept = keptSentences(release);
+  const answer = (
+    <>
+      <code>torch.cuda.empty_cache()</code> {releaseSentence(release, totals)}
+    </>
+  );
+  if (kept.length === 0) return <p>{answer}</p>;
+  return (
+    <details className="state-release" open={hasRoom}>
+      <summary>{answer}</summary>
+      <div className="state-kept">
+        <div>
+          {kept.map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
+        </div>
+        {pinSites.length > 0 && (
+          <ul aria-label="What keeps free memory from going back">
+            {pinSites.map((site) => (
+              <li key={site.allocation}>
+                <PinButton site={site} onPick={onPick} />
+              </li>
+            ))}
+            {otherPinSites > 0 && (
+              <li className="dim">
+                {plural(otherPinSites, 'more line')}: {formatBytes(otherPinnedBytes)}
+              </li>
+            )}
+          </ul>
+        )}
+      </div>
+    </details>
   );
 }
 

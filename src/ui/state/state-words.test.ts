@@ -61,6 +61,8 @@ describe('empty_cache()', () => {
     const both = { ...segments, releasedPageBytes: GI / 2, awaitedBytes: GI / 4 };
     expect(releaseSentence(both, totals)).toContain('1 whole segment and 512.00 MiB of free pages');
     expect(releaseSentence(both, totals)).toContain('For 256.00 MiB of it, it waits');
+    const awaited = { ...segments, awaitedBytes: GI };
+    expect(releaseSentence(awaited, totals)).toContain('For all of it, it waits');
   });
 
   it('leaves memory for three reasons, each with its bytes', () => {

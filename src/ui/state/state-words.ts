@@ -71,10 +71,11 @@ export function releaseSentence(release: Release, totals: SpaceTotals): string {
   else if (releasedPageBytes > 0) {
     parts.push(`${formatBytes(releasedPageBytes)} of free pages in expandable segments`);
   }
+  const share = awaitedBytes === releasedBytes ? 'all' : formatBytes(awaitedBytes);
   const waits =
     awaitedBytes === 0
       ? ''
-      : ` For ${formatBytes(awaitedBytes)} of it, it waits for streams that still use freed blocks.`;
+      : ` For ${share} of it, it waits for streams that still use freed blocks.`;
   return `It would give back ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
 }
 
