@@ -98,15 +98,13 @@ export type Fact =
   | { readonly label: string; readonly count: number }
   | { readonly label: string; readonly text: string };
 
-export const REMEDY_IDS = [
-  'batch-size',
-  'checkpointing',
-  'mixed-precision',
-  'optimizer-8bit',
-  'offload',
-  'sharding',
-] as const;
-export type RemedyId = (typeof REMEDY_IDS)[number];
+export type RemedyId =
+  | 'batch-size'
+  | 'checkpointing'
+  | 'mixed-precision'
+  | 'optimizer-8bit'
+  | 'offload'
+  | 'sharding';
 
 /** A change to the program that lowers its peak. */
 export interface Remedy {

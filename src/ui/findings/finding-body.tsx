@@ -50,8 +50,10 @@ function ShowButtons({ device, finding }: FindingBodyProps) {
   const { events, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
-    const { label } = await session.allocation({ device: device.index, index });
-    view.commit({ selection: label });
+    const request = { device: device.index, index };
+    // Without the session there is nothing to select, and the views say so.
+    const details = await session.allocation(request).catch(() => undefined);
+    if (details !== undefined) view.commit({ selection: details.label });
   }
   const shown = VIEWS.filter(({ name }) => EVIDENCE_VIEWS.some((one) => one === name));
   return (
@@ -90,8 +92,9 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
     <section aria-label="Call sites">
       <h4>Call sites</h4>
       <ul className="parts">
-        {shown.map(({ stack, frame, bytes, count, note }) => (
-          <li key={`${stack} ${note}`}>
+        {shown.map(({ frame, bytes, count, note }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
+          <li key={index}>
             <span className="part-bytes" title={formatExactBytes(bytes)}>
               {bytes > 0 ? formatBytes(bytes) : ''}
             </span>

@@ -13,14 +13,14 @@ interface FindingCardProps {
   readonly device: DeviceInfo;
   readonly finding: RankedFinding;
   readonly isSelected: boolean;
-  /** All findings are in. */
-  readonly isSettled: boolean;
+  /** Says what another setting of the allocator would have come to: one finding does. */
+  readonly citesWhatIf: boolean;
   readonly onToggle: () => void;
 }
 
 /** One finding: what, how much and where; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
-  const { device, finding, isSelected, isSettled, onToggle } = props;
+  const { device, finding, isSelected, citesWhatIf, onToggle } = props;
   const { severity, bytes, claim, frame, stackKind, series } = finding;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -50,7 +50,7 @@ export function FindingCard(props: FindingCardProps) {
         </span>
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
-      <WhatIfCitation device={device} detector={finding.detector} isDue={isSettled} />
+      <WhatIfCitation device={device} detector={finding.detector} isDue={citesWhatIf} />
       {series !== undefined && <SeriesPlot series={series} />}
       {isSelected && <FindingBody device={device} finding={finding} />}
     </li>

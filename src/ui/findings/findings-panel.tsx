@@ -1,5 +1,5 @@
 import './findings.css';
-import { useEffect } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import { checklist } from '../../core/findings/checklist.ts';
 import { DETECTOR_IDS } from '../../core/findings/types.ts';
@@ -12,6 +12,7 @@ import { CheckList } from './check-list.tsx';
 import { CopyFindings } from './copy-findings.tsx';
 import { FindingCard } from './finding-card.tsx';
 import type { FindingsState } from './findings-keeper.ts';
+import type { RankedFinding } from './ranked-findings.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 import { useFindings } from './use-findings.ts';
 import { VerdictCard } from './verdict-card.tsx';
@@ -21,10 +22,18 @@ export function FindingsPanel({ info, device }: ViewProps) {
   const state = useFindings(info, device);
   const { phase, findings, checks } = state;
   const { selected, toggle, choose, leave } = useFindingSelection(device, findings);
-  useEscape(selected === undefined ? undefined : leave);
+  const panel = useRef<HTMLElement>(null);
+  useEscape(panel, selected === undefined ? undefined : leave);
+  const citing = findings.find(mayCite);
   const isSure = phase === 'done' || phase === 'failed';
   return (
-    <section className="findings" data-testid="findings" aria-label="Findings" aria-busy={!isSure}>
+    <section
+      ref={panel}
+      className="findings"
+      data-testid="findings"
+      aria-label="Findings"
+      aria-busy={!isSure}
+    >
       {phase !== 'failed' && <VerdictCard verdict={verdictOf({ findings, checks })} />}
       {phase === 'failed' && <Failed info={info} device={device} state={state} />}
       <Missing state={state} wanted={selected} />
@@ -35,7 +44,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
             device={device}
             finding={finding}
             isSelected={finding.id === selected}
-            isSettled={phase === 'done'}
+            citesWhatIf={phase === 'done' && finding === citing}
             onToggle={() => toggle(finding)}
           />
         ))}
@@ -53,6 +62,11 @@ export function FindingsPanel({ info, device }: ViewProps) {
       <OomMessageLink />
     </section>
   );
+}
+
+/** A setting of the allocator may mend what the allocator did: said once, on the gravest. */
+function mayCite({ detector, severity }: RankedFinding): boolean {
+  return severity !== 'low' && (detector === 'fragmentation' || detector === 'oom');
 }
 
 function factsOf({ settings }: SessionInfo) {
@@ -109,15 +123,15 @@ function Missing({ state: { phase, findings }, wanted }: MissingProps) {
   );
 }
 
-/** Esc, wherever the focus is, unless a dialog is to be closed by it. */
-function useEscape(action: (() => void) | undefined): void {
+/** Esc in the panel, or where nothing has the focus: everywhere else it has a meaning of its own. */
+function useEscape(panel: RefObject<HTMLElement | null>, action: (() => void) | undefined): void {
   useEffect(() => {
     if (action === undefined) return;
-    function onKeyDown(event: KeyboardEvent) {
-      if (event.key !== 'Escape' || event.defaultPrevented) return;
-      if (document.querySelector('dialog[open]') === null) action?.();
+    function onKeyDown({ key, target }: KeyboardEvent) {
+      const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
+      if (key === 'Escape' && (isInPanel || target === document.body)) action?.();
     }
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [action]);
+  }, [panel, action]);
 }

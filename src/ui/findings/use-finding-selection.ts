@@ -27,7 +27,10 @@ export function useFindingSelection(
     async ({ frame, evidence }: RankedFinding): Promise<string | undefined> => {
       const [largest] = evidence.allocations;
       if (frame !== undefined || largest === undefined) return undefined;
-      return (await session.allocation({ device: device.index, index: largest })).label;
+      const request = { device: device.index, index: largest };
+      // Without the session there is nothing to search in, and the views say so.
+      const details = await session.allocation(request).catch(() => undefined);
+      return details?.label;
     },
     [session, device],
   );

@@ -109,7 +109,10 @@ const EVENTS: HelpGroup = {
 
 const ANYWHERE: HelpGroup = {
   title: 'Anywhere',
-  entries: [{ keys: ['?'], does: 'This help' }],
+  entries: [
+    { keys: ['Esc'], does: 'Leave the finding that is shown' },
+    { keys: ['?'], does: 'This help' },
+  ],
 };
 
 /** How to move about, and what the words on the page mean. */
