@@ -8,12 +8,15 @@ import { BytesCell } from './bytes-cell.tsx';
 import { costText, endText, lifetimeText, startText } from './lifetime-texts.ts';
 import { SiteCell } from './site-cell.tsx';
 
+/** Without a trace nobody knows when anything began or ended. */
+const NEEDS_TRACE: ReadonlySet<string> = new Set(['lifetime', 'start', 'end', 'cost']);
+
 /**
  * In the order of what is asked first. The ids are keys of the sort order. Streams take a column only
  * where there are several.
  */
 export function allocationColumns(
-  { hasTime }: DeviceInfo,
+  { hasTime, events }: DeviceInfo,
   axis: TimeAxis,
   known: KnownValues | undefined,
 ): readonly Column<AllocationRow>[] {
@@ -115,7 +118,9 @@ export function allocationColumns(
       ),
     },
   ];
-  return columns.map((column) => ({ ...column, isSortable: true }));
+  return columns
+    .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
+    .map((column) => ({ ...column, isSortable: true }));
 }
 
 const STREAM: Column<AllocationRow> = {

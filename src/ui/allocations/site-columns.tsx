@@ -7,8 +7,14 @@ import { BytesCell } from './bytes-cell.tsx';
 import { startText } from './lifetime-texts.ts';
 import { SiteCell } from './site-cell.tsx';
 
+/** Without a trace there is but one moment, the end. */
+const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
+
 /** The ids are keys of the sort order. */
-export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly Column<SiteRow>[] {
+export function siteColumns(
+  { hasTime, events }: DeviceInfo,
+  axis: TimeAxis,
+): readonly Column<SiteRow>[] {
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
   const columns: readonly Column<SiteRow>[] = [
     {
@@ -88,5 +94,7 @@ export function siteColumns({ hasTime }: DeviceInfo, axis: TimeAxis): readonly C
       render: ({ lastEvent, lastUs }) => startText(lastEvent, lastUs, clock),
     },
   ];
-  return columns.map((column) => ({ ...column, isSortable: true }));
+  return columns
+    .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
+    .map((column) => ({ ...column, isSortable: true }));
 }

@@ -1,9 +1,14 @@
 /** What a search found, in words. */
 import { formatBytes, formatCount } from '../../core/base/format.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
 import type { SearchSummary } from '../../engine/answers/search.ts';
 
-/** Bytes where the reader looks: at the cursor, else at the peak. */
-export function matchBytes({ cursorBytes, peakBytes }: SearchSummary): string {
+/** Bytes where the reader looks: at the cursor, else at the peak; without a trace there is but the end. */
+export function matchBytes(
+  { cursorBytes, peakBytes, endBytes }: SearchSummary,
+  { events }: DeviceInfo,
+): string {
+  if (events === 0) return `${formatBytes(endBytes)} at the end`;
   return cursorBytes === undefined
     ? `${formatBytes(peakBytes)} at the peak`
     : `${formatBytes(cursorBytes)} at the cursor`;

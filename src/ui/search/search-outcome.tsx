@@ -51,7 +51,7 @@ export function SearchOutcome(props: SearchOutcomeProps) {
       ) : (
         <>
           {place === undefined ? count : `${formatCount(place)} of ${count}`} ·{' '}
-          {matchBytes(summary)}
+          {matchBytes(summary, device)}
         </>
       )}
     </output>

@@ -116,6 +116,14 @@ describe('a drawn trace', () => {
   });
 });
 
+test('without a trace no lifetime is known', () => {
+  const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
+  const [row] = allocationRows(context, earlierUses(context.replay.allocations), [0], undefined);
+  expect(row).toMatchObject({ lifeEvents: Number.NaN, lifeUs: Number.NaN, state: 'live' });
+  const cells = allocationsTsv([row]).split('\n')[1].split('\t');
+  expect(cells.slice(4, 11)).toEqual(['', '', '', '', '', '', 'yes']);
+});
+
 const ALLOCATION_KEYS: Readonly<Record<AllocationKey, (row: AllocationRow) => number | string>> = {
   address: ({ label }) => Number(`0x${label.slice(1, label.indexOf('_'))}`),
   size: ({ blockBytes }) => blockBytes,

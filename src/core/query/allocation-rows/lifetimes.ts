@@ -16,13 +16,15 @@ export class Lifetimes {
   /**
    * How long the trace shows it: "state t" spans t to t + 1, so what is not freed reaches to the
    * number of events, and what was there before begins at 0. In time: from the first to the last event.
+   * NaN without events, and in time without times: nothing was seen to live.
    */
   lifetime(id: AllocationIndex, clock: Clock): number {
     const { start, end } = this.#context.replay.allocations;
     const from = Math.max(0, start[id]);
     const { length, timeUs } = this.#context.trace.events;
+    if (length === 0) return Number.NaN;
     if (clock === 'events') return Math.min(end[id], length) - from;
-    if (timeUs === undefined || length === 0) return Number.NaN;
+    if (timeUs === undefined) return Number.NaN;
     return timeUs[Math.min(end[id], length - 1)] - timeUs[from];
   }
 

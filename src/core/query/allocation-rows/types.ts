@@ -25,7 +25,7 @@ export interface AllocationRow {
   /** Microseconds since the first event; NaN where not known. */
   readonly startUs: number;
   readonly endUs: number;
-  /** As far as the trace shows it: up to its last event for what is not freed. */
+  /** As far as the trace shows it: up to its last event for what is not freed. NaN without events. */
   readonly lifeEvents: number;
   /** NaN without times. */
   readonly lifeUs: number;
