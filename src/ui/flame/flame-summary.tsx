@@ -1,7 +1,9 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { DeviceInfo } from '../../core/query/types.ts';
+import { useTheme } from '../theme/use-theme.ts';
 import type { FlameFigures } from './box-tooltip.ts';
+import { flameColors } from './flame-colors.ts';
 import { countText, setText, shareText } from './flame-words.ts';
 import type { FlameReady } from './use-flame.ts';
 
@@ -35,12 +37,7 @@ export function FlameSummary({ device, asked, figures, children }: FlameSummaryP
           </>
         )}
       </p>
-      {isDifference && (
-        <p className="flame-key">
-          <span className="flame-swatch" data-change="grew" /> grew
-          <span className="flame-swatch" data-change="shrank" /> shrank; as wide as both together
-        </p>
-      )}
+      <FlameKey isDifference={isDifference} />
       {children}
       {!hasStacks && (
         <Note>
@@ -55,6 +52,31 @@ export function FlameSummary({ device, asked, figures, children }: FlameSummaryP
         </Note>
       )}
     </div>
+  );
+}
+
+/** What the colours mean. */
+function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
+  const { grew, shrank, own, library, absent } = flameColors(useTheme());
+  const entries = isDifference
+    ? [
+        { color: grew.at(-1), text: 'grew' },
+        { color: shrank.at(-1), text: 'shrank; as wide as both together' },
+      ]
+    : [
+        { color: own[0], text: 'your code' },
+        { color: library[0], text: 'libraries' },
+        { color: absent, text: 'no frame' },
+      ];
+  return (
+    <ul className="flame-key">
+      {entries.map(({ color, text }) => (
+        <li key={text}>
+          <span className="flame-swatch" style={{ background: color?.fill }} />
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 
