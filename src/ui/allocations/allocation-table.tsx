@@ -1,10 +1,10 @@
 import { type ReactNode, useCallback, useMemo, useRef } from 'react';
 import type { AllocationKey, AllocationRow } from '../../core/query/allocation-rows/types.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import type { ViewProps } from '../app/view-props.ts';
 import { useAnswer } from '../cursor/use-answer.ts';
+import { askKnownValues } from '../search/ask-search.ts';
 import { windowShowing } from '../search/window-showing.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import { allocationColumns } from './allocation-columns.tsx';
@@ -19,10 +19,8 @@ interface AllocationTableProps extends ViewProps {
   readonly switcher: ReactNode;
 }
 
-const HINT = 'Space selects, Enter or a double click shows in the timeline, C copies';
-
-const askValues = (session: SessionApi, question: { readonly device: number }) =>
-  session.searchValues(question);
+const HINT =
+  'Space selects, Enter or a double click shows in the timeline, F searches for the site, C copies';
 
 /** A row for each allocation. */
 export function AllocationTable(props: AllocationTableProps) {
@@ -38,7 +36,7 @@ export function AllocationTable(props: AllocationTableProps) {
   const list = useList(info, ALLOCATION_LIST, request, selected);
   const table = useRef<TableHandle>(null);
   useFollowSelection(table, list.listing?.source, selected, list.place);
-  const known = useAnswer(askValues, { device: device.index }, info).value;
+  const known = useAnswer(askKnownValues, { device: device.index }, info).value;
   const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
   const copy = useCallback(
     (listing: Listing<AllocationKey, AllocationRow>, from: number, to: number) =>

@@ -1,5 +1,6 @@
 import { type ReactNode, type Ref, useCallback, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
+import { siteTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import type { ViewProps } from '../app/view-props.ts';
@@ -12,7 +13,7 @@ import type { Listed, Listing, ListState } from './use-list.ts';
 /** More than these are no text to paste. */
 const MOST_COPIED = 10_000;
 
-interface ListFrameProps<Key, R> extends ViewProps {
+interface ListFrameProps<Key, R extends { readonly label: string }> extends ViewProps {
   /** What the rows are: 'allocations', 'sites'. */
   readonly label: string;
   readonly switcher: ReactNode;
@@ -28,7 +29,9 @@ interface ListFrameProps<Key, R> extends ViewProps {
 }
 
 /** A list with what is said of it above. */
-export function ListFrame<Key, R>(props: ListFrameProps<Key, R>) {
+export function ListFrame<Key, R extends { readonly label: string }>(
+  props: ListFrameProps<Key, R>,
+) {
   const { info, device, label, hint, list, columns, copy, onActivate, onOpen } = props;
   const { listing, place } = list;
   const { view } = useStores();
@@ -51,10 +54,13 @@ export function ListFrame<Key, R>(props: ListFrameProps<Key, R>) {
     (key: string, row: Listed<R>) => {
       if (key === ' ') onActivate(row);
       else if (key === 'c') void copyRow(row.place);
-      else return false;
+      else if (key === 'f') {
+        const { search } = view.getState().view;
+        view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
+      } else return false;
       return true;
     },
-    [onActivate, copyRow],
+    [onActivate, copyRow, view],
   );
   return (
     <>

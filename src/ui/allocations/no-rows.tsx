@@ -1,16 +1,13 @@
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import type { SearchRequest } from '../../engine/answers/search.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useAnswer } from '../cursor/use-answer.ts';
+import { askSummary } from '../search/ask-search.ts';
 import { emptyReasons } from '../search/match-texts.ts';
 
 interface NoRowsProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
 }
-
-const askSummary = (session: SessionApi, request: SearchRequest) => session.searchSummary(request);
 
 /** Why the list is empty, and what to do. */
 export function NoRows({ info, device }: NoRowsProps) {

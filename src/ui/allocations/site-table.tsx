@@ -17,7 +17,8 @@ interface SiteTableProps extends ViewProps {
   readonly switcher: ReactNode;
 }
 
-const HINT = 'Space selects the largest, Enter or a double click lists all of a site, C copies';
+const HINT =
+  'Space selects the largest, Enter or a double click lists all of a site, F searches for it, C copies';
 
 /** A row for each call stack. */
 export function SiteTable(props: SiteTableProps) {

@@ -1,6 +1,7 @@
 import './help.css';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { RecordRecipes } from '../recipes/record-recipes.tsx';
 
 interface HelpDialogProps {
   readonly isOpen: boolean;
@@ -92,6 +93,7 @@ const ALLOCATIONS: HelpGroup = {
   entries: [
     { keys: ['Space'], does: 'Select the row' },
     { keys: ['Enter'], does: 'Show it in the timeline; list the allocations of a site' },
+    { keys: ['F'], does: 'Search all views for its call stack; again: no more' },
     { keys: ['C'], does: 'Copy the row, with tabs between' },
   ],
 };
@@ -151,6 +153,10 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
           <Group {...ALLOCATIONS} />
           <Group {...ANYWHERE} />
         </div>
+        <section className="help-recording">
+          <h3>Recording a snapshot</h3>
+          <RecordRecipes />
+        </section>
       </div>
     </dialog>
   );

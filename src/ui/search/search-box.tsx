@@ -1,17 +1,14 @@
 import './search.css';
 import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
 import { useCallback, useRef } from 'react';
-import type { SearchRequest } from '../../engine/answers/search.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useShortcut } from '../app/use-shortcut.ts';
 import type { ViewProps } from '../app/view-props.ts';
 import { useAnswer } from '../cursor/use-answer.ts';
+import { askSummary } from './ask-search.ts';
 import { SearchField } from './search-field.tsx';
 import { useSearchSteps } from './use-search-steps.ts';
 import { useSearchText } from './use-search-text.ts';
-
-const askSummary = (session: SessionApi, request: SearchRequest) => session.searchSummary(request);
 
 /** One search for all views: what it finds is counted here and shown by each of them. */
 export function SearchBox({ info, device, selected }: ViewProps) {
