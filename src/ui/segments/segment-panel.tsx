@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatExactBytes } from '../../core/base/form
 import { addTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SegmentUse } from '../../core/timeline/address-words.ts';
+import type { SegmentContent, SegmentUse } from '../../core/timeline/address-words.ts';
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -93,11 +93,7 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
         <Fact term="Stream">{facts.stream}</Fact>
         <Fact term="Reserved">{lifeText(facts)}</Fact>
         <Fact term={`At event ${formatCount(state)}`}>
-          {use === undefined
-            ? 'not reserved'
-            : `${formatBytes(use.usedBytes)} used by ${formatCount(use.blocks)} ${
-                use.blocks === 1 ? 'block' : 'blocks'
-              }; largest free range ${formatBytes(use.largestFreeBytes)}`}
+          {use === undefined ? 'not reserved' : contentText(use)}
         </Fact>
       </dl>
     </div>
@@ -111,4 +107,13 @@ function Fact({ term, children }: { readonly term: string; readonly children: Re
       <dd>{children}</dd>
     </div>
   );
+}
+
+/** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
+function contentText({ blocks, usedBytes, largestFreeBytes }: SegmentContent): string {
+  if (blocks === 0) return 'all of it is free';
+  const count = `${formatCount(blocks)} ${blocks === 1 ? 'block' : 'blocks'}`;
+  const used = `${formatBytes(usedBytes)} used by ${count}`;
+  if (largestFreeBytes === 0) return `${used}; nothing is free`;
+  return `${used}; largest free range ${formatBytes(largestFreeBytes)}`;
 }
