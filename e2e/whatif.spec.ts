@@ -1,6 +1,6 @@
 /** Other allocator settings: what a fragmented run would have needed under them. */
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { fixture, idle, openCapture } from './viewer.ts';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
 
@@ -72,9 +72,15 @@ test('is cancelled while it runs, and goes on from there', async ({ page }) => {
   await expect(rowOf(page, 'not run yet')).toHaveCount(0);
 });
 
+test('a setting in a link that cannot be read is shown with what is wrong', async ({ page }) => {
+  await page.goto('/#v=1&view=whatif&setting=max_split_size_mb:8');
+  await page.getByTestId('file-input').first().setInputFiles(fixture('train_gpt_small.pickle.gz'));
+  await expect(page.getByText('max_split_size_mb must be over 20, not 8')).toBeVisible();
+});
+
 test('without a trace it says why it cannot tell', async ({ page }) => {
   await page.goto('/#v=1&view=whatif');
-  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
+  await page.getByTestId('file-input').first().setInputFiles(fixture('no_history.pickle.gz'));
   await expect(page.getByRole('heading', { name: /What if: cannot be told/ })).toBeVisible();
   await expect(page.getByText('_record_memory_history()')).toBeVisible();
 });

@@ -31,6 +31,12 @@ test.each([
   expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
 });
 
+test('what takes giving back the cache again and again is said to', () => {
+  expect(sentence('frag_gpt_varlen', '', 6 * GIB)).toMatch(
+    /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, giving back all that it cached \d\d times$/,
+  );
+});
+
 test('too large is too large under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
     /^would have run out of memory too at event [\d,]+: 512\.00 MiB were asked for, .+ too much$/,

@@ -3,12 +3,13 @@ import { formatBytes, formatCount } from '../base/format.ts';
 import type { DetectorId } from '../findings/types.ts';
 import type { RecordedRun } from '../whatif/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
+import { counted } from './text.ts';
 
 /** The setting that findings cite, and the detectors whose findings it may mend. */
 export const CITED_SETTING = 'expandable_segments:True';
 export const CITING_DETECTORS: readonly DetectorId[] = ['fragmentation', 'oom'];
 
-type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms'>;
+type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
 
 /**
  * What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both are peaks of
@@ -20,7 +21,14 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
     const too = failure.isRecorded ? ' too' : '';
     return `would have run out of memory${too} ${failureText(failure)}`;
   }
-  if (recorded.ooms > 0) return servedSentence(result, recorded);
+  const sentence =
+    recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
+  // Little memory with many retries is not little that was needed.
+  if (result.retries <= recorded.retries) return sentence;
+  return `${sentence}, giving back all that it cached ${counted(result.retries, 'time')}`;
+}
+
+function neededSentence(result: WhatIfResult, recorded: Recorded): string {
   const needed = formatBytes(result.peakReservedBytes);
   if (result.peakReservedBytes === recorded.peakReservedBytes) {
     return `would have needed the same ${needed}`;

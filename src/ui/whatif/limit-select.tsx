@@ -20,9 +20,10 @@ const ABOUT =
 /** How much memory the runs may have: as recorded, none, that of a common card, or any other. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   const isCard = CARDS.some(({ bytes }) => bytes === limit);
-  const [isOther, setIsOther] = useState(typeof limit === 'number' && !isCard);
+  const [isTyping, setIsTyping] = useState(false);
+  const isOther = isTyping || (typeof limit === 'number' && !isCard);
   function choose(value: string) {
-    setIsOther(value === OTHER);
+    setIsTyping(value === OTHER);
     if (value === 'recorded' || value === 'none') onChange(value);
     else if (value !== OTHER) onChange(Number(value));
   }
@@ -50,7 +51,11 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
         </select>
       </label>
       {isOther && (
-        <OtherLimit bytes={typeof limit === 'number' ? limit : undefined} onChange={onChange} />
+        <OtherLimit
+          key={limit}
+          bytes={typeof limit === 'number' ? limit : undefined}
+          onChange={onChange}
+        />
       )}
     </>
   );

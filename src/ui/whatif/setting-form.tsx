@@ -2,15 +2,17 @@ import { type FormEvent, useId, useRef, useState } from 'react';
 import { type ParsedConf, parseAllocConf } from '../../core/whatif/alloc-conf.ts';
 
 interface SettingFormProps {
+  /** What the link asked for, where it cannot be read. */
+  readonly unreadable: string | undefined;
   readonly onTry: (settings: string) => void;
 }
 
 type WrongConf = Extract<ParsedConf, { readonly ok: false }>;
 
 /** Any setting, written as in PYTORCH_CUDA_ALLOC_CONF and read as strictly as PyTorch reads it. */
-export function SettingForm({ onTry }: SettingFormProps) {
+export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState('');
+  const [text, setText] = useState(unreadable ?? '');
   const message = useId();
   const parsed = parseAllocConf(text);
   function submit(event: FormEvent) {

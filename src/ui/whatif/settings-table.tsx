@@ -200,7 +200,12 @@ function ResultCells({ result, card, most, recordedBytes }: ResultCellsProps) {
   return (
     <>
       <td>
-        <Bar run={result} most={most} recordedBytes={recordedBytes} />
+        <Bar
+          run={result}
+          most={most}
+          recordedBytes={recordedBytes}
+          hasFailed={result.ooms.length > 0}
+        />
       </td>
       <CardCell card={card} />
       <OomCell ooms={result.ooms} />
@@ -234,9 +239,11 @@ interface BarProps {
   readonly most: number;
   /** To say the difference to; undefined for the recorded run itself. */
   readonly recordedBytes: number | undefined;
+  /** It ran out of memory: less than recorded is nothing saved. */
+  readonly hasFailed?: boolean;
 }
 
-function Bar({ run, most, recordedBytes }: BarProps) {
+function Bar({ run, most, recordedBytes, hasFailed = false }: BarProps) {
   const { peakReservedBytes, peakAllocatedBytes } = run;
   const percent = (bytes: number) => `${most === 0 ? 0 : (100 * bytes) / most}%`;
   const title = `${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`;
@@ -250,7 +257,9 @@ function Bar({ run, most, recordedBytes }: BarProps) {
         )}
       </span>
       <span className="whatif-bytes">{formatBytes(peakReservedBytes)}</span>
-      {recordedBytes !== undefined && <Difference bytes={peakReservedBytes - recordedBytes} />}
+      {recordedBytes !== undefined && !hasFailed && (
+        <Difference bytes={peakReservedBytes - recordedBytes} />
+      )}
     </div>
   );
 }
