@@ -27,6 +27,7 @@ export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyPro
       </Empty>
     );
   }
+  if (request.weight === 'lifetime' && set.kind !== 'window') return <NoLifetime device={device} />;
   switch (set.kind) {
     case 'window':
       return (
@@ -54,6 +55,21 @@ export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyPro
         />
       );
   }
+}
+
+/** Weighs nothing, though there may well be something: what a lifetime needs is time. */
+function NoLifetime({ device }: { readonly device: DeviceInfo }) {
+  return device.events === 0 ? (
+    <Empty
+      title="No lifetime is known"
+      text="Nothing was recorded over time on this device. Weigh by bytes to see what was there when the snapshot was taken."
+    />
+  ) : (
+    <Empty
+      title="Nothing was held for any time"
+      text="What was live there, if anything, had just begun. Weigh by bytes to see it."
+    />
+  );
 }
 
 /** Without a mark, or with it at the cursor; the common comparisons are one click away. */

@@ -102,6 +102,14 @@ describe('weights', () => {
     expect(value).toBe(2 * MI * (end - start) * 10);
   });
 
+  it('know no lifetime without a trace', () => {
+    const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
+    const totalOf = (weight: 'lifetime' | 'bytes') =>
+      flameGraphOf(context, { set: live(-1), weight }).total.value;
+    expect(totalOf('lifetime')).toBe(0);
+    expect(totalOf('bytes')).toBe(context.replay.end.activeBytes);
+  });
+
   it('count what a window allocated, and nothing that was there before', () => {
     const [from, to] = [TREE.eventOf('+B'), TREE.eventOf('+D')];
     const window = flameGraphOf(TREE_CONTEXT, {

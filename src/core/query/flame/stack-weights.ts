@@ -111,8 +111,10 @@ function weigher(
     case 'count':
       return () => 1;
     case 'lifetime': {
-      const last = Math.max(0, events.length - 1);
+      const last = events.length - 1;
       const { timeUs } = events;
+      // Without a trace no time passes in it.
+      if (last < 0) return () => 0;
       if (timeUs === undefined) {
         return (id) => sizeBytes[id] * (Math.min(end[id], last) - Math.max(0, start[id]));
       }
