@@ -1,0 +1,69 @@
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture, plotOf } from './viewer.ts';
+
+async function openSummary(page: Page, capture: string): Promise<void> {
+  await openCapture(page, capture);
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'Summary' }).click();
+  await expect(page.getByRole('region', { name: 'Memory', exact: true })).toBeVisible();
+  await idle(page);
+}
+
+/** The row of a figure: its name, then current, peak, allocated and freed. */
+const memoryRow = (page: Page, name: string) =>
+  page
+    .getByRole('region', { name: 'Memory', exact: true })
+    .getByRole('row', { name: new RegExp(`^${name}`) });
+
+test('says the figures of memory_summary() at the peak, the end and the cursor', async ({
+  page,
+}) => {
+  await openSummary(page, 'train_annotated.pickle.gz');
+  await expect(memoryRow(page, 'Allocated memory')).toContainText('827.35 MiB');
+  await expect(page.getByRole('button', { name: 'At the cursor' })).toBeDisabled();
+  await page.getByRole('button', { name: 'At the end' }).click();
+  await expect(memoryRow(page, 'Allocated memory')).toHaveText(/65\.00 MiB.*827\.35 MiB/);
+  await page.keyboard.press('p');
+  await page.getByRole('button', { name: 'At the cursor' }).click();
+  await expect(memoryRow(page, 'Reserved segments')).toContainText('44');
+});
+
+test('tells which phase peaks, and shows its peak in the timeline', async ({ page }) => {
+  await openSummary(page, 'train_annotated.pickle.gz');
+  const phases = page.getByRole('grid', { name: 'Phases' });
+  await expect(phases.getByRole('row').nth(1)).toContainText('## backward ##');
+  await phases.getByText('## forward ##').click();
+  await expect(plotOf(page)).toBeVisible();
+  await expect(page).toHaveURL(/at=\d+/);
+  await expect(page).toHaveURL(/x=\d+/);
+  await page.goBack();
+  await expect(phases).toBeVisible();
+});
+
+test('marks the settings that are not PyTorch’s defaults', async ({ page }) => {
+  await openSummary(page, 'whatif_expandable/train_gpt_small.pickle.gz');
+  const settings = page.getByRole('region', { name: 'Allocator settings' });
+  await expect(settings).toContainText('2 differ from the defaults');
+  const row = settings.getByRole('row', { name: /^expandable_segments/ });
+  await expect(row).toContainText('Truechanged');
+  await expect(row).toContainText('False');
+});
+
+test('does not claim peaks and totals that a truncated trace hides', async ({ page }) => {
+  await openSummary(page, 'train_ring_truncated.pickle.gz');
+  await expect(page.getByRole('region', { name: 'Memory', exact: true })).toContainText(
+    'are unknown: the trace does not show its beginning',
+  );
+  await expect(memoryRow(page, 'Allocated memory')).toContainText('≥');
+  await expect(page.getByRole('region', { name: 'Recording' })).toContainText('cut off');
+});
+
+test('shows the final state of a file without a trace', async ({ page }) => {
+  await page.goto('/');
+  await page.getByTestId('file-input').first().setInputFiles('fixtures/no_history.pickle.gz');
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'Summary' }).click();
+  await idle(page);
+  await expect(memoryRow(page, 'Reserved memory')).not.toContainText('unknown');
+  await expect(page.getByRole('region', { name: 'Phases' })).toContainText(
+    'nothing says which lie in an annotation',
+  );
+});
