@@ -1,14 +1,10 @@
 import { FolderOpen, ShieldCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { CopyButton } from '../app/copy-button.tsx';
 import { useServices } from '../app/services.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import { RecordRecipes } from '../recipes/record-recipes.tsx';
 import { FilePicker } from './file-picker.tsx';
 import { SAMPLES } from './samples.ts';
-
-const RECORDING = `torch.cuda.memory._record_memory_history()
-train()  # what you want to look into
-torch.cuda.memory._dump_snapshot("snapshot.pickle")`;
 
 /** What is seen before anything is open. `children` stand above it: why the last file failed. */
 export function EmptyState({ children }: { readonly children: ReactNode }) {
@@ -35,7 +31,8 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         <p className="privacy">
           <ShieldCheck size={15} aria-hidden />
           Nothing leaves this machine: the file is read here, in your browser, and its code is never
-          run.
+          run. The page’s own policy lets the browser connect to nobody but this page’s server and
+          the address a <code>?snapshot=</code> link names.
         </p>
         <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}
@@ -43,14 +40,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
           <h2 className="section-heading" id="record-heading">
             Record one of your own
           </h2>
-          <div className="recording">
-            <pre>
-              <code>{RECORDING}</code>
-            </pre>
-            <CopyButton text={RECORDING} label="the three lines" className="button">
-              Copy
-            </CopyButton>
-          </div>
+          <RecordRecipes />
         </section>
       </div>
     </main>

@@ -1,0 +1,6 @@
+import torch
+
+torch.cuda.memory._record_memory_history(max_entries=1_000_000)  # before the model is made
+train()
+torch.cuda.memory._dump_snapshot("snapshot.pickle")
+torch.cuda.memory._record_memory_history(enabled=None)
