@@ -57,6 +57,16 @@ test('filters by action, size and search, and says how many are left', async ({ 
   await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
 });
 
+test('keeps the row that is clicked in sight when its details open below', async ({ page }) => {
+  await openEvents(page, 'oom_fragmented.pickle.gz');
+  const lowest = tableOf(page).getByRole('row').nth(-2);
+  const event = Number(await lowest.getAttribute('aria-rowindex')) - 2;
+  await lowest.click({ position: { x: 20, y: 5 } });
+  await expect(detailsOf(page)).toContainText(`event ${event}`);
+  await expect(rowOf(page, event)).toHaveAttribute('aria-current', 'true');
+  await expect(rowOf(page, event).getByRole('gridcell').first()).toBeInViewport({ ratio: 1 });
+});
+
 test('follows the cursor, and reaches the last row', async ({ page }) => {
   await openEvents(page, 'oom_fragmented.pickle.gz');
   await page.keyboard.press('o');

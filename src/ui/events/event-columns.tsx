@@ -124,8 +124,9 @@ function Bytes({ bytes }: { readonly bytes: number }) {
 function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
   if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
   return (
-    <span title={`${frame.name}\n${fullPlace(frame)}`}>
-      {filePlace(frame)} <span className="dim">{frame.name}</span>
+    <span className="event-code" title={`${frame.name}\n${fullPlace(frame)}`}>
+      <span>{frame.name}</span>
+      <span className="dim">{filePlace(frame)}</span>
     </span>
   );
 }

@@ -6,6 +6,7 @@ import {
   useCallback,
   useId,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -51,6 +52,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const grid = useRef<HTMLTableElement>(null);
   useTableHandle(handle, grid, scroll, setActive);
   const isActiveShown = active !== undefined && active >= visible.from && active < visible.to;
+  useKeepInSight(isActiveShown ? active : undefined, scroll);
   return (
     <div className="table">
       <div ref={scroll.scroller} className="table-scroller" onScroll={scroll.onScroll}>
@@ -222,6 +224,20 @@ function useTableHandle(
       },
       focus: () => grid.current?.focus({ preventScroll: true }),
     };
+  });
+}
+
+/** When the table gets lower, the row that was chosen and visible stays so: it may have opened a panel. */
+function useKeepInSight(shown: number | undefined, scroll: TableScroll): void {
+  const { geometry, position, moveTo } = scroll;
+  const before = useRef<number>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolling may well take it out of sight
+  useLayoutEffect(() => {
+    const row = before.current;
+    if (row !== undefined) moveTo(positionShowing(geometry, position, row));
+  }, [geometry.bodyPx]);
+  useLayoutEffect(() => {
+    before.current = shown;
   });
 }
 
