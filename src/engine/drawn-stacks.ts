@@ -112,7 +112,9 @@ export class DrawnStacks {
   #classesOfMatches(all: Uint8Array, mask: Uint8Array): Uint8Array {
     const matches = this.#only(mask);
     if (matches.classes?.all !== all) {
-      const own = Uint8Array.from(matches.timeline.ids, (id) => all[id] ?? 0);
+      const { ids } = matches.timeline;
+      const own = new Uint8Array(ids.length);
+      for (let row = 0; row < own.length; row++) own[row] = all[ids[row] ?? 0] ?? 0;
       matches.classes = { all, own };
     }
     return matches.classes.own;

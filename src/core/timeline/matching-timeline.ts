@@ -36,7 +36,7 @@ export function matchingTimeline(
     start: ids.map((id) => allocations.start[id]),
     freeRequested: ids.map((id) => allocations.freeRequested[id]),
     end: ids.map((id) => allocations.end[id]),
-    sizeBytes: Float64Array.from(ids, (id) => allocations.sizeBytes[id]),
+    sizeBytes: new Float64Array(ids).map((id) => allocations.sizeBytes[id]),
   };
   const bytes = new LiveBytes(matching, eventCount);
   const index = buildTimelineIndex(
