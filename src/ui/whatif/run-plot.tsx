@@ -1,7 +1,8 @@
 import '../plot/plot.css';
-import { area, curveStepAfter, line, scaleLinear, select } from 'd3';
+import './run-plot.css';
+import { scaleLinear } from 'd3';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { formatBytes } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { WhatIfResult } from '../../core/whatif/types.ts';
 import type { RecordedSide } from '../../engine/analysis/what-if-answer.ts';
@@ -11,7 +12,9 @@ import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { Minimap } from '../plot/minimap.tsx';
 import { useElementWidth } from '../plot/use-element-width.ts';
 import { endOf } from '../plot/viewport-of.ts';
-import { type Corner, cornersIn, partAt, partEdges, xOfEvent } from './run-curves.ts';
+import { drawCurves, drawMarks, markedOoms } from './draw-runs.ts';
+import { partAt, partEdges, xOfEvent } from './run-curves.ts';
+import { RunLegend } from './run-legend.tsx';
 import { settingName } from './texts.ts';
 
 interface RunPlotProps {
@@ -53,7 +56,7 @@ export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
     };
     drawCurves(plot, scales, { recorded, result, edges: partEdges(recorded, axis), x0, x1 });
     const cursorX = cursor === undefined ? undefined : xOfEvent(recorded, axis, cursor);
-    drawMarks(plot, scales.x, markedOoms(device, recorded, result, axis), cursorX);
+    drawMarks(plot, scales.x, width, markedOoms(device, recorded, result, axis), cursorX);
   }, [device, recorded, result, axis, x0, x1, cursor, width]);
   const part =
     pointer === undefined || width === 0
@@ -65,7 +68,7 @@ export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
     <section className="whatif-plot" aria-label="Reserved memory over time">
       <div className="toolbar-row">
         <AxisSwitch device={device} />
-        <Legend recorded={recorded} result={result} part={part} axis={axis} />
+        <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>
       <div
         className="plot-grid"
@@ -105,137 +108,8 @@ function highestOf({ run }: RecordedSide, result: WhatIfResult | undefined): num
   return Math.max(run.peakReservedBytes, result?.peakReservedBytes ?? 0);
 }
 
-interface Scales {
-  readonly x: (value: number) => number;
-  readonly y: (value: number) => number;
-}
-
-interface Curves {
-  readonly recorded: RecordedSide;
-  readonly result: WhatIfResult | undefined;
-  readonly edges: ReturnType<typeof partEdges>;
-  readonly x0: number;
-  readonly x1: number;
-}
-
-function drawCurves(svg: SVGSVGElement, scales: Scales, curves: Curves): void {
-  const { recorded, result, edges, x0, x1 } = curves;
-  const x = ([value]: Corner) => scales.x(value);
-  const y = ([, value]: Corner) => scales.y(value);
-  const steps = line<Corner>(x, y).curve(curveStepAfter);
-  const filled = area<Corner>(x, scales.y(0), y).curve(curveStepAfter);
-  const corners = (values: Float64Array) => [...cornersIn(edges, values, x0, x1)];
-  const root = select(svg);
-  root.select('.whatif-was').attr('d', steps(corners(recorded.run.reserved.highest)));
-  root.select('.whatif-allocated').attr('d', filled(corners(recorded.run.allocated.highest)));
-  const chosen = result === undefined ? [] : corners(result.reserved.highest);
-  root.select('.whatif-is').attr('d', steps(chosen));
-}
-
-interface OomMark {
-  readonly x: number;
-  readonly title: string;
-}
-
-/** Recorded OOMs, and the one that ends the chosen run. */
-function markedOoms(
-  device: DeviceInfo,
-  recorded: RecordedSide,
-  result: WhatIfResult | undefined,
-  axis: 'event' | 'time',
-): readonly OomMark[] {
-  const marks = device.ooms.map(({ event, timeUs, requestedBytes }) => ({
-    x: axis === 'event' ? event + 0.5 : timeUs,
-    title: `Recorded: out of memory at event ${formatCount(event)}, ${formatBytes(requestedBytes)} were asked for`,
-  }));
-  const last = result?.ooms.at(-1);
-  if (result === undefined || last === undefined || last.isRecorded) return marks;
-  const title = `${settingName(result.settings)}: out of memory at event ${formatCount(last.event)}, ${formatBytes(last.requestedBytes)} were asked for`;
-  return [...marks, { x: xOfEvent(recorded, axis, last.event), title }];
-}
-
-function drawMarks(
-  svg: SVGSVGElement,
-  x: Scales['x'],
-  ooms: readonly OomMark[],
-  cursorX: number | undefined,
-): void {
-  const marks = select(svg)
-    .select('.whatif-ooms')
-    .selectAll<SVGGElement, OomMark>('g')
-    .data(ooms)
-    .join((enter) => {
-      const mark = enter.append('g');
-      mark.append('title');
-      mark.append('line').attr('y1', 0).attr('y2', HEIGHT);
-      mark.append('path').attr('d', 'M-5,0H5L0,8Z');
-      return mark;
-    });
-  marks.attr('transform', (oom) => `translate(${x(oom.x)},0)`);
-  marks.select('title').text((oom) => oom.title);
-  select(svg)
-    .select('.whatif-cursor')
-    .attr('visibility', cursorX === undefined ? 'hidden' : 'visible')
-    .attr('x1', x(cursorX ?? 0))
-    .attr('x2', x(cursorX ?? 0));
-}
-
 function plotLabel({ run }: RecordedSide, result: WhatIfResult | undefined): string {
   const was = `Reserved memory over time: recorded up to ${formatBytes(run.peakReservedBytes)}`;
   if (result === undefined) return was;
   return `${was}, ${settingName(result.settings)} up to ${formatBytes(result.peakReservedBytes)}`;
-}
-
-interface LegendProps extends Pick<RunPlotProps, 'recorded' | 'result'> {
-  /** Under the pointer. */
-  readonly part: number | undefined;
-  readonly axis: 'event' | 'time';
-}
-
-/** What the lines are, with their peaks, or their highest values under the pointer. */
-function Legend({ recorded, result, part, axis }: LegendProps) {
-  const { run } = recorded;
-  const at = (values: Float64Array, peak: number) =>
-    formatBytes(part === undefined ? peak : (values[part] ?? Number.NaN));
-  return (
-    <ul className="whatif-legend" aria-label="Lines">
-      <li>
-        <span className="whatif-swatch" data-line="was" aria-hidden />
-        reserved, recorded <b>{at(run.reserved.highest, run.peakReservedBytes)}</b>
-      </li>
-      {result !== undefined && (
-        <li>
-          <span className="whatif-swatch" data-line="is" aria-hidden />
-          reserved, chosen <b>{chosenAt(result, part)}</b>
-        </li>
-      )}
-      <li>
-        <span className="whatif-swatch" data-line="allocated" aria-hidden />
-        allocated <b>{at(run.allocated.highest, run.peakAllocatedBytes)}</b>
-      </li>
-      <li className="dim">{part === undefined ? 'peaks' : placeText(recorded, part, axis)}</li>
-    </ul>
-  );
-}
-
-function chosenAt(result: WhatIfResult, part: number | undefined): string {
-  if (part === undefined) return formatBytes(result.peakReservedBytes);
-  const bytes = result.reserved.highest[part] ?? Number.NaN;
-  return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
-}
-
-/** 'events 1,200 to 1,205': a curve has one value for all of them, the highest. */
-function placeText(
-  { events, timesUs }: RecordedSide,
-  part: number,
-  axis: 'event' | 'time',
-): string {
-  const first = events[part] ?? 0;
-  const last = Math.max(first, (events[part + 1] ?? 0) - 1);
-  const where =
-    first === last
-      ? `event ${formatCount(first)}`
-      : `highest in events ${formatCount(first)} to ${formatCount(last)}`;
-  if (axis === 'event' || timesUs === undefined) return where;
-  return `${where}, ${formatDurationUs(timesUs[part] ?? Number.NaN)}`;
 }
