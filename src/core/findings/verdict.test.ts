@@ -29,6 +29,11 @@ describe('the verdict', () => {
     ['oom_batch_too_big', 'grave', /^Out of memory, truly too large: of .* 512\.00 MiB more/],
     ['leak_forward_hook', 'warning', /^No OOM in this file, but:$/],
     ['streams_record_stream', 'warning', /^No OOM in this file, but:$/],
+    [
+      'kv_cache_generate',
+      'calm',
+      /^No OOM in this file, and nothing grave: 3 small findings below\.$/,
+    ],
     ['train_gpt_small', 'calm', /^No OOM in this file, and nothing found that is wrong\.$/],
     ['train_ring_truncated', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],
     ['no_history', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],

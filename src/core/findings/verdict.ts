@@ -36,7 +36,11 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
     return { tone: 'grave', text, also: [...pins, ...also], findings: [last, ...culprits] };
   }
   const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
-  return { tone, text: textWithoutOom(oom, also), also, findings: culprits };
+  const small = findings.filter(
+    ({ severity, detector }) => severity === 'low' && detector !== 'peak',
+  );
+  const text = textWithoutOom(oom, also.length > 0, small.length);
+  return { tone, text, also, findings: culprits };
 }
 
 /** An OOM that says fragmented has said so: what it was lost to is in the finding. */
@@ -67,11 +71,12 @@ function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {
   return oom.status === 'cannot-tell' || isBlind ? 'unknown' : 'calm';
 }
 
-function textWithoutOom(oom: Check, also: readonly string[]): string {
+function textWithoutOom(oom: Check, hasCulprits: boolean, small: number): string {
   if (oom.status === 'cannot-tell')
     return `Whether memory ran out cannot be told. ${sentence(oom.reason)}`;
-  return also.length > 0
-    ? 'No OOM in this file, but:'
+  if (hasCulprits) return 'No OOM in this file, but:';
+  return small > 0
+    ? `No OOM in this file, and nothing grave: ${plural(small, 'small finding')} below.`
     : 'No OOM in this file, and nothing found that is wrong.';
 }
 

@@ -125,6 +125,34 @@ describe('findings', () => {
     expect(idle.running).toBe(0);
   });
 
+  it('can be stopped, keep what came until then, and begin anew', async () => {
+    const { asked, idle, keeper, marks } = setUp();
+    marks.reach('painted');
+    const leave = keeper.show(INFO, 0);
+    await settled();
+    asked[0]?.tell({ kind: 'check', check: CLEAR });
+    keeper.stop(INFO, 0);
+    expect(asked[0]?.signal?.aborted).toBe(true);
+    asked[0]?.fail(new Error('aborted'));
+    await settled();
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'stopped', checks: [CLEAR] });
+    expect(idle.running).toBe(0);
+    keeper.retry(INFO, 0);
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', checks: [] });
+    leave();
+    expect(asked[1]?.signal?.aborted).toBe(true);
+  });
+
+  it('can be stopped before the first frame', async () => {
+    const { asked, keeper, marks } = setUp();
+    keeper.show(INFO, 0);
+    keeper.stop(INFO, 0);
+    marks.reach('painted');
+    await settled();
+    expect(asked).toHaveLength(0);
+    expect(keeper.of(INFO, 0).getState().phase).toBe('stopped');
+  });
+
   it('of another snapshot let the copy of the last one go', () => {
     const { keeper, forgotten } = setUp();
     keeper.show(INFO, 0);

@@ -14,7 +14,8 @@ import type { Marks } from '../../engine/marks.ts';
 import { type RankedFinding, rankFindings } from './ranked-findings.ts';
 
 export interface FindingsState {
-  readonly phase: 'waiting' | 'running' | 'done' | 'failed';
+  /** stopped: by the user. */
+  readonly phase: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
   /** So far; all of it when done. */
   readonly findings: readonly RankedFinding[];
   readonly checks: Analysis['checks'];
@@ -29,7 +30,9 @@ export interface FindingsKeeper {
   of(info: SessionInfo, device: number): FindingsStore;
   /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
   show(info: SessionInfo, device: number): () => void;
-  /** After a failure. */
+  /** Ends a run for now; what was found stays. */
+  stop(info: SessionInfo, device: number): void;
+  /** Once more from the start, after a failure or a stop. */
   retry(info: SessionInfo, device: number): void;
 }
 
@@ -47,6 +50,7 @@ const NOTHING: FindingsState = { phase: 'waiting', findings: [], checks: [], fai
 export function createFindingsKeeper(needs: Needs): FindingsKeeper {
   const { analysis, idle, marks, patienceMs = PATIENCE_MS } = needs;
   const stores = new WeakMap<SessionInfo, Map<number, FindingsStore>>();
+  const runs = new WeakMap<FindingsStore, AbortController>();
   let latest: SessionInfo | undefined;
 
   function of(info: SessionInfo, device: number): FindingsStore {
@@ -70,33 +74,42 @@ export function createFindingsKeeper(needs: Needs): FindingsKeeper {
   }
 
   async function runAfterPaint(store: FindingsStore, device: number, signal: AbortSignal) {
-    // Not idle from here to the end, or a script could look before there are findings.
-    const end = idle.begin();
     const patience = new Promise((resolve) => setTimeout(resolve, patienceMs));
     await Promise.race([marks.reached('painted'), patience]);
     if (!signal.aborted) await run(store, device, signal);
-    end();
   }
 
-  function show(info: SessionInfo, device: number): () => void {
-    if (latest !== info) analysis.forget();
-    latest = info;
-    const store = of(info, device);
-    if (store.getState().phase !== 'waiting') return () => undefined;
+  /** One run for a device at a time. The page is not idle until it ends, or a script could look too soon. */
+  function begin(store: FindingsStore, work: (signal: AbortSignal) => Promise<void>): void {
+    runs.get(store)?.abort();
     const controller = new AbortController();
-    void runAfterPaint(store, device, controller.signal);
-    return () => {
-      controller.abort();
-      if (store.getState().phase === 'running') store.setState(NOTHING);
-    };
+    runs.set(store, controller);
+    void work(controller.signal).finally(idle.begin());
   }
 
-  function retry(info: SessionInfo, device: number): void {
-    const end = idle.begin();
-    void run(of(info, device), device, new AbortController().signal).finally(end);
+  function end(store: FindingsStore, state: Partial<FindingsState>): void {
+    runs.get(store)?.abort();
+    const { phase } = store.getState();
+    if (phase === 'waiting' || phase === 'running') store.setState(state);
   }
 
-  return { of, show, retry };
+  return {
+    of,
+    show(info, device) {
+      if (latest !== info) analysis.forget();
+      latest = info;
+      const store = of(info, device);
+      if (store.getState().phase === 'waiting') {
+        begin(store, (signal) => runAfterPaint(store, device, signal));
+      }
+      return () => end(store, NOTHING);
+    },
+    stop: (info, device) => end(of(info, device), { phase: 'stopped' }),
+    retry(info, device) {
+      const store = of(info, device);
+      begin(store, (signal) => run(store, device, signal));
+    },
+  };
 }
 
 function withProgress(progress: FindingsProgress): (state: FindingsState) => FindingsState {

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import { checklist } from '../../core/findings/checklist.ts';
 import { DETECTOR_IDS } from '../../core/findings/types.ts';
-import { verdictOf } from '../../core/findings/verdict.ts';
+import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useServices } from '../app/services.ts';
 import type { ViewProps } from '../app/view-props.ts';
@@ -17,6 +17,13 @@ import { useFindingSelection } from './use-finding-selection.ts';
 import { useFindings } from './use-findings.ts';
 import { VerdictCard } from './verdict-card.tsx';
 
+const STOPPED: Verdict = {
+  tone: 'unknown',
+  text: 'Stopped before anything could be told.',
+  also: [],
+  findings: [],
+};
+
 /** What went wrong, where and what to try: the first thing one sees of a snapshot. */
 export function FindingsPanel({ info, device }: ViewProps) {
   const state = useFindings(info, device);
@@ -25,16 +32,17 @@ export function FindingsPanel({ info, device }: ViewProps) {
   const panel = useRef<HTMLElement>(null);
   useEscape(panel, selected === undefined ? undefined : leave);
   const citing = findings.find(mayCite);
-  const isSure = phase === 'done' || phase === 'failed';
+  const verdict = verdictOf({ findings, checks }) ?? (phase === 'stopped' ? STOPPED : undefined);
+  const isOpen = phase !== 'done' && phase !== 'failed';
   return (
     <section
       ref={panel}
       className="findings"
       data-testid="findings"
       aria-label="Findings"
-      aria-busy={!isSure}
+      aria-busy={phase === 'running' || phase === 'waiting'}
     >
-      {phase !== 'failed' && <VerdictCard verdict={verdictOf({ findings, checks })} />}
+      {phase !== 'failed' && <VerdictCard verdict={verdict} />}
       {phase === 'failed' && <Failed info={info} device={device} state={state} />}
       <Missing state={state} wanted={selected} />
       <ul className="finding-list" aria-label="Findings, the gravest first">
@@ -49,7 +57,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
           />
         ))}
       </ul>
-      {!isSure && <Progress done={checks.length} />}
+      {isOpen && <Progress info={info} device={device} state={state} />}
       {phase === 'done' && <CopyFindings info={info} device={device} state={state} />}
       <h3 className="findings-heading">What was checked</h3>
       <CheckList
@@ -74,21 +82,30 @@ function factsOf({ settings }: SessionInfo) {
   return { isExpandable: typeof isExpandable === 'boolean' ? isExpandable : undefined };
 }
 
-function Progress({ done }: { readonly done: number }) {
-  return (
-    <div className="findings-progress">
-      <progress max={DETECTOR_IDS.length} value={done} aria-label="Checks done" />
-      <span className="dim">
-        {formatCount(done)} of {DETECTOR_IDS.length} checks
-      </span>
-    </div>
-  );
-}
-
 interface StateProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
   readonly state: FindingsState;
+}
+
+/** How far it is, with a way to stop it and to go on. */
+function Progress({ info, device, state: { phase, checks } }: StateProps) {
+  const { findings } = useServices();
+  const isStopped = phase === 'stopped';
+  const act = () =>
+    isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
+  return (
+    <div className="findings-progress">
+      <progress max={DETECTOR_IDS.length} value={checks.length} aria-label="Checks done" />
+      <span className="dim">
+        {isStopped && 'Stopped after '}
+        {formatCount(checks.length)} of {DETECTOR_IDS.length} checks
+      </span>
+      <button type="button" className="button" onClick={act}>
+        {isStopped ? 'Check all' : 'Stop'}
+      </button>
+    </div>
+  );
 }
 
 function Failed({ info, device, state: { failure } }: StateProps) {
