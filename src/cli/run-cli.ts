@@ -4,6 +4,7 @@ import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { printable } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
+import { completionCommand } from './commands/completion.ts';
 import { exportCommand } from './commands/export.ts';
 import { reportCommand } from './commands/report.ts';
 import { addServing } from './commands/serve.ts';
@@ -19,6 +20,7 @@ const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   whatIfCommand,
   reportCommand,
   exportCommand,
+  completionCommand,
 ];
 
 const HELP_AFTER = `
