@@ -8,6 +8,8 @@ import type { RowSource } from '../table/row-pages.ts';
 
 /** How the worker is asked for one kind of list. Functions of a module. */
 export interface ListQuestions<Key, R> {
+  /** What the rows are: 'Allocations'. */
+  readonly label: string;
   readonly count: (session: SessionApi, request: ListRequest<Key>) => Promise<number>;
   readonly place: (
     session: SessionApi,
@@ -18,20 +20,26 @@ export interface ListQuestions<Key, R> {
     request: ListRequest<Key> & { readonly from: number; readonly to: number },
     signal: AbortSignal,
   ) => Promise<readonly R[]>;
+  /** The same rows as text, with tabs between. */
+  readonly tsv: (
+    session: SessionApi,
+    request: ListRequest<Key> & { readonly from: number; readonly to: number },
+  ) => Promise<string>;
 }
 
 /** A row and where it stands. */
 export type Listed<R> = R & { readonly place: number };
 
 /** A list that is ready to be read. */
-export interface Listing<Key, R> {
-  readonly request: ListRequest<Key>;
+export interface Listing<R> {
   readonly source: RowSource<Listed<R>>;
+  /** Rows from `from` to before `to` as text. */
+  readonly copy: (from: number, to: number) => Promise<string>;
 }
 
-export interface ListState<Key, R> {
+export interface ListState<R> {
   /** The newest that is ready; undefined before the first. */
-  readonly listing: Listing<Key, R> | undefined;
+  readonly listing: Listing<R> | undefined;
   /** False while another is sorted. */
   readonly isCurrent: boolean;
   readonly failure: string | undefined;
@@ -45,7 +53,7 @@ export function useList<Key, R>(
   questions: ListQuestions<Key, R>,
   request: ListRequest<Key>,
   selected: number,
-): ListState<Key, R> {
+): ListState<R> {
   const { session } = useServices();
   const ask = useMemo(
     () => async (asked: SessionApi, question: ListRequest<Key>) => ({
@@ -57,13 +65,15 @@ export function useList<Key, R>(
   const { value, isCurrent, failure } = useAnswer(ask, request, info);
   const wanted = value && selected >= 0 ? { ...value.request, allocation: selected } : undefined;
   const found = useAnswer(questions.place, wanted, info);
-  const listing = useMemo<Listing<Key, R> | undefined>(() => {
+  const listing = useMemo<Listing<R> | undefined>(() => {
     if (value === undefined) return undefined;
     const load = async (from: number, to: number, signal: AbortSignal) => {
       const rows = await questions.rows(session, { ...value.request, from, to }, signal);
       return rows.map((row, i) => ({ ...row, place: from + i }));
     };
-    return { request: value.request, source: { count: value.count, load } };
+    const copy = (from: number, to: number) =>
+      questions.tsv(session, { ...value.request, from, to });
+    return { source: { count: value.count, load }, copy };
   }, [session, questions, value]);
   const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
   return { listing, isCurrent, failure, place };

@@ -1,0 +1,173 @@
+import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { formatCount } from '../../core/base/format.ts';
+import { siteTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { CopyButton } from '../app/copy-button.tsx';
+import type { ViewProps } from '../app/view-props.ts';
+import type { Column, TableHandle } from '../table/table-types.ts';
+import { VirtualTable } from '../table/virtual-table.tsx';
+import { LARGEST_FIRST, sortedBy } from './list-order.ts';
+import { NoRows } from './no-rows.tsx';
+import { useFollowSelection } from './use-follow-selection.ts';
+import {
+  type Listed,
+  type Listing,
+  type ListQuestions,
+  type ListState,
+  useList,
+} from './use-list.ts';
+
+/** More than these are no text to paste. */
+const MOST_COPIED = 10_000;
+
+interface ListTableProps<Key, R> extends ViewProps {
+  readonly questions: ListQuestions<Key, R>;
+  readonly order: { readonly key: Key; readonly isDescending: boolean };
+  readonly switcher: ReactNode;
+  /** What keys and clicks do, shown where there is room. */
+  readonly hint: string;
+  readonly columns: readonly Column<Listed<R>>[];
+  readonly onOpen: (row: R) => void;
+}
+
+/** A list in some order, with what is said of it above. */
+export function ListTable<Key, R extends { readonly label: string }>(
+  props: ListTableProps<Key, R>,
+) {
+  const { info, device, selected, questions, order, hint, columns, onOpen } = props;
+  const { view } = useStores();
+  const sort = useView((state) => state.sort) ?? LARGEST_FIRST;
+  const list = useList(info, questions, useRequest(props, order), selected);
+  const { listing, place } = list;
+  const table = useRef<TableHandle>(null);
+  useFollowSelection(table, listing?.source, selected, place);
+  const rowState = useCallback((row: Listed<R>) => ({ isSelected: row.place === place }), [place]);
+  const select = useCallback((row: R) => view.commit({ selection: row.label }), [view]);
+  const { note, onRowKey } = useRowKeys(listing, select);
+  return (
+    <>
+      <div className="list-bar">
+        {props.switcher}
+        <ListCount list={list} label={questions.label} all={device.allocations} />
+        <span className="dim" role="status">
+          {note}
+        </span>
+        <span className="dim list-hint" title={hint}>
+          {hint}
+        </span>
+        {listing !== undefined && listing.source.count > 0 && (
+          <CopyRows listing={listing} label={questions.label} />
+        )}
+      </div>
+      <div className="list-rows">
+        {listing !== undefined && (
+          <VirtualTable
+            label={questions.label}
+            columns={columns}
+            source={listing.source}
+            sort={sort}
+            onSort={(column) => view.commit({ sort: sortedBy(column, sort) })}
+            rowState={rowState}
+            onActivate={select}
+            onOpen={onOpen}
+            onRowKey={onRowKey}
+            handle={table}
+            empty={<NoRows info={info} device={device} />}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** What the view shows, as the worker is asked for it. */
+function useRequest<Key>(
+  { device }: ViewProps,
+  { key, isDescending }: { readonly key: Key; readonly isDescending: boolean },
+) {
+  const search = useView((state) => state.search);
+  const at = useView((state) => state.cursor);
+  const axis = useView((state) => state.axis);
+  const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
+  return { device: device.index, search, at, key, isDescending, clock } as const;
+}
+
+/** Space selects, F searches for the site, C copies; and what came of the last copy. */
+function useRowKeys<R extends { readonly label: string }>(
+  listing: Listing<R> | undefined,
+  select: (row: R) => void,
+) {
+  const { view } = useStores();
+  const [note, setNote] = useState('');
+  const onRowKey = useCallback(
+    (key: string, row: Listed<R>) => {
+      switch (key) {
+        case ' ':
+          select(row);
+          return true;
+        case 'f': {
+          const { search } = view.getState().view;
+          view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
+          return true;
+        }
+        case 'c':
+          copyRow(listing, row.place).then(
+            () => setNote('Row copied'),
+            () => setNote('The row could not be copied'),
+          );
+          return true;
+        default:
+          return false;
+      }
+    },
+    [view, listing, select],
+  );
+  return { note, onRowKey };
+}
+
+async function copyRow<R>(listing: Listing<R> | undefined, row: number): Promise<void> {
+  if (listing !== undefined) await navigator.clipboard.writeText(await listing.copy(row, row + 1));
+}
+
+interface ListCountProps {
+  readonly list: ListState<unknown>;
+  readonly label: string;
+  /** Allocations of the device. */
+  readonly all: number;
+}
+
+/** '1,234 of 5,678 allocations'; of sites nobody knows how many there are without the search. */
+function ListCount({ list: { listing, isCurrent, failure }, label, all }: ListCountProps) {
+  if (failure !== undefined) return <span role="alert">These could not be listed: {failure}</span>;
+  if (listing === undefined) return <span className="dim">Sorting…</span>;
+  const { count } = listing.source;
+  const isPart = label === 'Allocations' && count < all;
+  return (
+    <span role="status" aria-busy={!isCurrent}>
+      {formatCount(count)} {isPart && `of ${formatCount(all)} `}
+      {label.toLowerCase()}
+    </span>
+  );
+}
+
+interface CopyRowsProps {
+  readonly listing: Listing<unknown>;
+  readonly label: string;
+}
+
+function CopyRows({ listing, label }: CopyRowsProps) {
+  const { count } = listing.source;
+  const most = Math.min(count, MOST_COPIED);
+  const which = most < count ? `the first ${formatCount(most)} of ${formatCount(count)}` : 'all';
+  const what = `${which} ${label.toLowerCase()} in this order, with tabs between`;
+  return (
+    <CopyButton
+      className="button"
+      label={what}
+      title={`Copy ${what}; C copies the row at the keyboard`}
+      text={() => listing.copy(0, most)}
+    >
+      {most < count ? `Copy first ${formatCount(most)}` : 'Copy rows'}
+    </CopyButton>
+  );
+}
