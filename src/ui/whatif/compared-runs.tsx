@@ -1,3 +1,4 @@
+import './compared-runs.css';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { RecordedRun } from '../../core/whatif/recorded-run.ts';
 import type { WhatIfResult } from '../../core/whatif/types.ts';
