@@ -11,7 +11,7 @@ import { type AddressPalette, addressColorTable, BARE_CODE } from './address-col
 import type { AddressIndex } from './address-index.ts';
 import { writeAddressPixels } from './address-pixels.ts';
 import { AddressRows } from './address-rows.ts';
-import { AddressSweep, type Changes } from './address-sweep.ts';
+import { AddressSweep, type Change } from './address-sweep.ts';
 import { drawnStates } from './column-extremes.ts';
 import { columnRanges } from './columns.ts';
 import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
@@ -56,8 +56,10 @@ export class AddressPainter {
 
   constructor(index: AddressIndex) {
     this.#index = index;
-    this.#blocks = new AddressSweep(index.timeline.allocations, index.timeline.maxEnd);
-    this.#segments = new AddressSweep(index.segments, index.segmentsMaxEnd);
+    const { timeline, segments, segmentsMaxEnd, layout } = index;
+    const { allocations, maxEnd } = timeline;
+    this.#blocks = new AddressSweep(allocations, layout.allocationOffset, maxEnd);
+    this.#segments = new AddressSweep(segments, layout.segmentOffset, segmentsMaxEnd);
   }
 
   /** Starts a frame. An unfinished job of this painter must not be run any more. */
@@ -67,8 +69,9 @@ export class AddressPainter {
       this.#codes = new Uint16Array(width * height);
       this.#kept = new KeptColumns();
     }
-    this.#blocks.reset();
-    this.#segments.reset();
+    this.#blocks.reset(scene.classOf, scene.palette.classes.length);
+    // No segment is ever pending.
+    this.#segments.reset(this.#index.segments.isExpandable, 0);
     return new AddressJob(
       this.#index,
       this.#blocks,
@@ -95,8 +98,8 @@ export class AddressJob {
   readonly #scene: AddressScene;
   readonly #codes: Uint16Array;
   readonly #rows: AddressRows;
-  readonly #blockChanges: Changes;
-  readonly #segmentChanges: Changes;
+  readonly #changeBlock: Change;
+  readonly #changeSegment: Change;
   readonly #states: Int32Array;
   #nextColumn = 0;
   /** Column whose codes are those of the rows now; -1 for none. */
@@ -117,8 +120,10 @@ export class AddressJob {
     this.#scene = scene;
     this.#codes = codes;
     this.#rows = new AddressRows(viewport.height, viewport.y0, viewport.y1, palette.classes.length);
-    this.#blockChanges = blockChanges(index, this.#rows, classOf, palette.classes.length);
-    this.#segmentChanges = segmentChanges(index, this.#rows);
+    const rows = this.#rows;
+    this.#changeBlock = (offset, bytes, kind, sign) => rows.addBlock(offset, bytes, kind, sign);
+    this.#changeSegment = (offset, bytes, isExpandable, sign) =>
+      rows.addSegment(offset, bytes, isExpandable === 1, sign);
     this.#states = drawnStates(index.timeline, columnRanges(index.timeline, viewport)).states;
     this.#painted = kept.take(codes, viewport, classOf, this.#states);
   }
@@ -146,8 +151,8 @@ export class AddressJob {
     if (state < 0) return;
     if (last >= 0) codes.copyWithin(base, last, last + height);
     if (last < 0 || state !== this.#blocks.state) {
-      this.#segments.advance(state, this.#segmentChanges);
-      this.#blocks.advance(state, this.#blockChanges);
+      this.#segments.advance(state, this.#changeSegment);
+      this.#blocks.advance(state, this.#changeBlock);
       this.#rows.write(codes, base);
     }
     this.#lastColumn = column;
@@ -161,37 +166,6 @@ export class AddressJob {
     for (const band of bands) drawBand(band, this.#states, viewport, palette, pixels);
     return { viewport, pixels, states: this.#states };
   }
-}
-
-function blockChanges(
-  { timeline, layout }: AddressIndex,
-  rows: AddressRows,
-  classOf: Uint8Array,
-  classes: number,
-): Changes {
-  const { sizeBytes } = timeline.allocations;
-  const { allocationOffset } = layout;
-  const add = (id: number, blockClass: number, sign: 1 | -1) =>
-    rows.addBlock(allocationOffset[id], sizeBytes[id], blockClass, sign);
-  return {
-    came: (id, isPending) => add(id, isPending ? classes : classOf[id], 1),
-    went: (id, wasPending) => add(id, wasPending ? classes : classOf[id], -1),
-    becamePending: (id) => {
-      add(id, classOf[id], -1);
-      add(id, classes, 1);
-    },
-  };
-}
-
-function segmentChanges({ segments, layout }: AddressIndex, rows: AddressRows): Changes {
-  const { sizeBytes, isExpandable } = segments;
-  const add = (row: number, sign: 1 | -1) =>
-    rows.addSegment(layout.segmentOffset[row], sizeBytes[row], isExpandable[row] === 1, sign);
-  return {
-    came: (row) => add(row, 1),
-    went: (row) => add(row, -1),
-    becamePending: () => undefined,
-  };
 }
 
 function drawBand(

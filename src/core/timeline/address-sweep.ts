@@ -4,45 +4,56 @@
  *
  * Live rows are kept in chunks of 64, in no order, each with the next event that changes anything in
  * it: until then the chunk is passed over. What came and went in between is never looked at, the
- * max-end pyramid skips it.
+ * max-end pyramid skips it. A row's figures are kept beside it: looked up in tables of millions when
+ * it goes, they would not be in the cache any more.
  */
 import { lowerBound } from '../base/binary-search.ts';
 import { enlarged } from '../base/enlarged.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { MaxEndPyramid } from './max-end-pyramid.ts';
+import type { MaxEndPyramid } from './max-end-pyramid.ts';
 
 /** Rows that live from `start` to `end`, in order of start. */
-export type Lives = Pick<AllocationTable, 'length' | 'start' | 'freeRequested' | 'end'>;
+export type Lives = Pick<
+  AllocationTable,
+  'length' | 'start' | 'freeRequested' | 'end' | 'sizeBytes'
+>;
 
-/** Told row by row, in no particular order. */
-export interface Changes {
-  came(row: number, isPending: boolean): void;
-  went(row: number, wasPending: boolean): void;
-  becamePending(row: number): void;
-}
+/**
+ * A range of a kind is there from now on (sign 1) or is gone (-1). What becomes pending goes as what
+ * it was and comes as the pending kind. In no particular order.
+ */
+export type Change = (offset: number, bytes: number, kind: number, sign: 1 | -1) => void;
 
 const CHUNK_BITS = 6;
 const CHUNK = 1 << CHUNK_BITS;
+const FIRST_CHUNKS = 64;
 const BIRTHS = 1 << 14;
 
 export class AddressSweep {
   readonly #lives: Lives;
+  readonly #offset: Float64Array;
   readonly #maxEnd: MaxEndPyramid;
   readonly #births = new Int32Array(BIRTHS);
-  #rows = new Int32Array(64 * CHUNK);
-  /** Next event that changes the row: its free requested, or its end. */
-  #rowChanges = new Int32Array(64 * CHUNK);
-  #isPending = new Uint8Array(64 * CHUNK);
-  #counts = new Int32Array(64);
-  #nextChanges = new Int32Array(64);
+  #kindOf: Uint8Array = new Uint8Array(0);
+  #pendingKind = 0;
+  /** Per item: the row, the next event that changes it (its free requested, or its end), and so on. */
+  #rows = new Int32Array(FIRST_CHUNKS * CHUNK);
+  #rowChanges = new Int32Array(FIRST_CHUNKS * CHUNK);
+  #offsets = new Float64Array(FIRST_CHUNKS * CHUNK);
+  #bytes = new Float64Array(FIRST_CHUNKS * CHUNK);
+  #kinds = new Uint8Array(FIRST_CHUNKS * CHUNK);
+  #counts = new Int32Array(FIRST_CHUNKS);
+  #nextChanges = new Int32Array(FIRST_CHUNKS);
   #chunks = 0;
   #state: EventIndex = -1;
   #nextRow = 0;
 
-  constructor(lives: Lives, maxEnd = new MaxEndPyramid(lives.end)) {
+  /** @param offset where each row begins in the packed order */
+  constructor(lives: Lives, offset: Float64Array, maxEnd: MaxEndPyramid) {
     this.#lives = lives;
+    this.#offset = offset;
     this.#maxEnd = maxEnd;
   }
 
@@ -50,74 +61,78 @@ export class AddressSweep {
     return this.#state;
   }
 
-  /** Back to nothing being there. */
-  reset(): void {
+  /** Back to nothing being there. `kindOf` has a kind for each row, pending ones have another. */
+  reset(kindOf: Uint8Array, pendingKind: number): void {
+    this.#kindOf = kindOf;
+    this.#pendingKind = pendingKind;
     this.#chunks = 0;
     this.#state = -1;
     this.#nextRow = 0;
   }
 
   /** Moves on to `state`, which must not lie before the present one. */
-  advance(state: EventIndex, changes: Changes): void {
+  advance(state: EventIndex, change: Change): void {
     this.#state = state;
     for (let chunk = this.#chunks - 1; chunk >= 0; chunk--) {
-      if (this.#nextChanges[chunk] <= state) this.#review(chunk, state, changes);
+      if (this.#nextChanges[chunk] <= state) this.#review(chunk, state, change);
     }
     const { start, length } = this.#lives;
     const nextRow = lowerBound(start, state + 1, this.#nextRow, length);
     for (let from = this.#nextRow; from < nextRow; from += BIRTHS) {
       const to = Math.min(nextRow, from + BIRTHS);
       const count = this.#maxEnd.collect(state, from, to, this.#births);
-      for (let i = 0; i < count; i++) this.#add(this.#births[i], state, changes);
+      for (let i = 0; i < count; i++) this.#add(this.#births[i], state, change);
     }
     this.#nextRow = nextRow;
   }
 
   /** Goes through a chunk in which something happened; an empty one gives its place to the last. */
-  #review(chunk: number, state: EventIndex, changes: Changes): void {
-    const { end } = this.#lives;
+  #review(chunk: number, state: EventIndex, change: Change): void {
     const rows = this.#rows;
     const rowChanges = this.#rowChanges;
-    const isPending = this.#isPending;
+    const offsets = this.#offsets;
+    const bytes = this.#bytes;
+    const kinds = this.#kinds;
     const from = chunk << CHUNK_BITS;
     const to = from + this.#counts[chunk];
     let write = from;
     let next = NEVER;
     for (let i = from; i < to; i++) {
-      const row = rows[i];
-      let change = rowChanges[i];
-      let pending = isPending[i];
-      if (change <= state) {
-        change = end[row];
-        if (change <= state) {
-          changes.went(row, pending === 1);
-          continue;
-        }
-        pending = 1;
-        changes.becamePending(row);
+      let changes = rowChanges[i];
+      let kind = kinds[i];
+      if (changes <= state) {
+        change(offsets[i], bytes[i], kind, -1);
+        changes = this.#lives.end[rows[i]];
+        if (changes <= state) continue;
+        kind = this.#pendingKind;
+        change(offsets[i], bytes[i], kind, 1);
       }
-      rows[write] = row;
-      rowChanges[write] = change;
-      isPending[write++] = pending;
-      if (change < next) next = change;
+      rows[write] = rows[i];
+      rowChanges[write] = changes;
+      offsets[write] = offsets[i];
+      bytes[write] = bytes[i];
+      kinds[write++] = kind;
+      if (changes < next) next = changes;
     }
     this.#counts[chunk] = write - from;
     this.#nextChanges[chunk] = next;
     if (write === from) this.#drop(chunk);
   }
 
-  #add(row: number, state: EventIndex, changes: Changes): void {
-    const { end, freeRequested } = this.#lives;
+  #add(row: number, state: EventIndex, change: Change): void {
+    const { end, freeRequested, sizeBytes } = this.#lives;
     const isPending = freeRequested[row] <= state;
-    const change = isPending ? end[row] : Math.min(end[row], freeRequested[row]);
+    const changes = isPending ? end[row] : Math.min(end[row], freeRequested[row]);
     let chunk = this.#chunks - 1;
     if (chunk < 0 || this.#counts[chunk] === CHUNK) chunk = this.#newChunk();
     const at = (chunk << CHUNK_BITS) + this.#counts[chunk]++;
     this.#rows[at] = row;
-    this.#rowChanges[at] = change;
-    this.#isPending[at] = isPending ? 1 : 0;
-    if (change < this.#nextChanges[chunk]) this.#nextChanges[chunk] = change;
-    changes.came(row, isPending);
+    this.#rowChanges[at] = changes;
+    this.#offsets[at] = this.#offset[row];
+    this.#bytes[at] = sizeBytes[row];
+    this.#kinds[at] = isPending ? this.#pendingKind : this.#kindOf[row];
+    if (changes < this.#nextChanges[chunk]) this.#nextChanges[chunk] = changes;
+    change(this.#offsets[at], this.#bytes[at], this.#kinds[at], 1);
   }
 
   #newChunk(): number {
@@ -133,9 +148,9 @@ export class AddressSweep {
     if (chunk === last) return;
     const from = last << CHUNK_BITS;
     const to = from + this.#counts[last];
-    this.#rows.copyWithin(chunk << CHUNK_BITS, from, to);
-    this.#rowChanges.copyWithin(chunk << CHUNK_BITS, from, to);
-    this.#isPending.copyWithin(chunk << CHUNK_BITS, from, to);
+    for (const column of [this.#rows, this.#rowChanges, this.#offsets, this.#bytes, this.#kinds]) {
+      column.copyWithin(chunk << CHUNK_BITS, from, to);
+    }
     this.#counts[chunk] = this.#counts[last];
     this.#nextChanges[chunk] = this.#nextChanges[last];
   }
@@ -143,7 +158,9 @@ export class AddressSweep {
   #grow(): void {
     this.#rows = enlarged(this.#rows, Int32Array);
     this.#rowChanges = enlarged(this.#rowChanges, Int32Array);
-    this.#isPending = enlarged(this.#isPending, Uint8Array);
+    this.#offsets = enlarged(this.#offsets, Float64Array);
+    this.#bytes = enlarged(this.#bytes, Float64Array);
+    this.#kinds = enlarged(this.#kinds, Uint8Array);
     this.#counts = enlarged(this.#counts, Int32Array);
     this.#nextChanges = enlarged(this.#nextChanges, Int32Array);
   }
