@@ -113,7 +113,7 @@ test('settings at their defaults are left out, unknown ones are not', () => {
   ).toEqual([
     'PYTORCH_CUDA_ALLOC_CONF = max_split_size_mb:128',
     'max_split_size = 134217728',
-    'brand_new_option = false',
+    'brand_new_option = False',
   ]);
   expect(changedSettings({ divisions: { '1': 8, '2': 8 } })).toEqual(['divisions = 8']);
   expect(changedSettings({ divisions: { '256': 1, '512': 2, '1': 0 } })).toEqual([

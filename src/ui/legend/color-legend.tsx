@@ -2,6 +2,7 @@ import './color-legend.css';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import { hasTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { LegendEntry } from '../../core/timeline/legend.ts';
 import type { ColorBy } from '../../core/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -27,7 +28,11 @@ export function ColorLegend({ info, device }: ColorLegendProps) {
       <ul>
         {entries.map((entry) => (
           <li key={`${entry.label} ${entry.term}`}>
-            <Entry entry={entry} colors={swatchColors(theme, shown.colorBy, entry)} />
+            <Entry
+              entry={entry}
+              event={shown.legend.event}
+              colors={swatchColors(theme, shown.colorBy, entry)}
+            />
           </li>
         ))}
         <li>
@@ -54,13 +59,20 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
 
 interface EntryProps {
   readonly entry: LegendEntry;
+  /** At which its figures are taken. */
+  readonly event: EventIndex;
   readonly colors: readonly string[];
 }
 
-function Entry({ entry, colors }: EntryProps) {
+function Entry({ entry, event, colors }: EntryProps) {
   const { view } = useStores();
   const { label, about, term, bytes, count } = entry;
   const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
+  const toggle = (filter: string) => {
+    const search = toggleTerm(view.getState().view.search, filter);
+    // What is pending is so at one event: there the search has to look.
+    view.commit(entry.swatch === 'pending' ? { search, cursor: event } : { search });
+  };
   const figures = `${formatExactBytes(bytes)} in ${formatCount(count)} ${count === 1 ? 'block' : 'blocks'}`;
   const title = [label, figures, about].filter((text) => text !== '').join('\n');
   const content = (
@@ -85,7 +97,7 @@ function Entry({ entry, colors }: EntryProps) {
       className="legend-entry legend-filter"
       aria-pressed={isOn}
       title={`${title}\n${isOn ? 'Show all again' : 'Show these alone'}: ${term}`}
-      onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
+      onClick={() => toggle(term)}
     >
       {content}
     </button>

@@ -22,11 +22,15 @@ interface MemorySectionProps {
   readonly device: DeviceInfo;
 }
 
-const MOMENTS = ['cursor', 'peak', 'end'] as const;
+const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
 type Moment = (typeof MOMENTS)[number];
 
 const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly title: string }>> = {
   cursor: { label: 'At the cursor', title: 'The event that is pinned' },
+  oom: {
+    label: 'At the OOM',
+    title: 'When memory ran out; the last time, where it did several times',
+  },
   peak: { label: 'At the peak', title: 'Where active memory stood highest' },
   end: { label: 'At the end', title: 'When the snapshot was taken' },
 };
@@ -37,30 +41,28 @@ const ask = (session: SessionApi, question: { device: number; event: EventIndex 
 /** The figures of torch.cuda.memory_summary(), at any event. */
 export function MemorySection({ info, device }: MemorySectionProps) {
   const cursor = useView((view) => view.cursor);
-  const [chosen, setChosen] = useState<Moment>('peak');
-  const moment = chosen === 'cursor' && cursor === undefined ? 'peak' : chosen;
-  const events: Readonly<Record<Moment, EventIndex>> = {
-    cursor: cursor ?? -1,
+  const [chosen, setChosen] = useState<Moment>('oom');
+  const events: Readonly<Record<Moment, EventIndex | undefined>> = {
+    cursor,
+    oom: device.ooms.at(-1)?.event,
     peak: device.peaks.activeBytes.event,
     end: device.events - 1,
   };
-  const { value, failure } = useAnswer(ask, { device: device.index, event: events[moment] }, info);
+  const moment = events[chosen] === undefined ? 'peak' : chosen;
+  const event = events[moment] ?? -1;
+  const { value, failure } = useAnswer(ask, { device: device.index, event }, info);
   const title = `${MOMENT_TEXTS[moment].label}, ${placeText(value?.event ?? -1)} of device ${device.device}`;
   return (
     <section aria-label="Memory" className="summary-section">
       <SectionHead title="Memory">
         <fieldset className="segmented" aria-label="Moment">
-          {MOMENTS.map((one) => (
+          {MOMENTS.filter((one) => one !== 'oom' || events.oom !== undefined).map((one) => (
             <button
               key={one}
               type="button"
               aria-pressed={one === moment}
-              disabled={one === 'cursor' && cursor === undefined}
-              title={
-                one === 'cursor' && cursor === undefined
-                  ? 'No event is pinned'
-                  : MOMENT_TEXTS[one].title
-              }
+              disabled={events[one] === undefined}
+              title={events[one] === undefined ? 'No event is pinned' : MOMENT_TEXTS[one].title}
               onClick={() => setChosen(one)}
             >
               {MOMENT_TEXTS[one].label}

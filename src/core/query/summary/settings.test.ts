@@ -30,7 +30,7 @@ describe('settings', () => {
     ],
     [
       'whatif_pow2',
-      ['PYTORCH_CUDA_ALLOC_CONF roundup_power2_divisions:8', 'roundup_power2_divisions all 8'],
+      ['PYTORCH_CUDA_ALLOC_CONF roundup_power2_divisions:8', 'roundup_power2_divisions 8'],
     ],
   ])('of %s differ where they were set', (folder, expected) => {
     expect(changed(`${folder}/train_gpt_small.pickle.gz`)).toEqual(expected);
