@@ -95,6 +95,7 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     severity,
     bytes: excessBytes,
     headline,
+    ...(named === undefined ? {} : { holder: pinHolder(where.frame, named) }),
     claim: `${headline}${pinText}${churnText}`,
     ...where,
     perStep: undefined,
@@ -135,6 +136,10 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
 function worstEvent(study: Study): EventIndex {
   const { inactiveSplitBytes, reservedBytes } = study.input.replay.peaks;
   return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
+}
+
+function pinHolder(frame: Finding['frame'], { part }: Pin): string {
+  return `${placeOf(frame)} keeps ${formatBytes(part.bytes)} of the gaps from being given back: it ${part.note}.`;
 }
 
 interface Pin {

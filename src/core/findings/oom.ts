@@ -56,7 +56,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
   const who = inBackward
     ? 'Backward (autograd’s own thread, which has no Python stack)'
     : placeOf(where.frame);
-  const holders = verdict.cause === 'fragmented' ? '' : ` ${holdersText(study, live)}`;
+  const holder = verdict.cause === 'fragmented' ? undefined : holdersText(study, live);
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
   return {
@@ -64,8 +64,9 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
     kind: verdict.cause,
     severity: 'high',
     bytes: requestedBytes,
-    headline: `${verdict.headline}${holders}`,
-    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}${holders}`,
+    headline: verdict.headline,
+    ...(holder === undefined ? {} : { holder }),
+    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}${holder === undefined ? '' : ` ${holder}`}`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },

@@ -124,6 +124,8 @@ export interface Finding {
   readonly claim: string;
   /** What it means in one sentence, for who has ten seconds: of findings that say what went wrong. */
   readonly headline?: string;
+  /** Which lines of the user's hold the memory, in one sentence, where the headline names none. */
+  readonly holder?: string;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
   readonly stack: readonly FrameView[];

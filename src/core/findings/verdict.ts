@@ -1,8 +1,7 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
-import { formatBytes } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
 import type { Check, Finding } from './types.ts';
-import { placeOf, plural } from './words.ts';
+import { plural } from './words.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
 export type VerdictTone = 'grave' | 'warning' | 'calm' | 'unknown';
@@ -32,8 +31,10 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const also = headlines(culprits);
   if (last !== undefined) {
     const text = last.headline ?? last.claim;
-    const pins = last.kind === 'fragmented' ? pinsText(findings) : [];
-    return { tone: 'grave', text, also: [...pins, ...also], findings: [last, ...culprits] };
+    // Who pins the gaps is told by the finding about these.
+    const gaps = findings.find(({ detector }) => detector === 'fragmentation');
+    const holder = last.holder ?? (last.kind === 'fragmented' ? gaps?.holder : undefined) ?? [];
+    return { tone: 'grave', text, also: [holder, also].flat(), findings: [last, ...culprits] };
   }
   const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
   const small = findings.filter(
@@ -50,18 +51,10 @@ function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): b
   return !(isSaid && (detector === 'fragmentation' || detector === 'churn'));
 }
 
-/** Whose blocks keep the gaps from being given back: the line to look at after such an OOM. */
-function pinsText(findings: readonly Finding[]): string[] {
-  const gaps = findings.find(({ detector }) => detector === 'fragmentation');
-  const pin = gaps?.parts.find(({ frame, note }) => frame !== undefined && /^pins /.test(note));
-  if (pin === undefined) return [];
-  return [
-    `${placeOf(pin.frame)} keeps ${formatBytes(pin.bytes)} of the gaps from being given back: it ${pin.note}.`,
-  ];
-}
-
 function headlines(findings: readonly Finding[]): string[] {
-  const told = findings.slice(0, MOST_TOLD).map(({ headline, claim }) => headline ?? claim);
+  const told = findings
+    .slice(0, MOST_TOLD)
+    .map(({ headline, holder, claim }) => [headline ?? claim, holder ?? []].flat().join(' '));
   const more = findings.length - told.length;
   return more > 0 ? [...told, `And ${plural(more, 'finding')} more, below.`] : told;
 }
