@@ -55,7 +55,7 @@ export function ComparedRuns(props: ComparedRunsProps) {
     <table className="whatif-compared">
       <thead>
         <tr>
-          <th scope="col" aria-label="Figure" />
+          <td />
           <th scope="col">Recorded</th>
           <th scope="col" title={settingName(result.settings)}>
             Chosen
