@@ -62,6 +62,14 @@ export class StackReader {
     return python ?? library;
   }
 
+  /** The innermost frame that is no noise: the function that the user's line led to. */
+  innermostFrameView(stack: StackIndex): FrameView | undefined {
+    for (const frame of this.frames(stack)) {
+      if (this.#roles.role(frame) !== 'noise') return this.frame(frame);
+    }
+    return undefined;
+  }
+
   topUserFrameView(stack: StackIndex): FrameView | undefined {
     const frame = this.topUserFrame(stack);
     return frame === undefined ? undefined : this.frame(frame);

@@ -1,8 +1,6 @@
 import type { DeviceContext } from '../query/device-context.ts';
 import { allocationLabel } from '../query/labels.ts';
 import { siteTerm } from '../query/search/write-terms.ts';
-import type { StackReader } from '../query/stacks.ts';
-import type { FrameView } from '../query/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 
 /** What is to be said of some allocations. */
@@ -27,7 +25,7 @@ export function siteMeaning(
   const { name, filename, line } = stacks.frame(frame);
   const file = filename.split(/[\\/]/).at(-1) ?? filename;
   const place = (path: string) => (line === 0 ? path : `${path}:${line}`);
-  const inner = innermostVisible(stacks, stack);
+  const inner = stacks.innermostFrameView(stack);
   const isSame = inner === undefined || (inner.name === name && inner.filename === filename);
   const via = isSame ? '' : ` → ${inner.name}${inner.line === 0 ? '' : `:${inner.line}`}`;
   const where = isSame ? `${name} · ${place(file)}` : `${place(file)}${via}`;
@@ -37,13 +35,4 @@ export function siteMeaning(
     about: `${name} in ${place(filename)}`,
     term: first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first)),
   };
-}
-
-/** The innermost frame that is no noise. */
-function innermostVisible(stacks: StackReader, stack: StackIndex): FrameView | undefined {
-  for (const frame of stacks.frames(stack)) {
-    const view = stacks.frame(frame);
-    if (view.role !== 'noise') return view;
-  }
-  return undefined;
 }

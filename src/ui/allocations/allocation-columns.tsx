@@ -38,7 +38,7 @@ export function allocationColumns(
       title: 'The innermost line outside PyTorch and site-packages',
       widthPx: 280,
       grow: 1,
-      render: ({ topFrame, stackKind }) => <SiteCell frame={topFrame} kind={stackKind} />,
+      render: ({ line }) => <SiteCell line={line} />,
     },
     {
       id: 'lifetime',

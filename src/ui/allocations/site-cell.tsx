@@ -1,17 +1,15 @@
-import type { FrameView, StackKind } from '../../core/query/types.ts';
+import type { SiteLine } from '../../core/query/allocation-rows/types.ts';
 import { absenceText, frameText, fullPlace, placeText } from '../details/stack-text.ts';
 
-interface SiteCellProps {
-  readonly frame: FrameView | undefined;
-  readonly kind: StackKind;
-}
-
-/** The user's own line, or why there is none. */
-export function SiteCell({ frame, kind }: SiteCellProps) {
-  if (frame === undefined) return <span className="dim">{absenceText(kind)}</span>;
+/** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
+export function SiteCell({ line }: { readonly line: SiteLine }) {
+  const { stackKind, topFrame, innerFrame } = line;
+  if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
+  const via = innerFrame === undefined ? '' : `\n→ ${frameText(innerFrame)}`;
   return (
-    <span title={`${frameText(frame)}\n${fullPlace(frame)}`}>
-      {frame.name} <span className="dim">{placeText(frame)}</span>
+    <span title={`${frameText(topFrame)}\n${fullPlace(topFrame)}${via}`}>
+      {topFrame.name} <span className="dim">{placeText(topFrame)}</span>
+      {innerFrame !== undefined && ` → ${innerFrame.name}`}
     </span>
   );
 }

@@ -23,7 +23,7 @@ export function siteColumns(
       title: 'The innermost line outside PyTorch and site-packages; a row for each call stack',
       widthPx: 290,
       grow: 1,
-      render: ({ topFrame, stackKind }) => <SiteCell frame={topFrame} kind={stackKind} />,
+      render: ({ line }) => <SiteCell line={line} />,
     },
     {
       id: 'sitePeak',

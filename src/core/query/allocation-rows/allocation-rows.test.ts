@@ -82,8 +82,8 @@ describe('a drawn trace', () => {
       ['later', drawn.eventOf('-D') + 1 - drawn.eventOf('+D'), false],
     ]);
     expect(rows[1]).toMatchObject({ blockBytes: 1024, requestedBytes: 1000, wasteBytes: 24 });
-    expect(rows[0].stackKind).toBe('before-recording');
-    expect(rows[1].topFrame).toMatchObject({ name: 'fb', line: 11 });
+    expect(rows[0].line.stackKind).toBe('before-recording');
+    expect(rows[1].line.topFrame).toMatchObject({ name: 'fb', line: 11 });
     const text = allocationsTsv(rows).split('\n');
     expect(text).toHaveLength(5);
     expect(text[0]).toContain('allocation\tblock_bytes\trequested_bytes');
@@ -96,8 +96,8 @@ describe('a drawn trace', () => {
     const earlier = earlierUses(context.replay.allocations);
     const rows = Array.from(order, (row) => siteRow(context, earlier, table, row));
     expect(
-      rows.map(({ topFrame, allocations, totalBytes }) => [
-        topFrame?.name,
+      rows.map(({ line, allocations, totalBytes }) => [
+        line.topFrame?.name,
         allocations,
         totalBytes,
       ]),
@@ -110,9 +110,9 @@ describe('a drawn trace', () => {
     expect(rows[0]).toMatchObject({
       preexisting: 1,
       firstEvent: -1,
-      stackKind: 'before-recording',
+      line: { stackKind: 'before-recording' },
     });
-    expect(sitesTsv(rows).split('\n')[3]).toMatch(/^fb\tb\.py:11\t2\t/);
+    expect(sitesTsv(rows).split('\n')[3]).toMatch(/^fb\tb\.py:11\t\t2\t/);
   });
 });
 
@@ -136,7 +136,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, (row: AllocationRow) => nu
   state: ({ state }) => ['live', 'pending', 'freed', 'later'].indexOf(state),
   stream: ({ stream }) => stream,
   pool: ({ pool }) => `${pool.split(' ').slice(1).join(' ')} ${pool.startsWith('small')}`,
-  site: ({ topFrame }) => topFrame?.filename ?? Number.NaN,
+  site: ({ line }) => line.topFrame?.filename ?? Number.NaN,
 };
 
 describe.each(captureNames())('%s', (name) => {
@@ -177,7 +177,7 @@ describe.each(captureNames())('%s', (name) => {
         const site = siteRow(context, earlier, table, row);
         const details = allocationDetails(context, site.largest);
         expect(site.label).toBe(details.label);
-        expect(site.topFrame).toEqual(details.topUserFrame);
+        expect(site.line.topFrame).toEqual(details.topUserFrame);
         expect(details.site).toEqual({
           allocations: site.allocations,
           totalBytes: site.totalBytes,

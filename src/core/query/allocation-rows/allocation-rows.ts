@@ -3,8 +3,8 @@ import type { EventIndex } from '../../snapshot/tables.ts';
 import { privatePoolText, streamText } from '../allocation-details.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
-import { stackKind } from '../stacks.ts';
 import { Lifetimes } from './lifetimes.ts';
+import { siteLine } from './site-line.ts';
 import type { AllocationRow } from './types.ts';
 
 /**
@@ -29,7 +29,6 @@ function rowOf(
   cursor: EventIndex | undefined,
 ): AllocationRow {
   const table = replay.allocations;
-  const stack = table.stack[id];
   const isPreexisting = id < table.preexisting;
   const pool = table.isSmall[id] === 1 ? 'small' : 'large';
   const privatePool = privatePoolText(trace.pools[table.pool[id]]);
@@ -49,7 +48,6 @@ function rowOf(
     state: lifetimes.stateAt(id, cursor),
     stream: streamText(trace.streams[table.stream[id]]),
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
-    stackKind: stackKind(stack, isPreexisting),
-    topFrame: stacks.topUserFrameView(stack),
+    line: siteLine(stacks, table.stack[id], isPreexisting),
   };
 }

@@ -20,13 +20,15 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   state: ({ state }) => state,
   stream: ({ stream }) => stream,
   pool: ({ pool }) => pool,
-  function: ({ topFrame }) => topFrame?.name,
-  file: ({ topFrame }) => placeOf(topFrame),
+  function: ({ line }) => line.topFrame?.name,
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => line.innerFrame?.name,
 };
 
 const SITE_COLUMNS: Readonly<Record<string, (row: SiteRow) => Cell>> = {
-  function: ({ topFrame }) => topFrame?.name,
-  file: ({ topFrame }) => placeOf(topFrame),
+  function: ({ line }) => line.topFrame?.name,
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => line.innerFrame?.name,
   allocations: ({ allocations }) => allocations,
   peak_bytes: ({ peakBytes }) => peakBytes,
   end_bytes: ({ endBytes }) => endBytes,

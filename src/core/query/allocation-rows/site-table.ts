@@ -4,8 +4,8 @@ import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../replay/types.ts
 import { NO_STACK, type StackIndex } from '../../snapshot/tables.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
-import { stackKind } from '../stacks.ts';
 import { orderByKeys } from './order-by-keys.ts';
+import { siteLine } from './site-line.ts';
 import { siteOrder } from './site-order.ts';
 import type { SiteKey, SiteRow } from './types.ts';
 
@@ -143,7 +143,6 @@ export function siteRow(
   row: number,
 ): SiteRow {
   const { address, sizeBytes, start } = replay.allocations;
-  const stack = table.stack[row];
   const largest: AllocationIndex = table.largest[row];
   const firstEvent = start[table.first[row]];
   const lastEvent = start[table.last[row]];
@@ -161,7 +160,6 @@ export function siteRow(
     lastEvent,
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
-    stackKind: stackKind(stack, lastEvent === BEFORE_TRACE),
-    topFrame: stacks.topUserFrameView(stack),
+    line: siteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
   };
 }

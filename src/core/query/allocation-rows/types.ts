@@ -36,9 +36,16 @@ export interface AllocationRow {
   readonly stream: string;
   /** 'small', 'large', and the id of a private pool: 'small (1, 0)'. */
   readonly pool: string;
+  readonly line: SiteLine;
+}
+
+/** Which code allocated: what tells one stack from another in a line of text. */
+export interface SiteLine {
   readonly stackKind: StackKind;
   /** The user's own line; undefined without one. */
   readonly topFrame: FrameView | undefined;
+  /** The innermost function that it led to; undefined where that is the same. */
+  readonly innerFrame: FrameView | undefined;
 }
 
 export type AllocationKey =
@@ -74,8 +81,7 @@ export interface SiteRow {
   readonly lastEvent: EventIndex;
   readonly firstUs: number;
   readonly lastUs: number;
-  readonly stackKind: StackKind;
-  readonly topFrame: FrameView | undefined;
+  readonly line: SiteLine;
 }
 
 export type SiteKey = 'site' | 'count' | 'peak' | 'live' | 'total' | 'largest' | 'first' | 'last';
