@@ -116,3 +116,11 @@ test('forward lines of anomaly mode are kept apart', () => {
   );
   expect(forwardFrames?.join('|').replaceAll('\n', '')).toBe('a.py:1:f|a.py:2:g');
 });
+
+test('an allocation knows the annotations that it was made in, the outermost first', () => {
+  const [context] = contextsOf(loadCapture('train_annotated.pickle.gz'));
+  const { allocations, peaks } = context.replay;
+  const id = allocations.start.indexOf(peaks.allocatedBytes.event);
+  expect(allocationDetails(context, id).phases).toEqual(['## step 1 ##', '## backward ##']);
+  expect(allocationDetails(context, 0).phases).toEqual([]);
+});

@@ -1,8 +1,10 @@
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type Pool, type Stream } from '../snapshot/tables.ts';
+import { annotationSpans } from './annotations.ts';
 import type { DeviceContext } from './device-context.ts';
 import { timeOfEventUs } from './event-times.ts';
 import { allocationLabel } from './labels.ts';
+import { isMoment } from './phases.ts';
 import { siteInfo } from './sites.ts';
 import type { AllocationDetails } from './types.ts';
 
@@ -35,7 +37,16 @@ export function allocationDetails(
     topUserFrame: stacks.topUserFrameView(stack),
     site: siteInfo(context.sites(), stack),
     ...contextTexts(context, table.start[index]),
+    phases: phasesAround(context, table.start[index]),
   };
+}
+
+/** None for an allocation from before the trace. */
+function phasesAround(context: DeviceContext, event: EventIndex): string[] {
+  if (event < 0) return [];
+  return annotationSpans(context)
+    .filter((span) => span.startEvent <= event && event < span.endEvent && !isMoment(span))
+    .map(({ name }) => name);
 }
 
 function stateAtEnd(freeRequested: EventIndex, end: EventIndex): AllocationDetails['state'] {

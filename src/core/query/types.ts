@@ -93,6 +93,8 @@ export interface AllocationDetails {
   readonly compileContext: string | undefined;
   readonly userMetadata: string | undefined;
   readonly category: string | undefined;
+  /** Names of the annotations it was made in, the outermost first. */
+  readonly phases: readonly string[];
   /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
   readonly forwardFrames?: readonly string[] | undefined;
 }

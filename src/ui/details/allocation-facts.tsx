@@ -5,8 +5,17 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
+import {
+  categoryTerm,
+  compileTerm,
+  phaseTerm,
+  poolTerm,
+  privatePoolTerm,
+  streamTerm,
+} from '../../core/query/search/write-terms.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { FilterLink } from './filter-link.tsx';
 
 interface AllocationFactsProps {
   readonly device: DeviceInfo;
@@ -41,14 +50,42 @@ export function AllocationFacts({ device, details }: AllocationFactsProps) {
         <Fact term="Freed">
           <FreedText details={details} />
         </Fact>
-        <Fact term="Stream">{details.stream}</Fact>
-        <Fact term="Pool">{details.pool}</Fact>
+        <Fact term="Stream">
+          <FilterLink term={streamTerm(details.stream)}>{details.stream}</FilterLink>
+        </Fact>
+        <Fact term="Pool">
+          <FilterLink term={poolTerm(details.pool)}>{details.pool}</FilterLink>
+        </Fact>
         {details.privatePool !== undefined && (
-          <Fact term="Private pool">{details.privatePool}</Fact>
+          <Fact term="Private pool">
+            <FilterLink term={privatePoolTerm(details.privatePool)}>
+              {details.privatePool}
+            </FilterLink>
+          </Fact>
         )}
-        {details.category !== undefined && <Fact term="Category">{details.category}</Fact>}
+        {details.phases.length > 0 && (
+          <Fact term="Made in">
+            <ol className="details-phases">
+              {details.phases.map((name, depth) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
+                <li key={depth}>
+                  <FilterLink term={phaseTerm(name)}>{name}</FilterLink>
+                </li>
+              ))}
+            </ol>
+          </Fact>
+        )}
+        {details.category !== undefined && (
+          <Fact term="Category">
+            <FilterLink term={categoryTerm(details.category)}>{details.category}</FilterLink>
+          </Fact>
+        )}
         {details.compileContext !== undefined && (
-          <Fact term="Compile context">{details.compileContext}</Fact>
+          <Fact term="Compiled in">
+            <FilterLink term={compileTerm(details.compileContext)}>
+              {details.compileContext}
+            </FilterLink>
+          </Fact>
         )}
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
       </dl>

@@ -1,5 +1,7 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
+import { siteTerm } from '../../core/query/search/write-terms.ts';
 import type { AllocationDetails } from '../../core/query/types.ts';
+import { FilterLink } from './filter-link.tsx';
 
 /** What else the same stack allocated. */
 export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
@@ -13,7 +15,9 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
         <div>
           <dt>Allocations</dt>
           <dd>
-            {formatCount(allocations)}, {formatBytes(totalBytes)} in all
+            <FilterLink term={siteTerm(details.label)}>
+              {formatCount(allocations)}, {formatBytes(totalBytes)} in all
+            </FilterLink>
           </dd>
         </div>
         <div>

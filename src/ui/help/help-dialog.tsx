@@ -34,16 +34,26 @@ const POINTER: HelpGroup = {
 };
 
 const KEYS: HelpGroup = {
-  title: 'Timeline, when it has the focus',
+  title: 'Timeline, addresses and segments, with the focus',
   entries: [
     { keys: ['←', '→'], does: 'Pan; ↑ ↓ where zoomed in bytes' },
     { keys: ['+', '−'], does: 'Zoom in, out; with Alt in bytes' },
     { keys: ['F'], does: 'Show the whole trace; 0 does too' },
     { keys: ['['], does: 'Event before; ] event after' },
     { keys: ['{'], does: 'OOM before; } OOM after' },
-    { keys: ['Enter'], does: 'Pin the newest allocation at the event' },
-    { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below' },
+    { keys: ['Enter'], does: 'Pin the newest allocation, or segment, at the event' },
+    { keys: ['Shift', '↑'], does: 'Pin the one above; Shift ↓ the one below; gaps too' },
     { keys: ['Esc'], does: 'Unpin' },
+  ],
+};
+
+const ANNOTATIONS: HelpGroup = {
+  title: 'Annotations above the timeline',
+  entries: [
+    { keys: ['←', '→'], does: 'Range before, after; Home first, End last' },
+    { keys: ['↓'], does: 'Into the range; ↑ to the one around it' },
+    { keys: ['Enter'], does: 'Zoom to the range; so does a click' },
+    { keys: ['Wheel'], does: 'Deeper levels, where there are more than are shown' },
   ],
 };
 
@@ -145,6 +155,7 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
           <Group {...POINTER} />
           <Words />
           <Group {...KEYS} />
+          <Group {...ANNOTATIONS} />
           <Group {...CURSOR} />
           <Group {...STATE} />
           <Group {...FLAME} />
