@@ -38,7 +38,10 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
     case 'cancelled':
       return (
         <div className="whatif-status" role="status">
-          <span className="whatif-doing">Cancelled: {count} were run.</span>
+          <span className="whatif-doing">
+            Cancelled: {count} were run
+            {run === rows.length && ', not all of their smallest cards are known'}.
+          </span>
           <ResumeButton label="Run the rest" onResume={onResume} />
         </div>
       );

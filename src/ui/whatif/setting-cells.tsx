@@ -23,6 +23,7 @@ export function SettingText({ settings }: { readonly settings: string }) {
 
 interface BarProps {
   readonly run: { readonly peakReservedBytes: number; readonly peakAllocatedBytes: number };
+  /** Bytes of the longest bar; what is longer is cut. */
   readonly most: number;
   /** To say the difference to; undefined for the recorded run itself. */
   readonly recordedBytes: number | undefined;
@@ -32,11 +33,11 @@ interface BarProps {
 
 export function Bar({ run, most, recordedBytes, hasFailed = false }: BarProps) {
   const { peakReservedBytes, peakAllocatedBytes } = run;
-  const percent = (bytes: number) => `${most === 0 ? 0 : (100 * bytes) / most}%`;
+  const percent = (bytes: number) => `${most === 0 ? 0 : Math.min(100, (100 * bytes) / most)}%`;
   const title = `${formatExactBytes(peakReservedBytes)} reserved, ${formatExactBytes(peakAllocatedBytes)} allocated at the peaks`;
   return (
     <div className="whatif-bar-cell" title={title}>
-      <span className="whatif-bar" aria-hidden>
+      <span className="whatif-bar" data-cut={peakReservedBytes > most || undefined} aria-hidden>
         <span className="whatif-bar-reserved" style={{ width: percent(peakReservedBytes) }} />
         <span className="whatif-bar-allocated" style={{ width: percent(peakAllocatedBytes) }} />
         {recordedBytes !== undefined && (

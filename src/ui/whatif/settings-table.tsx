@@ -63,13 +63,17 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
+/** Times the recorded run: one absurd setting must not make all other bars too short to compare. */
+const LONGEST_BAR = 2;
+
 /** The recorded run, and under it every setting that was tried. */
 export function SettingsTable(props: SettingsTableProps) {
   const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
-  const most = rows.reduce(
+  const highest = rows.reduce(
     (bytes, { result }) => Math.max(bytes, result?.peakReservedBytes ?? 0),
     recorded.peakReservedBytes,
   );
+  const most = Math.min(highest, recorded.peakReservedBytes * LONGEST_BAR);
   return (
     <table className="whatif-table" aria-label="Settings">
       <thead>
