@@ -4,6 +4,7 @@ import type { AddressSlots } from '../../core/timeline/address-slots.ts';
 import { ColorLegend } from '../legend/color-legend.tsx';
 import { ColorSelect } from '../legend/color-select.tsx';
 import { AxisSwitch } from '../plot/axis-switch.tsx';
+import { ColorKey } from '../plot/color-key.tsx';
 import { FitButton } from '../plot/fit-button.tsx';
 import type { PlotPlace } from '../plot/plot-source.ts';
 import { useTheme } from '../theme/use-theme.ts';
@@ -49,19 +50,13 @@ function FreeLegend() {
   const theme = useTheme();
   const { free, largest } = freeColors(theme);
   return (
-    <ul className="free-legend" aria-label="Free memory">
-      <Entry color={addressColors(theme).gap} label="reserved, free" />
-      <Entry color={largest} label="largest range" />
-      <Entry color={free} label="all that is free" />
-    </ul>
-  );
-}
-
-function Entry({ color, label }: { readonly color: string; readonly label: string }) {
-  return (
-    <li>
-      <span className="free-swatch" style={{ background: color }} aria-hidden />
-      {label}
-    </li>
+    <ColorKey
+      label="Free memory"
+      entries={[
+        { color: addressColors(theme).gap, label: 'reserved, free' },
+        { color: largest, label: 'largest range' },
+        { color: free, label: 'all that is free' },
+      ]}
+    />
   );
 }

@@ -137,7 +137,10 @@ function freeContent(freeBytes: number, largestBytes: number) {
   return {
     title: `${formatBytes(largestBytes)} in one piece`,
     label: '',
-    lines: [`the largest of ${formatBytes(freeBytes)} that are reserved and free`],
+    lines: [
+      `the largest of ${formatBytes(freeBytes)} that are reserved and free`,
+      'at the highest moment of this column',
+    ],
   };
 }
 

@@ -5,6 +5,7 @@ import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import { useServices } from '../app/services.ts';
 import type { ViewProps } from '../app/view-props.ts';
 import { AxisSwitch } from '../plot/axis-switch.tsx';
+import { ColorKey } from '../plot/color-key.tsx';
 import { FitButton } from '../plot/fit-button.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
 import { type PlotHandle, usePlot } from '../plot/use-plot.ts';
@@ -93,18 +94,9 @@ const LABELS: Readonly<Record<SegmentClass, string>> = {
 
 function SegmentLegend() {
   const theme = useTheme();
-  return (
-    <ul className="segment-legend" aria-label="Colours">
-      {SEGMENT_CLASSES.map((kind) => (
-        <li key={kind}>
-          <span
-            className="segment-swatch"
-            style={{ background: segmentColor(theme, kind) }}
-            aria-hidden
-          />
-          {LABELS[kind]}
-        </li>
-      ))}
-    </ul>
-  );
+  const entries = SEGMENT_CLASSES.map((kind) => ({
+    label: LABELS[kind],
+    color: segmentColor(theme, kind),
+  }));
+  return <ColorKey label="Colours" entries={entries} />;
 }
