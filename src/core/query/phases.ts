@@ -57,7 +57,8 @@ export function phasesOf(
   const phases = [...groups].map(([name, group]) => phaseOf(name, group, replay, maximum));
   // Of a step and the backward pass in it, which have their peak in common, the part is told first.
   const peakOf = ({ peaks }: Phase) => peaks.allocatedBytes.bytes;
-  return phases.sort((a, b) => peakOf(b) - peakOf(a) || a.totalUs - b.totalUs);
+  const timeOf = ({ totalUs, count, unclosed }: Phase) => (count === unclosed ? 2 ** 53 : totalUs);
+  return phases.sort((a, b) => peakOf(b) - peakOf(a) || timeOf(a) - timeOf(b));
 }
 
 /** Only its START or its END is in the file, and it was not under way at the recording's edge. */

@@ -40,7 +40,8 @@ export function PhasesSection({ info, device }: PhasesSectionProps) {
       <SectionHead title="Phases">
         {value !== undefined && !isEmpty && (
           <span className="dim">
-            Annotations by name. Click one to see where memory stood highest in it.
+            {formatCount(value.phases.length)}, the highest first. Click one to see where memory
+            stood highest in it.
           </span>
         )}
       </SectionHead>
