@@ -4,6 +4,7 @@
  */
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
+import { loadRegexEngine, mayHoldRegex } from '../core/query/search/regex-engine.ts';
 import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import { abortError } from './abort.ts';
@@ -47,6 +48,20 @@ export function createSession(host: SessionHost): SessionApi {
   };
 }
 
+/** Whatever is asked with a search is matched at once: what that needs must be there. */
+async function prepareSearch(request: object): Promise<void> {
+  const texts = 'choice' in request ? [request, request.choice] : [request];
+  const holdsRegex = texts.some(
+    (part) =>
+      typeof part === 'object' &&
+      part !== null &&
+      'search' in part &&
+      typeof part.search === 'string' &&
+      mayHoldRegex(part.search),
+  );
+  if (holdsRegex) await loadRegexEngine();
+}
+
 class Session {
   readonly #host: SessionHost;
   readonly #frames: FrameQueue<TimelineFrame>;
@@ -83,6 +98,7 @@ class Session {
 
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.device);
+    await prepareSearch(request);
     const { width, height } = request.viewport;
     let out: Uint32Array | undefined;
     const create = () => {
@@ -106,6 +122,7 @@ class Session {
   ): Promise<DeviceQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
     const answer: Answers<DeviceQueries>[K] = ANSWERS[name];
+    await prepareSearch(request);
     return answer(this.#device(request.device), request, { signal, onProgress });
   }
 

@@ -11,7 +11,10 @@ import type { AllocationDetails } from '../types.ts';
 import { matchAllocations } from './match-allocations.ts';
 import { matchStacks } from './match-stacks.ts';
 import { parseSearch } from './parse-search.ts';
+import { loadRegexEngine } from './regex-engine.ts';
 import { frameTerm, frameText, siteTerm, streamTerm } from './write-terms.ts';
+
+await loadRegexEngine();
 
 /** Rows of the allocations that match; all of them without a mask. */
 function rows(context: DeviceContext, search: string, at?: number): number[] {

@@ -1,5 +1,5 @@
 /** Regular expressions that cannot hang: RE2 syntax, time linear in the text whatever the pattern. */
-import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { regexEngine } from './regex-engine.ts';
 import type { SearchProblem } from './types.ts';
 
 /** Longer ones are pasted by mistake. */
@@ -14,6 +14,7 @@ export function compileRegex(
   if (source.length > MAX_LENGTH) {
     return refused(source, `is longer than ${MAX_LENGTH} characters`);
   }
+  const { RE2JS, RE2JSException } = regexEngine();
   try {
     const regex = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
     if (regex.programSize() > MAX_PROGRAM) {
@@ -38,8 +39,8 @@ function refused(source: string, what: string): { readonly problem: SearchProble
 }
 
 /** What RE2 says, what would be right, and where: the part that it names, or the unmatched bracket. */
-function explain(source: string, error: RE2JSException): SearchProblem {
-  if (!(error instanceof RE2JSSyntaxException)) {
+function explain(source: string, error: Error): SearchProblem {
+  if (!(error instanceof regexEngine().RE2JSSyntaxException)) {
     return {
       at: 0,
       length: source.length,
