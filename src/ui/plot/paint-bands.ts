@@ -14,7 +14,7 @@ export interface DrawnBand {
 /** Below the labels of OOMs and snapshots. */
 const LABEL_TOP = 22;
 const BAR_HEIGHT = 3;
-const TINT = 0.14;
+const TINT = 0.09;
 
 /** @param bands in order of `left`; narrow ones are drawn a pixel wide */
 export function paintBands(
