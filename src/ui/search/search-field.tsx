@@ -59,9 +59,11 @@ export function SearchField(props: SearchFieldProps) {
         spellCheck={false}
         value={text.draft}
         onChange={({ currentTarget: { value, selectionStart } }) => {
+          const caret = selectionStart ?? value.length;
           text.type(value);
-          setCaret(selectionStart ?? value.length);
-          setOpen(true);
+          setCaret(caret);
+          // Between words the list would only hide what was found.
+          setOpen(/\S$/.test(value.slice(0, caret)));
         }}
         onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
         onKeyDown={(event) => {
