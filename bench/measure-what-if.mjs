@@ -1,4 +1,5 @@
 /** The what-if view of an open page: ten settings run, their smallest cards searched, the page meanwhile. */
+import { takeLongTasks } from './page-probe.mjs';
 
 const LIMIT_MS = 5 * 60_000;
 
@@ -6,9 +7,7 @@ const LIMIT_MS = 5 * 60_000;
  * @param {import('@playwright/test').Page} page that shows a snapshot, and keeps its long tasks
  */
 export async function measureWhatIf(page) {
-  await page.evaluate(() => {
-    window.benchEntries.longtask.length = 0;
-  });
+  await takeLongTasks(page);
   const startMs = Date.now();
   await page.getByTestId('view-tabs').getByRole('button', { name: 'What if' }).click();
   const isRun = () => {
@@ -18,6 +17,6 @@ export async function measureWhatIf(page) {
   await page.waitForFunction(isRun, undefined, { timeout: LIMIT_MS, polling: 100 });
   const settingsMs = Date.now() - startMs;
   await page.evaluate(() => window.vramscope.whenIdle());
-  const longTasksMs = await page.evaluate(() => window.benchEntries.longtask);
+  const longTasksMs = await takeLongTasks(page);
   return { settingsMs, cardsMs: Date.now() - startMs - settingsMs, longTasksMs };
 }
