@@ -5,7 +5,7 @@ import type { DeviceInfo } from '../../core/query/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { Column } from '../table/table-types.ts';
 import { BytesCell } from './bytes-cell.tsx';
-import { costText, endText, lifetimeText, startText } from './lifetime-texts.ts';
+import { costText, endText, lifetimeText, momentWidthPx, startText } from './lifetime-texts.ts';
 import { SiteCell } from './site-cell.tsx';
 
 /** Without a trace nobody knows when anything began or ended. */
@@ -16,12 +16,14 @@ const NEEDS_TRACE: ReadonlySet<string> = new Set(['lifetime', 'start', 'end', 'c
  * where there are several.
  */
 export function allocationColumns(
-  { hasTime, events }: DeviceInfo,
+  device: DeviceInfo,
   axis: TimeAxis,
   known: KnownValues | undefined,
 ): readonly Column<AllocationRow>[] {
+  const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
   const hasPrivatePools = (known?.privatePools.length ?? 0) > 0;
+  const moment = momentWidthPx(device, clock);
   const unit = clock === 'time' ? 'time since the first event' : 'event';
   const columns: readonly Column<AllocationRow>[] = [
     {
@@ -44,7 +46,7 @@ export function allocationColumns(
       id: 'lifetime',
       header: 'Lived',
       title: `How long, in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace shows`,
-      widthPx: 84,
+      widthPx: moment + 16,
       align: 'end',
       render: (row) => lifetimeText(row, clock),
     },
@@ -52,7 +54,7 @@ export function allocationColumns(
       id: 'start',
       header: 'Start',
       title: `Of the allocation: ${unit}`,
-      widthPx: 70,
+      widthPx: moment,
       align: 'end',
       render: ({ startEvent, startUs }) => startText(startEvent, startUs, clock),
     },
@@ -60,7 +62,7 @@ export function allocationColumns(
       id: 'end',
       header: 'End',
       title: `Of the free, when it was completed: ${unit}`,
-      widthPx: 70,
+      widthPx: moment,
       align: 'end',
       render: (row) => endText(row, clock),
     },

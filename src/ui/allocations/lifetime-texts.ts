@@ -1,6 +1,7 @@
 /** Times and what follows from them, in events or in microseconds. */
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
 import type { AllocationRow } from '../../core/query/allocation-rows/types.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 
@@ -36,3 +37,15 @@ export function endText({ endEvent, endUs }: AllocationRow, axis: TimeAxis): str
   if (endEvent === NEVER) return 'never';
   return axis === 'event' ? formatCount(endEvent) : formatDurationUs(endUs);
 }
+
+/** Room for any moment of the trace: '5,774,182', or '59 min 59 s'. */
+export function momentWidthPx({ events }: DeviceInfo, clock: TimeAxis): number {
+  const letters = clock === 'event' ? formatCount(events).length : 9;
+  return CELL_PADDING_PX + LETTER_PX * Math.max(LEAST_LETTERS, letters);
+}
+
+/** Of tabular figures at the size of the page, rounded up. */
+const LETTER_PX = 8;
+const CELL_PADDING_PX = 18;
+/** 'before' takes as much. */
+const LEAST_LETTERS = 6;

@@ -4,17 +4,15 @@ import type { DeviceInfo } from '../../core/query/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { Column } from '../table/table-types.ts';
 import { BytesCell } from './bytes-cell.tsx';
-import { startText } from './lifetime-texts.ts';
+import { momentWidthPx, startText } from './lifetime-texts.ts';
 import { SiteCell } from './site-cell.tsx';
 
 /** Without a trace there is but one moment, the end. */
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
 
 /** The ids are keys of the sort order. */
-export function siteColumns(
-  { hasTime, events }: DeviceInfo,
-  axis: TimeAxis,
-): readonly Column<SiteRow>[] {
+export function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<SiteRow>[] {
+  const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
   const columns: readonly Column<SiteRow>[] = [
     {
@@ -81,7 +79,7 @@ export function siteColumns(
       id: 'siteFirst',
       header: 'First',
       title: 'Start of its first allocation',
-      widthPx: 80,
+      widthPx: momentWidthPx(device, clock),
       align: 'end',
       render: ({ firstEvent, firstUs }) => startText(firstEvent, firstUs, clock),
     },
@@ -89,7 +87,7 @@ export function siteColumns(
       id: 'siteLast',
       header: 'Last',
       title: 'Start of its last allocation',
-      widthPx: 80,
+      widthPx: momentWidthPx(device, clock),
       align: 'end',
       render: ({ lastEvent, lastUs }) => startText(lastEvent, lastUs, clock),
     },
