@@ -65,7 +65,7 @@ test('with less memory it says which request fails and what it lacks', async ({ 
 test('is cancelled while it runs, and goes on from there', async ({ page }) => {
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText(/^Cancelled: \d+ of 10 settings were run\.$/)).toBeVisible();
+  await expect(page.getByText(/^Cancelled: \d+ of 10 settings were run/)).toBeVisible();
   await page.getByRole('button', { name: 'Run the rest' }).click();
   await idle(page);
   await expect(page.getByRole('progressbar')).toHaveCount(0);
