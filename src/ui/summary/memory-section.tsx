@@ -1,25 +1,31 @@
 import { useState } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { Phase } from '../../core/query/phases.ts';
 import type { MemoryFigures } from '../../core/query/summary/memory-tally.ts';
 import {
   FIELD_TEXTS,
   figureText,
-  memoryText,
   PARTIAL_TEXT,
   POOL_TEXTS,
   STAT_TEXTS,
 } from '../../core/query/summary/stat-texts.ts';
+import { summaryText } from '../../core/query/summary/summary-text.ts';
+import type { TraceFacts } from '../../core/query/summary/trace-facts.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { useAnswer } from '../cursor/use-answer.ts';
+import { notesOf } from '../header/notes.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
+  /** What goes into the text that is copied, besides the figures; undefined while not known. */
+  readonly phases: readonly Phase[] | undefined;
+  readonly facts: TraceFacts | undefined;
 }
 
 const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
@@ -39,7 +45,7 @@ const ask = (session: SessionApi, question: { device: number; event: EventIndex 
   session.memoryFigures(question);
 
 /** The figures of torch.cuda.memory_summary(), at any event. */
-export function MemorySection({ info, device }: MemorySectionProps) {
+export function MemorySection({ info, device, phases, facts }: MemorySectionProps) {
   const cursor = useView((view) => view.cursor);
   const [chosen, setChosen] = useState<Moment>('oom');
   const events: Readonly<Record<Moment, EventIndex | undefined>> = {
@@ -51,7 +57,8 @@ export function MemorySection({ info, device }: MemorySectionProps) {
   const moment = events[chosen] === undefined ? 'peak' : chosen;
   const event = events[moment] ?? -1;
   const { value, failure } = useAnswer(ask, { device: device.index, event }, info);
-  const title = `${MOMENT_TEXTS[moment].label}, ${placeText(value?.event ?? -1)} of device ${device.device}`;
+  const title = `${MOMENT_TEXTS[moment].label}, ${placeText(value?.event ?? -1)}`;
+  const notes = notesOf(info, device).map(({ text }) => text);
   return (
     <section aria-label="Memory" className="summary-section">
       <SectionHead title="Memory">
@@ -72,9 +79,9 @@ export function MemorySection({ info, device }: MemorySectionProps) {
         <span className="dim">{value !== undefined && placeText(value.event)}</span>
         {value !== undefined && (
           <CopyButton
-            text={memoryText(value, title)}
-            label="figures as text"
-            title="Copy the table as text"
+            text={summaryText({ info, device, figures: value, title, phases, facts, notes })}
+            label="summary as text"
+            title="Copy these figures, phases, settings and what was recorded as text"
             className="button"
           >
             Copy as text

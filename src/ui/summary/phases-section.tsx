@@ -5,14 +5,13 @@ import {
   formatExactBytes,
 } from '../../core/base/format.ts';
 import type { Phase } from '../../core/query/phases.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/query/types.ts';
 import type { Peak } from '../../core/replay/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { PhaseTable } from '../../engine/answers/summary.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import type { Answer } from '../cursor/use-answer.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
@@ -20,8 +19,8 @@ import { SectionHead, Unanswered } from './section.tsx';
 import { useLocalRows } from './use-local-rows.ts';
 
 interface PhasesSectionProps {
-  readonly info: SessionInfo;
   readonly device: DeviceInfo;
+  readonly answer: Answer<PhaseTable>;
 }
 
 /** Rows that are shown without scrolling inside the table. */
@@ -29,11 +28,8 @@ const ROWS_AT_ONCE = 12;
 const ROW_PX = 26;
 const HEADER_PX = 30;
 
-const ask = (session: SessionApi, question: { device: number }) => session.phases(question);
-
 /** Which part of the program memory stood highest in: annotations by name. */
-export function PhasesSection({ info, device }: PhasesSectionProps) {
-  const { value, failure } = useAnswer(ask, { device: device.index }, info);
+export function PhasesSection({ device, answer: { value, failure } }: PhasesSectionProps) {
   const isEmpty = value?.phases.length === 0;
   return (
     <section aria-label="Phases" className="summary-section">

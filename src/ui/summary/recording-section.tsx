@@ -1,27 +1,29 @@
 import type { ReactNode } from 'react';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { deviceName } from '../../core/query/summary/summary-text.ts';
 import type { Share, TraceFacts } from '../../core/query/summary/trace-facts.ts';
 import type { DeviceInfo, SessionInfo, StackKind } from '../../core/query/types.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import type { Answer } from '../cursor/use-answer.ts';
 import { absenceExplanation } from '../details/stack-text.ts';
 import { notesOf } from '../header/notes.ts';
 import { RECORDING_TEXT } from '../header/recording.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 import { SharesTable } from './shares-table.tsx';
 
-interface RecordingSectionProps {
+interface DeviceProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
 }
 
-const ask = (session: SessionApi, question: { device: number }) => session.traceFacts(question);
+interface RecordingSectionProps extends DeviceProps {
+  readonly answer: Answer<TraceFacts>;
+}
 
 /** What was recorded, what that hides, and what looked wrong. */
-export function RecordingSection({ info, device }: RecordingSectionProps) {
-  const { value, failure } = useAnswer(ask, { device: device.index }, info);
+export function RecordingSection({ info, device, answer }: RecordingSectionProps) {
+  const { value, failure } = answer;
   const notes = notesOf(info, device);
   return (
     <section aria-label="Recording" className="summary-section">
@@ -103,13 +105,12 @@ function Fact({ term, children }: { readonly term: string; readonly children: Re
 }
 
 /** The devices of the file; a click goes to another. */
-function Devices({ info, device }: RecordingSectionProps) {
+function Devices({ info, device }: DeviceProps) {
   const { view } = useStores();
   return (
     <ul className="summary-devices">
       {info.devices.map((one) => {
-        const name = one.kind === 'host' ? 'pinned host memory' : `device ${one.device}`;
-        const text = `${name}: ${formatCount(one.events)} events, at most ${formatBytes(one.peaks.reservedBytes.bytes)} reserved`;
+        const text = `${deviceName(one)}: ${formatCount(one.events)} events, at most ${formatBytes(one.peaks.reservedBytes.bytes)} reserved`;
         return (
           <li key={one.index}>
             {one.index === device.index ? (

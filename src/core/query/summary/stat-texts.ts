@@ -1,6 +1,7 @@
 /** The figures of memory_summary() in words, in its order. */
 import { formatBytes, formatCount } from '../../base/format.ts';
 import type { MemoryFigures, PoolName, StatFigures, StatName } from './memory-tally.ts';
+import { textTable } from './text-table.ts';
 
 export interface StatText {
   readonly name: StatName;
@@ -100,13 +101,6 @@ export function memoryText(figures: MemoryFigures, title: string): string {
       ...FIELD_TEXTS.map((field) => figureText(figures, pool, stat, field)),
     ]),
   );
-  const table = [['', ...FIELD_TEXTS.map(({ label }) => label)], ...rows];
-  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
-  const lines = table.map((row) =>
-    row
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
-      .join('  ')
-      .trimEnd(),
-  );
+  const lines = textTable([['', ...FIELD_TEXTS.map(({ label }) => label)], ...rows]);
   return [title, '', ...lines, ...(figures.isWhole ? [] : ['', PARTIAL_TEXT])].join('\n');
 }
