@@ -36,16 +36,13 @@ export function addressHits(
   const range: ByteRange = { from: bytesFrom, to: bytesTo };
   const { segmentOffset, allocationOffset } = layout;
   const rows = liveAt(index.segmentsMaxEnd, lowerBound(lives.start, state + 1), state);
-  const under = rows
-    .map((row) => pieceOf(row, segmentOffset, lives.sizeBytes))
-    .filter((segment) => overlap(segment, range) > 0);
+  const under = piecesIn([range], rows, segmentOffset, lives.sizeBytes);
   // A gap may reach far beyond the pixel: blocks count as far as the unbroken ranges under it do.
   const ranges = reservedRanges(index, rows).filter((reserved) => overlap(reserved, range) > 0);
   const reach = { from: ranges[0]?.from ?? bytesFrom, to: ranges.at(-1)?.to ?? bytesTo };
-  const blocks = liveAt(timeline.maxEnd, timeline.nextId(state), state)
-    .map((id) => pieceOf(id, allocationOffset, sizeBytes))
-    .filter((block) => overlap(block, reach) > 0 || overlap(block, range) > 0)
-    .sort((a, b) => a.from - b.from);
+  const live = liveAt(timeline.maxEnd, timeline.nextId(state), state);
+  const blocks = piecesIn([reach, range], live, allocationOffset, sizeBytes);
+  blocks.sort((a, b) => a.from - b.from);
   const hit = blocks.filter((block) => overlap(block, range) > 0);
   const gaps = gapsBetween(ranges, blocks).filter((gap) => overlap(gap, range) > 0);
   return {
@@ -63,8 +60,20 @@ interface Piece extends ByteRange {
   readonly row: number;
 }
 
-function pieceOf(row: number, offset: Float64Array, sizeBytes: Float64Array): Piece {
-  return { row, from: offset[row], to: offset[row] + sizeBytes[row] };
+/** Those that overlap one of the ranges; only they become objects, there may be 100,000 rows. */
+function piecesIn(
+  ranges: readonly ByteRange[],
+  rows: readonly number[],
+  offset: Float64Array,
+  sizeBytes: Float64Array,
+): Piece[] {
+  const pieces: Piece[] = [];
+  for (const row of rows) {
+    const from = offset[row];
+    const to = from + sizeBytes[row];
+    if (ranges.some((range) => from < range.to && to > range.from)) pieces.push({ row, from, to });
+  }
+  return pieces;
 }
 
 const ROWS_AT_ONCE = 1 << 14;
