@@ -1,4 +1,7 @@
-/** Decoding in Node, beside pickleparser and CPython; and `vramscope stats` beside `pickle.load`. */
+/**
+ * In Node: decoding, beside pickleparser and CPython; the session's answers; and `vramscope stats`
+ * beside `pickle.load`.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'vite';
@@ -11,13 +14,18 @@ const PICKLEPARSER_LIMIT_BYTES = 540e6;
 const PICKLEPARSER_HEAP = '--max-old-space-size=12000';
 
 /** Node 20 reads no TypeScript: the core is bundled as the command line is. */
-export async function buildDecodeBench() {
+export async function buildNodeBenches() {
+  const source = (name) => join(ROOT, 'bench', `${name}.ts`);
   await build({
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
     build: {
-      ssr: join(ROOT, 'bench', 'decode-vramscope.ts'),
+      ssr: true,
+      copyPublicDir: false,
+      rolldownOptions: {
+        input: [source('decode-vramscope'), source('answers-vramscope')],
+      },
       outDir: join(BENCH_FOLDER, 'build'),
       emptyOutDir: true,
     },
@@ -40,6 +48,11 @@ export async function measureDecoders({ path, bytes }) {
       ? await measure(python, [join(ROOT, 'bench/decode-cpython.py'), path])
       : { failure: 'no Python here' },
   };
+}
+
+/** How long the session takes for what the views ask. @param {import('./subjects.mjs').Subject} subject */
+export function measureAnswers({ path }) {
+  return measure(process.execPath, [join(ROOT, '.bench/build/answers-vramscope.js'), path]);
 }
 
 /** @param {import('./subjects.mjs').Subject} subject */

@@ -2,14 +2,19 @@
  * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
  *
  *   --small        only the small files: a minute instead of a quarter of an hour
- *   --only page    only the page, or only `node` (decoders and command line)
+ *   --only page    only the page, or only `node` (decoders, answers, command line)
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runNpm } from '../scripts/run-command.mjs';
-import { buildDecodeBench, measureCli, measureDecoders } from './measure-decoders.mjs';
+import {
+  buildNodeBenches,
+  measureAnswers,
+  measureCli,
+  measureDecoders,
+} from './measure-decoders.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
 import { resultsTable } from './results-table.mjs';
 import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
@@ -56,12 +61,13 @@ async function measureAllPages() {
 }
 
 async function measureAllInNode() {
-  await buildDecodeBench();
+  await buildNodeBenches();
   const measured = [];
   for (const subject of subjects) {
-    console.log(`Decoders and command line, ${subject.name}`);
+    console.log(`Decoders, answers and command line, ${subject.name}`);
     const decoders = await measureDecoders(subject);
-    measured.push({ decoders, cli: await measureCli(subject) });
+    const answers = subject.hasViews ? await measureAnswers(subject) : undefined;
+    measured.push({ decoders, answers, cli: await measureCli(subject) });
   }
   return measured;
 }
