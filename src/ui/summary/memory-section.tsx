@@ -47,7 +47,7 @@ const ask = (session: SessionApi, question: { device: number; event: EventIndex 
 /** The figures of torch.cuda.memory_summary(), at any event. */
 export function MemorySection({ info, device, phases, facts }: MemorySectionProps) {
   const cursor = useView((view) => view.cursor);
-  const [chosen, setChosen] = useState<Moment>('oom');
+  const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
   const events: Readonly<Record<Moment, EventIndex | undefined>> = {
     cursor,
     oom: device.ooms.at(-1)?.event,
