@@ -77,13 +77,16 @@ export async function measurePage({ browser, pid, url }, { path, hasViews }) {
   }
 }
 
-/** The views one after the other, and the memory of the tab once all have been seen. */
+/** The views one after the other, and the memory of the tab once they have been seen. */
 async function measureAllViews(page, pid) {
-  const stopWatching = watchTabMemory(pid);
+  const stopViews = watchTabMemory(pid);
   const views = await measureViews(page);
+  await page.waitForTimeout(SETTLE_MS);
+  const viewsMemory = stopViews();
+  const stopWhatIf = watchTabMemory(pid);
   const whatIf = await measureWhatIf(page);
   await page.waitForTimeout(SETTLE_MS);
-  return { views, whatIf, viewsMemory: stopWatching() };
+  return { views, viewsMemory, whatIf, whatIfMemory: stopWhatIf() };
 }
 
 async function untilPainted(page) {

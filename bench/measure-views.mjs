@@ -33,9 +33,9 @@ export async function measureViews(page) {
   await open('State');
   const state = await measureState(page);
   await open('Flame');
-  const flame = { first: [opening.Flame], ...(await measureFlame(page)) };
+  const flame = await measureFlame(page);
   await open('Events');
-  const events = await measureEvents(page);
+  const filter = await measureFilter(page);
   await open('Allocations');
   const sort = await measureSort(page);
   await open('Summary');
@@ -43,7 +43,7 @@ export async function measureViews(page) {
   const search = await measureSearch(page);
   const again = {};
   for (const label of VIEWS) again[label] = await timed(page, () => tab(page, label).click());
-  return { opening, again, addresses, segments, state, flame, events, sort, search };
+  return { opening, again, addresses, segments, state, flame, filter, sort, search };
 }
 
 const tab = (page, label) =>
@@ -96,7 +96,7 @@ async function eventCount(page) {
   return Number(found[1].replaceAll(',', ''));
 }
 
-/** Each grouping is a new one; callees are of the grouping before. */
+/** Live at the peak first; each choice is a new one, but the first callees, of what is weighed already. */
 async function measureFlame(page) {
   const choose = (label, option) =>
     timed(page, () =>
@@ -104,10 +104,9 @@ async function measureFlame(page) {
     );
   const turn = (label) => timed(page, () => page.getByRole('button', { name: label }).click());
   const byStack = [await choose('by', 'stack')];
-  const inverted = [await turn('Callees')];
+  const inverted = [await turn('Callees'), await choose('by', 'function')];
   await turn('Callers');
   const others = [
-    await choose('by', 'function'),
     await choose('Show', 'end'),
     await choose('Show', 'window'),
     await choose('in', 'lifetime'),
@@ -115,7 +114,7 @@ async function measureFlame(page) {
   return { byStack, inverted, others };
 }
 
-async function measureEvents(page) {
+async function measureFilter(page) {
   const chips = page.getByRole('group', { name: 'Actions' });
   const chip = (name) => () => chips.getByRole('button', { name }).click();
   const size = (label, text) => () => page.getByLabel(label).fill(text);
@@ -129,7 +128,7 @@ async function measureEvents(page) {
   ];
   const filter = await repeated(page, acts.length, (i) => acts[i]());
   await timed(page, () => page.getByRole('button', { name: 'Clear', exact: true }).click());
-  return { filter };
+  return filter;
 }
 
 /** A click on the head of each column. */

@@ -97,7 +97,7 @@ export async function timed(page, act, pauseMs = 0) {
   return await page.evaluate(() => {
     const { inputMs, shownMs, calls, longtask } = window.bench;
     if (inputMs === undefined || shownMs === undefined) throw new Error('The input did nothing');
-    const asked = calls[0]?.sentMs ?? inputMs;
+    const asked = calls.find(({ sentMs }) => sentMs >= inputMs)?.sentMs ?? inputMs;
     return {
       ms: shownMs - inputMs,
       askedMs: shownMs - asked,

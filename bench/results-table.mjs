@@ -1,17 +1,6 @@
-/** The results as a Markdown table, each beside its budget. */
-
-const seconds = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(2)} s`);
-const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
-const milliseconds = (ms) => `${ms.toFixed(1)} ms`;
-
-/** What `format` makes of a value, or that it was not measured. */
-const shown = (value, format) => (value === undefined ? 'not measured' : format(value));
-
-/** @param {readonly string[][]} rows of what, budget and measured */
-function table(rows) {
-  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
-  return ['| what | budget | measured |', '|---|---|---|', ...lines].join('\n');
-}
+/** The results as Markdown tables, each figure beside its budget. */
+import { frames, longTasks, megabytes, seconds, shown, table } from './result-words.mjs';
+import { viewsTable } from './results-views.mjs';
 
 const OPENING = {
   '1 MB': '0.15 s',
@@ -36,14 +25,13 @@ export function resultsTable(results) {
     '150 kB',
     shown(pageWeightBytes, (bytes) => `${(bytes / 1000).toFixed(0)} kB`),
   ]);
-  return `${machine}\n\n${table(rows)}`;
+  const views = subjects.filter(({ page }) => page?.views).map(viewsTable);
+  return [machine, table(['what', 'budget', 'measured'], rows), ...views].join('\n\n');
 }
 
 function pageRows({ name, page }) {
   if (page.failure) return [[`${name}: the page`, OPENING[name], `failed: ${page.failure}`]];
-  const { marks, restBytes, peakBytes, zoomMeanwhile, zoom, pan, longTasksMs, whatIf } = page;
-  const frames = ({ frames: count, p50Ms, p95Ms }) =>
-    `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;
+  const { marks, restBytes, peakBytes, zoomMeanwhile, zoom, pan, longTasksMs } = page;
   return [
     [`${name}: file given → every allocation painted`, OPENING[name], seconds(marks.painted)],
     [
@@ -64,22 +52,19 @@ function pageRows({ name, page }) {
     [`${name}: a zoom frame, input to pixels, p50 / p95`, '– / 16 ms', frames(zoom)],
     [`${name}: a pan frame, input to pixels, p50 / p95`, '– / 16 ms', frames(pan)],
     [`${name}: tasks over 50 ms on the main thread while it opens`, 'none', longTasks(longTasksMs)],
-    [
-      `${name}: ten settings run again, then their smallest cards`,
-      WHAT_IF[name] ?? '–',
-      `${seconds(whatIf.settingsMs)}, ${seconds(whatIf.cardsMs)}`,
-    ],
-    [
-      `${name}: tasks over 50 ms on the main thread meanwhile`,
-      'none',
-      longTasks(whatIf.longTasksMs),
-    ],
+    ...(page.whatIf ? whatIfRows(name, page.whatIf) : []),
   ];
 }
 
-function longTasks(tasksMs) {
-  const long = tasksMs.filter((ms) => ms > 50);
-  return long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`;
+function whatIfRows(name, { settingsMs, cardsMs, longTasksMs }) {
+  return [
+    [
+      `${name}: ten settings run again, then their smallest cards`,
+      WHAT_IF[name] ?? '–',
+      `${seconds(settingsMs)}, ${seconds(cardsMs)}`,
+    ],
+    [`${name}: tasks over 50 ms on the main thread meanwhile`, 'none', longTasks(longTasksMs)],
+  ];
 }
 
 function decoderRows({ name, bytes, decoders }) {
