@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../../testing/arbitrary-program.ts';
 import { allCaptureNames, captureNames, loadCapture, truthOf } from '../../../testing/captures.ts';
-import { contextsOf } from '../../../testing/contexts.ts';
+import { contextOf, contextsOf, traceOf } from '../../../testing/contexts.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
-import type { CounterName, Counters } from '../../replay/types.ts';
+import { type CounterName, type Counters, NEVER } from '../../replay/types.ts';
 import type { DeviceContext } from '../device-context.ts';
 import {
   type MemoryFigures,
@@ -150,4 +150,20 @@ test('events beyond the ends are taken as the first state and the last', () => {
   const tally = tallyOf('+A 512 @a.py:1 f\n-A');
   expect(tally.at(-5).event).toBe(-1);
   expect(tally.at(10 ** 9)).toEqual(tally.at(3));
+});
+
+test('a trace that contradicts itself keeps its numbers of blocks', () => {
+  const alloc = { action: 'alloc', addr: 0x7000, size: 700 };
+  const context = contextOf(
+    traceOf(alloc, alloc, { ...alloc, action: 'free_completed' }, alloc, {
+      ...alloc,
+      addr: 0x9000,
+    }),
+  );
+  const { freeRequested, end, length } = context.replay.allocations;
+  expect(context.replay.anomalyCount).toBeGreaterThan(0);
+  const live = Array.from({ length }, (_, id) => id).filter((id) => end[id] === NEVER);
+  const { all } = atEnd(context).pools;
+  expect(all.activeAllocations.current).toBe(live.length);
+  expect(all.allocations.current).toBe(live.filter((id) => freeRequested[id] === NEVER).length);
 });

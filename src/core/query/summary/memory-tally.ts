@@ -9,7 +9,13 @@
  * "Non-releasable allocs", a count of free pieces, is left out: it would need the free ranges of every event.
  */
 import { upperBound } from '../../base/binary-search.ts';
-import type { CounterName, Replay } from '../../replay/types.ts';
+import {
+  type AllocationIndex,
+  type AllocationTable,
+  type CounterName,
+  NEVER,
+  type Replay,
+} from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { DeviceContext } from '../device-context.ts';
 
@@ -84,6 +90,8 @@ export class MemoryTally {
   readonly #eventCount: number;
   readonly #isWhole: boolean;
   readonly #segmentEvents: ReadonlyMap<EventIndex, SegmentEvent>;
+  /** Allocations that ended at an event which is not theirs: those of traces that contradict themselves. */
+  readonly #endedBy: ReadonlyMap<EventIndex, readonly AllocationIndex[]>;
   /** Figures before event k << STEP_BITS. */
   readonly #checkpoints: Float64Array[];
   readonly #values = COUNTERS.map(() => new Float64Array(CHUNK));
@@ -93,6 +101,7 @@ export class MemoryTally {
     this.#eventCount = trace.events.length;
     this.#isWhole = replay.recording === 'complete';
     this.#segmentEvents = segmentEvents(replay);
+    this.#endedBy = endedByOthers(replay);
     this.#checkpoints = [startRow(replay)];
   }
 
@@ -133,7 +142,8 @@ export class MemoryTally {
 
   #walkChunk(row: Float64Array, from: EventIndex, to: EventIndex): void {
     const { allocationOfEvent, allocations } = this.#replay;
-    const { isSmall, start, freeRequested, end } = allocations;
+    const { isSmall } = allocations;
+    const hasOthers = this.#endedBy.size > 0;
     COUNTERS.forEach((name, c) => {
       this.#replay.fillCounter(name, from, this.#values[c].subarray(0, to - from));
     });
@@ -145,15 +155,42 @@ export class MemoryTally {
         const change = this.#values[c][t - from] - row[c * FIELDS];
         if (change !== 0) add(row, pool, c, change);
       }
-      if (id >= 0) {
-        if (start[id] === t) addBlock(row, pool, 1, 1);
-        if (freeRequested[id] === t) addBlock(row, pool, -1, 0);
-        if (end[id] === t) addBlock(row, pool, 0, -1);
-      } else if (segment !== undefined && segment.segments !== 0) {
+      if (id >= 0) countBlock(row, allocations, id, t);
+      else if (segment !== undefined && segment.segments !== 0) {
         add(row, pool, SEGMENTS, segment.segments);
       }
+      if (!hasOthers) continue;
+      for (const other of this.#endedBy.get(t) ?? []) countBlock(row, allocations, other, t);
     }
   }
+}
+
+/** What an event means to the number of blocks: one allocation's begin, its request to be freed, its end. */
+function countBlock(
+  row: Float64Array,
+  { isSmall, start, freeRequested, end }: AllocationTable,
+  id: AllocationIndex,
+  event: EventIndex,
+): void {
+  const pool = isSmall[id] === 1 ? SMALL : LARGE;
+  if (start[id] === event) addBlock(row, pool, 1, 1);
+  if (freeRequested[id] === event) addBlock(row, pool, -1, 0);
+  if (end[id] === event) {
+    const wasAllocated = freeRequested[id] > event;
+    addBlock(row, pool, wasAllocated ? -1 : 0, -1);
+  }
+}
+
+function endedByOthers({ allocations, allocationOfEvent }: Replay) {
+  const { length, end } = allocations;
+  const ended = new Map<EventIndex, AllocationIndex[]>();
+  for (let id = 0; id < length; id++) {
+    if (end[id] === NEVER || allocationOfEvent[end[id]] === id) continue;
+    const others = ended.get(end[id]);
+    if (others === undefined) ended.set(end[id], [id]);
+    else others.push(id);
+  }
+  return ended;
 }
 
 function addBlock(row: Float64Array, pool: number, allocated: number, active: number): void {
