@@ -10,7 +10,7 @@ import type { EventIndex } from '../snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
 
 /** The counters whose peaks are told of a phase. */
-export const PHASE_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
+const PHASE_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
 export type PhaseCounter = (typeof PHASE_COUNTERS)[number];
 
 export interface Phase {

@@ -19,10 +19,8 @@ export interface Band {
 
 export type BandsStore = StoreApi<readonly Band[]>;
 
-export const createBandsStore = (): BandsStore => createStore<readonly Band[]>(() => []);
-
-/** One store serves the page; tests can give their own. */
-export const BandsContext = createContext(createBandsStore());
+/** One store serves the page; a test can provide its own. */
+export const BandsContext = createContext<BandsStore>(createStore<readonly Band[]>(() => []));
 
 /** `bands.setState([…], true)` shows bands, `bands.setState([], true)` none. */
 export const useBandsStore = (): BandsStore => useContext(BandsContext);

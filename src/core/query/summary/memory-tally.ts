@@ -32,7 +32,7 @@ export const STAT_NAMES = [
 /** As memory_stats() counts them: segments of expandable memory are not among `segments`. */
 export type StatName = (typeof STAT_NAMES)[number];
 
-export const POOL_NAMES = ['all', 'large', 'small'] as const;
+const POOL_NAMES = ['all', 'large', 'small'] as const;
 export type PoolName = (typeof POOL_NAMES)[number];
 
 /** Bytes, or a number of blocks or segments. */
