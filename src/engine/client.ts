@@ -4,6 +4,7 @@
  * `open` after a crash.
  */
 import { LoadError } from '../core/base/load-error.ts';
+import { crashError } from './crash-error.ts';
 import { createIdleCounter, type IdleCounter } from './idle.ts';
 import { createMarks, type Marks } from './marks.ts';
 import type {
@@ -16,6 +17,10 @@ import type {
 import type { CallOptions } from './queries.ts';
 import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
 import { newSessionWorker } from './workers.ts';
+
+const CRASHED = 'The part of vramscope that holds the snapshot has stopped';
+const AFTER_CRASH =
+  'Open the file again. If it stops again, the snapshot may need more memory than there is.';
 
 export interface SessionClient extends SessionApi {
   /** Ends the worker; what is pending rejects. */
@@ -107,24 +112,12 @@ function connectTo(worker: SessionWorker): Connection {
   const crash = (event: Event) => {
     connection.crashed = true;
     worker.terminate();
-    connection.remote.fail(crashError(event));
+    connection.remote.fail(crashError(event, CRASHED, AFTER_CRASH));
   };
   worker.addEventListener('error', crash);
   worker.addEventListener('messageerror', crash);
   worker.postMessage('connect', [port2]);
   return connection;
-}
-
-function crashError(event: Event): LoadError {
-  // An ErrorEvent has a message; what the browser sends when it ends a worker need not.
-  const message = 'message' in event ? event.message : undefined;
-  const text = typeof message === 'string' && message !== '' ? ` (${message})` : '';
-  return new LoadError({
-    code: 'worker-crashed',
-    message: `The part of vramscope that holds the snapshot has stopped${text}.`,
-    advice:
-      'Open the file again. If it stops again, the snapshot may need more memory than there is.',
-  });
 }
 
 function closedError(): LoadError {

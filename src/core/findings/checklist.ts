@@ -18,7 +18,7 @@ export interface ChecklistItem {
   readonly findings: readonly Finding[];
 }
 
-export interface ChecklistFacts {
+interface ChecklistFacts {
   /** expandable_segments as recorded; undefined where the file does not say. */
   readonly isExpandable: boolean | undefined;
 }

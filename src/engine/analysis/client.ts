@@ -2,12 +2,16 @@
  * The page's handle on the analysis worker. The worker is made for the first question and ended soon
  * after the last answer, for it holds a copy of the device: at rest a tab has the tables once.
  */
-import { LoadError } from '../../core/base/load-error.ts';
 import { abortError } from '../abort.ts';
+import { crashError } from '../crash-error.ts';
 import { createIdleCounter, type IdleCounter } from '../idle.ts';
 import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisApi, AnalysisQueries } from './protocol.ts';
+
+const CRASHED = 'The analysis has stopped';
+const AFTER_CRASH =
+  'The snapshot stays open. Try again; if it stops again, there may be too little memory for it: vramscope analyze FILE does the same on the command line.';
 
 export interface AnalysisClient extends AnalysisApi {
   /** Keeps the worker and what it knows until the function that it gives is called. */
@@ -64,7 +68,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     const fail = (error: Error) => {
       if (connection === opened) end(error);
     };
-    const crash = (event: Event) => fail(crashError(event));
+    const crash = (event: Event) => fail(crashError(event, CRASHED, AFTER_CRASH));
     worker.addEventListener('error', crash);
     worker.addEventListener('messageerror', crash);
     worker.postMessage('connect', [page.port2, session.port2]);
@@ -104,15 +108,4 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     hold,
     forget: () => end(abortError('Another snapshot is open')),
   };
-}
-
-function crashError(event: Event): LoadError {
-  const message = 'message' in event ? event.message : undefined;
-  const text = typeof message === 'string' && message !== '' ? ` (${message})` : '';
-  return new LoadError({
-    code: 'worker-crashed',
-    message: `The analysis has stopped${text}.`,
-    advice:
-      'The snapshot stays open. Try again; if it stops again, there may be too little memory for it: vramscope analyze FILE does the same on the command line.',
-  });
 }

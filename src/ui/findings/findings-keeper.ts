@@ -23,7 +23,7 @@ export interface FindingsState {
   readonly failure: LoadFailure | undefined;
 }
 
-export type FindingsStore = StoreApi<FindingsState>;
+type FindingsStore = StoreApi<FindingsState>;
 
 export interface FindingsKeeper {
   /** The same store for the same device of the same snapshot. */

@@ -5,7 +5,7 @@ import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-stor
 
 /** Views that show a finding, in the order of their buttons. */
 export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
-export type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
+type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
 type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame'>;
 
@@ -14,7 +14,7 @@ type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame'>;
  * an OOM's and a peak's.
  * @param label of the largest allocation, for evidence without a line of Python
  */
-export function evidenceSearch({ detector, frame }: Shown, label: string | undefined): string {
+function evidenceSearch({ detector, frame }: Shown, label: string | undefined): string {
   switch (detector) {
     case 'oom':
     case 'peak':
