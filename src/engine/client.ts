@@ -16,6 +16,7 @@ import type {
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
 import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
+import { withQuestions } from './with-questions.ts';
 import { newSessionWorker } from './workers.ts';
 
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';
@@ -99,10 +100,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   };
   const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<unknown>) =>
     call(name, request, callOptions);
-  // Questions are told apart by their name alone: the page need not hold a list of them.
-  return new Proxy(own, {
-    get: (_, name) => (name in own ? Reflect.get(own, name) : ask(String(name) as keyof Asked)),
-  }) as SessionClient;
+  return withQuestions<SessionClient>(own, (name) => ask(name as keyof Asked));
 }
 
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */

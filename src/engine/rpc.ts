@@ -69,10 +69,11 @@ type ToPage =
 
 type AnyHandler = (request: unknown, call: HandlerCall<unknown>) => unknown;
 
-/** Answers calls that arrive at `port` until it is closed. */
+/**
+ * Answers calls that arrive at `port` until it is closed. The port is where types end: a message is
+ * whatever the other side, of the same build, has sent.
+ */
 export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handlers<M>): void {
-  // The port is where types end: a message is whatever the other side, of the same build, has sent.
-  const byName = new Map(Object.entries(handlers) as [string, AnyHandler][]);
   const running = new Map<number, AbortController>();
   const send = (message: ToPage, transfer: Transferable[] = []) =>
     port.postMessage(message, transfer);
@@ -83,8 +84,8 @@ export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handler
     const onProgress = (value: unknown) => send({ type: 'progress', id, value });
     running.set(id, controller);
     try {
-      const handler = byName.get(method);
-      if (handler === undefined) throw new Error(`No method ${method}`);
+      const handler: AnyHandler | undefined = Reflect.get(handlers, method);
+      if (typeof handler !== 'function') throw new Error(`No method ${method}`);
       const value = await handler(request, { signal: controller.signal, onProgress, transfer });
       send({ type: 'done', id, value }, transfer);
     } catch (error) {

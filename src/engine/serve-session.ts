@@ -1,24 +1,25 @@
 import type { SessionApi, SessionMethods } from './protocol.ts';
 import { type HandlerCall, type Handlers, serve } from './rpc.ts';
 import { transferablesOf } from './transfer.ts';
+import { withQuestions } from './with-questions.ts';
 
 type AnyMethod = (request: unknown, call: HandlerCall<unknown>) => Promise<unknown>;
 
 /** Answers the calls of one page to a session; large results move instead of being copied. */
 export function serveSession(port: MessagePort, session: SessionApi): void {
-  const { open, ...methods } = session;
-  const handlers = Object.entries(methods).map(([name, method]) => [
-    name,
-    answering(method as AnyMethod),
-  ]);
-  serve<SessionMethods>(port, {
-    // One handler made for every method: their types, which the table loses, are those of SessionApi.
-    ...(Object.fromEntries(handlers) as Omit<Handlers<SessionMethods>, 'open'>),
-    open: ({ source, options }, call) => open(source, options, call),
-  });
+  const own: Pick<Handlers<SessionMethods>, 'open'> = {
+    open: ({ source, options }, call) => session.open(source, options, call),
+  };
+  // One handler made for every other method: their types are those of SessionApi.
+  serve(
+    port,
+    withQuestions<Handlers<SessionMethods>>(own, (name) => answering(session, name)),
+  );
 }
 
-function answering(method: AnyMethod): AnyMethod {
+function answering(session: SessionApi, name: string): AnyMethod | undefined {
+  const method: AnyMethod | undefined = Reflect.get(session, name);
+  if (method === undefined) return undefined;
   return async (request, call) => {
     const result = await method(request, call);
     call.transfer.push(...transferablesOf(result));

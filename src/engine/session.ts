@@ -9,15 +9,16 @@ import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import { abortError } from './abort.ts';
 import { serveCopies } from './analysis/serve-copies.ts';
-import { ANSWERS, type DeviceQueries } from './answers.ts';
+import type { DeviceQueries } from './answers.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { FrameRequest } from './frame-request.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PaceClock } from './pace.ts';
 import type { OpenOptions, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
-import type { Answers, Asking, CallOptions } from './queries.ts';
+import type { Answers, CallOptions } from './queries.ts';
 import { transferring } from './transfer.ts';
+import { withQuestions } from './with-questions.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -34,19 +35,24 @@ const NEVER_ABORTED = new AbortController().signal;
 /** A session and all that it can be asked. */
 export function createSession(host: SessionHost): SessionApi {
   const session = new Session(host);
-  const names = Object.keys(ANSWERS) as (keyof DeviceQueries)[];
-  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
-    session.ask(name, request, call);
-  const asking = Object.fromEntries(names.map((name) => [name, ask(name)]));
-  return {
-    // Keys and functions come from one table of that very type; Object.fromEntries forgets it.
-    ...(asking as unknown as Asking<DeviceQueries>),
+  const own: OwnMethods = {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
     recycle: (request) => session.recycle(request),
     lend: (request) => session.lend(request),
   };
+  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
+    session.ask(name, request, call);
+  return withQuestions<SessionApi>(own, (name) => ask(name as keyof DeviceQueries));
 }
+
+type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
+
+/**
+ * Half of the worker's code answers questions that nobody can ask before a file is open: it is
+ * fetched while the first one is read.
+ */
+const loadAnswers = () => import('./answers.ts');
 
 /** Whatever is asked with a search is matched at once: what that needs must be there. */
 async function prepareSearch(request: object): Promise<void> {
@@ -84,6 +90,8 @@ class Session {
     const own = new AbortController();
     this.#opening = own;
     const signal = call.signal ? AbortSignal.any([call.signal, own.signal]) : own.signal;
+    // What it fails with, the first question fails with, too.
+    loadAnswers().catch(() => undefined);
     const opened = await openSnapshot({
       source: await this.#host.sourceOf(source, signal),
       platform: this.#host.platform,
@@ -121,7 +129,9 @@ class Session {
     call: CallOptions<DeviceQueries[K]['progress']> = {},
   ): Promise<DeviceQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
-    const answer: Answers<DeviceQueries>[K] = ANSWERS[name];
+    const { ANSWERS } = await loadAnswers();
+    const answer: Answers<DeviceQueries>[K] | undefined = ANSWERS[name];
+    if (answer === undefined) throw new Error(`No question ${name}`);
     await prepareSearch(request);
     return answer(this.#device(request.device), request, { signal, onProgress });
   }
