@@ -8,7 +8,6 @@ import { errorText } from './failures.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';
-import { unpickle } from './unpickle.ts';
 
 /**
  * The general decoder makes an object of every value: about six times the pickle's bytes, read at
@@ -109,6 +108,8 @@ async function readGeneral(
 ): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
   if (bytes === undefined) throw cause instanceof LoadError ? cause : tooBig(cause);
+  // Few files need it: fetched when one does.
+  const { unpickle } = await import('./unpickle.ts');
   const { value, callables, failure } = unpickle(bytes);
   if (failure !== undefined && (hasEvents || callables.length === 0)) {
     throw isEndOfFile(failure) ? cutShort(bytes.length) : brokenPickle(cause, failure);

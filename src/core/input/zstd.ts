@@ -3,7 +3,6 @@
  * them here keeps what it may produce at once to one block (128 kB), however the file was made, and
  * refuses windows that would cost gigabytes before they are allocated.
  */
-import { Decompress } from 'fzstd';
 import { ByteCursor, type ByteStream, concatBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError, errorText, unsupportedError } from './failures.ts';
 
@@ -39,6 +38,8 @@ async function* readFrame(
   magic: Uint8Array,
   output: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
+  // Few files need it: fetched when one does.
+  const { Decompress } = await import('fzstd');
   const header = await readHeader(cursor, magic, output.bytes);
   const chunks: Uint8Array[] = [];
   const decompress = new Decompress((chunk) => chunks.push(chunk));

@@ -4,7 +4,6 @@ import type { OpenSource } from '../../engine/protocol.ts';
 import { openInfo, type SessionState } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
-import { HelpDialog } from '../help/help-dialog.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
 import { ErrorCard } from '../open/error-card.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
@@ -13,6 +12,7 @@ import '../open/open.css';
 import { ReportBar } from '../report/report-bar.tsx';
 import { useThemeAttribute } from '../theme/use-theme.ts';
 import { Announcer } from './announcer.tsx';
+import { LateHelp } from './late-help.tsx';
 import { expectViews, lateViews } from './late-views.ts';
 import { Notices } from './notices.tsx';
 import { useServices } from './services.ts';
@@ -56,7 +56,7 @@ export function App() {
           </div>
         )}
       </div>
-      <HelpDialog isOpen={isHelpOpen} onClose={closeHelp} />
+      <LateHelp isOpen={isHelpOpen} onClose={closeHelp} />
       <Announcer state={state} />
     </FilePickerRoot>
   );
