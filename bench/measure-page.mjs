@@ -71,16 +71,19 @@ export async function measurePage({ browser, pid, url }, { path, hasViews }) {
     const opened = { marks, ...memory, longTasksMs, zoomMeanwhile, zoom, pan };
     return hasViews ? { ...opened, ...(await measureAllViews(page, pid)) } : opened;
   } catch (error) {
-    return { failure: error instanceof Error ? error.message.split('\n')[0] : String(error) };
+    return { failure: firstLine(error) };
   } finally {
     await page.close();
   }
 }
 
-/** The views one after the other, and the memory of the tab once they have been seen. */
+/**
+ * The views one after the other, and the memory of the tab once they have been seen. What goes wrong
+ * in them leaves the figures of the opening as they are.
+ */
 async function measureAllViews(page, pid) {
   const stopViews = watchTabMemory(pid);
-  const views = await measureViews(page);
+  const views = await measureViews(page).catch((error) => ({ failure: firstLine(error) }));
   await page.waitForTimeout(SETTLE_MS);
   const viewsMemory = stopViews();
   const stopWhatIf = watchTabMemory(pid);
@@ -88,6 +91,9 @@ async function measureAllViews(page, pid) {
   await page.waitForTimeout(SETTLE_MS);
   return { views, viewsMemory, whatIf, whatIfMemory: stopWhatIf() };
 }
+
+const firstLine = (error) =>
+  error instanceof Error ? error.message.split('\n')[0] : String(error);
 
 async function untilPainted(page) {
   const isDone = () =>

@@ -76,7 +76,8 @@ export function installProbe() {
  * @property {number} askedMs the same from the first question to the worker: without a wait for the
  *   typing to end, where there is one
  * @property {number} longestTaskMs of the main thread, of those over 50 ms; 0 without any
- * @property {readonly {method: string, ms: number | undefined}[]} calls to the workers
+ * @property {readonly {method: string, atMs: number, ms: number | undefined}[]} calls to the workers:
+ *   when after the input, and how long until the answer was there
  */
 
 /**
@@ -102,7 +103,7 @@ export async function timed(page, act, pauseMs = 0) {
       ms: shownMs - inputMs,
       askedMs: shownMs - asked,
       longestTaskMs: Math.max(0, ...longtask),
-      calls: calls.map(({ method, ms }) => ({ method, ms })),
+      calls: calls.map(({ method, sentMs, ms }) => ({ method, atMs: sentMs - inputMs, ms })),
     };
   });
 }

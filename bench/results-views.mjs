@@ -15,6 +15,7 @@ const FRAME = '16 ms (p95)';
 /** @param {any} subject of the results, with views */
 export function viewsTable({ name, page, answers = {} }) {
   const { views, viewsMemory, whatIfMemory } = page;
+  if (views.failure) return `**${name}, the views**: failed: ${views.failure}`;
   const { opening, again, addresses, segments, state, flame } = views;
   const rows = [
     ...Object.entries(opening).map(([label, step]) => stepsRow(`open: ${label}`, '–', [step])),
