@@ -3,6 +3,9 @@
  * took. In a process that has just started, as the page's worker has.
  */
 import { createReadStream, statSync } from 'node:fs';
+import type { AllocationKey } from '../src/core/query/allocation-rows/types.ts';
+import type { EventChoice } from '../src/engine/answers/events.ts';
+import type { FlameRequest } from '../src/engine/answers/flame.ts';
 import { webPlatform } from '../src/engine/gunzip.ts';
 import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
 import { createSession } from '../src/engine/session.ts';
@@ -57,7 +60,7 @@ const stateAt = (event: number) =>
     search: '',
   });
 
-const FLAME = {
+const FLAME: FlameRequest = {
   ...DEVICE,
   of: 'peak',
   weight: 'bytes',
@@ -71,9 +74,9 @@ const FLAME = {
   inverted: false,
   root: undefined,
   smallestShare: 1 / 2048,
-} as const;
+};
 
-const EVENTS = {
+const EVENTS: EventChoice = {
   actions: undefined,
   minBytes: undefined,
   maxBytes: undefined,
@@ -83,7 +86,7 @@ const EVENTS = {
   allocation: undefined,
   search: '',
   at: undefined,
-} as const;
+};
 
 const SIZE = { width: 1200, height: 600 };
 const PALETTE = {
@@ -108,75 +111,95 @@ const spread = Array.from({ length: JUMPS }, (_, i) => {
 });
 const next = Array.from({ length: STEPS }, (_, i) => Math.min(events - 1, peak + 1 + i));
 
-const { totalBytes } = await session.addressSlots(DEVICE);
+const wholeTrace = { axis: 'event', x0: 0, x1: events } as const;
 const reservedBytes = peaks?.reservedBytes.bytes ?? 0;
+const addressFrame = async (x: (typeof windows)[number]) => {
+  const { totalBytes } = await session.addressSlots(DEVICE);
+  await session.addressFrame({
+    ...DEVICE,
+    viewport: { ...x, y0: 0, y1: totalBytes, ...SIZE },
+    colorBy: 'stack',
+    palette: PALETTE,
+    selected: -1,
+    highlight: { allocations: [], bands: [] },
+    search: '',
+    cursor: undefined,
+  });
+};
+const segmentFrame = (x: (typeof windows)[number]) =>
+  session.segmentFrame({
+    ...DEVICE,
+    viewport: { ...x, y0: 0, y1: reservedBytes, ...SIZE },
+    palette: PALETTE,
+    selected: -1,
+  });
+const searchSummary = (search: string) =>
+  session.searchSummary({ ...DEVICE, search, at: undefined });
+const listEvents = async (choice: EventChoice) => {
+  await session.eventList({ ...DEVICE, choice });
+  await session.eventRows({ ...DEVICE, choice, ...ROWS });
+};
+const sortBy = async (key: AllocationKey) => {
+  const clock = 'events';
+  const list = { ...DEVICE, search: '', at: undefined, key, isDescending: true, clock } as const;
+  await session.allocationCount(list);
+  await session.allocationRows({ ...list, ...ROWS });
+};
+
+/** What a view asks before it shows anything, in the order of the tabs: much is made for the first time. */
+const OPENINGS: Readonly<Record<string, () => Promise<unknown>>> = {
+  Addresses: () => addressFrame(wholeTrace),
+  Segments: () => segmentFrame(wholeTrace),
+  State: () => stateAt(events - 1),
+  Flame: () => session.flame(FLAME),
+  Events: async () => {
+    await session.eventFacets(DEVICE);
+    await listEvents(EVENTS);
+  },
+  Allocations: () => sortBy('size'),
+  Summary: async () => {
+    await session.memoryFigures({ ...DEVICE, event: events - 1 });
+    await session.phases(DEVICE);
+    await session.traceFacts(DEVICE);
+  },
+};
+const openMs: Record<string, readonly number[]> = {};
+for (const [view, ask] of Object.entries(OPENINGS)) openMs[view] = await timesOf([0], ask);
+
 const results = {
-  addressFramesMs: await timesOf(windows, (x) =>
-    session.addressFrame({
-      ...DEVICE,
-      viewport: { ...x, y0: 0, y1: totalBytes, ...SIZE },
-      colorBy: 'stack',
-      palette: PALETTE,
-      selected: -1,
-      highlight: { allocations: [], bands: [] },
-      search: '',
-      cursor: undefined,
-    }),
-  ),
-  segmentFramesMs: await timesOf(windows, (x) =>
-    session.segmentFrame({
-      ...DEVICE,
-      viewport: { ...x, y0: 0, y1: reservedBytes, ...SIZE },
-      palette: PALETTE,
-      selected: -1,
-    }),
-  ),
-  firstStateMs: await timesOf([peak], stateAt),
+  openMs,
+  addressFramesMs: await timesOf(windows, addressFrame),
+  segmentFramesMs: await timesOf(windows, segmentFrame),
   stateStepsMs: await timesOf(next, stateAt),
   stateJumpsMs: await timesOf(spread, stateAt),
-  flameMs: await timesOf(
+  flameMs: await timesOf<FlameRequest>(
     [
-      FLAME,
       { ...FLAME, by: 'stack' },
       { ...FLAME, by: 'function', inverted: true },
       { ...FLAME, of: 'end' },
       { ...FLAME, of: 'window' },
       { ...FLAME, of: 'window', weight: 'lifetime' },
-    ] as const,
+    ],
     (request) => session.flame(request),
   ),
-  searchMs: await timesOf(
-    ['lm_loss', 'attention', 'backward size>1MiB', 'train_gpt', '/layer_?norm/', '/(a+)+b/'],
-    (search) => session.searchSummary({ ...DEVICE, search, at: undefined }),
+  wordsMs: await timesOf(
+    ['lm_loss', 'attention', 'backward size>1MiB', 'train_gpt', '-forward'],
+    searchSummary,
   ),
-  eventFilterMs: await timesOf(
+  regexesMs: await timesOf(
+    ['/layer_?norm/', '/^at::native/', '/forward|backward/', '/(a+)+b/'],
+    searchSummary,
+  ),
+  eventFilterMs: await timesOf<EventChoice>(
     [
-      EVENTS,
       { ...EVENTS, actions: ['alloc'] },
       { ...EVENTS, actions: ['alloc', 'free_completed'], minBytes: 2 ** 20 },
       { ...EVENTS, pool: 'small' },
       { ...EVENTS, search: 'lm_loss' },
     ],
-    async (choice) => {
-      await session.eventList({ ...DEVICE, choice });
-      await session.eventRows({ ...DEVICE, choice, ...ROWS });
-    },
+    listEvents,
   ),
-  sortMs: await timesOf(
-    ['size', 'lifetime', 'cost', 'site', 'start', 'waste'] as const,
-    async (key) => {
-      const list = {
-        ...DEVICE,
-        search: '',
-        at: undefined,
-        key,
-        isDescending: true,
-        clock: 'events',
-      } as const;
-      await session.allocationCount(list);
-      await session.allocationRows({ ...list, ...ROWS });
-    },
-  ),
+  sortMs: await timesOf<AllocationKey>(['lifetime', 'cost', 'site', 'start', 'waste'], sortBy),
 };
 // The session keeps a port open, to let messages in: the process would not end by itself.
 process.stdout.write(JSON.stringify(results), () => process.exit(0));

@@ -18,7 +18,9 @@ export function viewsTable({ name, page, answers = {} }) {
   if (views.failure) return `**${name}, the views**: failed: ${views.failure}`;
   const { opening, again, addresses, segments, state, flame } = views;
   const rows = [
-    ...Object.entries(opening).map(([label, step]) => stepsRow(`open: ${label}`, '–', [step])),
+    ...Object.entries(opening).map(([label, step]) =>
+      stepsRow(`open: ${label}`, '–', [step], answers.openMs?.[label]),
+    ),
     stepsRow('open: each of them again', '–', Object.values(again)),
     ...plotRows('address map', addresses, answers.addressFramesMs),
     ...plotRows('segments', segments, answers.segmentFramesMs),
@@ -29,8 +31,8 @@ export function viewsTable({ name, page, answers = {} }) {
     stepsRow('flame graph: other sets and weights', '300 ms', flame.others, answers.flameMs),
     stepsRow('events: filter', '300 ms', views.filter, answers.eventFilterMs),
     stepsRow('allocations: sort', '–', views.sort, answers.sortMs),
-    searchRow('search: words', views.search.words, answers.searchMs),
-    searchRow('search: regexes', views.search.regexes),
+    searchRow('search: words', views.search.words, answers.wordsMs),
+    searchRow('search: regexes', views.search.regexes, answers.regexesMs),
   ];
   const memory = [
     `Private memory of the tab at rest: ${shown(viewsMemory.restBytes, megabytes)} after all of`,
