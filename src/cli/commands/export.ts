@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { exportFile } from '../../core/export/export-file.ts';
 import { EXPORT_KINDS, type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
-import { baseName } from '../../core/report/report-page.ts';
 import type { CliIo } from '../cli-io.ts';
 import { deviceOf, parseWhole } from '../device-option.ts';
 import { openSnapshot } from '../open-snapshot.ts';
@@ -39,7 +39,7 @@ export function exportCommand(io: CliIo): Command {
       });
       const context = deviceOf(contexts, options.device);
       const { extension } = exportFormat(options.as);
-      const output = options.output ?? `${baseName(file.name)}.${extension}`;
+      const output = options.output ?? `${snapshotStem(file.name)}.${extension}`;
       try {
         await writeOutput(io, output, exportFile(context, options.as));
       } catch (error) {

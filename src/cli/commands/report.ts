@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command, InvalidArgumentError } from 'commander';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { encodeSnapshot } from '../../core/compact/encode-snapshot.ts';
 import { prune } from '../../core/compact/prune.ts';
 import type { EventWindow } from '../../core/query/window/event-window.ts';
 import { windowSnapshot } from '../../core/query/window/window-snapshot.ts';
-import { baseName, reportPage } from '../../core/report/report-page.ts';
+import { reportPage } from '../../core/report/report-page.ts';
 import type { CliIo } from '../cli-io.ts';
 import { deviceOf, parseWhole } from '../device-option.ts';
 import { openSnapshot } from '../open-snapshot.ts';
@@ -63,7 +64,7 @@ export function reportCommand(io: CliIo, version: string): Command {
         version,
         base64: gzipSync(encodeSnapshot(part, file), { level: 9 }).toString('base64'),
       });
-      const output = options.output ?? `${baseName(basename(file.name))}.html`;
+      const output = options.output ?? `${snapshotStem(basename(file.name))}.html`;
       await writeOutput(io, output, [page]);
     });
 }

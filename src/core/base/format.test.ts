@@ -7,6 +7,7 @@ import {
   formatDurationUs,
   formatExactBytes,
   parseBytes,
+  plural,
 } from './format.ts';
 
 describe('bytes', () => {
@@ -81,4 +82,10 @@ test.each([
 ])('%d is %s and %s', (count, exact, compact) => {
   expect(formatCount(count)).toBe(exact);
   expect(formatCountCompact(count)).toBe(compact);
+});
+
+test('counts nouns', () => {
+  expect(plural(1, 'step')).toBe('1 step');
+  expect(plural(0, 'step')).toBe('0 steps');
+  expect(plural(1000, 'entry', 'entries')).toBe('1,000 entries');
 });

@@ -60,6 +60,11 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** '1 step', '2 steps', '1,000 steps'; `nouns` where the plural is not made with s. */
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+}
+
 const COUNT_UNITS = ['k', 'M', 'G'] as const;
 
 /** Two or three digits: '999', '12.3 k', '1.9 M', '22 M'. */

@@ -9,7 +9,7 @@ import { windowSnapshot } from '../query/window/window-snapshot.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { decodeSnapshot } from './decode-snapshot.ts';
 import { encodeSnapshot } from './encode-snapshot.ts';
-import { lastTwoParts, prune } from './prune.ts';
+import { prune } from './prune.ts';
 
 /** Tables of equal content: rows of strings and stacks may have moved. */
 function contentOf(snapshot: Snapshot) {
@@ -102,12 +102,6 @@ describe('what is not to be shared', () => {
     const [context] = contextsOf(without);
     const [whole] = contextsOf(snapshot);
     expect(context?.replay.peaks).toEqual(whole?.replay.peaks);
-  });
-
-  it('is the folders of a path, on any system', () => {
-    expect(lastTwoParts('/home/me/project/train/model.py')).toBe('train/model.py');
-    expect(lastTwoParts('C:\\me\\project\\model.py')).toBe('project/model.py');
-    expect(lastTwoParts('<frozen runpy>')).toBe('<frozen runpy>');
   });
 });
 

@@ -2,6 +2,7 @@
  * What a shared file must not hold: strings, frames and stacks that nothing in it refers to, and,
  * where the user says so, whole paths or all stacks.
  */
+import { shortPath } from '../base/file-names.ts';
 import {
   type DeviceTrace,
   EMPTY_STACK,
@@ -25,7 +26,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   const strings = new KeptStrings(snapshot);
   const stackRows = options.stacks ? keptStacks(snapshot) : new Int32Array(1);
   const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
-  const path = options.paths === 'whole' ? (text: string) => text : lastTwoParts;
+  const path = options.paths === 'whole' ? (text: string) => text : shortPath;
   const { annotations } = snapshot;
   const isWithoutStacks = !options.stacks;
   const stackOf = (column: Int32Array) =>
@@ -45,12 +46,6 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
     warnings: snapshot.warnings,
     strings: strings.table,
   };
-}
-
-/** 'a/b/c.py' is 'b/c.py', on Windows too; what has no folders stays. */
-export function lastTwoParts(path: string): string {
-  const parts = path.split(/[/\\]/);
-  return parts.length <= 2 ? path : parts.slice(-2).join('/');
 }
 
 /** Strings by their new rows, each once. */

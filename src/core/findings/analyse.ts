@@ -1,4 +1,5 @@
 /** Runs every detector over one device, handing out findings as they come. */
+import { plural } from '../base/format.ts';
 import { detectChurn } from './churn.ts';
 import { detectFragmentation } from './fragmentation.ts';
 import { detectGrowth } from './growth.ts';
@@ -17,7 +18,6 @@ import {
   SEVERITIES,
 } from './types.ts';
 import { detectWaste } from './waste.ts';
-import { plural } from './words.ts';
 
 const DETECTORS: Readonly<Record<DetectorId, (study: Study) => DetectorResult>> = {
   growth: detectGrowth,

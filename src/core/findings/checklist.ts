@@ -2,10 +2,9 @@
  * What a person goes through who wonders where the memory went, in that order, with what the detectors
  * say to each point. A point can be of several detectors, and a detector's answer serve several points.
  */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
 import type { Check, DetectorId, Finding, RemedyId } from './types.ts';
-import { plural } from './words.ts';
 
 export interface ChecklistItem {
   readonly label: string;

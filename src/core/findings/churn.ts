@@ -1,10 +1,10 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
-import { formatBytes, formatDurationUs } from '../base/format.ts';
+import { formatBytes, formatDurationUs, plural } from '../base/format.ts';
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, FindingPart } from './types.ts';
-import { placeOf, plural } from './words.ts';
+import { placeOf } from './words.ts';
 
 /** Fewer are start and end. */
 const MIN_RETAKEN = 16;

@@ -1,10 +1,10 @@
 /** Pieces that all detectors' findings are made of. */
+import { fileName } from '../base/file-names.ts';
 import type { FrameView, StackView } from '../query/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import type { Study } from './study.ts';
 import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
-import { baseName } from './words.ts';
 
 /** Points of a small plot: more cannot be seen. */
 export const MAX_POINTS = 240;
@@ -53,7 +53,7 @@ export function fingerprint(
 ): string {
   const frames = stack === undefined ? [] : input.stacks.view(stack).frames;
   const users = frames.filter(({ role }) => role === 'user');
-  const names = users.map(({ filename, name }) => `${baseName(filename)}:${name}`);
+  const names = users.map(({ filename, name }) => `${fileName(filename)}:${name}`);
   return [detector, kind, ...names.slice(0, 8)].join('|');
 }
 

@@ -5,7 +5,7 @@
  * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
  * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
  */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { type SegmentState, segmentsAt } from './address-state.ts';
 import { type Concatenation, findConcatenations } from './concatenation.ts';
@@ -14,7 +14,7 @@ import { stepCount } from './rhythm.ts';
 import { churningSites } from './size-churn.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding, FindingPart, Severity } from './types.ts';
-import { percent, placeOf, plural } from './words.ts';
+import { percent, placeOf } from './words.ts';
 
 const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;

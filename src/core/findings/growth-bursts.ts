@@ -1,11 +1,11 @@
 /** Memory that piles up over steps and is given back at once: garbage cycles, caches dropped by design. */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import type { BurstSite } from './growing-sites.ts';
 import type { Rhythm } from './rhythm.ts';
 import type { Study } from './study.ts';
 import type { Finding } from './types.ts';
-import { placeOf, plural } from './words.ts';
+import { placeOf } from './words.ts';
 
 /** Piles below this share of the peak are not worth a line. */
 const MIN_SHARE = 0.01;

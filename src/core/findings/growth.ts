@@ -1,5 +1,5 @@
 /** Memory that climbs step after step and is not given back. */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import { type GrowingSite, judgeSites } from './growing-sites.ts';
@@ -10,7 +10,7 @@ import { runningTotal, statementFrame } from './growth-holder.ts';
 import { MIN_STEPS, type Rhythm, stepCount } from './rhythm.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding, PerStep, Severity } from './types.ts';
-import { percent, placeOf, plural } from './words.ts';
+import { percent, placeOf } from './words.ts';
 
 /** From so many steps that kept something, a rise is no start any more. */
 const SURE_STEPS = 10;

@@ -9,12 +9,12 @@
  * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
  * as line numbers.
  */
+import { fileName } from '../base/file-names.ts';
 import { growableInt32 } from '../base/growable.ts';
 import type { EventIndex, FrameTable, StackIndex } from '../snapshot/tables.ts';
 import type { Program } from './program.ts';
 import type { PythonTree } from './python-tree.ts';
 import { MIN_STEPS, type Rhythm } from './rhythm.ts';
-import { baseName } from './words.ts';
 
 /** Loops looked at, the outermost first. */
 const MAX_LOOPS = 8;
@@ -197,7 +197,7 @@ function loopRhythm(program: Program, { head, first }: Candidate, jumps: Jumps):
   const { name, filename, line } = input.stacks.frame(tree.frame[head]);
   return {
     source: 'loop',
-    description: `the program's returns to ${baseName(filename)}:${line} (${name})`,
+    description: `the program's returns to ${fileName(filename)}:${line} (${name})`,
     bounds: Int32Array.from([...starts, lastInLoop(program, head, starts)]),
     row: tree.stackOf[head],
     firstIsOpen: false,

@@ -1,5 +1,5 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import { NEVER } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
@@ -7,7 +7,7 @@ import { type ForwardRun, forwardRuns } from './forward-runs.ts';
 import { sitePart, sumBySite } from './live-sites.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Finding } from './types.ts';
-import { percent, placeOf, plural } from './words.ts';
+import { percent, placeOf } from './words.ts';
 
 /** Shorter runs (a single layer, a loss module) say nothing. */
 const MIN_ALLOCATIONS = 8;

@@ -1,12 +1,12 @@
 /** Blocks whose free was asked for and has to wait, because another stream may still use them. */
-import { formatBytes } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
 import { NEVER } from '../replay/types.ts';
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import { sitePart, sumBySite } from './live-sites.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult } from './types.ts';
-import { percent, placeOf, plural } from './words.ts';
+import { percent, placeOf } from './words.ts';
 
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 16 * 2 ** 20;

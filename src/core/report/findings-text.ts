@@ -1,8 +1,8 @@
 /** `vramscope analyze`: findings for a terminal, the gravest first, and what was checked. */
-import { formatBytes, formatCount } from '../base/format.ts';
+import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { Check, Severity } from '../findings/types.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';
-import { counted, printable, styled, type TextOptions, wrap } from './text.ts';
+import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 const INDENT = '    ';
 const SEVERITY_STYLES: Readonly<Record<Severity, 'red' | 'yellow' | 'dim'>> = {
@@ -30,7 +30,7 @@ export function findingsText(report: FindingsReport, options: TextOptions): stri
 
 function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptions): string[] {
   const name = device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`;
-  const head = `${isNamed ? `${name}: ` : ''}${counted(device.findings.length, 'finding')}`;
+  const head = `${isNamed ? `${name}: ` : ''}${plural(device.findings.length, 'finding')}`;
   return [
     styled(head, 'bold', options),
     ...device.findings.flatMap((finding) => ['', ...findingText(finding, options)]),
@@ -73,7 +73,7 @@ function partsText({ parts }: FindingReport): string[] {
         ({ frame, bytes, count, note }) =>
           `${INDENT}${formatBytes(bytes).padStart(11)}  ${String(count).padStart(6)} × ${frame === null ? '(no stack)' : frameText(frame)}, ${note}`,
       ),
-    ...(rest > 0 ? [`${INDENT}and ${counted(rest, 'more part')}, see --json`] : []),
+    ...(rest > 0 ? [`${INDENT}and ${plural(rest, 'more part')}, see --json`] : []),
   ];
 }
 

@@ -82,8 +82,3 @@ function parseJson(json: string): unknown {
     return undefined;
   }
 }
-
-/** 'run 7.pickle.gz' is 'run 7': the name of what is made of a snapshot, before its extension. */
-export function baseName(file: string): string {
-  return file.replace(/(\.(pickle|pkl|gz|zip|zst|html|json))+$/i, '');
-}

@@ -1,5 +1,5 @@
 /** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
-import { formatBytes, formatCount, formatDurationUs } from '../base/format.ts';
+import { formatBytes, formatCount, formatDurationUs, plural } from '../base/format.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import { durationUs } from '../query/event-times.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { memoryChart } from './memory-chart.ts';
 import { changedSettings } from './settings-text.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
-import { counted, printable, styled, type TextOptions, wrap } from './text.ts';
+import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 /** In the order in which one contains the other, as far as one does. */
 const COUNTERS: readonly (readonly [CounterName, string])[] = [
@@ -76,7 +76,7 @@ function deviceText(device: DeviceStats, context: DeviceContext, options: TextOp
   const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
   const lengthUs = durationUs(context.trace.events);
   const facts = [
-    counted(device.events, 'event'),
+    plural(device.events, 'event'),
     ...(lengthUs > 0 ? [`over ${formatDurationUs(lengthUs)}`] : []),
   ].join(' ');
   const chart = memoryChart(context, options.columns);
@@ -127,12 +127,12 @@ function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
   ];
   const segments = [
     `${formatCount(device.segmentsAtEnd)} at the end`,
-    counted(device.streams, 'stream'),
+    plural(device.streams, 'stream'),
   ];
   const stacks =
     device.stacks === 0
       ? ['none recorded']
-      : [formatCount(device.stacks), `of ${counted(device.frames, 'different frame')}`];
+      : [formatCount(device.stacks), `of ${plural(device.frames, 'different frame')}`];
   return [
     tableFact('allocations', allocations.join(', ')),
     tableFact('segments', segments.join(', ')),

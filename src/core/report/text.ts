@@ -1,5 +1,4 @@
 /** Plain text for terminals: wrapped, aligned, coloured only where asked. */
-import { formatCount } from '../base/format.ts';
 
 export interface TextOptions {
   readonly columns: number;
@@ -26,11 +25,6 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
     }
   }
   return [...lines, line];
-}
-
-/** '1 stream', '2 streams', '1,000 streams'. */
-export function counted(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /**

@@ -1,9 +1,8 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
-import { formatBytes, formatCount } from '../base/format.ts';
+import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { DetectorId } from '../findings/types.ts';
 import type { RecordedRun } from '../whatif/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
-import { counted } from './text.ts';
 
 /** The setting that findings cite, and the detectors whose findings it may mend. */
 export const CITED_SETTING = 'expandable_segments:True';
@@ -25,7 +24,7 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
     recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
   // Little memory with many retries is not little that was needed.
   if (result.retries <= recorded.retries) return sentence;
-  return `${sentence}, giving back all that it cached ${counted(result.retries, 'time')}`;
+  return `${sentence}, giving back all that it cached ${plural(result.retries, 'time')}`;
 }
 
 function neededSentence(result: WhatIfResult, recorded: Recorded): string {

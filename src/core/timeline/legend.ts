@@ -1,4 +1,5 @@
 /** How much of each colour there is at one event: what a legend says beside its swatches. */
+import { plural } from '../base/format.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import { stateTerm } from '../query/search/write-terms.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
@@ -128,7 +129,7 @@ function stackEntries(
     other.bytes += sum.bytes;
     other.count += sum.count;
   }
-  const label = rest.length === 1 ? '1 other stack' : `${rest.length} other stacks`;
+  const label = plural(rest.length, 'other stack');
   const about = 'One colour a call stack; far more stacks than colours share some.';
   return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
 }

@@ -1,5 +1,5 @@
 /** What the trace does not tell, for one run, and how sure its figures are therefore. */
-import { formatBytes, formatCount } from '../base/format.ts';
+import { formatBytes, formatCount, plural } from '../base/format.ts';
 import { TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
@@ -88,7 +88,7 @@ function aboutPools({ requests, trace }: WhatIfInput): string | undefined {
 function aboutEmptyCache({ requests }: WhatIfInput): string | undefined {
   const count = requests.releases.filter(({ cause }) => cause === 'user').length;
   if (count === 0) return undefined;
-  const calls = count === 1 ? '1 call' : `${formatCount(count)} calls`;
+  const calls = plural(count, 'call');
   return `${calls} of torch.cuda.empty_cache() are made here as when recorded. A call that freed nothing then is not in the trace.`;
 }
 

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { FreeMemory } from '../../core/timeline/address-free.ts';
@@ -54,7 +54,7 @@ function Figures({ free }: { readonly free: FreeMemory }) {
   return (
     <>
       <b title={formatExactBytes(freeBytes)}>{formatBytes(freeBytes)}</b> free in{' '}
-      {formatCount(ranges)} {ranges === 1 ? 'range' : 'ranges'}, the largest{' '}
+      {plural(ranges, 'range')}, the largest{' '}
       <b title={formatExactBytes(largestBytes)}>{formatBytes(largestBytes)}</b>.{' '}
     </>
   );

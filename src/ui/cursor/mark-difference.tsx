@@ -4,6 +4,7 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  plural,
 } from '../../core/base/format.ts';
 import type { Crosshair } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
@@ -73,7 +74,7 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
 function eventChange(events: number): string {
   const count = Math.abs(events);
   const sign = events < 0 ? '−' : events > 0 ? '+' : '';
-  return `${sign}${formatCount(count)} ${count === 1 ? 'event' : 'events'}`;
+  return `${sign}${plural(count, 'event')}`;
 }
 
 function timeText(mark: Crosshair, cursor: Crosshair): string {

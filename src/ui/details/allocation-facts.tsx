@@ -4,6 +4,7 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  plural,
 } from '../../core/base/format.ts';
 import {
   categoryTerm,
@@ -132,7 +133,7 @@ function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
   const isOver = state === 'freed';
   const events = (isOver ? endEvent : device.events) - Math.max(0, startEvent);
   const timeUs = (isOver ? endUs : device.durationUs) - (preexisting ? 0 : startUs);
-  const eventText = `${formatCount(events)} ${events === 1 ? 'event' : 'events'}`;
+  const eventText = plural(events, 'event');
   const text =
     !device.hasTime || Number.isNaN(timeUs)
       ? eventText

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { formatCount } from '../../core/base/format.ts';
+import { plural } from '../../core/base/format.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../core/query/types.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { type FrameRun, frameRuns } from './stack-runs.ts';
@@ -49,7 +49,7 @@ function Run({ run }: { readonly run: FrameRun }) {
           onClick={() => setIsOpen(!isOpen)}
         >
           <ChevronRight size={13} aria-hidden />
-          {formatCount(count)} internal {count === 1 ? 'frame' : 'frames'}
+          {plural(count, 'internal frame')}
         </button>
       </li>
       {isOpen && frames}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FrameView } from '../../core/query/types.ts';
 import { frameRuns } from './stack-runs.ts';
-import { absenceExplanation, absenceText, fullPlace, placeText, shortPath } from './stack-text.ts';
+import { absenceExplanation, absenceText, fullPlace, placeText } from './stack-text.ts';
 
 const frame = (role: FrameView['role'], name = role): FrameView => ({
   name,
@@ -31,8 +31,6 @@ describe('places', () => {
   it('shows the end of a path and copies all of it', () => {
     expect(placeText(frame('user'))).toBe('run/train.py:7');
     expect(fullPlace(frame('user'))).toBe('/home/me/run/train.py:7');
-    expect(shortPath('C:\\a\\b\\c.py')).toBe('b/c.py');
-    expect(shortPath('??')).toBe('??');
   });
 
   it('leaves out a line that is not known', () => {

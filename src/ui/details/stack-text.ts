@@ -1,10 +1,5 @@
+import { shortPath } from '../../core/base/file-names.ts';
 import type { FrameView, StackKind } from '../../core/query/types.ts';
-
-/** The last two parts of a path tell files apart in most projects; the whole path is in the title. */
-export function shortPath(filename: string): string {
-  const parts = filename.split(/[\\/]/).filter((part) => part !== '');
-  return parts.length <= 2 ? filename : parts.slice(-2).join('/');
-}
 
 /** 'train_step · run/scenarios.py:253' */
 export function frameText(frame: FrameView): string {

@@ -1,9 +1,9 @@
 import { Download, X } from 'lucide-react';
 import { useRef, useState } from 'react';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { baseName } from '../../core/report/report-page.ts';
 import { downloadText } from '../app/download.ts';
 import { useServices } from '../app/services.ts';
 
@@ -58,7 +58,7 @@ export function DataExports({ info, device }: DataExportsProps) {
         onProgress: (bytes) => setState({ kind: 'working', bytes }),
       });
       const { extension, mime } = exportFormat(kind);
-      const name = `${baseName(info.file.name)}.${extension}`;
+      const name = `${snapshotStem(info.file.name)}.${extension}`;
       downloadText(name, mime, [blob]);
       setState({ kind: 'done', name, bytes: blob.size });
     } catch (error) {

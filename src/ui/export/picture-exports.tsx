@@ -1,7 +1,7 @@
 import { Image } from 'lucide-react';
 import { useState } from 'react';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { baseName } from '../../core/report/report-page.ts';
 import { useView } from '../../state/stores.ts';
 import { downloadText } from '../app/download.ts';
 import { useServices } from '../app/services.ts';
@@ -27,7 +27,7 @@ export function PictureExports({ info, device }: PictureExportsProps) {
     const title = `${label} · ${info.file.name} · ${place}`;
     try {
       const blob = await idle.during(() => takePicture(kind, title));
-      downloadText(`${baseName(info.file.name)}-${name}.${kind}`, MIME[kind], [blob]);
+      downloadText(`${snapshotStem(info.file.name)}-${name}.${kind}`, MIME[kind], [blob]);
     } catch (error) {
       setFailure(error instanceof Error ? error.message : 'The browser could not make it.');
     }

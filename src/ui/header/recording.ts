@@ -1,4 +1,4 @@
-import { formatCount } from '../../core/base/format.ts';
+import { plural } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import type { Recording } from '../../core/replay/types.ts';
 
@@ -9,7 +9,7 @@ interface RecordingText {
 }
 
 const blocksBefore = ({ preexisting }: DeviceInfo): string =>
-  preexisting === 1 ? '1 block from before' : `${formatCount(preexisting)} blocks from before`;
+  `${plural(preexisting, 'block')} from before`;
 
 export const RECORDING_TEXT: Readonly<Record<Recording, RecordingText>> = {
   complete: { short: 'complete', note: () => 'from the first byte' },

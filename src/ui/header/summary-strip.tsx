@@ -1,6 +1,6 @@
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { CounterName, Peak } from '../../core/replay/types.ts';
 import { useStores } from '../../state/stores.ts';
@@ -46,7 +46,7 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
             onClick={() => setIsExpanded(!isExpanded)}
           >
             <TriangleAlert size={14} aria-hidden />
-            {notes.length === 1 ? '1 note' : `${notes.length} notes`}
+            {plural(notes.length, 'note')}
             <ChevronDown size={14} aria-hidden />
           </button>
         )}

@@ -1,5 +1,5 @@
 import './color-legend.css';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import { hasTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -73,7 +73,7 @@ function Entry({ entry, event, colors }: EntryProps) {
     // What is pending is so at one event: there the search has to look.
     view.commit(entry.swatch === 'pending' ? { search, cursor: event } : { search });
   };
-  const figures = `${formatExactBytes(bytes)} in ${formatCount(count)} ${count === 1 ? 'block' : 'blocks'}`;
+  const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
   const title = [label, figures, about].filter((text) => text !== '').join('\n');
   const content = (
     <>

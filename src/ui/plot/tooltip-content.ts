@@ -1,5 +1,5 @@
 /** What the tooltip says; plain text, put together apart from the DOM. */
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
 import type { HitResult, OomInfo } from '../../core/query/types.ts';
 import { absenceText, frameText } from '../details/stack-text.ts';
 
@@ -13,7 +13,7 @@ export interface TooltipContent {
 
 /** 'alive for' up to the event under the pointer. */
 function ageText({ ageEvents, ageUs }: HitResult): string {
-  const events = `${formatCount(ageEvents)} ${ageEvents === 1 ? 'event' : 'events'}`;
+  const events = plural(ageEvents, 'event');
   return Number.isNaN(ageUs) ? `${events} old` : `${events}, ${formatDurationUs(ageUs)} old`;
 }
 

@@ -1,7 +1,8 @@
 import { useState } from 'react';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventWindow } from '../../core/query/window/event-window.ts';
-import { baseName, reportPage } from '../../core/report/report-page.ts';
+import { reportPage } from '../../core/report/report-page.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import { encodeView } from '../../state/url-codec.ts';
@@ -42,7 +43,7 @@ export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportEx
     try {
       const { view: now } = view.getState();
       const page = await idle.during(() => makePage(session, info, device, now, choice));
-      const name = `${baseName(info.file.name)}.html`;
+      const name = `${snapshotStem(info.file.name)}.html`;
       downloadText(name, 'text/html', page);
       setState({ kind: 'done', name, bytes: new Blob([page]).size });
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import { addTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -112,7 +112,7 @@ function Fact({ term, children }: { readonly term: string; readonly children: Re
 /** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
 function contentText({ blocks, usedBytes, largestFreeBytes }: SegmentContent): string {
   if (blocks === 0) return 'all of it is free';
-  const count = `${formatCount(blocks)} ${blocks === 1 ? 'block' : 'blocks'}`;
+  const count = plural(blocks, 'block');
   const used = `${formatBytes(usedBytes)} used by ${count}`;
   if (largestFreeBytes === 0) return `${used}; nothing is free`;
   return `${used}; largest free range ${formatBytes(largestFreeBytes)}`;

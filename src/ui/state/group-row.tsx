@@ -1,10 +1,10 @@
 import { ChevronDown, ChevronRight, Filter } from 'lucide-react';
-import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { BytesCell } from './segment-columns.tsx';
-import { groupName, groupTerms, plural, roundingText, usedText } from './state-words.ts';
+import { groupName, groupTerms, roundingText, usedText } from './state-words.ts';
 
 interface GroupRowProps {
   readonly group: SegmentGroup;

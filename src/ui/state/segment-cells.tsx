@@ -1,11 +1,11 @@
-import { formatExactBytes } from '../../core/base/format.ts';
+import { formatExactBytes, plural } from '../../core/base/format.ts';
 import type { SegmentRow } from '../../core/query/state/describe-state.ts';
 import type { SegmentBars } from '../../core/query/state/segment-bars.ts';
 import { absenceText, fullPlace } from '../details/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
 import { BytesCell } from './segment-columns.tsx';
-import { ageText, eventCount, plural, siteText, usedText } from './state-words.ts';
+import { ageText, siteText, usedText } from './state-words.ts';
 
 /** Device pixels of a bar's height at a ratio of 1. */
 export const BAR_HEIGHT_PX = 18;
@@ -70,7 +70,7 @@ function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number
   const since =
     mappedEvent < 0
       ? 'There before the first event'
-      : `From event ${mappedEvent}, ${eventCount(event - mappedEvent)} ago`;
+      : `From event ${mappedEvent}, ${plural(event - mappedEvent, 'event')} ago`;
   return pieces === 1
     ? since
     : `${since}; ${pieces} mapped pieces, the last at event ${grownEvent}`;

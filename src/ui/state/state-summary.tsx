@@ -1,12 +1,11 @@
 import { useState } from 'react';
-import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { PinSite, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { absenceText, fullPlace } from '../details/stack-text.ts';
 import {
   keptSentences,
   oomSentence,
-  plural,
   releaseSentence,
   roundingText,
   siteText,

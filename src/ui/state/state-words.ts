@@ -1,5 +1,6 @@
 /** A state in words: what a group is, what empty_cache() would do, why a request did not fit. */
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { fileName } from '../../core/base/file-names.ts';
+import { formatBytes, formatDurationUs, plural } from '../../core/base/format.ts';
 import { poolTerm, privatePoolTerm, streamTerm } from '../../core/query/search/write-terms.ts';
 import type { SegmentRow, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { CacheRelease } from '../../core/query/state/empty-cache.ts';
@@ -35,11 +36,7 @@ export function usedText(usedBytes: number, sizeBytes: number): string {
 /** How long ago a segment was mapped; before the recording nobody knows. */
 export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): string {
   if (mappedEvent < 0) return 'unknown';
-  return Number.isNaN(ageUs) ? eventCount(event - mappedEvent) : formatDurationUs(ageUs);
-}
-
-export function eventCount(events: number): string {
-  return `${formatCount(events)} ${events === 1 ? 'event' : 'events'}`;
+  return Number.isNaN(ageUs) ? plural(event - mappedEvent, 'event') : formatDurationUs(ageUs);
 }
 
 /** '3.20 GiB' of rounding, and what is not known. */
@@ -116,12 +113,8 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
   return `${asked}. A free range of ${formatBytes(largestFreeBytes)} is there, but of another pool or stream, or kept from splitting by the settings.`;
 }
 
-export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
 export function siteText({ filename, line, name }: FrameView): string {
-  const file = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
+  const file = fileName(filename);
   return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
 }

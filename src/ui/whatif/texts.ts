@@ -1,6 +1,5 @@
 /** Words for settings, cards and confidence, the same wherever they stand. */
-import { formatBytes } from '../../core/base/format.ts';
-import { counted } from '../../core/report/text.ts';
+import { formatBytes, plural } from '../../core/base/format.ts';
 import { limitOfCard } from '../../core/whatif/cards.ts';
 import type { Confidence } from '../../core/whatif/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-answer.ts';
@@ -17,7 +16,7 @@ export function cardTitle({ gib, retries }: CardFit): string {
   if (gib === undefined) return 'No common card has as much memory as this needs';
   const left = `A card of ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, and serves all requests`;
   if (retries === 0) return left;
-  return `${left}, but gives back all that it caches ${counted(retries, 'time')}: slow`;
+  return `${left}, but gives back all that it caches ${plural(retries, 'time')}: slow`;
 }
 
 export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {

@@ -1,5 +1,7 @@
 /** Which box each frame goes into, and what the boxes are called. */
+
 import { assertUnreachable } from '../../base/assert.ts';
+import { shortPath } from '../../base/file-names.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { FrameIndex, Snapshot } from '../../snapshot/tables.ts';
 import { FrameRoles, qualifiedName } from '../frame-roles.ts';
@@ -17,9 +19,6 @@ export const NO_FRAME_GROUPS: readonly NoFrame[] = [
   'no-python-stack',
   'none-shown',
 ];
-
-/** Folders of a path that tell files apart in most projects. */
-const PLACE_PARTS = 2;
 
 export class FrameGroups {
   readonly length: number;
@@ -141,7 +140,8 @@ export class FrameGroups {
     const frame = this.#stacks.frame(index);
     const { name, filename, line } = frame;
     const symbol = this.#roles.isPython(index) ? name : qualifiedName(name);
-    const file = shortPath(filename);
+    // '??' is what the unwinder writes where it knew no file.
+    const file = filename === '??' ? '' : shortPath(filename);
     const group = { kind: 'frame', frame } as const;
     switch (this.#grouping) {
       case 'line':
@@ -178,13 +178,6 @@ function isShown(role: 'user' | 'library' | 'noise', shown: FlameFrames): boolea
     default:
       return assertUnreachable(shown);
   }
-}
-
-/** '/home/me/run/train.py' is 'run/train.py'; '??', which the unwinder writes, is ''. */
-function shortPath(filename: string): string {
-  if (filename === '??') return '';
-  const parts = filename.split(/[\\/]/).filter((part) => part !== '');
-  return parts.length <= PLACE_PARTS ? filename : parts.slice(-PLACE_PARTS).join('/');
 }
 
 /** FNV-1a in base 36: 'forward@/home/me/train.py:10' is some '1x0f3k9'. */
