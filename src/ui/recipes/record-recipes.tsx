@@ -15,7 +15,12 @@ export function RecordRecipes() {
     <div className="recipes">
       <div className="recipe-head">
         <label htmlFor={id}>Record</label>
-        <select id={id} value={index} onChange={(event) => setIndex(Number(event.target.value))}>
+        <select
+          id={id}
+          className="select"
+          value={index}
+          onChange={(event) => setIndex(Number(event.target.value))}
+        >
           {RECIPES.map((choice, i) => (
             <option key={choice.name} value={i}>
               {choice.name}
