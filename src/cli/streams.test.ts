@@ -96,7 +96,11 @@ describe('gunzip', () => {
 });
 
 describe('output', () => {
-  const stdin = pieces();
+  /** A process that writes to `stdout`; no signal ever comes. */
+  const ioOf = (stdout: ReturnType<typeof sink>, env: Record<string, string> = {}) => {
+    const host = { stdin: pieces(), stdout, stderr: sink(), env, platform: 'linux' } as const;
+    return processIo({ ...host, once: () => undefined }, '/no/page');
+  };
 
   function sink(properties: { isTTY?: boolean; columns?: number } = {}, error?: Error) {
     let text = '';
@@ -111,7 +115,7 @@ describe('output', () => {
 
   test('into a closed pipe ends quietly', async () => {
     const stdout = sink({}, Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-    const io = processIo({ stdin, stdout, stderr: sink(), env: {} });
+    const io = ioOf(stdout);
     io.writeOut('first');
     await new Promise((resolve) => stdout.on('close', resolve));
     io.writeOut('second');
@@ -120,7 +124,7 @@ describe('output', () => {
 
   test('is coloured on a terminal only, unless NO_COLOR says no', () => {
     const colorOf = (isTTY: boolean, env: Record<string, string>) =>
-      processIo({ stdin, stdout: sink({ isTTY }), stderr: sink(), env }).color;
+      ioOf(sink({ isTTY }), env).color;
     expect(colorOf(true, {})).toBe(true);
     expect(colorOf(true, { NO_COLOR: '' })).toBe(true);
     expect(colorOf(true, { NO_COLOR: '1' })).toBe(false);
@@ -131,7 +135,7 @@ describe('output', () => {
   test('is 80 columns wide, and up to 120 where the terminal is', () => {
     const columnsOf = (columns: number | undefined) => {
       const stdout = sink(columns === undefined ? {} : { columns });
-      return processIo({ stdin, stdout, stderr: sink(), env: {} }).columns;
+      return ioOf(stdout).columns;
     };
     expect([undefined, 40, 100, 300].map(columnsOf)).toEqual([80, 80, 100, 120]);
   });

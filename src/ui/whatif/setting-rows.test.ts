@@ -5,9 +5,9 @@ import type { CardFit } from '../../engine/analysis/what-if-answer.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
-import { type Limit, missingSettings, type WhatIfResults, withTold } from './what-if-results.ts';
+import { missingSettings, type WhatIfResults, withTold } from './what-if-results.ts';
 
-const LIMIT: Limit = 16 * 2 ** 30;
+const LIMIT = 16 * 2 ** 30;
 const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
 
 /** What the worker told of a real fragmented run: three of the four settings. */
