@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { errorText } from '../core/base/error-text.ts';
 import { formatBytes } from '../core/base/format.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { CliIo } from './cli-io.ts';
@@ -30,7 +31,7 @@ async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> 
   try {
     return await attempt();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
   }
 }

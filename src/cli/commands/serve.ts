@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
+import { errorText } from '../../core/base/error-text.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { printable } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
@@ -77,7 +78,7 @@ function checkReadable(file: string): void {
     if (statSync(file).isDirectory()) throw new Error('it is a folder');
     accessSync(file, constants.R_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new LoadError({ code: 'unreadable', message: `${file} cannot be served: ${reason}.` });
   }
 }

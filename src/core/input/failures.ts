@@ -56,10 +56,6 @@ export function unsupportedError(container: string, detail: string): LoadError {
   });
 }
 
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** `name` and Node's `code` of a thrown thing, lower case: 'notreadableerror eisdir'. */
 function errorKind(error: unknown): string {
   if (!(error instanceof Error)) return '';

@@ -1,8 +1,9 @@
 import { Gunzip } from 'fflate';
 import { CancelledError } from '../base/cancelled.ts';
+import { errorText } from '../base/error-text.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { ByteStream, OpenBytes } from './byte-cursor.ts';
-import { cutShortError, damagedError, errorText } from './failures.ts';
+import { cutShortError, damagedError } from './failures.ts';
 import type { Platform } from './types.ts';
 
 /** One piece handed to fflate: 8 kB of deflate is 8 MB at most when it is a bomb. */

@@ -1,7 +1,8 @@
+import { errorText } from '../base/error-text.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
-import { cutShortError, damagedError, errorText, ForeignError, foreignError } from './failures.ts';
+import { cutShortError, damagedError, ForeignError, foreignError } from './failures.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
 

@@ -1,10 +1,10 @@
 import { CancelledError } from '../base/cancelled.ts';
+import { errorText } from '../base/error-text.ts';
 import { LoadError } from '../base/load-error.ts';
 import { DeclinedError } from '../pickle/types.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
-import { errorText } from './failures.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';

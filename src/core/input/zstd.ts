@@ -3,8 +3,9 @@
  * them here keeps what it may produce at once to one block (128 kB), however the file was made, and
  * refuses windows that would cost gigabytes before they are allocated.
  */
+import { errorText } from '../base/error-text.ts';
 import { ByteCursor, type ByteStream, concatBytes } from './byte-cursor.ts';
-import { cutShortError, damagedError, errorText, unsupportedError } from './failures.ts';
+import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 
 /** The `zstd` program's own limit when it decompresses; `--ultra` and `--long` up to 27 stay below. */
 const MAX_WINDOW_BYTES = 2 ** 27;

@@ -2,8 +2,10 @@
  * What the colours of allocations can tell apart: a class for each allocation, and what each class
  * means in words and in a search that finds just its allocations.
  */
+
 import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
+import { absenceText } from '../query/absence-text.ts';
 import { privatePoolText, streamText } from '../query/allocation-details.ts';
 import { annotationSpans } from '../query/annotations.ts';
 import type { DeviceContext } from '../query/device-context.ts';
@@ -17,6 +19,7 @@ import {
   sizeTerms,
   streamTerm,
 } from '../query/search/write-terms.ts';
+import type { StackKind } from '../query/types.ts';
 import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './class-groups.ts';
 import {
@@ -108,13 +111,13 @@ function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number
     classCount,
     (frame) => stacks.frame(frame).role !== 'noise',
   );
-  const absence = (of: number, label: string): ColorClass => {
-    return { class: of, label, about: '', term: undefined };
+  const absence = (of: number, kind: StackKind): ColorClass => {
+    return { class: of, label: absenceText(kind), about: '', term: undefined };
   };
   const classes = [
-    absence(CLASS_NO_PYTHON_STACK, 'no Python stack on that thread'),
-    absence(CLASS_NO_CONTEXT, 'no context recorded'),
-    absence(CLASS_BEFORE_RECORDING, 'allocated before recording'),
+    absence(CLASS_NO_PYTHON_STACK, 'no-python-stack'),
+    absence(CLASS_NO_CONTEXT, 'no-context'),
+    absence(CLASS_BEFORE_RECORDING, 'before-recording'),
   ];
   return { of, classes };
 }

@@ -1,4 +1,5 @@
 /** Opens what the user gave: one at a time, the newest wins, and tells the stores how it goes. */
+import { errorText } from '../../core/base/error-text.ts';
 import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
 import type { SessionInfo } from '../../core/query/types.ts';
 import type { SessionClient } from '../../engine/client.ts';
@@ -119,7 +120,7 @@ function noticesOf(
 
 function failureOf(error: unknown): LoadFailure {
   if (error instanceof LoadError) return error.failure;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   return new LoadError({
     code: 'unexpected',
     message: `vramscope itself failed while reading this file: ${reason}`,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
 import { LatestAnswer } from './latest-answer.ts';
@@ -42,7 +43,7 @@ export function useAnswer<Q, A>(
         setValue(answer);
         setOutcome({ key: text, failure: undefined });
       },
-      onError: (text, error) => setOutcome({ key: text, failure: reasonOf(error) }),
+      onError: (text, error) => setOutcome({ key: text, failure: errorText(error) }),
     });
     setOutcome(undefined);
     setAsking(latest);
@@ -54,8 +55,4 @@ export function useAnswer<Q, A>(
   const own = outcome?.key === key ? outcome : undefined;
   const isCurrent = own !== undefined && own.failure === undefined;
   return { value, isCurrent, failure: own?.failure };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -16,6 +15,7 @@ import {
 } from '../../core/query/search/write-terms.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { Fact } from '../app/fact.tsx';
 import { FilterLink } from './filter-link.tsx';
 
 interface AllocationFactsProps {
@@ -91,15 +91,6 @@ export function AllocationFacts({ device, details }: AllocationFactsProps) {
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
       </dl>
     </>
-  );
-}
-
-function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -1,10 +1,11 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../core/query/types.ts';
 import { CopyButton } from '../app/copy-button.tsx';
 import { type FrameRun, frameRuns } from './stack-runs.ts';
-import { absenceExplanation, absenceText, fullPlace, placeText } from './stack-text.ts';
+import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
 
 interface StackListProps {
   readonly stack: StackView;

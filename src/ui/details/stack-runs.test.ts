@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { FrameView } from '../../core/query/types.ts';
 import { frameRuns } from './stack-runs.ts';
-import { absenceExplanation, absenceText, fullPlace, placeText } from './stack-text.ts';
+import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
 
 const frame = (role: FrameView['role'], name = role): FrameView => ({
   name,

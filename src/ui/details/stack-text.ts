@@ -16,21 +16,7 @@ export function fullPlace({ filename, line }: FrameView): string {
   return line === 0 ? filename : `${filename}:${line}`;
 }
 
-/** Why there is no stack: three absences that mean three different things. */
-export function absenceText(kind: StackKind): string {
-  switch (kind) {
-    case 'recorded':
-      return 'no frames';
-    case 'no-python-stack':
-      return 'no Python stack on that thread';
-    case 'no-context':
-      return 'no context recorded';
-    case 'before-recording':
-      return 'allocated before recording';
-  }
-}
-
-/** The same at length, for the details. */
+/** Why there is no stack, at length: absenceText (core/query) says it in short. */
 export function absenceExplanation(kind: StackKind): string {
   switch (kind) {
     case 'recorded':

@@ -5,9 +5,10 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/query/event-rows/types.ts';
 import type { DeviceInfo, FrameView } from '../../core/query/types.ts';
-import { absenceText, fullPlace, placeText } from '../details/stack-text.ts';
+import { fullPlace, placeText } from '../details/stack-text.ts';
 import type { Column } from '../table/table-types.ts';
 
 /** Streams and times take a column only where there is something to tell apart. */

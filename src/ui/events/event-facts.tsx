@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -7,6 +6,7 @@ import {
 } from '../../core/base/format.ts';
 import type { EventDetails } from '../../core/query/event-rows/types.ts';
 import { CopyButton } from '../app/copy-button.tsx';
+import { Fact } from '../app/fact.tsx';
 import { COUNTERS } from '../header/counters.ts';
 
 interface EventFactsProps {
@@ -58,21 +58,6 @@ export function EventFacts({ details, onGoTo }: EventFactsProps) {
         </Fact>
       ))}
     </dl>
-  );
-}
-
-interface FactProps {
-  readonly term: string;
-  readonly title?: string;
-  readonly children: ReactNode;
-}
-
-function Fact({ term, title, children }: FactProps) {
-  return (
-    <div title={title}>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

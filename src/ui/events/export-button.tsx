@@ -1,5 +1,6 @@
 import { Download, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { downloadText } from '../app/download.ts';
@@ -38,7 +39,7 @@ export function ExportButton({ info, device, listing }: ExportButtonProps) {
       downloadText(`${info.file.name}.events.csv`, 'text/csv', parts);
       setState({ phase: 'idle' });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       setState(signal.aborted ? { phase: 'idle' } : { phase: 'failed', reason });
     }
   }

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import { VIEWS } from '../app/views.tsx';
 import { StackList } from '../details/stack-list.tsx';
-import { absenceText, frameText } from '../details/stack-text.ts';
+import { frameText } from '../details/stack-text.ts';
 import type { RankedFinding } from './ranked-findings.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 

@@ -1,6 +1,7 @@
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { FrameView, StackKind } from '../../core/query/types.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { absenceText, fullPlace, placeText } from '../details/stack-text.ts';
+import { fullPlace, placeText } from '../details/stack-text.ts';
 
 interface FindingFrameProps {
   readonly frame: FrameView | undefined;

@@ -2,7 +2,9 @@
  * The findings of each device that was looked at, for as long as its snapshot is open. A run starts when
  * the first frame has been painted, and only for the device that is shown; another device's ends.
  */
+
 import { createStore, type StoreApi } from 'zustand/vanilla';
+import { errorText } from '../../core/base/error-text.ts';
 import type { LoadFailure } from '../../core/base/load-error.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import type { Analysis } from '../../core/findings/analyse.ts';
@@ -121,6 +123,6 @@ function withProgress(progress: FindingsProgress): (state: FindingsState) => Fin
 
 function failureOf(error: unknown): LoadFailure {
   if (error instanceof LoadError) return error.failure;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return new LoadError({ code: 'unexpected', message: `The analysis failed: ${message}` }).failure;
 }

@@ -1,5 +1,6 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { FlameQuestion } from '../../engine/answers/flame.ts';
 import { useView } from '../../state/stores.ts';
@@ -27,7 +28,7 @@ export function FlameDownloads({ info, device, question }: FlameDownloadsProps) 
       if (format === 'folded') downloadText(`${fileName}.folded.txt`, 'text/plain', text);
       else downloadText(`${fileName}.speedscope.json`, 'application/json', text);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(errorText(error));
     }
   };
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { FlameAnswer, FlameQuestion, FlameRequest } from '../../engine/answers/flame.ts';
 import { useView } from '../../state/stores.ts';
@@ -43,7 +44,7 @@ export function useFlame(info: SessionInfo, device: DeviceInfo, widthPx: number)
       (answer) => setState({ kind: 'ready', answer, request, question }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        const message = error instanceof Error ? error.message : String(error);
+        const message = errorText(error);
         setState({ kind: 'failed', message });
       },
     );

@@ -1,8 +1,9 @@
 import { Info } from 'lucide-react';
 import { useId } from 'react';
-import { formatCount } from '../../core/base/format.ts';
+import { formatExactBytes } from '../../core/base/format.ts';
+import { settingText } from '../../core/query/summary/setting-text.ts';
 import type { SessionInfo } from '../../core/query/types.ts';
-import type { SettingValue } from '../../core/snapshot/tables.ts';
+import { Fact } from '../app/fact.tsx';
 
 /** The file's name and size; more of it, and the allocator's settings, in a popover. */
 export function FileFacts({ info }: { readonly info: SessionInfo }) {
@@ -26,14 +27,13 @@ export function FileFacts({ info }: { readonly info: SessionInfo }) {
       <div id={id} popover="auto" className="popover">
         <h2 className="popover-title">File</h2>
         <dl className="facts">
-          <Fact term="Size" value={`${formatCount(file.bytes)} bytes`} />
-          <Fact term="Container" value={file.container} />
-          <Fact term="Pickle protocol" value={file.protocol?.toString() ?? 'none'} />
-          <Fact
-            term="Read by"
-            value={file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
-          />
-          {file.partial !== undefined && <Fact term="Partial" value={file.partial} />}
+          <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
+          <Fact term="Container">{file.container}</Fact>
+          <Fact term="Pickle protocol">{file.protocol ?? 'none'}</Fact>
+          <Fact term="Read by">
+            {file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
+          </Fact>
+          {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
         </dl>
         <h2 className="popover-title">Allocator settings</h2>
         <Settings settings={info.settings} />
@@ -48,26 +48,12 @@ function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) 
   return (
     <dl className="facts">
       {entries.map(([name, value]) => (
-        <Fact key={name} term={name} value={settingText(value)} />
+        <Fact key={name} term={name}>
+          {settingText(value)}
+        </Fact>
       ))}
     </dl>
   );
-}
-
-function Fact({ term, value }: { readonly term: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
-}
-
-function settingText(value: SettingValue): string {
-  if (typeof value !== 'object') return value === '' ? '(empty)' : String(value);
-  const entries = Object.entries(value);
-  if (entries.length === 0) return '(none)';
-  return entries.map(([key, number]) => `${key}: ${number}`).join(', ');
 }
 
 /** Decimal, as file managers say it: '19.8 MB'. */

@@ -1,7 +1,9 @@
 /** What the tooltip says; plain text, put together apart from the DOM. */
+
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { HitResult, OomInfo } from '../../core/query/types.ts';
-import { absenceText, frameText } from '../details/stack-text.ts';
+import { frameText } from '../details/stack-text.ts';
 
 export interface TooltipContent {
   readonly title: string;

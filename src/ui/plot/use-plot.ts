@@ -1,4 +1,5 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
@@ -115,7 +116,7 @@ export function useFailureReport({ file }: SessionInfo): (error: unknown) => voi
   return useCallback(
     (error: unknown) => {
       const isKnown = error instanceof LoadError;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       const { failure } = isKnown ? error : new LoadError({ code: 'unexpected', message });
       // Said once, not for every question that was under way.
       if (session.getState().phase === 'ready') session.begin(file.name).failed(failure);

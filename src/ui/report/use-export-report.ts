@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventWindow } from '../../core/query/window/event-window.ts';
@@ -47,7 +48,7 @@ export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportEx
       downloadText(name, 'text/html', page);
       setState({ kind: 'done', name, bytes: new Blob([page]).size });
     } catch (error) {
-      setState({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+      setState({ kind: 'failed', reason: errorText(error) });
     }
   }
   return { state, start };

@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react';
+import { errorText } from '../../core/base/error-text.ts';
 import type { MatchStep } from '../../core/query/search/step-match.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
@@ -37,7 +38,7 @@ export function useSearchSteps(device: DeviceInfo, selected: number): SearchStep
           x: windowShowing(now.x, now.axis, found, device),
         });
       } catch (error) {
-        setFailure(error instanceof Error ? error.message : String(error));
+        setFailure(errorText(error));
       }
     },
     [session, view, device, selected, last],

@@ -1,9 +1,11 @@
 /** Segments in a few words. */
+
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import type { SegmentFacts } from '../../core/timeline/segment-facts.ts';
 import type { SegmentHit } from '../../engine/answers/addresses.ts';
-import { absenceText, frameText } from '../details/stack-text.ts';
+import { frameText } from '../details/stack-text.ts';
 import type { TooltipContent } from '../plot/tooltip-content.ts';
 
 /** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */

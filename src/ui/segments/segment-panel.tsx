@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import { addTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
@@ -7,6 +6,7 @@ import type { SegmentContent, SegmentUse } from '../../core/timeline/address-wor
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Fact } from '../app/fact.tsx';
 import { useAnswer } from '../cursor/use-answer.ts';
 import { StackList } from '../details/stack-list.tsx';
 import { lifeText, segmentKindText } from './segment-content.ts';
@@ -96,15 +96,6 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
           {use === undefined ? 'not reserved' : contentText(use)}
         </Fact>
       </dl>
-    </div>
-  );
-}
-
-function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
     </div>
   );
 }

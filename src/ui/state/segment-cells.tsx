@@ -1,7 +1,8 @@
 import { formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { SegmentRow } from '../../core/query/state/describe-state.ts';
 import type { SegmentBars } from '../../core/query/state/segment-bars.ts';
-import { absenceText, fullPlace } from '../details/stack-text.ts';
+import { fullPlace } from '../details/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
 import { BytesCell } from './segment-columns.tsx';

@@ -1,10 +1,11 @@
 import { Filter } from 'lucide-react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { SegmentRow } from '../../core/query/state/describe-state.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { absenceText, frameText } from '../details/stack-text.ts';
+import { frameText } from '../details/stack-text.ts';
 import { roundingText } from './state-words.ts';
 
 /** All that is known of the segment that the keys are at. */

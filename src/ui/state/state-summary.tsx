@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import type { PinSite, StateOverview } from '../../core/query/state/describe-state.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
-import { absenceText, fullPlace } from '../details/stack-text.ts';
+import { fullPlace } from '../details/stack-text.ts';
 import {
   keptSentences,
   oomSentence,

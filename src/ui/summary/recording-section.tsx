@@ -1,10 +1,11 @@
-import type { ReactNode } from 'react';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { absenceText } from '../../core/query/absence-text.ts';
 import { deviceName } from '../../core/query/summary/summary-text.ts';
 import type { Share, TraceFacts } from '../../core/query/summary/trace-facts.ts';
-import type { DeviceInfo, SessionInfo, StackKind } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
+import { Fact } from '../app/fact.tsx';
 import type { Answer } from '../cursor/use-answer.ts';
 import { absenceExplanation } from '../details/stack-text.ts';
 import { notesOf } from '../header/notes.ts';
@@ -63,7 +64,7 @@ function Facts({ facts, device }: { readonly facts: TraceFacts; readonly device:
         heading="Stacks"
         rows={facts.stackKinds.map((share) => ({
           ...share,
-          label: STACK_LABELS[share.kind],
+          label: share.kind === 'recorded' ? 'with a stack' : absenceText(share.kind),
           about: share.kind === 'recorded' ? '' : absenceExplanation(share.kind),
         }))}
       />
@@ -84,24 +85,8 @@ function Facts({ facts, device }: { readonly facts: TraceFacts; readonly device:
   );
 }
 
-const STACK_LABELS: Readonly<Record<StackKind, string>> = {
-  recorded: 'with a stack',
-  'no-python-stack': 'no Python stack on that thread',
-  'no-context': 'no context recorded',
-  'before-recording': 'allocated before recording',
-};
-
 function named<S extends Share>(shares: readonly S[], label: (share: S) => string) {
   return shares.map((share) => ({ ...share, label: label(share), about: '' }));
-}
-
-function Fact({ term, children }: { readonly term: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }
 
 /** The devices of the file; a click goes to another. */

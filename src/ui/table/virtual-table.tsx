@@ -1,3 +1,4 @@
+import { errorText } from '../../core/base/error-text.ts';
 import './table.css';
 import {
   type KeyboardEvent,
@@ -160,7 +161,7 @@ interface TableFailureProps {
 }
 
 function TableFailure({ failure, onRetry }: TableFailureProps) {
-  const reason = failure instanceof Error ? failure.message : String(failure);
+  const reason = errorText(failure);
   return (
     <div className="table-failure" role="alert">
       <p>These rows could not be read: {reason}</p>

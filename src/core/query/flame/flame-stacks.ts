@@ -1,5 +1,5 @@
 /** A flame graph as what it was put together from: stacks of boxes, each with its own weight. */
-import { assertUnreachable } from '../../base/assert.ts';
+import { absenceText } from '../absence-text.ts';
 import type { Flame } from './flame-study.ts';
 import type { FlameGroup, NoFrame } from './types.ts';
 
@@ -24,16 +24,5 @@ export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> 
 
 /** What a box is called that has no frame. */
 export function noFrameText(reason: NoFrame): string {
-  switch (reason) {
-    case 'before-recording':
-      return 'allocated before recording';
-    case 'no-context':
-      return 'no context recorded';
-    case 'no-python-stack':
-      return 'no Python stack on that thread';
-    case 'none-shown':
-      return 'only frames that are not shown';
-    default:
-      return assertUnreachable(reason);
-  }
+  return reason === 'none-shown' ? 'only frames that are not shown' : absenceText(reason);
 }
