@@ -56,10 +56,9 @@ export class AddressPainter {
 
   constructor(index: AddressIndex) {
     this.#index = index;
-    const { timeline, segments, segmentsMaxEnd, layout } = index;
-    const { allocations, maxEnd } = timeline;
-    this.#blocks = new AddressSweep(allocations, layout.allocationOffset, maxEnd);
-    this.#segments = new AddressSweep(segments, layout.segmentOffset, segmentsMaxEnd);
+    const { timeline, segments, segmentsMaxEnd, blockPlaces, segmentPlaces } = index;
+    this.#blocks = new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd);
+    this.#segments = new AddressSweep(segments, segmentPlaces, segmentsMaxEnd);
   }
 
   /** Starts a frame. An unfinished job of this painter must not be run any more. */
@@ -69,9 +68,6 @@ export class AddressPainter {
       this.#codes = new Uint16Array(width * height);
       this.#kept = new KeptColumns();
     }
-    this.#blocks.reset(scene.classOf, scene.palette.classes.length);
-    // No segment is ever pending.
-    this.#segments.reset(this.#index.segments.isExpandable, 0);
     return new AddressJob(
       this.#index,
       this.#blocks,
@@ -119,13 +115,16 @@ export class AddressJob {
     this.#kept = kept;
     this.#scene = scene;
     this.#codes = codes;
-    this.#rows = new AddressRows(viewport.height, viewport.y0, viewport.y1, palette.classes.length);
+    this.#rows = new AddressRows(index, viewport, palette.classes.length);
     const rows = this.#rows;
-    this.#changeBlock = (offset, bytes, kind, sign) => rows.addBlock(offset, bytes, kind, sign);
-    this.#changeSegment = (offset, bytes, isExpandable, sign) =>
-      rows.addSegment(offset, bytes, isExpandable === 1, sign);
+    this.#changeBlock = (place, kind, sign) => rows.addBlock(place, kind, sign);
+    this.#changeSegment = (place, kind, sign) => rows.addSegment(place, kind, sign);
     this.#states = drawnStates(index.timeline, columnRanges(index.timeline, viewport)).states;
     this.#painted = kept.take(codes, viewport, classOf, this.#states);
+    const span = this.#spanToPaint();
+    blocks.reset(classOf, palette.classes.length, this.#states, span);
+    // No segment is ever pending.
+    segments.reset(index.segments.isExpandable, 0, this.#states, span);
   }
 
   /** As FrameJob.run: until the frame is whole, or `shouldStop` says so, asked every 16 columns. */
@@ -139,9 +138,23 @@ export class AddressJob {
     return this.#finish();
   }
 
+  /** Columns that lie in the trace and are not painted yet; these are next to each other. */
+  #spanToPaint(): ColumnSpan {
+    const { width } = this.#scene.viewport;
+    const isDue = (column: number) => !this.#isPainted(column) && this.#states[column] >= 0;
+    let from = 0;
+    while (from < width && !isDue(from)) from++;
+    let to = width;
+    while (to > from && !isDue(to - 1)) to--;
+    return { from, to };
+  }
+
+  #isPainted(column: number): boolean {
+    return column >= this.#painted.from && column < this.#painted.to;
+  }
+
   #paintColumn(column: number): void {
-    const { from, to } = this.#painted;
-    if (column >= from && column < to) return;
+    if (this.#isPainted(column)) return;
     const { height } = this.#scene.viewport;
     const codes = this.#codes;
     const base = column * height;
@@ -150,9 +163,9 @@ export class AddressJob {
     if (state < 0 || last < 0) codes.fill(BARE_CODE, base, base + height);
     if (state < 0) return;
     if (last >= 0) codes.copyWithin(base, last, last + height);
-    if (last < 0 || state !== this.#blocks.state) {
-      this.#segments.advance(state, this.#changeSegment);
-      this.#blocks.advance(state, this.#changeBlock);
+    if (last < 0 || state !== this.#states[this.#lastColumn]) {
+      this.#segments.advance(column, this.#changeSegment);
+      this.#blocks.advance(column, this.#changeBlock);
       this.#rows.write(codes, base);
     }
     this.#lastColumn = column;

@@ -1,167 +1,218 @@
 /**
- * What came, went and became pending from one state to a later one. Where a block lies does not
- * depend on the others, so a column of the address map is the column before it and these changes.
+ * What came, went and became pending from one column to the next. Where a block lies does not depend
+ * on the others, so a column of the address map is the column before it and these changes.
  *
- * Live rows are kept in chunks of 64, in no order, each with the next event that changes anything in
- * it: until then the chunk is passed over. What came and went in between is never looked at, the
- * max-end pyramid skips it. A row's figures are kept beside it: looked up in tables of millions when
- * it goes, they would not be in the cache any more.
+ * A block that comes is put on the list of the column in which it changes next (its free requested,
+ * or its end), so nobody looks at it before. What came and went between two columns is never looked
+ * at, the max-end pyramid skips it. Changes are told by place (see address-places.ts): a block that
+ * went, with another of its kind in its place since, changed nothing.
+ *
+ *   column     0    1    2    3
+ *   A          ██████████            A goes and B comes in column 2, in the same place and of the
+ *   B                    ██████      same kind: told are A in column 0, and B's end after column 3
  */
 import { lowerBound } from '../base/binary-search.ts';
 import { enlarged } from '../base/enlarged.ts';
 import type { AllocationTable } from '../replay/types.ts';
-import { NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
+import type { Places } from './address-places.ts';
+import { ColumnLookup } from './column-lookup.ts';
 import type { MaxEndPyramid } from './max-end-pyramid.ts';
 
 /** Rows that live from `start` to `end`, in order of start. */
-export type Lives = Pick<
-  AllocationTable,
-  'length' | 'start' | 'freeRequested' | 'end' | 'sizeBytes'
->;
+export type Lives = Pick<AllocationTable, 'length' | 'start' | 'freeRequested' | 'end'>;
 
 /**
- * A range of a kind is there from now on (sign 1) or is gone (-1). What becomes pending goes as what
- * it was and comes as the pending kind. In no particular order.
+ * A block of a kind is in a place from now on (sign 1) or is gone (-1). What changes its kind goes as
+ * what it was and comes as what it is. All that goes is told before what comes. (Small integers
+ * alone: other numbers would be put on the heap to be handed over, 500,000 times a frame.)
  */
-export type Change = (offset: number, bytes: number, kind: number, sign: 1 | -1) => void;
+export type Change = (place: number, kind: number, sign: 1 | -1) => void;
 
-const CHUNK_BITS = 6;
-const CHUNK = 1 << CHUNK_BITS;
-const FIRST_CHUNKS = 64;
+/** No block is in a place. Kinds are below: 252 classes and the pending. */
+const NOBODY = 255;
+const NONE = -1;
+const FIRST_ITEMS = 1024;
 const BIRTHS = 1 << 14;
 
 export class AddressSweep {
   readonly #lives: Lives;
-  readonly #offset: Float64Array;
+  readonly #places: Places;
   readonly #maxEnd: MaxEndPyramid;
   readonly #births = new Int32Array(BIRTHS);
   #kindOf: Uint8Array = new Uint8Array(0);
   #pendingKind = 0;
-  /** Per item: the row, the next event that changes it (its free requested, or its end), and so on. */
-  #rows = new Int32Array(FIRST_CHUNKS * CHUNK);
-  #rowChanges = new Int32Array(FIRST_CHUNKS * CHUNK);
-  #offsets = new Float64Array(FIRST_CHUNKS * CHUNK);
-  #bytes = new Float64Array(FIRST_CHUNKS * CHUNK);
-  #kinds = new Uint8Array(FIRST_CHUNKS * CHUNK);
-  #counts = new Int32Array(FIRST_CHUNKS);
-  #nextChanges = new Int32Array(FIRST_CHUNKS);
-  #chunks = 0;
-  #state: EventIndex = -1;
+  #states: Int32Array = new Int32Array(0);
+  #columns: ColumnLookup | undefined;
+  #toColumn = 0;
   #nextRow = 0;
+  /** Per place: the kind that is there, the kind that was told last, and the item that is there. */
+  readonly #kinds: Uint8Array;
+  readonly #told: Uint8Array;
+  readonly #itemAt: Int32Array;
+  /** Places of which something may have to be told. */
+  #touched = new Int32Array(FIRST_ITEMS);
+  #touchedCount = 0;
+  /** Per item, a block that will change in view: its place, its end, the next of the list it is on. */
+  #itemPlaces = new Int32Array(FIRST_ITEMS);
+  #itemEnds = new Int32Array(FIRST_ITEMS);
+  #nextItems = new Int32Array(FIRST_ITEMS);
+  #items = 0;
+  #freeItem = NONE;
+  /** Per column, the first of the items that change in it. */
+  #heads = new Int32Array(0);
 
-  /** @param offset where each row begins in the packed order */
-  constructor(lives: Lives, offset: Float64Array, maxEnd: MaxEndPyramid) {
+  constructor(lives: Lives, places: Places, maxEnd: MaxEndPyramid) {
     this.#lives = lives;
-    this.#offset = offset;
+    this.#places = places;
     this.#maxEnd = maxEnd;
+    this.#kinds = new Uint8Array(places.count);
+    this.#told = new Uint8Array(places.count);
+    this.#itemAt = new Int32Array(places.count);
   }
 
-  get state(): EventIndex {
-    return this.#state;
-  }
-
-  /** Back to nothing being there. `kindOf` has a kind for each row, pending ones have another. */
-  reset(kindOf: Uint8Array, pendingKind: number): void {
+  /**
+   * Back to nothing being there. `kindOf` has a kind for each row, pending ones have another.
+   * @param states of the columns; from column `from` to `to`, excluded, they never fall
+   */
+  reset(
+    kindOf: Uint8Array,
+    pendingKind: number,
+    states: Int32Array,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): void {
     this.#kindOf = kindOf;
     this.#pendingKind = pendingKind;
-    this.#chunks = 0;
-    this.#state = -1;
+    this.#states = states;
+    this.#columns = from < to ? new ColumnLookup(states, from, to) : undefined;
+    this.#toColumn = to;
     this.#nextRow = 0;
+    this.#kinds.fill(NOBODY);
+    this.#told.fill(NOBODY);
+    this.#items = 0;
+    this.#freeItem = NONE;
+    if (this.#heads.length < to) this.#heads = new Int32Array(to);
+    this.#heads.fill(NONE);
   }
 
-  /** Moves on to `state`, which must not lie before the present one. */
-  advance(state: EventIndex, change: Change): void {
-    this.#state = state;
-    for (let chunk = this.#chunks - 1; chunk >= 0; chunk--) {
-      if (this.#nextChanges[chunk] <= state) this.#review(chunk, state, change);
+  /** Moves on to a column, of those of `reset` and in their order; one of the same state may be left out. */
+  advance(column: number, change: Change): void {
+    const state = this.#states[column];
+    this.#touchedCount = 0;
+    this.#review(column, state);
+    this.#add(state);
+    this.#tell(change);
+  }
+
+  /** Takes what changes in this column off its list. */
+  #review(column: number, state: EventIndex): void {
+    const nextItems = this.#nextItems;
+    let item = this.#heads[column];
+    while (item !== NONE) {
+      const next = nextItems[item];
+      const place = this.#itemPlaces[item];
+      const isLive = this.#itemEnds[item] > state;
+      // In a trace that contradicts itself a later block can have the place already.
+      if (this.#itemAt[place] === item) {
+        this.#kinds[place] = isLive ? this.#pendingKind : NOBODY;
+        this.#touch(place);
+      }
+      if (!isLive || !this.#enlist(item, this.#itemEnds[item])) {
+        nextItems[item] = this.#freeItem;
+        this.#freeItem = item;
+      }
+      item = next;
     }
+  }
+
+  #add(state: EventIndex): void {
     const { start, length } = this.#lives;
     const nextRow = lowerBound(start, state + 1, this.#nextRow, length);
     for (let from = this.#nextRow; from < nextRow; from += BIRTHS) {
       const to = Math.min(nextRow, from + BIRTHS);
-      const count = this.#maxEnd.collect(state, from, to, this.#births);
-      for (let i = 0; i < count; i++) this.#add(this.#births[i], state, change);
+      this.#addBirths(state, this.#maxEnd.collect(state, from, to, this.#births));
     }
     this.#nextRow = nextRow;
   }
 
-  /** Goes through a chunk in which something happened; an empty one gives its place to the last. */
-  #review(chunk: number, state: EventIndex, change: Change): void {
-    const rows = this.#rows;
-    const rowChanges = this.#rowChanges;
-    const offsets = this.#offsets;
-    const bytes = this.#bytes;
+  /** What a frame costs is mostly here: one loop on local variables. */
+  #addBirths(state: EventIndex, count: number): void {
+    const { end, freeRequested } = this.#lives;
+    const { placeOf } = this.#places;
+    const births = this.#births;
+    const kindOf = this.#kindOf;
+    const pendingKind = this.#pendingKind;
     const kinds = this.#kinds;
-    const from = chunk << CHUNK_BITS;
-    const to = from + this.#counts[chunk];
-    let write = from;
-    let next = NEVER;
-    for (let i = from; i < to; i++) {
-      let changes = rowChanges[i];
-      let kind = kinds[i];
-      if (changes <= state) {
-        change(offsets[i], bytes[i], kind, -1);
-        changes = this.#lives.end[rows[i]];
-        if (changes <= state) continue;
-        kind = this.#pendingKind;
-        change(offsets[i], bytes[i], kind, 1);
-      }
-      rows[write] = rows[i];
-      rowChanges[write] = changes;
-      offsets[write] = offsets[i];
-      bytes[write] = bytes[i];
-      kinds[write++] = kind;
-      if (changes < next) next = changes;
+    const told = this.#told;
+    const itemAt = this.#itemAt;
+    for (let i = 0; i < count; i++) {
+      const row = births[i];
+      const place = placeOf[row];
+      const ends = end[row];
+      const freed = freeRequested[row];
+      const isPending = freed <= state;
+      const kind = isPending ? pendingKind : kindOf[row];
+      kinds[place] = kind;
+      if (told[place] !== kind) this.#touch(place);
+      itemAt[place] = this.#newItem(place, ends, isPending || freed > ends ? ends : freed);
     }
-    this.#counts[chunk] = write - from;
-    this.#nextChanges[chunk] = next;
-    if (write === from) this.#drop(chunk);
   }
 
-  #add(row: number, state: EventIndex, change: Change): void {
-    const { end, freeRequested, sizeBytes } = this.#lives;
-    const isPending = freeRequested[row] <= state;
-    const changes = isPending ? end[row] : Math.min(end[row], freeRequested[row]);
-    let chunk = this.#chunks - 1;
-    if (chunk < 0 || this.#counts[chunk] === CHUNK) chunk = this.#newChunk();
-    const at = (chunk << CHUNK_BITS) + this.#counts[chunk]++;
-    this.#rows[at] = row;
-    this.#rowChanges[at] = changes;
-    this.#offsets[at] = this.#offset[row];
-    this.#bytes[at] = sizeBytes[row];
-    this.#kinds[at] = isPending ? this.#pendingKind : this.#kindOf[row];
-    if (changes < this.#nextChanges[chunk]) this.#nextChanges[chunk] = changes;
-    change(this.#offsets[at], this.#bytes[at], this.#kinds[at], 1);
-  }
-
-  #newChunk(): number {
-    if (this.#chunks === this.#counts.length) this.#grow();
-    const chunk = this.#chunks++;
-    this.#counts[chunk] = 0;
-    this.#nextChanges[chunk] = NEVER;
-    return chunk;
-  }
-
-  #drop(chunk: number): void {
-    const last = --this.#chunks;
-    if (chunk === last) return;
-    const from = last << CHUNK_BITS;
-    const to = from + this.#counts[last];
-    for (const column of [this.#rows, this.#rowChanges, this.#offsets, this.#bytes, this.#kinds]) {
-      column.copyWithin(chunk << CHUNK_BITS, from, to);
+  #touch(place: number): void {
+    if (this.#touchedCount === this.#touched.length) {
+      this.#touched = enlarged(this.#touched, Int32Array);
     }
-    this.#counts[chunk] = this.#counts[last];
-    this.#nextChanges[chunk] = this.#nextChanges[last];
+    this.#touched[this.#touchedCount++] = place;
   }
 
-  #grow(): void {
-    this.#rows = enlarged(this.#rows, Int32Array);
-    this.#rowChanges = enlarged(this.#rowChanges, Int32Array);
-    this.#offsets = enlarged(this.#offsets, Float64Array);
-    this.#bytes = enlarged(this.#bytes, Float64Array);
-    this.#kinds = enlarged(this.#kinds, Uint8Array);
-    this.#counts = enlarged(this.#counts, Int32Array);
-    this.#nextChanges = enlarged(this.#nextChanges, Int32Array);
+  /** NONE for a block to which nothing happens in view. */
+  #newItem(place: number, ends: EventIndex, changes: EventIndex): number {
+    const column = this.#columns?.of(changes) ?? this.#toColumn;
+    if (column >= this.#toColumn) return NONE;
+    let item = this.#freeItem;
+    if (item === NONE) {
+      item = this.#items++;
+      if (item === this.#itemPlaces.length) this.#growItems();
+    } else {
+      this.#freeItem = this.#nextItems[item];
+    }
+    this.#itemPlaces[item] = place;
+    this.#itemEnds[item] = ends;
+    this.#nextItems[item] = this.#heads[column];
+    this.#heads[column] = item;
+    return item;
+  }
+
+  /** Puts an item on the list of the column in which the event is first seen; false without one. */
+  #enlist(item: number, event: EventIndex): boolean {
+    const column = this.#columns?.of(event) ?? this.#toColumn;
+    if (column >= this.#toColumn) return false;
+    this.#nextItems[item] = this.#heads[column];
+    this.#heads[column] = item;
+    return true;
+  }
+
+  #tell(change: Change): void {
+    const touched = this.#touched;
+    const kinds = this.#kinds;
+    const told = this.#told;
+    for (let i = 0; i < this.#touchedCount; i++) {
+      const place = touched[i];
+      if (told[place] === kinds[place] || told[place] === NOBODY) continue;
+      change(place, told[place], -1);
+      told[place] = NOBODY;
+    }
+    for (let i = 0; i < this.#touchedCount; i++) {
+      const place = touched[i];
+      if (told[place] === kinds[place]) continue;
+      told[place] = kinds[place];
+      change(place, told[place], 1);
+    }
+  }
+
+  #growItems(): void {
+    this.#itemPlaces = enlarged(this.#itemPlaces, Int32Array);
+    this.#itemEnds = enlarged(this.#itemEnds, Int32Array);
+    this.#nextItems = enlarged(this.#nextItems, Int32Array);
   }
 }
