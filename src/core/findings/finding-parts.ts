@@ -7,19 +7,19 @@ import type { Study } from './study.ts';
 import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
 
 /** Points of a small plot: more cannot be seen. */
-export const MAX_POINTS = 240;
+const MAX_POINTS = 240;
 
 export function evidence(
   study: Study,
-  allocations: readonly AllocationIndex[],
+  allocations: ArrayLike<AllocationIndex>,
   stacks: readonly StackIndex[],
   gaps: readonly AddressGap[] = [],
 ): Evidence {
   const { sizeBytes } = study.input.replay.allocations;
-  const largest =
-    allocations.length <= MAX_EVIDENCE
-      ? allocations
-      : [...allocations].sort((a, b) => sizeBytes[b] - sizeBytes[a]).slice(0, MAX_EVIDENCE);
+  let largest = Array.from(allocations);
+  if (largest.length > MAX_EVIDENCE) {
+    largest = largest.sort((a, b) => sizeBytes[b] - sizeBytes[a]).slice(0, MAX_EVIDENCE);
+  }
   return {
     allocations: largest,
     allocationCount: allocations.length,

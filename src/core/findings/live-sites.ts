@@ -1,6 +1,6 @@
-/** What is alive after an event, by call site. */
+/** Allocations by call site. */
 import type { AllocationIndex } from '../replay/types.ts';
-import type { EventIndex, StackIndex } from '../snapshot/tables.ts';
+import type { StackIndex } from '../snapshot/tables.ts';
 import type { Study } from './study.ts';
 import type { FindingPart } from './types.ts';
 
@@ -8,13 +8,6 @@ export interface SiteSum {
   readonly stack: StackIndex;
   bytes: number;
   count: number;
-}
-
-export function liveAt(study: Study, event: EventIndex): AllocationIndex[] {
-  const { start, end, length } = study.input.replay.allocations;
-  const live: AllocationIndex[] = [];
-  for (let id = 0; id < length && start[id] <= event; id++) if (end[id] > event) live.push(id);
-  return live;
 }
 
 /** By stack, the largest first. */

@@ -1,11 +1,12 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
+
 import { upperBound } from '../base/binary-search.ts';
 import { formatBytes } from '../base/format.ts';
-import type { AllocationIndex } from '../replay/types.ts';
+import { liveAt } from '../replay/live-at.ts';
 import { type EventIndex, type FrameIndex, TraceAction } from '../snapshot/tables.ts';
 import { segmentsAt } from './address-state.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
-import { liveAt, sitePart, sumBySite } from './live-sites.ts';
+import { sitePart, sumBySite } from './live-sites.ts';
 import { judgeOom } from './oom-verdict.ts';
 import { classesAt } from './peak-classes.ts';
 import type { Study } from './study.ts';
@@ -50,7 +51,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
   });
   const where = place(study, events.stack[event]);
-  const live = liveAt(study, event);
+  const live = liveAt(study.input.replay.allocations, event);
   const sites = sumBySite(study, live).slice(0, TOP_SITES);
   const inBackward = study.traits.isBackward(events.stack[event]);
   const who = inBackward
@@ -95,7 +96,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
 }
 
 /** Lines that allocated most of what is alive, whatever the stacks they were reached by. */
-function holdersText(study: Study, live: readonly AllocationIndex[]): string {
+function holdersText(study: Study, live: Int32Array): string {
   const sums = new Map<FrameIndex | undefined, number>();
   for (const { stack, bytes } of sumBySite(study, live)) {
     const frame = study.input.stacks.topUserFrame(stack);

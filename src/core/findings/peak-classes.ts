@@ -3,13 +3,13 @@
  * it is inferred from the stack and the lifetime; each class says its rule, and what no rule fits
  * is called unknown.
  */
+import { liveAt } from '../replay/live-at.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { liveAt } from './live-sites.ts';
 import { BackwardPhases } from './phases.ts';
 import type { Study } from './study.ts';
 
-export const MEMORY_CLASSES = [
+const MEMORY_CLASSES = [
   'parameters',
   'gradients',
   'optimizer-state',
@@ -21,7 +21,7 @@ export const MEMORY_CLASSES = [
 ] as const;
 export type MemoryClass = (typeof MEMORY_CLASSES)[number];
 
-export const CLASS_RULES: Readonly<Record<MemoryClass, { label: string; rule: string }>> = {
+const CLASS_RULES: Readonly<Record<MemoryClass, { label: string; rule: string }>> = {
   parameters: {
     label: 'parameters and buffers',
     rule: 'allocated while a module was built, loaded or moved',
@@ -63,7 +63,7 @@ export function classesAt(study: Study, event: EventIndex): ClassSum[] {
   const { sizeBytes } = study.input.replay.allocations;
   const phases = new BackwardPhases(study);
   const sums = new Map<MemoryClass, ClassSum>();
-  for (const id of liveAt(study, event)) {
+  for (const id of liveAt(study.input.replay.allocations, event)) {
     const name = classOf(study, phases, id);
     const sum = sums.get(name) ?? { name, ...CLASS_RULES[name], bytes: 0, count: 0 };
     sums.set(name, sum);

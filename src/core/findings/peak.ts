@@ -1,9 +1,11 @@
 /** What the highest moment is made of, and what would lower it. */
+
 import { formatBytes } from '../base/format.ts';
+import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
-import { liveAt, sitePart, sumBySite } from './live-sites.ts';
+import { sitePart, sumBySite } from './live-sites.ts';
 import { peakRemedies } from './peak-advice.ts';
 import { classesAt } from './peak-classes.ts';
 import type { Study } from './study.ts';
@@ -33,7 +35,7 @@ export function detectPeak(study: Study): DetectorResult {
   }
   const { event, bytes } = allocatedBytes;
   const classes = classesAt(study, event);
-  const live = liveAt(study, event);
+  const live = liveAt(replay.allocations, event);
   const sites = sumBySite(study, live);
   const last = lastBigPiece(study, live, bytes);
   const stack = replay.allocations.stack[last];
@@ -77,11 +79,7 @@ export function detectPeak(study: Study): DetectorResult {
   };
 }
 
-function lastBigPiece(
-  study: Study,
-  live: readonly AllocationIndex[],
-  peakBytes: number,
-): AllocationIndex {
+function lastBigPiece(study: Study, live: Int32Array, peakBytes: number): AllocationIndex {
   const { sizeBytes } = study.input.replay.allocations;
   for (let i = live.length - 1; i >= 0; i--) {
     if (sizeBytes[live[i]] >= BIG_SHARE * peakBytes) return live[i];

@@ -1,8 +1,9 @@
 /** Bytes that are allocated and that nobody asked for: rounding, remainders that were not split off, small segments. */
+
 import { formatBytes } from '../base/format.ts';
+import { liveAt } from '../replay/live-at.ts';
 import { segmentsAt } from './address-state.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
-import { liveAt } from './live-sites.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, FindingPart } from './types.ts';
 import { percent, placeOf } from './words.ts';
@@ -25,7 +26,7 @@ export function detectWaste(study: Study): DetectorResult {
   const wasting: number[] = [];
   let wasted = 0;
   let unknown = 0;
-  for (const id of liveAt(study, event)) {
+  for (const id of liveAt(replay.allocations, event)) {
     if (Number.isNaN(requestedBytes[id])) {
       unknown += sizeBytes[id];
       continue;

@@ -2,7 +2,7 @@
 import { AddressMap } from '../base/address-map.ts';
 import { BlockState, type DeviceTrace, type Opening, TraceAction } from '../snapshot/tables.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
-import type { SegmentFields } from './segment-book.ts';
+import { segmentFields } from './segment-book.ts';
 import { NEVER } from './types.ts';
 
 export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {
@@ -13,7 +13,9 @@ export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {
   });
   return {
     blocks: found.sort((a, b) => b.end - a.end || a.address - b.address),
-    segments: openingSegments(opening),
+    segments: Array.from({ length: opening.segments.length }, (_, s) =>
+      segmentFields(opening.segments, s),
+    ),
   };
 }
 
@@ -33,18 +35,6 @@ function openingBlocks({ segments, blocks }: Opening): Omit<PreexistingBlock, 'e
     }
   }
   return found;
-}
-
-function openingSegments({ segments }: Opening): SegmentFields[] {
-  return Array.from({ length: segments.length }, (_, s) => ({
-    address: segments.address[s],
-    sizeBytes: segments.totalBytes[s],
-    stream: segments.stream[s],
-    pool: segments.pool[s],
-    isSmall: segments.isSmall[s] === 1,
-    isExpandable: segments.isExpandable[s] === 1,
-    stack: segments.stack[s],
-  }));
 }
 
 /** The first free_completed at each address: a block that is there keeps its address to itself. */

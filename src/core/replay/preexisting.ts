@@ -20,7 +20,7 @@ import {
   SMALL_BYTES,
   SMALL_SEGMENT_BYTES,
 } from './rounding.ts';
-import type { SegmentFields } from './segment-book.ts';
+import { type SegmentFields, segmentFields } from './segment-book.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
 
@@ -212,7 +212,7 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
   }
   for (let s = 0; s < segments.length; s++) {
     if (segments.isExpandable[s] === 0 && live.get(segments.address[s]) === UNKNOWN) {
-      found.push(finalSegment(trace, s));
+      found.push(segmentFields(trace.segments, s));
     }
   }
   return found;
@@ -223,7 +223,7 @@ function findMappings(trace: DeviceTrace): SegmentFields[] {
   const { events, segments } = trace;
   const mapped: SegmentFields[] = [];
   for (let s = 0; s < segments.length; s++) {
-    if (segments.isExpandable[s] === 1) mapped.push(finalSegment(trace, s));
+    if (segments.isExpandable[s] === 1) mapped.push(segmentFields(trace.segments, s));
   }
   for (let t = events.length - 1; t >= 0; t--) {
     const action = events.action[t];
@@ -265,16 +265,4 @@ function takeOut(mapped: SegmentFields[], address: number, sizeBytes: number): v
     if (to > end) rests.push({ ...piece, address: end, sizeBytes: to - end });
     mapped.splice(i, 1, ...rests);
   }
-}
-
-function finalSegment({ segments }: DeviceTrace, s: number): SegmentFields {
-  return {
-    address: segments.address[s],
-    sizeBytes: segments.totalBytes[s],
-    stream: segments.stream[s],
-    pool: segments.pool[s],
-    isSmall: segments.isSmall[s] === 1,
-    isExpandable: segments.isExpandable[s] === 1,
-    stack: segments.stack[s],
-  };
 }

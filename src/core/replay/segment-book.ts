@@ -1,7 +1,7 @@
 /** Segments and mapped pieces over time: who was there when, and which group of free ranges they feed. */
 import { AddressMap } from '../base/address-map.ts';
 import { growableFloat64, growableInt32, growableUint8, growableUint16 } from '../base/growable.ts';
-import type { EventIndex } from '../snapshot/tables.ts';
+import type { EventIndex, SegmentTable } from '../snapshot/tables.ts';
 import { NEVER, type SegmentSpanTable } from './types.ts';
 
 export interface SegmentFields {
@@ -12,6 +12,19 @@ export interface SegmentFields {
   readonly isSmall: boolean;
   readonly isExpandable: boolean;
   readonly stack: number;
+}
+
+/** What the file says of a segment, of its end or of the state that a cut part begins with. */
+export function segmentFields(segments: SegmentTable, s: number): SegmentFields {
+  return {
+    address: segments.address[s],
+    sizeBytes: segments.totalBytes[s],
+    stream: segments.stream[s],
+    pool: segments.pool[s],
+    isSmall: segments.isSmall[s] === 1,
+    isExpandable: segments.isExpandable[s] === 1,
+    stack: segments.stack[s],
+  };
 }
 
 export class SegmentBook {
