@@ -10,7 +10,7 @@ import type { DeviceQueries } from './answers.ts';
 import type { FrameRequest } from './frame-request.ts';
 import type { Asking, CallOptions, Query } from './queries.ts';
 
-export type { HitRequest, MinimapRequest, MinimapResult } from './answers/timeline.ts';
+export type { HitRequest, MinimapResult } from './answers/timeline.ts';
 
 /** Where the bytes come from. The URL must be one that CORS allows. */
 export type OpenSource =

@@ -28,7 +28,7 @@ export function fromWireError(error: WireError): Error {
 }
 
 /** What to tell the user about any error: a LoadError's own failure, or code 'internal' for a bug. */
-export function failureOf(error: unknown): LoadFailure {
+function failureOf(error: unknown): LoadFailure {
   if (error instanceof LoadError) return error.failure;
   return isOutOfMemory(error) ? outOfMemory().failure : internalError(error).failure;
 }

@@ -34,7 +34,7 @@ export interface NaiveSegment extends SegmentPlace {
   readonly frames: readonly object[] | undefined;
 }
 
-export const endOf = (block: NaiveBlock): number => block.address + block.bytes;
+const endOf = (block: NaiveBlock): number => block.address + block.bytes;
 export const segmentBytes = (segment: NaiveSegment): number => sum(segment.blocks, (b) => b.bytes);
 export const isSmallRequest = (bytes: number): boolean => roundUp(bytes) <= MI;
 

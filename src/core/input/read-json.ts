@@ -10,7 +10,7 @@ import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
  * JSON.parse needs the text whole and makes an object of every entry: about ten times the file's
  * bytes in memory. 128 MiB of JSON still fit a browser tab; pickles have no such limit.
  */
-export const MAX_JSON_BYTES = 128 * 2 ** 20;
+const MAX_JSON_BYTES = 128 * 2 ** 20;
 
 /**
  * The snapshot's dictionary as JSON, bare or held by another value.

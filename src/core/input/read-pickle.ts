@@ -13,7 +13,7 @@ import { SNAPSHOT_ADVICE } from './sniff.ts';
  * The general decoder makes an object of every value: about six times the pickle's bytes, read at
  * 20 MB/s. 64 MiB are 400 MB of memory and three seconds, as much as one can ask of a tab.
  */
-export const MAX_GENERAL_BYTES = 64 * 2 ** 20;
+const MAX_GENERAL_BYTES = 64 * 2 ** 20;
 /**
  * Bytes after the pickle that are still read (writers pad with a few NULs, and a gzip's checksum
  * comes last). A bomb of zeros after a small snapshot ends here.

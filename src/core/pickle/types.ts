@@ -36,9 +36,8 @@ export const Tag = {
 } as const;
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-/** A row number has 28 bits, a sink 3: together they fit the memo's int32. */
+/** A row number has 28 bits, a sink 3 (eight sinks at most): together they fit the memo's int32. */
 export const ROWS_PER_SINK = 2 ** 28;
-export const MAX_SINKS = 8;
 
 /** Where a sink reads the values of the dictionary it is given: value k is at `first + 2 * k`. */
 export interface ValueView {

@@ -16,7 +16,7 @@ export type BlockRow = number;
 /** `allocation` of a free block. */
 const FREE = -1;
 /** Group of a live block that lies in no memory we know of. Groups of native segments are >= 0, of expandable memory < -1. */
-export const NO_GROUP = -1;
+const NO_GROUP = -1;
 
 export class BlockList {
   #address = new Float64Array(256);

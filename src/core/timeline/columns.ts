@@ -28,12 +28,7 @@ export function columnRanges(index: TimelineIndex, view: ColumnAxis): ColumnRang
 }
 
 /** State t spans x from t to t + 1. Example: 4 columns over x 0 to 6 cover events 0-1, 1-2, 3-4, 4-5. */
-export function statesByEvent(
-  eventCount: number,
-  x0: number,
-  x1: number,
-  width: number,
-): ColumnRanges {
+function statesByEvent(eventCount: number, x0: number, x1: number, width: number): ColumnRanges {
   const ranges = emptyRanges(width);
   const columnWidth = (x1 - x0) / width;
   for (let column = 0; column < width; column++) {
@@ -50,7 +45,7 @@ export function statesByEvent(
  * A column holds the events at left <= time < right and, unless an event happens at `left` itself,
  * the state that the last event before it left behind. The trace ends 1 us after its last event.
  */
-export function statesByTime(
+function statesByTime(
   times: SampledTimes,
   eventCount: number,
   x0: number,

@@ -17,7 +17,7 @@ import { PENDING_CODE } from './colors.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
 export const CHUNK_BITS = 6;
-export const CHUNK = 1 << CHUNK_BITS;
+const CHUNK = 1 << CHUNK_BITS;
 /** `chunkClass` of a chunk whose allocations differ in class. */
 export const MIXED = -1;
 

@@ -41,7 +41,7 @@ export interface WhatIfCalls {
   readonly isCancelled?: () => boolean;
 }
 
-export const DEFAULT_PARTS = 1000;
+const DEFAULT_PARTS = 1000;
 
 /** Gathers the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
 export function whatIfInput(

@@ -21,7 +21,7 @@ export type Key = keyof typeof KEY_HELP;
 
 export const KEYS = Object.keys(KEY_HELP).filter(isKey);
 
-export function isKey(word: string): word is Key {
+function isKey(word: string): word is Key {
   return Object.hasOwn(KEY_HELP, word);
 }
 

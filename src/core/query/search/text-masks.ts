@@ -31,7 +31,7 @@ export function textTest(
 }
 
 /** Any case: both sides in lower case. */
-export function wordTest(text: string): TextTest {
+function wordTest(text: string): TextTest {
   const word = text.toLowerCase();
   const place = FILE_AND_LINE.exec(word);
   return {
