@@ -8,7 +8,6 @@ import { loadRegexEngine, mayHoldRegex } from '../core/query/search/regex-engine
 import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import { abortError } from './abort.ts';
-import { serveCopies } from './analysis/serve-copies.ts';
 import type { DeviceQueries } from './answers.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { FrameRequest } from './frame-request.ts';
@@ -142,6 +141,7 @@ class Session {
   }
 
   async lend({ port }: { port: MessagePort }): Promise<undefined> {
+    const { serveCopies } = await import('./analysis/serve-copies.ts');
     serveCopies(port, (position) => this.#device(position).context, this.#host.clock);
     return undefined;
   }

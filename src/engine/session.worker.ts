@@ -3,7 +3,6 @@ import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
 import { serveSession } from './serve-session.ts';
 import { createSession } from './session.ts';
-import { urlSource } from './url-source.ts';
 import { warmUp } from './warm-up.ts';
 import { createYield } from './yield-task.ts';
 
@@ -18,9 +17,9 @@ function start(port: MessagePort): void {
     clock,
     sourceOf: async (source, signal) => {
       warming.abort();
-      return source.kind === 'blob'
-        ? blobSource(source.blob, source.name)
-        : urlSource(source.url, { signal });
+      if (source.kind === 'blob') return blobSource(source.blob, source.name);
+      const { urlSource } = await import('./url-source.ts');
+      return urlSource(source.url, { signal });
     },
   });
   serveSession(port, session);

@@ -1,7 +1,6 @@
 import type { FileInfo } from '../snapshot/file-info.ts';
 import type { SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
-import { readCompact } from './read-compact.ts';
 import { readJson } from './read-json.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
@@ -26,6 +25,8 @@ export async function readSnapshot(
     async (kind, open) => {
       if (kind === 'pickle') return readPickle(open, meter, options.allowPartial === true);
       if (kind === 'compact') {
+        // Only reports hold one: fetched when one does.
+        const { readCompact } = await import('./read-compact.ts');
         const { snapshot, origin } = await readCompact(open);
         return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
       }

@@ -7,15 +7,7 @@ import { gunzip } from './gzip.ts';
 import { embeddedFile } from './html.ts';
 import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
 import type { Platform } from './types.ts';
-import {
-  hasCheckpoint,
-  hasOnlyArrays,
-  openEntry,
-  readDirectory,
-  salvageEntry,
-  type ZipEntry,
-  zipWithoutSnapshot,
-} from './zip.ts';
+import type { ZipEntry } from './zip.ts';
 import { unzstd } from './zstd.ts';
 
 /** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
@@ -115,12 +107,14 @@ class Unwrapper<T> {
   }
 
   async #zip(open: OpenBytes, depth: number): Promise<T> {
-    const entries = await readDirectory(open());
+    // Few files need it: fetched when one does.
+    const zip = await import('./zip.ts');
+    const entries = await zip.readDirectory(open());
     if (entries === undefined) {
-      return this.#inner(() => salvageEntry(this.#platform, open), 'zip', depth);
+      return this.#inner(() => zip.salvageEntry(this.#platform, open), 'zip', depth);
     }
-    if (hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
-    if (hasOnlyArrays(entries)) {
+    if (zip.hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
+    if (zip.hasOnlyArrays(entries)) {
       const what = 'an archive of NumPy arrays (.npz)';
       throw foreignError({ code: 'numpy', what, advice: SNAPSHOT_ADVICE }, undefined);
     }
@@ -134,10 +128,11 @@ class Unwrapper<T> {
         if (!isNoSnapshot(error) || entries.length === 1) throw error;
       }
     }
-    throw zipWithoutSnapshot(entries);
+    throw zip.zipWithoutSnapshot(entries);
   }
 
-  #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
+  async #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
+    const { openEntry } = await import('./zip.ts');
     return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
   }
 }

@@ -1,13 +1,22 @@
 import './recipes.css';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { CopyButton } from '../app/copy-button.tsx';
-import { RECIPES } from './recipes.ts';
+import type { Recipe } from './recipes.ts';
 
-/** How to record a snapshot, to copy. */
+/** How to record a snapshot, to copy. Below the fold of the empty page: the texts come after it. */
 export function RecordRecipes() {
+  const [recipes, setRecipes] = useState<readonly Recipe[]>([]);
+  useEffect(() => {
+    // Without them, as offline before the first visit has ended, the page lacks nothing else.
+    import('./recipes.ts').then(({ RECIPES }) => setRecipes(RECIPES)).catch(() => undefined);
+  }, []);
+  return <Recipes recipes={recipes} />;
+}
+
+function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
   const id = useId();
   const [index, setIndex] = useState(0);
-  const recipe = RECIPES[index] ?? RECIPES[0];
+  const recipe = recipes[index] ?? recipes[0];
   if (recipe === undefined) return undefined;
   const { name, code, about, triedWith } = recipe;
   const text = code.trimEnd();
@@ -21,7 +30,7 @@ export function RecordRecipes() {
           value={index}
           onChange={(event) => setIndex(Number(event.target.value))}
         >
-          {RECIPES.map((choice, i) => (
+          {recipes.map((choice, i) => (
             <option key={choice.name} value={i}>
               {choice.name}
             </option>
