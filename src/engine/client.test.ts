@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sessionInfoOf } from '../testing/session-info.ts';
 import { isAbortError } from './abort.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
@@ -28,19 +29,7 @@ class FakeSession {
       this.asked.push(source);
       call?.onProgress?.(PROGRESS);
       call?.onProgress?.({ ...PROGRESS, readBytes: 9 });
-      return {
-        file: {
-          name: 'x',
-          bytes: 9,
-          container: 'pickle',
-          protocol: 4,
-          decoder: 'columnar',
-          partial: undefined,
-        },
-        devices: [],
-        settings: {},
-        warnings: [],
-      };
+      return sessionInfoOf('x');
     },
     frame: async ({ viewport }) => ({
       viewport,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/query/types.ts';
 import type { OpenProgress } from '../engine/protocol.ts';
+import { sessionInfoOf } from '../testing/session-info.ts';
 import {
   createPreferencesStore,
   DEFAULT_PREFERENCES,
@@ -12,48 +12,40 @@ import {
 import { createSessionStore, openInfo } from './session-store.ts';
 import { createViewStore, DEFAULT_VIEW, onDevice } from './view-store.ts';
 
-const info = (name: string): SessionInfo => ({
-  file: {
-    name,
-    bytes: 1,
-    container: 'pickle',
-    protocol: 4,
-    decoder: 'columnar',
-    partial: undefined,
-  },
-  devices: [],
-  settings: {},
-  warnings: [],
-});
 const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
 
 describe('the session store', () => {
   it('keeps the snapshot before in sight until the next has been read', () => {
     const store = createSessionStore();
-    store.begin('a').ready(info('a'));
+    store.begin('a').ready(sessionInfoOf('a'));
     const second = store.begin('b');
     second.progress(progress);
     expect(store.getState()).toEqual({
       phase: 'loading',
       name: 'b',
       progress,
-      previous: info('a'),
+      previous: sessionInfoOf('a'),
     });
-    second.ready(info('b'));
-    expect(store.getState()).toEqual({ phase: 'ready', info: info('b') });
+    second.ready(sessionInfoOf('b'));
+    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('b') });
   });
 
   it('keeps it when the next fails, is dismissed or is cancelled', () => {
     const store = createSessionStore();
-    store.begin('a').ready(info('a'));
+    store.begin('a').ready(sessionInfoOf('a'));
     store.begin('b').failed(failure);
-    expect(store.getState()).toEqual({ phase: 'failed', name: 'b', failure, previous: info('a') });
-    expect(openInfo(store.getState())).toEqual(info('a'));
+    expect(store.getState()).toEqual({
+      phase: 'failed',
+      name: 'b',
+      failure,
+      previous: sessionInfoOf('a'),
+    });
+    expect(openInfo(store.getState())).toEqual(sessionInfoOf('a'));
     store.dismissFailure();
-    expect(store.getState()).toEqual({ phase: 'ready', info: info('a') });
+    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('a') });
     store.begin('c').cancelled();
-    expect(store.getState()).toEqual({ phase: 'ready', info: info('a') });
+    expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('a') });
   });
 
   it('goes back to nothing when nothing was open', () => {
@@ -72,7 +64,7 @@ describe('the session store', () => {
     first.progress(progress);
     first.cancelled();
     first.failed(failure);
-    first.ready(info('a'));
+    first.ready(sessionInfoOf('a'));
     expect(store.getState()).toMatchObject({ phase: 'loading', name: 'b', progress: undefined });
     expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
   });

@@ -1,6 +1,7 @@
 import { Download, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
+import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { downloadText } from '../app/download.ts';
@@ -36,7 +37,7 @@ export function ExportButton({ info, device, listing }: ExportButtonProps) {
     try {
       const wanted = { session, device: device.index, choice, length, signal, onProgress };
       const parts = await idle.during(() => exportEvents(wanted));
-      downloadText(`${info.file.name}.events.csv`, 'text/csv', parts);
+      downloadText(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', parts);
       setState({ phase: 'idle' });
     } catch (error) {
       const reason = errorText(error);

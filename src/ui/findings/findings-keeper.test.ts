@@ -1,25 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../../core/base/load-error.ts';
 import type { Analysis } from '../../core/findings/analyse.ts';
-import type { SessionInfo } from '../../core/query/types.ts';
 import type { FindingsProgress } from '../../engine/analysis/findings-answer.ts';
 import { createIdleCounter } from '../../engine/idle.ts';
 import { createMarks } from '../../engine/marks.ts';
+import { sessionInfoOf } from '../../testing/session-info.ts';
 import { createFindingsKeeper } from './findings-keeper.ts';
 
-const INFO: SessionInfo = {
-  file: {
-    name: 'x',
-    bytes: 9,
-    container: 'pickle',
-    protocol: 4,
-    decoder: 'columnar',
-    partial: undefined,
-  },
-  devices: [],
-  settings: {},
-  warnings: [],
-};
+const INFO = sessionInfoOf('x');
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
 
 /** An analysis that answers when it is told to. */

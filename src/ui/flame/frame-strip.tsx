@@ -1,11 +1,12 @@
 import { Filter, List, Rows3 } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { addTerm } from '../../core/query/search/write-terms.ts';
 import type { DeviceInfo, StackView } from '../../core/query/types.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { useServices } from '../app/services.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
 import { StackList } from '../details/stack-list.tsx';
 import type { FlameFigures } from './box-tooltip.ts';
 import type { FlameSelection } from './flame-selection.ts';
@@ -111,19 +112,16 @@ function SelectedStack({ device, selection }: SelectedStackProps) {
   );
 }
 
+interface StackQuestion {
+  readonly device: number;
+  readonly stack: number;
+}
+
+const askStack = (session: SessionApi, question: StackQuestion) => session.flameStack(question);
+
 /** All frames of a stack; undefined for none, and until they have come. */
 function useStack(device: DeviceInfo, stack: number): StackView | undefined {
-  const { session } = useServices();
-  const [found, setFound] = useState<{ readonly stack: number; readonly view: StackView }>();
-  useEffect(() => {
-    if (stack < 0) return;
-    const controller = new AbortController();
-    session.flameStack({ device: device.index, stack }, { signal: controller.signal }).then(
-      (view) => setFound({ stack, view }),
-      // Called off, or the worker has gone, which the page says in its own place.
-      () => undefined,
-    );
-    return () => controller.abort();
-  }, [session, device.index, stack]);
-  return found?.stack === stack ? found.view : undefined;
+  const question = stack < 0 ? undefined : { device: device.index, stack };
+  const { value, isCurrent } = useAnswer(askStack, question, device);
+  return isCurrent ? value : undefined;
 }

@@ -3,9 +3,11 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { Legend } from '../../core/timeline/legend.ts';
 import type { ColorBy } from '../../core/timeline/types.ts';
 import type { ColoringChoice, LegendRequest } from '../../engine/answers/legend.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { useServices } from '../app/services.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
 import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {
@@ -63,20 +65,12 @@ function requestOf({ colorBy, cursor, axis, x }: ViewState, device: number): Leg
   return { device, colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
 }
 
+const NONE: readonly ColoringChoice[] = [];
+
+const askColorings = (session: SessionApi, question: { readonly device: number }) =>
+  session.colorings(question);
+
 /** Which colourings tell something apart on this device; empty until it is known. */
 export function useColorings(info: SessionInfo, device: DeviceInfo): readonly ColoringChoice[] {
-  const { session } = useServices();
-  const [choices, setChoices] = useState<readonly ColoringChoice[]>([]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other choices
-  useEffect(() => {
-    let isLatest = true;
-    session.colorings({ device: device.index }).then(
-      (found) => isLatest && setChoices(found),
-      () => undefined,
-    );
-    return () => {
-      isLatest = false;
-    };
-  }, [session, info, device.index]);
-  return choices;
+  return useAnswer(askColorings, { device: device.index }, info).value ?? NONE;
 }
