@@ -22,44 +22,97 @@ interface Frame {
 export async function takePicture(kind: PictureKind, title: string): Promise<Blob> {
   const element = document.getElementById(PICTURE_ID);
   if (element === null) throw new Error('There is no view to take a picture of.');
-  const { toCanvas, toSvg } = await import('html-to-image');
   const { backgroundColor, color } = getComputedStyle(document.body);
   const { width, height } = element.getBoundingClientRect();
   const frame: Frame = { title, width, height, background: backgroundColor, color };
-  const options = { skipFonts: true, backgroundColor, pixelRatio: PIXEL_RATIO };
-  if (kind === 'svg') return titledSvg(await toSvg(element, options), frame);
-  return titledPng(await toCanvas(element, options), frame);
+  const svg = titledSvg(await copyOf(element, backgroundColor), frame);
+  return kind === 'svg' ? new Blob([svg], { type: 'image/svg+xml' }) : drawn(svg, frame);
+}
+
+/** Says in a copy how far the original is scrolled: "left,top" in CSS pixels. */
+const SCROLLED = 'data-scrolled';
+
+/** What the axes and the minimap take from style sheets, which a picture has not. */
+const SVG_STYLES = [
+  'display',
+  'fill',
+  'fill-opacity',
+  'font-family',
+  'font-size',
+  'shape-rendering',
+  'stroke',
+  'stroke-opacity',
+];
+
+/** The element as the markup of an SVG. Canvases become images, the library sees to HTML's styles. */
+async function copyOf(element: HTMLElement, backgroundColor: string): Promise<string> {
+  const { toSvg } = await import('html-to-image');
+  const scrolled = [...element.querySelectorAll('*')].filter(
+    ({ scrollLeft, scrollTop }) => scrollLeft !== 0 || scrollTop !== 0,
+  );
+  for (const part of scrolled) part.setAttribute(SCROLLED, `${part.scrollLeft},${part.scrollTop}`);
+  try {
+    const url = await toSvg(element, { skipFonts: true, backgroundColor });
+    const markup = decodeURIComponent(url.slice(url.indexOf(',') + 1));
+    const copy = new DOMParser().parseFromString(markup, 'image/svg+xml');
+    mend(copy, element);
+    return new XMLSerializer().serializeToString(copy.documentElement);
+  } finally {
+    for (const part of scrolled) part.removeAttribute(SCROLLED);
+  }
+}
+
+/** Gives the copy what the library leaves out: styles inside of SVG, and how far lists are scrolled. */
+function mend(copy: Document, element: HTMLElement): void {
+  const parts = copy.querySelectorAll('foreignObject svg *');
+  [...element.querySelectorAll('svg *')].forEach((part, index) => {
+    const style = getComputedStyle(part);
+    const text = SVG_STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`);
+    addStyle(parts[index], text.join(';'));
+  });
+  for (const part of copy.querySelectorAll(`[${SCROLLED}]`)) {
+    const [left = 0, top = 0] = (part.getAttribute(SCROLLED) ?? '').split(',').map(Number);
+    for (const child of part.children) {
+      const isSticky = /position: sticky/.test(child.getAttribute('style') ?? '');
+      if (!isSticky) addStyle(child, `translate:${-left}px ${-top}px`);
+    }
+  }
+  // Else the picture may show bars to scroll it, and be shown before its canvases are decoded.
+  for (const part of copy.querySelectorAll('foreignObject [style*="overflow"]')) {
+    addStyle(part, 'scrollbar-width:none');
+  }
+  for (const image of copy.querySelectorAll('img')) image.setAttribute('decoding', 'sync');
+}
+
+function addStyle(part: Element | undefined, style: string): void {
+  part?.setAttribute('style', `${part.getAttribute('style') ?? ''};${style}`);
 }
 
 /** The view's SVG inside one that has the title above it. */
-function titledSvg(url: string, { title, width, height, background, color }: Frame): Blob {
-  const view = decodeURIComponent(url.slice(url.indexOf(',') + 1));
+function titledSvg(view: string, { title, width, height, background, color }: Frame): string {
   const nested = view.replace('<svg ', `<svg y="${TITLE_HEIGHT}" `);
   const words = escaped(title);
   const whole = height + TITLE_HEIGHT;
-  const svg =
+  return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" ` +
     `viewBox="0 0 ${width} ${whole}" role="img"><title>${words}</title>` +
     `<rect width="100%" height="100%" fill="${background}"/>` +
     `<text x="12" y="21" style="font:${TITLE_FONT}" fill="${color}">${words}</text>` +
-    `${nested}</svg>`;
-  return new Blob([svg], { type: 'image/svg+xml' });
+    `${nested}</svg>`
+  );
 }
 
-function titledPng(view: HTMLCanvasElement, frame: Frame): Promise<Blob> {
+async function drawn(svg: string, { width, height }: Frame): Promise<Blob> {
+  const image = new Image();
+  // Not an address of a blob: a canvas that drew HTML from one cannot be read.
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
   const canvas = document.createElement('canvas');
-  const titleHeight = TITLE_HEIGHT * PIXEL_RATIO;
-  canvas.width = view.width;
-  canvas.height = view.height + titleHeight;
+  canvas.width = Math.round(width * PIXEL_RATIO);
+  canvas.height = Math.round((height + TITLE_HEIGHT) * PIXEL_RATIO);
   const context = canvas.getContext('2d');
-  if (context === null) return Promise.reject(new Error('The browser draws no pictures.'));
-  context.fillStyle = frame.background;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(view, 0, titleHeight);
-  context.scale(PIXEL_RATIO, PIXEL_RATIO);
-  context.fillStyle = frame.color;
-  context.font = TITLE_FONT;
-  context.fillText(frame.title, 12, 21);
+  if (context === null) throw new Error('The browser draws no pictures.');
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob === null) reject(new Error('The picture is larger than the browser can write.'));
