@@ -1,5 +1,5 @@
 import './side-panel.css';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import type { Selection } from '../details/use-selection.ts';
@@ -12,7 +12,10 @@ interface SidePanelProps extends ViewProps {
   readonly selection: Selection;
 }
 
-type Tab = 'findings' | 'details';
+const TABS = ['findings', 'details'] as const;
+type Tab = (typeof TABS)[number];
+
+const tabId = (name: Tab): string => `side-tab-${name}`;
 
 /** Beside every view: what was found, and what is selected. */
 export function SidePanel({ selection, ...view }: SidePanelProps) {
@@ -24,7 +27,12 @@ export function SidePanel({ selection, ...view }: SidePanelProps) {
   const grave = findings.filter(({ severity }) => severity !== 'low').length;
   return (
     <div className="side-panel">
-      <div className="side-tabs" role="tablist" aria-label="Side panel">
+      <div
+        className="side-tabs"
+        role="tablist"
+        aria-label="Side panel"
+        onKeyDown={(event) => goByArrow(event, tab, setTab)}
+      >
         <TabButton name="findings" current={tab} onChoose={setTab}>
           Findings
           {grave > 0 && <span className="side-count">{grave}</span>}
@@ -33,12 +41,25 @@ export function SidePanel({ selection, ...view }: SidePanelProps) {
           Details
         </TabButton>
       </div>
-      <div className="side-content" role="tabpanel" aria-labelledby={`side-tab-${tab}`}>
+      <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
         {tab === 'findings' && <FindingsPanel {...view} />}
         {tab === 'details' && <DetailsPanel device={view.device} selection={selection} />}
       </div>
     </div>
   );
+}
+
+/** One stop of the tab order for all tabs: between them go the arrows, and round. */
+function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step === undefined) return;
+  const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
+  if (next === undefined) return;
+  // The arrows of a view mean something else.
+  event.stopPropagation();
+  event.preventDefault();
+  setTab(next);
+  document.getElementById(tabId(next))?.focus();
 }
 
 /** What is selected last is what one wants to read. */
@@ -67,9 +88,10 @@ function TabButton({ name, current, onChoose, children }: TabButtonProps) {
     <button
       type="button"
       role="tab"
-      id={`side-tab-${name}`}
+      id={tabId(name)}
       className="side-tab"
       aria-selected={name === current}
+      tabIndex={name === current ? 0 : -1}
       onClick={() => onChoose(name)}
     >
       {children}

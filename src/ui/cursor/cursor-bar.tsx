@@ -55,7 +55,7 @@ export function CursorBar({ info, device }: ViewProps) {
           onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
         >
           <Flag size={13} aria-hidden />
-          Set mark
+          <span className="words">Set mark</span>
         </button>
       </section>
       {isMeasured && <MarkDifference mark={marked.value} cursor={at.value} />}
@@ -90,11 +90,11 @@ function Place({ device, cursor, at }: PlaceProps) {
     <>
       <span className="cursor-place" aria-live="polite">
         <strong>Event {formatCount(event)}</strong>
-        <span className="dim">of {formatCount(device.events)}</span>
+        <span className="dim cursor-aside">of {formatCount(device.events)}</span>
         <span className="cursor-action" data-action={action}>
           {action}
         </span>
-        {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
+        {!Number.isNaN(timeUs) && <span className="cursor-aside">{formatDurationUs(timeUs)}</span>}
         {cursor === undefined && <span className="dim">the end</span>}
         {isBeyond && (
           <span className="cursor-beyond" role="status">

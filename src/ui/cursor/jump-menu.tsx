@@ -11,9 +11,9 @@ export function JumpMenu({ device }: { readonly device: DeviceInfo }) {
   const more = device.ooms.length - LISTED_OOMS;
   return (
     <>
-      <button type="button" className="button jump-button" popoverTarget={id}>
+      <button type="button" className="button jump-button" title="Jump to" popoverTarget={id}>
         <Milestone size={14} aria-hidden />
-        Jump to
+        <span className="words">Jump to</span>
       </button>
       <section
         id={id}

@@ -84,12 +84,14 @@ function RecordingStat({ info, device }: SummaryStripProps) {
 function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak }) {
   const { view } = useStores();
   const isBefore = peak.event < 0;
+  const note = isBefore ? 'before the trace' : `event ${formatCount(peak.event)}`;
   return (
     <Stat
       label={label}
       value={formatBytes(peak.bytes)}
-      note={isBefore ? 'before the trace' : `event ${formatCount(peak.event)}`}
-      title={formatExactBytes(peak.bytes)}
+      note={note}
+      isNoteMinor
+      title={`${formatExactBytes(peak.bytes)}, ${note}`}
       {...(!isBefore && { onClick: () => view.commit({ cursor: peak.event }) })}
     />
   );
