@@ -6,6 +6,7 @@
  *   bits 11-12 how much of the pixel is not reserved, in quarters rounded down
  *   bit 13     darker: the top row of a block, or of a segment
  */
+import type { MarkColors } from './address-bands.ts';
 import { mix } from './colors.ts';
 import type { Palette } from './types.ts';
 
@@ -35,6 +36,8 @@ export interface AddressPalette extends Palette {
   readonly gap: number;
   /** Between segments. */
   readonly separator: number;
+  /** Around what a finding speaks of. */
+  readonly marks?: MarkColors;
 }
 
 /**

@@ -6,7 +6,7 @@
  * Jobs can stop between columns, as those of frame-job.ts do.
  */
 import { assert } from '../base/assert.ts';
-import type { EventIndex } from '../snapshot/tables.ts';
+import { type AddressBand, drawBands } from './address-bands.ts';
 import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
 import type { AddressIndex } from './address-index.ts';
 import { writeAddressPixels } from './address-pixels.ts';
@@ -15,16 +15,7 @@ import { AddressSweep, type Change } from './address-sweep.ts';
 import { drawnStates } from './column-extremes.ts';
 import { columnRanges } from './columns.ts';
 import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
-import { SelectionBand } from './selection-band.ts';
 import type { Viewport } from './types.ts';
-
-/** A rectangle to outline: offsets in the packed order, states from `from` to `to`, excluded. */
-export interface AddressBand {
-  readonly offset: number;
-  readonly bytes: number;
-  readonly from: EventIndex;
-  readonly to: EventIndex;
-}
 
 export interface AddressScene {
   /** y in bytes of the packed order. */
@@ -176,24 +167,7 @@ export class AddressJob {
     const pixels = new Uint32Array(viewport.width * viewport.height);
     this.#kept.keep(viewport, classOf, this.#states);
     writeAddressPixels(this.#codes, viewport, addressColorTable(palette), pixels);
-    for (const band of bands) drawBand(band, this.#states, viewport, palette, pixels);
+    drawBands(bands, this.#states, viewport, palette, pixels);
     return { viewport, pixels, states: this.#states };
   }
-}
-
-function drawBand(
-  band: AddressBand,
-  states: Int32Array,
-  viewport: Viewport,
-  palette: AddressPalette,
-  pixels: Uint32Array,
-): void {
-  const outline = new SelectionBand(viewport);
-  for (let column = 0; column < viewport.width; column++) {
-    const state = states[column];
-    if (state >= band.from && state < band.to && state >= 0) {
-      outline.set(column, band.offset, band.bytes);
-    }
-  }
-  outline.draw(pixels, palette);
 }

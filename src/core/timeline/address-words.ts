@@ -4,9 +4,9 @@ import { describeHit } from '../query/hit.ts';
 import type { HitResult } from '../query/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
+import type { AddressBand, MarkStyle } from './address-bands.ts';
 import { addressHits } from './address-hits.ts';
 import type { AddressIndex } from './address-index.ts';
-import type { AddressBand } from './address-job.ts';
 import type { ByteRange } from './address-ranges.ts';
 import { type SegmentFacts, segmentFacts } from './segment-facts.ts';
 import type { SegmentLife } from './segment-lives.ts';
@@ -97,9 +97,14 @@ export function segmentUse(
 }
 
 /** An allocation's rectangle in the address map; none for -1. */
-export function allocationBands(index: AddressIndex, id: AllocationIndex): readonly AddressBand[] {
+export function allocationBands(
+  index: AddressIndex,
+  id: AllocationIndex,
+  style?: MarkStyle,
+): readonly AddressBand[] {
   if (id < 0) return [];
   const { start, end, sizeBytes } = index.timeline.allocations;
   const offset = index.layout.allocationOffset[id];
-  return [{ offset, bytes: sizeBytes[id], from: start[id], to: end[id] }];
+  const band = { offset, bytes: sizeBytes[id], from: start[id], to: end[id] };
+  return [style === undefined ? band : { ...band, style }];
 }

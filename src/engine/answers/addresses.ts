@@ -1,6 +1,7 @@
 /** The address map and the segments over time: pictures of both, and what lies under a pixel. */
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { AddressBand } from '../../core/timeline/address-bands.ts';
 import type { AddressPalette } from '../../core/timeline/address-colors.ts';
 import {
   type FreeColumns,
@@ -8,7 +9,8 @@ import {
   type FreeMemory,
   FreeSweep,
 } from '../../core/timeline/address-free.ts';
-import type { AddressBand, AddressFrame } from '../../core/timeline/address-job.ts';
+import { type FreeRange, gapBands } from '../../core/timeline/address-gaps.ts';
+import type { AddressFrame } from '../../core/timeline/address-job.ts';
 import type { ByteRange } from '../../core/timeline/address-ranges.ts';
 import { type AddressSlots, addressSlots } from '../../core/timeline/address-slots.ts';
 import {
@@ -77,6 +79,11 @@ export interface PlaceRequest extends DeviceRequest {
   readonly bytesTo: number;
 }
 
+export interface GapRequest extends DeviceRequest {
+  readonly state: EventIndex;
+  readonly gaps: readonly FreeRange[];
+}
+
 /** Under a pixel of the segments over time. */
 export interface SegmentHit {
   /** Segments that overlap the pixel, and their bytes. */
@@ -99,6 +106,8 @@ export interface AddressQueries {
   >;
   /** All that is free in reserved memory at one state. */
   readonly freeMemory: Query<DeviceRequest & { readonly state: EventIndex }, FreeMemory>;
+  /** Free ranges of a state that must not overlap, each for as long as all of it was free. */
+  readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
   /** Newest wins. Whatever y shows, it speaks of all addresses. */
   readonly freeColumns: Query<DeviceRequest & { readonly columns: ColumnAxis }, FreeColumns>;
   /** Newest wins. The line 'reservedBytes' is the top of the stack. */
@@ -122,8 +131,8 @@ export const addressAnswers: Answers<AddressQueries> = {
     const { classOf, palette } = colorsOf(device, request);
     const index = device.once(addressIndexOf);
     const { allocations, bands: others } = request.highlight;
-    const marked = [...allocations, request.selected].flatMap((id) => allocationBands(index, id));
-    const bands = [...others, ...marked];
+    const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
+    const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
     const create = () => painter.begin({ viewport, classOf, palette, bands });
     const frame = await queue.request(create, signal);
     return transferring(frame, [frame.pixels, frame.states]);
@@ -137,6 +146,8 @@ export const addressAnswers: Answers<AddressQueries> = {
   newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
 
   freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
+
+  gapBands: (device, { state, gaps }) => gapBands(device.once(addressIndexOf), state, gaps),
 
   async freeColumns(device, { columns }, { signal }) {
     const index = device.once(addressIndexOf);

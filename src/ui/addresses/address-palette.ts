@@ -1,7 +1,9 @@
 /** The colours of the address map that the timeline has no use for. */
+import type { MarkStyle } from '../../core/timeline/address-bands.ts';
 import type { ColorBy } from '../../core/timeline/types.ts';
 import type { DimmablePalette } from '../../engine/answers/addresses.ts';
 import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
+import { plotStyle } from '../theme/plot-style.ts';
 
 interface AddressColors {
   /** Reserved and free: stands out from every block and from the background, and is calm in areas. */
@@ -17,6 +19,12 @@ const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
 };
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
+
+/** Of a finding's blocks and gaps: the colours that its band has over the plot. */
+export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>> {
+  const { danger, lines } = plotStyle(theme);
+  return { block: danger, gap: lines.inactiveSplitBytes };
+}
 
 const palettes = new Map<string, DimmablePalette>();
 
@@ -36,6 +44,7 @@ export function addressPaletteFor(
       dim: toAbgr(onlyMatches ? faint : dim),
       // Segments stand apart as tiles do, by what is behind them.
       separator: toAbgr(plotColors(theme).background),
+      marks: { block: toAbgr(markColors(theme).block), gap: toAbgr(markColors(theme).gap) },
     };
     palettes.set(key, palette);
   }

@@ -15,7 +15,7 @@ export interface AddressSourceOptions {
   readonly session: AddressSession;
   readonly slots: AddressSlots;
   /** Outlined besides the pinned allocation; keep it the same object while it is. */
-  readonly highlight?: AddressHighlight;
+  readonly highlight?: AddressHighlight | undefined;
   readonly onPinned: (place: PlotPlace | undefined) => void;
 }
 

@@ -13,6 +13,7 @@ import { NothingReserved } from '../state/nothing-reserved.tsx';
 import { addressSource } from './address-source.ts';
 import { AddressToolbar } from './address-toolbar.tsx';
 import { FreeStrip } from './free-strip.ts';
+import { useEvidence } from './use-evidence.ts';
 
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
 never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the addresses, F shows all,
@@ -48,9 +49,10 @@ function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
   const onError = useFailureReport(info);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [place, setPlace] = useState<PlotPlace>();
+  const highlight = useEvidence(info, device);
   const source = useMemo(
-    () => addressSource({ device, session, slots, onPinned: setPlace }),
-    [device, session, slots],
+    () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
+    [device, session, slots, highlight],
   );
   const strip = (host: StripHost) =>
     canvas.current === null
@@ -65,6 +67,7 @@ function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
         slots={slots}
         readout={plot.refs.readout}
         place={place}
+        highlight={highlight}
         onFit={() => plot.navigation()?.fit()}
       />
       <PlotArea
