@@ -1,19 +1,113 @@
 import AxeBuilder from '@axe-core/playwright';
-import { expect, test } from '@playwright/test';
-import { openCapture } from './viewer.ts';
+import { expect, type Page, test } from '@playwright/test';
+import { idle, openCapture } from './viewer.ts';
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing serious, ${colorScheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme });
-    await page.goto('/');
-    await expectNothingSerious(page);
-    await openCapture(page, 'train_annotated.pickle.gz');
-    await expectNothingSerious(page);
-  });
-}
+const tabsOf = (page: Page) => page.getByTestId('view-tabs').getByRole('button');
+const sideTab = (page: Page, name: RegExp) =>
+  page.getByRole('tablist', { name: 'Side panel' }).getByRole('tab', { name });
 
-async function expectNothingSerious(page: Parameters<typeof openCapture>[0]): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/** @param within  a selector: only what is in it, where the rest was looked at before */
+async function expectNothingSerious(page: Page, within = 'html'): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).include(within).analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   expect(serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
 }
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme });
+
+    test('axe finds nothing serious on the page and in its dialogs', async ({ page }) => {
+      await page.goto('/');
+      await expectNothingSerious(page);
+      await openCapture(page, 'train_annotated.pickle.gz');
+      await expectNothingSerious(page);
+      await page.keyboard.press('?');
+      await expect(page.getByRole('dialog', { name: 'Help' })).toBeVisible();
+      await idle(page);
+      await expectNothingSerious(page, 'dialog[open]');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await expectNothingSerious(page, 'dialog[open]');
+      await page.keyboard.press('Escape');
+      await sideTab(page, /Details/).click();
+      await expectNothingSerious(page, '.side-panel');
+    });
+
+    test('axe finds nothing serious in any view', async ({ page }) => {
+      // Contrast takes axe a while for each cell: few rows will do.
+      await page.setViewportSize({ width: 1024, height: 560 });
+      await openCapture(page, 'oom_fragmented.pickle.gz');
+      for (const tab of await tabsOf(page).all()) {
+        await tab.click();
+        await idle(page);
+        await expectNothingSerious(page, '#view-picture');
+      }
+    });
+  });
+}
+
+test('digits show the views; /, ? and Escape do what they say', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  const tabs = await tabsOf(page).all();
+  expect(tabs).toHaveLength(9);
+  for (const [index, tab] of tabs.entries()) {
+    await page.keyboard.press(String(index + 1));
+    await expect(tab).toHaveAttribute('aria-current', 'page');
+    await idle(page);
+  }
+  await page.keyboard.press('/');
+  await expect(page.getByTestId('search')).toBeFocused();
+  await page.keyboard.type('1?');
+  await expect(page.getByTestId('search')).toHaveValue('1?');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('search')).not.toBeFocused();
+  const help = page.getByRole('dialog', { name: 'Help' });
+  await page.keyboard.press('?');
+  await expect(help).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(help).toBeHidden();
+});
+
+test('arrows go between the side panel’s tabs, which are one stop', async ({ page }) => {
+  await openCapture(page, 'train_annotated.pickle.gz');
+  const [findings, details] = [sideTab(page, /Findings/), sideTab(page, /Details/)];
+  await findings.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(details).toBeFocused();
+  await expect(details).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByTestId('details')).toBeVisible();
+  await page.keyboard.press('ArrowRight');
+  await expect(findings).toBeFocused();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Tab');
+  await expect(findings).not.toBeFocused();
+});
+
+test('Tab reaches every control, and what has the focus is seen to have it', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const passed: { name: string; isSeen: boolean }[] = [];
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab');
+    passed.push(
+      await page.evaluate(() => {
+        const element = document.activeElement ?? document.body;
+        // The search field draws its ring around what it stands in.
+        const ringed = [element, element.parentElement ?? element].map((one) => {
+          const { outlineStyle, boxShadow } = getComputedStyle(one);
+          return outlineStyle !== 'none' || boxShadow !== 'none';
+        });
+        const name = element.getAttribute('aria-label') ?? element.textContent ?? '';
+        return { name: name.trim(), isSeen: ringed.includes(true) || element === document.body };
+      }),
+    );
+  }
+  expect(passed.filter(({ isSeen }) => !isSeen)).toEqual([]);
+  const names = passed.map(({ name }) => name).join('\n');
+  for (const name of ['Open…', 'Timeline', 'What if', 'Export', 'Search', 'Set mark', 'Fit']) {
+    expect(names).toContain(name);
+  }
+  expect(names).toMatch(/^Findings/m);
+  expect(names).toMatch(/Memory over time/);
+});
