@@ -19,6 +19,7 @@ export interface SegmentState {
   readonly gaps: readonly AddressGap[];
 }
 
+/** Segments after `event`, with their live blocks and the gaps between them; all by address. */
 export function segmentsAt(study: Study, event: EventIndex): SegmentState[] {
   const { allocations: table, segmentSpans } = study.input.replay;
   const live = liveAt(table, event).sort((a, b) => table.address[a] - table.address[b]);

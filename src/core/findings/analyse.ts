@@ -76,6 +76,7 @@ export function detect(detector: DetectorId, study: Study): DetectorResult {
   return DETECTORS[detector](study);
 }
 
+/** For sorting: the gravest first, of equally grave ones the one of most bytes. */
 export function bySeverity(a: Finding, b: Finding): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
 }

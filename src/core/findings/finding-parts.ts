@@ -9,6 +9,10 @@ import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from '.
 /** Points of a small plot: more cannot be seen. */
 const MAX_POINTS = 240;
 
+/**
+ * Rows that the page can select. Of more than MAX_EVIDENCE allocations the largest are listed, and
+ * `allocationCount` says how many there are; stacks are listed once each.
+ */
 export function evidence(
   study: Study,
   allocations: ArrayLike<AllocationIndex>,

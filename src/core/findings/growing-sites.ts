@@ -61,6 +61,7 @@ export interface BurstSite {
   readonly live: Int32Array;
 }
 
+/** Verdicts over all sites by one way of counting steps; of a recording of few steps with suspects. */
 export function judgeSites(study: Study, rhythm: Rhythm): SiteVerdicts {
   const steps = stepCount(rhythm);
   const leaks: GrowingSite[] = [];

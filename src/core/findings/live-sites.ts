@@ -26,6 +26,7 @@ export function sumBySite(study: Study, ids: Iterable<AllocationIndex>): SiteSum
   return [...sums.values()].sort((a, b) => b.bytes - a.bytes);
 }
 
+/** A site as a part of a finding, under the user's own line; `note` says why it is listed. */
 export function sitePart(
   study: Study,
   { stack, bytes, count }: SiteSum,

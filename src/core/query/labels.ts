@@ -11,6 +11,7 @@ import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
 
 const LABEL = /^b([0-9a-f]{1,16})_(\d{1,9})$/;
 
+/** 'b7f064c000000_2': the address in hex, and how many allocations were at it before. */
 export function allocationLabel(
   table: AllocationTable,
   addresses: AddressSpace,

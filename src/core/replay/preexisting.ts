@@ -42,6 +42,7 @@ export interface Preexisting {
   readonly segments: readonly SegmentFields[];
 }
 
+/** Blocks that were live and segments that were reserved before event 0, as far as the trace shows them. */
 export function findPreexisting(
   trace: DeviceTrace,
   kind: TraceKind,

@@ -24,6 +24,7 @@ export interface BlockRules {
   readonly maxSplitBytes: number;
 }
 
+/** From a snapshot's `allocator_settings`; what they do not say is at PyTorch's default. */
 export function blockRules(settings: Readonly<Record<string, SettingValue>>): BlockRules {
   const divisions = settings.roundup_power2_divisions;
   const maxSplit = settings.max_split_size;

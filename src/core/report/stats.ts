@@ -63,6 +63,7 @@ export interface ReportWarning {
   readonly message: string;
 }
 
+/** `vramscope stats --json`: a contract, see docs/adr/0005-unknown-in-reports.md. `contexts`: one a device. */
 export function buildStats(
   file: FileInfo,
   snapshot: Snapshot,

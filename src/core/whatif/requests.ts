@@ -36,6 +36,7 @@ export interface Requests {
   readonly delayedFrees: number;
 }
 
+/** @param reserved memory that the recording had reserved, by which a retry is told from a call of empty_cache() */
 export function collectRequests(
   trace: DeviceTrace,
   replay: RecordedColumns,

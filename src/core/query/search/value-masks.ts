@@ -8,6 +8,7 @@ import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
 import type { Comparison, PoolWord, StateWord } from './types.ts';
 
+/** A byte an allocation, 1 where it is hit: what every condition of a search is answered by. */
 export function maskOf(length: number, isHit: (id: AllocationIndex) => boolean): Uint8Array {
   const mask = new Uint8Array(length);
   for (let id = 0; id < length; id++) if (isHit(id)) mask[id] = 1;
@@ -46,6 +47,7 @@ export function ageMask(
   });
 }
 
+/** In the state after `at`. One that is yet to come is in none of the three. */
 export function stateMask({ replay }: DeviceContext, state: StateWord, at: EventIndex): Uint8Array {
   const { length, start, freeRequested, end } = replay.allocations;
   switch (state) {

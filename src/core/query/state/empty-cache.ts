@@ -44,6 +44,7 @@ export interface Pin {
   readonly bytes: number;
 }
 
+/** What a call in this state would do, in bytes. `pools` are those of the trace: which are private. */
 export function cacheReleaseAt(state: AllocatorState, pools: readonly Pool[]): CacheRelease {
   const { segments } = state;
   const sums = {

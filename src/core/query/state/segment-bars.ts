@@ -28,6 +28,10 @@ export interface BarLook {
   readonly classOf: Uint8Array;
 }
 
+/**
+ * @param rows segments to draw, in the order wanted
+ * @param width pixels of each bar
+ */
 export function segmentBars(
   state: AllocatorState,
   rows: Int32Array,
