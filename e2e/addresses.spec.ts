@@ -77,3 +77,49 @@ test('says what is missing without a trace', async ({ page }) => {
   await tab(page, 'Addresses').click();
   await expect(page.getByText('No history was recorded on this device')).toBeVisible();
 });
+
+/** Pixels of the map itself, below what is drawn over it, that have a colour. */
+async function countOf(page: Page, [red, green, blue]: readonly [number, number, number]) {
+  const canvas = page
+    .getByRole('application', { name: 'Memory by address over time' })
+    .locator('canvas')
+    .first();
+  return canvas.evaluate(
+    (element: HTMLCanvasElement, color) => {
+      const { width, height } = element;
+      const data = element.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+      let hits = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (color.every((value, c) => data[i + c] === value)) hits++;
+      }
+      return hits;
+    },
+    [red, green, blue],
+  );
+}
+
+test.describe('a finding', () => {
+  test.use({ colorScheme: 'light' });
+
+  test('has its blocks and gaps outlined, until it is left', async ({ page }) => {
+    await openCapture(page, 'oom_fragmented.pickle.gz');
+    const findings = page.getByTestId('findings');
+    await findings.getByRole('button', { name: /was reserved for tensors/ }).click();
+    const evidence = findings.getByRole('region', { name: 'Show the evidence' });
+    await evidence.getByRole('button', { name: 'Addresses' }).click();
+    const addresses = page.getByRole('region', { name: 'Addresses' });
+    await expect(addresses).toContainText('blocks of the finding');
+    await expect(addresses).toContainText('its gaps');
+    const [block, gap] = [
+      [0xb9, 0x1c, 0x35],
+      [0x8b, 0x24, 0xc4],
+    ] as const;
+    await expect.poll(() => countOf(page, block)).toBeGreaterThan(1000);
+    expect(await countOf(page, gap)).toBeGreaterThan(1000);
+    expect(new URL(page.url()).hash).toMatch(/[#&]x=\d/);
+
+    await findings.getByRole('button', { name: /was reserved for tensors/ }).click();
+    await expect(addresses).not.toContainText('its gaps');
+    await expect.poll(() => countOf(page, gap)).toBe(0);
+  });
+});

@@ -23,6 +23,8 @@ export interface AddressScene {
   /** Class of each allocation, below palette.classes.length. */
   readonly classOf: Uint8Array;
   readonly palette: AddressPalette;
+  /** Allocations of this class are dimmed, also when their free is requested. */
+  readonly dimmedClass?: number | undefined;
   /** Drawn highlighted, over each other. */
   readonly bands: readonly AddressBand[];
 }
@@ -100,7 +102,7 @@ export class AddressJob {
     scene: AddressScene,
     codes: Uint16Array,
   ) {
-    const { viewport, classOf, palette } = scene;
+    const { viewport, classOf, palette, dimmedClass } = scene;
     this.#blocks = blocks;
     this.#segments = segments;
     this.#kept = kept;
@@ -113,9 +115,10 @@ export class AddressJob {
     this.#states = drawnStates(index.timeline, columnRanges(index.timeline, viewport)).states;
     this.#painted = kept.take(codes, viewport, classOf, this.#states);
     const span = this.#spanToPaint();
-    blocks.reset(classOf, palette.classes.length, this.#states, span);
+    const kinds = { kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass };
+    blocks.reset(kinds, this.#states, span);
     // No segment is ever pending.
-    segments.reset(index.segments.isExpandable, 0, this.#states, span);
+    segments.reset({ kindOf: index.segments.isExpandable, pending: 0 }, this.#states, span);
   }
 
   /** As FrameJob.run: until the frame is whole, or `shouldStop` says so, asked every 16 columns. */

@@ -29,6 +29,15 @@ export type Lives = Pick<AllocationTable, 'length' | 'start' | 'freeRequested' |
  */
 export type Change = (place: number, kind: number, sign: 1 | -1) => void;
 
+export interface SweptKinds {
+  /** Of each row. */
+  readonly kindOf: Uint8Array;
+  /** Rows are of this kind from the time on that their free is requested. */
+  readonly pending: number;
+  /** Not those of this kind: they keep it. */
+  readonly dimmed?: number | undefined;
+}
+
 /** No block is in a place. Kinds are below: 252 classes and the pending. */
 const NOBODY = 255;
 const NONE = -1;
@@ -42,6 +51,7 @@ export class AddressSweep {
   readonly #births = new Int32Array(BIRTHS);
   #kindOf: Uint8Array = new Uint8Array(0);
   #pendingKind = 0;
+  #dimmedKind = NOBODY;
   #states: Int32Array = new Int32Array(0);
   #columns: ColumnLookup | undefined;
   #toColumn = 0;
@@ -72,17 +82,17 @@ export class AddressSweep {
   }
 
   /**
-   * Back to nothing being there. `kindOf` has a kind for each row, pending ones have another.
+   * Back to nothing being there.
    * @param states of the columns; from column `from` to `to`, excluded, they never fall
    */
   reset(
-    kindOf: Uint8Array,
-    pendingKind: number,
+    { kindOf, pending, dimmed = NOBODY }: SweptKinds,
     states: Int32Array,
     { from, to }: { readonly from: number; readonly to: number },
   ): void {
     this.#kindOf = kindOf;
-    this.#pendingKind = pendingKind;
+    this.#pendingKind = pending;
+    this.#dimmedKind = dimmed;
     this.#states = states;
     this.#columns = from < to ? new ColumnLookup(states, from, to) : undefined;
     this.#toColumn = to;
@@ -114,7 +124,9 @@ export class AddressSweep {
       const isLive = this.#itemEnds[item] > state;
       // In a trace that contradicts itself a later block can have the place already.
       if (this.#itemAt[place] === item) {
-        this.#kinds[place] = isLive ? this.#pendingKind : NOBODY;
+        const isDimmed = this.#kinds[place] === this.#dimmedKind;
+        if (!isLive) this.#kinds[place] = NOBODY;
+        else if (!isDimmed) this.#kinds[place] = this.#pendingKind;
         this.#touch(place);
       }
       if (!isLive || !this.#enlist(item, this.#itemEnds[item])) {
@@ -142,6 +154,7 @@ export class AddressSweep {
     const births = this.#births;
     const kindOf = this.#kindOf;
     const pendingKind = this.#pendingKind;
+    const dimmedKind = this.#dimmedKind;
     const kinds = this.#kinds;
     const told = this.#told;
     const itemAt = this.#itemAt;
@@ -151,7 +164,7 @@ export class AddressSweep {
       const ends = end[row];
       const freed = freeRequested[row];
       const isPending = freed <= state;
-      const kind = isPending ? pendingKind : kindOf[row];
+      const kind = isPending && kindOf[row] !== dimmedKind ? pendingKind : kindOf[row];
       kinds[place] = kind;
       if (told[place] !== kind) this.#touch(place);
       itemAt[place] = this.#newItem(place, ends, isPending || freed > ends ? ends : freed);

@@ -113,6 +113,57 @@ describe('the address map', () => {
   });
 });
 
+describe('a finding in the address map', () => {
+  test('its blocks and gaps have outlines of their own', async () => {
+    const device = deviceOf(snapshotFromText(TEXT).snapshot);
+    const events = device.context.trace.events.length;
+    const { address, end } = device.context.replay.allocations;
+    const gaps = [{ address: address[1] ?? 0, sizeBytes: 4 * 2 ** 20 }];
+    const request = { device: 0, state: events - 1, gaps };
+    const bands = await addressAnswers.gapBands(device, request, CALL);
+    expect(bands).toMatchObject([{ offset: 4 * 2 ** 20, from: end[1], style: 'gap' }]);
+    const marks = { block: 0xff123456, gap: 0xff654321 };
+    const { pixels } = await addressAnswers.addressFrame(
+      device,
+      {
+        device: 0,
+        viewport: viewportOf(events, 20 * 2 ** 20),
+        colorBy: 'stack',
+        palette: { ...PALETTE, marks },
+        selected: -1,
+        highlight: { allocations: [0], bands },
+        search: '',
+        cursor: undefined,
+      },
+      CALL,
+    );
+    expect(pixels.filter((pixel) => pixel === marks.block).length).toBeGreaterThan(0);
+    expect(pixels.filter((pixel) => pixel === marks.gap).length).toBeGreaterThan(0);
+  });
+
+  test('what a search does not match stays dimmed while its free is pending', async () => {
+    const device = deviceOf(loadCapture('streams_record_stream.pickle.gz'));
+    const { replay, trace } = device.context;
+    const viewport = viewportOf(trace.events.length, replay.peaks.reservedBytes.bytes);
+    const draw = async (search: string) => {
+      const request = {
+        device: 0,
+        viewport: { ...viewport, width: 400, height: 200 },
+        colorBy: 'stack',
+        palette: PALETTE,
+        selected: -1,
+        highlight: { allocations: [], bands: [] },
+        search,
+        cursor: undefined,
+      } as const;
+      const { pixels } = await addressAnswers.addressFrame(device, request, CALL);
+      return pixels.filter((pixel) => pixel === PALETTE.pending).length;
+    };
+    expect(await draw('')).toBeGreaterThan(0);
+    expect(await draw('no-line-has-this-name')).toBe(0);
+  });
+});
+
 describe('segments over time', () => {
   const device = deviceOf(loadCapture('cuda_graph_pool.pickle.gz'));
   const { replay, trace } = device.context;
@@ -132,6 +183,11 @@ describe('segments over time', () => {
       ['private', true],
       ['expandable large', false],
     ]);
+  });
+
+  test('the kinds that there are, and no other', async () => {
+    const kinds = await addressAnswers.segmentKinds(device, { device: 0 }, CALL);
+    expect(kinds).toEqual(['small', 'large', 'private']);
   });
 
   test('tell what they hold', async () => {

@@ -10,7 +10,7 @@ import {
   FreeSweep,
 } from '../../core/timeline/address-free.ts';
 import { type FreeRange, gapBands } from '../../core/timeline/address-gaps.ts';
-import type { AddressFrame } from '../../core/timeline/address-job.ts';
+import type { AddressFrame, AddressScene } from '../../core/timeline/address-job.ts';
 import type { ByteRange } from '../../core/timeline/address-ranges.ts';
 import { type AddressSlots, addressSlots } from '../../core/timeline/address-slots.ts';
 import {
@@ -23,6 +23,7 @@ import {
 } from '../../core/timeline/address-words.ts';
 import type { ColumnAxis } from '../../core/timeline/columns.ts';
 import { type SegmentFacts, segmentFacts } from '../../core/timeline/segment-facts.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from '../../core/timeline/segment-index.ts';
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import { stackHits } from '../../core/timeline/stack-hits.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/timeline/types.ts';
@@ -112,6 +113,8 @@ export interface AddressQueries {
   readonly freeColumns: Query<DeviceRequest & { readonly columns: ColumnAxis }, FreeColumns>;
   /** Newest wins. The line 'reservedBytes' is the top of the stack. */
   readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
+  /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
+  readonly segmentKinds: Query<DeviceRequest, readonly SegmentClass[]>;
   readonly segmentHitOverTime: Query<PlaceRequest, SegmentHit | undefined>;
   readonly segmentUse: Query<
     DeviceRequest & { readonly segment: SegmentLife; readonly state: EventIndex },
@@ -128,12 +131,12 @@ export const addressAnswers: Answers<AddressQueries> = {
   async addressFrame(device, request, { signal }) {
     const { painter, queue } = device.once(addressFramesOf);
     const { viewport } = request;
-    const { classOf, palette } = colorsOf(device, request);
+    const { classOf, palette, dimmedClass } = colorsOf(device, request);
     const index = device.once(addressIndexOf);
     const { allocations, bands: others } = request.highlight;
     const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
     const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
-    const create = () => painter.begin({ viewport, classOf, palette, bands });
+    const create = () => painter.begin({ viewport, classOf, palette, dimmedClass, bands });
     const frame = await queue.request(create, signal);
     return transferring(frame, [frame.pixels, frame.states]);
   },
@@ -163,6 +166,11 @@ export const addressAnswers: Answers<AddressQueries> = {
     return transferring(frame, [frame.pixels, frame.states]);
   },
 
+  segmentKinds(device) {
+    const present = new Set(device.once(segmentFramesOf).classOf);
+    return SEGMENT_CLASSES.filter((_, code) => present.has(code));
+  },
+
   segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
     const { index } = device.once(segmentFramesOf);
     const hits = stackHits(index, state, bytesFrom, bytesTo);
@@ -183,12 +191,12 @@ export const addressAnswers: Answers<AddressQueries> = {
 function colorsOf(
   device: OpenDevice,
   { colorBy, palette, search, cursor }: AddressFrameRequest,
-): { readonly classOf: Uint8Array; readonly palette: AddressPalette } {
+): Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'> {
   const { length } = palette.classes;
   const classOf = device.classesBy(colorBy, length);
   const { mask } = device.matches(search, cursor);
   if (mask === undefined) return { classOf, palette };
   const classes = Uint32Array.of(...palette.classes, palette.dim);
   const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
-  return { classOf: dimmed, palette: { ...palette, classes } };
+  return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
 }

@@ -8,6 +8,8 @@ export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
 type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame'>;
+/** What is shown at its addresses may have gaps, which were there at its last event. */
+type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
 
 /**
  * The search that leaves a finding's evidence. '' where the evidence is all that is there at the cursor:
@@ -56,15 +58,27 @@ export function leftFinding(
 }
 
 /** Shows it in a view: around its events, at the moment that matters. */
-export function shownIn(view: EvidenceView, finding: Shown, events: number): Partial<ViewState> {
+export function shownIn(view: EvidenceView, finding: Placed, events: number): Partial<ViewState> {
   switch (view) {
     case 'timeline':
       return { view, axis: 'event', x: windowAround(finding.events, events), y: 'fit' };
     case 'addresses':
-      return { view, axis: 'event', x: windowAround(finding.events, events), addresses: 'fit' };
+      return {
+        view,
+        axis: 'event',
+        x: windowAround(placedEvents(finding), events),
+        addresses: 'fit',
+      };
     case 'flame':
       return { view, flame: { ...DEFAULT_FLAME, of: 'cursor' } };
   }
+}
+
+/** Gaps come and go: of all that the finding speaks of the last quarter has most of those at its end. */
+function placedEvents({ events, evidence }: Placed): Finding['events'] {
+  if (evidence === undefined || evidence.gaps.length === 0) return events;
+  const { first, last } = events;
+  return { first: Math.ceil(last - (last - Math.max(0, first)) / 4), last };
 }
 
 /** A twelfth on both sides; a single moment gets a hundredth of the trace. */

@@ -2,8 +2,10 @@ import './segments.css';
 import { useMemo, useState } from 'react';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../core/timeline/segment-index.ts';
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
 import type { ViewProps } from '../app/view-props.ts';
+import { useAnswer } from '../cursor/use-answer.ts';
 import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { ColorKey } from '../plot/color-key.tsx';
 import { FitButton } from '../plot/fit-button.tsx';
@@ -44,7 +46,7 @@ function SegmentPlot({ info, device, selected }: ViewProps) {
   const plot = usePlot({ info, device, selected, source });
   return (
     <section className="plot-view" aria-label="Segments">
-      <SegmentToolbar {...{ device, plot }} />
+      <SegmentToolbar {...{ info, device, plot }} />
       <PlotArea
         plot={plot}
         info={info}
@@ -59,11 +61,12 @@ function SegmentPlot({ info, device, selected }: ViewProps) {
 }
 
 interface SegmentToolbarProps {
+  readonly info: ViewProps['info'];
   readonly device: ViewProps['device'];
   readonly plot: PlotHandle;
 }
 
-function SegmentToolbar({ device, plot }: SegmentToolbarProps) {
+function SegmentToolbar({ info, device, plot }: SegmentToolbarProps) {
   const { actions } = device;
   const hasEvents = ['segment_alloc', 'segment_map'].some((word) => (actions[word] ?? 0) > 0);
   return (
@@ -71,7 +74,7 @@ function SegmentToolbar({ device, plot }: SegmentToolbarProps) {
       <div className="toolbar-row" ref={plot.refs.readout}>
         <AxisSwitch device={device} />
         <FitButton onFit={() => plot.navigation()?.fit()} />
-        <SegmentLegend />
+        <SegmentLegend info={info} device={device} />
         <span className="event-readout" data-readout="event" />
       </div>
       {!hasEvents && (
@@ -92,11 +95,13 @@ const LABELS: Readonly<Record<SegmentClass, string>> = {
   private: 'private pools',
 };
 
-function SegmentLegend() {
+const askKinds = (session: SessionApi, question: { readonly device: number }) =>
+  session.segmentKinds(question);
+
+/** The kinds of segments that the trace has; all of them until that is known. */
+function SegmentLegend({ info, device }: Pick<ViewProps, 'info' | 'device'>) {
   const theme = useTheme();
-  const entries = SEGMENT_CLASSES.map((kind) => ({
-    label: LABELS[kind],
-    color: segmentColor(theme, kind),
-  }));
+  const { value = SEGMENT_CLASSES } = useAnswer(askKinds, { device: device.index }, info);
+  const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
   return <ColorKey label="Colours" entries={entries} />;
 }
