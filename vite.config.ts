@@ -33,10 +33,19 @@ export default defineConfig({
         icons: [{ src: 'favicon.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
       },
       workbox: {
-        globPatterns: ['**/*.{js,css,html,svg}', 'samples/*'],
+        globPatterns: ['**/*.{js,css,svg}', 'index.html'],
         navigateFallback: 'index.html',
+        navigateFallbackDenylist: [/\/vramscope\.html$/],
+        // Each megabyte that is kept from the start costs the first visit some 15 MB of memory: what
+        // is as large as all the rest is kept once it was asked for.
+        runtimeCaching: [
+          {
+            urlPattern: ({ url }) => /\/samples\/|\/vramscope\.html$/.test(url.pathname),
+            handler: 'StaleWhileRevalidate',
+            options: { cacheName: 'asked-for' },
+          },
+        ],
         ignoreURLParametersMatching: [/^snapshot$/],
-        maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
       },
     }),
   ],

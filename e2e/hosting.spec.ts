@@ -87,7 +87,10 @@ test('opens again without a network after the first visit', async ({ page, conte
   await context.setOffline(true);
   await site.close();
   await page.reload();
-  await openSample(page);
+  await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
+  await expect(page.getByTestId('findings')).toContainText('fragmented');
+  await page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
+  await idle(page);
   await expect(summaryOf(page)).toContainText('GiB');
 });
 

@@ -25,6 +25,6 @@ export async function appShell(): Promise<string> {
   // A server that answers everything with its index.html has not answered this.
   if (text.includes('Content-Security-Policy') && text.includes('worker-src blob:')) return text;
   throw new Error(
-    `The page in one file (${SHELL_URL}), which a report is made of, is not beside this page.`,
+    `The page in one file (${SHELL_URL}), which a report is made of, cannot be had: it is fetched when the first report is made, and needs the network once.`,
   );
 }
