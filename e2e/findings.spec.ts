@@ -65,7 +65,6 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   await expect(findings).toContainText('Out of memory because the memory is fragmented');
   await page.getByRole('tab', { name: /Findings/ }).focus();
   await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(findings.getByRole('heading', { name: 'What to try' })).toBeVisible();
   await page.getByRole('button', { name: 'Copy all findings as Markdown' }).click();
