@@ -5,7 +5,7 @@ import type { FreeMemory } from '../../core/timeline/address-free.ts';
 import type { AddressSlots } from '../../core/timeline/address-slots.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 
 interface FreeFactsProps {
   readonly info: SessionInfo;

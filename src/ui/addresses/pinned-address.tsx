@@ -3,7 +3,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { AddressSlots } from '../../core/timeline/address-slots.ts';
 import type { PlaceRequest } from '../../engine/answers/addresses.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { PlotPlace } from '../plot/plot-source.ts';
 import { lifeText, segmentKindText } from '../segments/segment-content.ts';
 import { addressText } from './address-content.ts';

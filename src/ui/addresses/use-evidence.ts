@@ -3,7 +3,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { AddressHighlight, GapRequest } from '../../engine/answers/addresses.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { useFindings } from '../findings/use-findings.ts';
 
 const askGaps = (session: SessionApi, question: GapRequest) => session.gapBands(question);

@@ -1,8 +1,8 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { AllocationRow } from '../../core/query/allocation-rows/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { ViewProps } from '../app/view-props.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
 import { askKnownValues } from '../search/ask-search.ts';
 import { windowShowing } from '../search/window-showing.ts';
 import { allocationColumns } from './allocation-columns.tsx';

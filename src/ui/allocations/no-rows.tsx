@@ -1,6 +1,6 @@
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { askSummary } from '../search/ask-search.ts';
 import { emptyReasons } from '../search/match-texts.ts';
 

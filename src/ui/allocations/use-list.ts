@@ -3,7 +3,7 @@ import type { SessionInfo } from '../../core/query/types.ts';
 import type { ListRequest } from '../../engine/allocation-lists.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** How the worker is asked for one kind of list. Functions of a module. */

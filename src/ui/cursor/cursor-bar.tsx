@@ -10,11 +10,11 @@ import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { ViewProps } from '../app/view-props.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 import { MarkDifference } from './mark-difference.tsx';
-import { useAnswer } from './use-answer.ts';
 import { useCursorKeys } from './use-cursor-keys.ts';
 
 /** Where the cursor of all views stands, and what lies between it and the mark. */

@@ -3,7 +3,7 @@ import { formatCount } from '../../core/base/format.ts';
 import type { EventDetails } from '../../core/query/event-rows/types.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { StackList } from '../details/stack-list.tsx';
 import { EventFacts } from './event-facts.tsx';
 

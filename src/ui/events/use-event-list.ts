@@ -4,7 +4,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { EventChoice, EventListAnswer } from '../../engine/answers/events.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** A list of events that is ready to be read. */

@@ -6,7 +6,7 @@ import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { StackList } from '../details/stack-list.tsx';
 import type { FlameFigures } from './box-tooltip.ts';
 import type { FlameSelection } from './flame-selection.ts';

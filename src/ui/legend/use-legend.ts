@@ -7,7 +7,7 @@ import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { useServices } from '../app/services.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {

@@ -3,7 +3,7 @@ import { type RefObject, useId, useState } from 'react';
 import type { MatchStep } from '../../core/query/search/step-match.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { SearchSummary } from '../../engine/answers/search.ts';
-import { type Answer, useAnswer } from '../cursor/use-answer.ts';
+import { type Answer, useAnswer } from '../app/use-answer.ts';
 import { askKnownValues } from './ask-search.ts';
 import { onSearchKey } from './search-keys.ts';
 import { SearchOutcome } from './search-outcome.tsx';

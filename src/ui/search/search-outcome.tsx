@@ -3,7 +3,7 @@ import type { MatchStep } from '../../core/query/search/step-match.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import type { SearchSummary } from '../../engine/answers/search.ts';
 import { useView } from '../../state/stores.ts';
-import type { Answer } from '../cursor/use-answer.ts';
+import type { Answer } from '../app/use-answer.ts';
 import { matchBytes, matchTitle } from './match-texts.ts';
 
 interface SearchOutcomeProps {

@@ -7,7 +7,7 @@ import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { Fact } from '../app/fact.tsx';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { StackList } from '../details/stack-list.tsx';
 import { lifeText, segmentKindText } from './segment-content.ts';
 

@@ -4,8 +4,8 @@ import { SEGMENT_CLASSES, type SegmentClass } from '../../core/timeline/segment-
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../app/services.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { ViewProps } from '../app/view-props.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
 import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { ColorKey } from '../plot/color-key.tsx';
 import { FitButton } from '../plot/fit-button.tsx';

@@ -16,7 +16,7 @@ import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { CopyButton } from '../app/copy-button.tsx';
-import { useAnswer } from '../cursor/use-answer.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import { notesOf } from '../header/notes.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 

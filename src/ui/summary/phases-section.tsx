@@ -11,7 +11,7 @@ import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { PhaseTable } from '../../engine/answers/summary.ts';
 import { useStores } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
-import type { Answer } from '../cursor/use-answer.ts';
+import type { Answer } from '../app/use-answer.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';

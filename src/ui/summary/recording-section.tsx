@@ -6,7 +6,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
 import { Fact } from '../app/fact.tsx';
-import type { Answer } from '../cursor/use-answer.ts';
+import type { Answer } from '../app/use-answer.ts';
 import { absenceExplanation } from '../details/stack-text.ts';
 import { notesOf } from '../header/notes.ts';
 import { RECORDING_TEXT } from '../header/recording.ts';

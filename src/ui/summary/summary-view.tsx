@@ -1,7 +1,7 @@
 import './summary.css';
 import type { SessionApi } from '../../engine/protocol.ts';
+import { useAnswer } from '../app/use-answer.ts';
 import type { ViewProps } from '../app/view-props.ts';
-import { useAnswer } from '../cursor/use-answer.ts';
 import { MemorySection } from './memory-section.tsx';
 import { PhasesSection } from './phases-section.tsx';
 import { RecordingSection } from './recording-section.tsx';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useServices } from '../app/services.ts';
 import { LatestAnswer } from './latest-answer.ts';
+import { useServices } from './services.ts';
 
 export interface Answer<A> {
   /** The newest that has come: of an earlier question while the last one's is awaited. */
