@@ -86,18 +86,27 @@ function drawRectangle(
   const right = columns.to === width ? -1 : columns.to - 1;
   const top = Math.min(height, rows.to);
   for (let row = Math.max(0, rows.from); row < top; row++) {
-    const isEdge = row === rows.from || row === rows.to - 1;
     const base = (height - 1 - row) * width;
-    for (let column = columns.from; column < columns.to; column++) {
-      const at = base + column;
-      const isLine = isEdge || column === left || column === right;
-      pixels[at] = isLine ? color : filled(pixels[at], color, style);
+    const [from, to] = [base + columns.from, base + columns.to];
+    if (row === rows.from || row === rows.to - 1) {
+      pixels.fill(color, from, to);
+      continue;
     }
+    if (style !== 'block') fill(pixels, from, to, color, style);
+    if (left >= 0 && left < columns.to) pixels[base + left] = color;
+    if (right >= columns.from) pixels[base + right] = color;
   }
 }
 
-function filled(pixel: number, color: number, style: MarkStyle | undefined): number {
-  if (style === 'block') return pixel;
-  const half = halfway(pixel, color);
-  return style === 'gap' ? halfway(pixel, half) : half;
+function fill(
+  pixels: Uint32Array,
+  from: number,
+  to: number,
+  color: number,
+  style: MarkStyle | undefined,
+): void {
+  for (let at = from; at < to; at++) {
+    const half = halfway(pixels[at], color);
+    pixels[at] = style === 'gap' ? halfway(pixels[at], half) : half;
+  }
 }

@@ -21,7 +21,7 @@ interface OpenBand {
 
 /**
  * Each range for as long as all of it was free, around `event`: from the last end of a block in it to
- * the next start of one. Ranges must not overlap. One pass over all allocations, 10 ms for 1.9 M.
+ * the next start of one. Ranges must not overlap. One pass over all allocations, 20 ms for 1.9 M.
  */
 export function gapBands(
   index: AddressIndex,
