@@ -19,7 +19,7 @@ async function exportReport(page: Page, path: string, notes: string): Promise<st
 for (const name of ['train_gpt_small', 'leak_slow_in_long_run']) {
   test(`of ${name} shows the same figures and the same view`, async ({ page }, testInfo) => {
     await openCapture(page, `${name}.pickle.gz`);
-    const figures = await summaryOf(page).innerText();
+    const figures = await summaryOf(page).textContent();
     await page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
     await idle(page);
     const href = await exportReport(page, testInfo.outputPath('report.html'), 'Look at <this>');
@@ -28,7 +28,7 @@ for (const name of ['train_gpt_small', 'leak_slow_in_long_run']) {
       'Look at <this>',
     );
     await idle(page);
-    expect(await summaryOf(page).innerText()).toBe(figures);
+    expect(await summaryOf(page).textContent()).toBe(figures);
     await expect(
       page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }),
     ).toHaveAttribute('aria-current', 'page');
