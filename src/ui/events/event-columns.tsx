@@ -49,7 +49,7 @@ export function eventColumns(
       id: 'code',
       header: 'Code',
       title: 'The innermost line outside PyTorch and site-packages',
-      widthPx: 210,
+      widthPx: 202,
       grow: 1,
       render: (row) => <Code row={row} />,
     },
@@ -102,7 +102,7 @@ const TIME: Column<EventRow> = {
   id: 'time',
   header: 'Time',
   title: 'Since the first event',
-  widthPx: 78,
+  widthPx: 86,
   align: 'end',
   render: ({ timeUs }) => formatDurationUs(timeUs),
 };

@@ -21,12 +21,14 @@ interface FindingCardProps {
 /** One finding: what, how much and where; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
   const { device, finding, isSelected, citesWhatIf, onToggle } = props;
-  const { severity, bytes, claim, frame, stackKind, series } = finding;
+  const { severity, bytes, claim, frame, stackKind, series, advice } = finding;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
   const [first, rest] = splitSentence(claim);
+  // What is grave says at once what to try first; all of it follows in the body.
+  const isAdvised = severity === 'high' && !isSelected && !citesWhatIf && advice.length > 0;
   return (
     <li className="finding" data-severity={severity} data-selected={isSelected}>
       <button
@@ -51,6 +53,11 @@ export function FindingCard(props: FindingCardProps) {
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
       <WhatIfCitation device={device} detector={finding.detector} isDue={citesWhatIf} />
+      {isAdvised && (
+        <p className="finding-advice">
+          <strong>Try:</strong> {advice[0]}
+        </p>
+      )}
       {series !== undefined && <SeriesPlot series={series} />}
       {isSelected && <FindingBody device={device} finding={finding} />}
     </li>
