@@ -73,8 +73,11 @@ function mend(copy: Document, element: HTMLElement): void {
   for (const part of copy.querySelectorAll(`[${SCROLLED}]`)) {
     const [left = 0, top = 0] = (part.getAttribute(SCROLLED) ?? '').split(',').map(Number);
     for (const child of part.children) {
-      const isSticky = /position: sticky/.test(child.getAttribute('style') ?? '');
-      if (!isSticky) addStyle(child, `translate:${-left}px ${-top}px`);
+      addStyle(child, `translate:${-left}px ${isSticky(child) ? 0 : -top}px`);
+      // What sticks to the top stays: it lies in what was moved.
+      for (const inner of [...child.querySelectorAll('[style]')].filter(isSticky)) {
+        if (!isSticky(child)) addStyle(inner, `translate:0 ${top}px`);
+      }
     }
   }
   // Else the picture may show bars to scroll it, and be shown before its canvases are decoded.
@@ -83,6 +86,9 @@ function mend(copy: Document, element: HTMLElement): void {
   }
   for (const image of copy.querySelectorAll('img')) image.setAttribute('decoding', 'sync');
 }
+
+const isSticky = (part: Element): boolean =>
+  /position: sticky/.test(part.getAttribute('style') ?? '');
 
 function addStyle(part: Element | undefined, style: string): void {
   part?.setAttribute('style', `${part.getAttribute('style') ?? ''};${style}`);
