@@ -19,6 +19,8 @@ export default defineConfig({
     baseURL: `http://127.0.0.1:${PORT}`,
     viewport: { width: 1280, height: 800 },
     trace: 'retain-on-failure',
+    // Each test begins in a profile of its own, and would fetch and keep the whole page first.
+    serviceWorkers: 'block',
     launchOptions: { args: chromiumFlags(), ...(executablePath && { executablePath }) },
   },
   projects: [{ name: 'chromium' }],

@@ -11,6 +11,8 @@ declare global {
   }
 }
 
+test.use({ serviceWorkers: 'allow' });
+
 let site: StaticHost;
 
 test.beforeEach(async () => {
