@@ -74,7 +74,8 @@ describe('decoding', () => {
     }
   });
 
-  it.each(captures.filter((name) => !name.includes('leak_slow')))(
+  // The largest, and programs that are there again under other settings, show nothing more.
+  it.each(captures.filter((name) => !/leak_slow|^whatif_(?!expandable)/.test(name)))(
     '%s: pickleparser gives the same tables',
     (name) => {
       const bytes = captureBytes(name);
