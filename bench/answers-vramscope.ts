@@ -9,6 +9,9 @@ import type { FlameRequest } from '../src/engine/answers/flame.ts';
 import { webPlatform } from '../src/engine/gunzip.ts';
 import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
 import { createSession } from '../src/engine/session.ts';
+import { DEFAULT_VIEW } from '../src/state/view-store.ts';
+import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
+import { flameRequest } from '../src/ui/flame/flame-question.ts';
 
 const path = process.argv[2] ?? '';
 const DEVICE = { device: 0 };
@@ -60,35 +63,12 @@ const stateAt = (event: number) =>
     search: '',
   });
 
-const FLAME: FlameRequest = {
-  ...DEVICE,
-  of: 'peak',
-  weight: 'bytes',
-  by: 'line',
-  frames: 'known',
-  cursor: undefined,
-  mark: undefined,
-  window: undefined,
-  search: '',
-  onlyMatches: false,
-  inverted: false,
-  root: undefined,
-  smallestShare: 1 / 2048,
-};
-
-const EVENTS: EventChoice = {
-  actions: undefined,
-  minBytes: undefined,
-  maxBytes: undefined,
-  stream: undefined,
-  pool: undefined,
-  window: undefined,
-  allocation: undefined,
-  search: '',
-  at: undefined,
-};
-
 const SIZE = { width: 1200, height: 600 };
+
+/** As the page asks when a view is first shown, in a window as wide as the pictures. */
+const FLAME = flameRequest(DEFAULT_VIEW, 0, SIZE.width);
+const EVENTS = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
+
 const PALETTE = {
   classes: new Uint32Array(24),
   background: 0,

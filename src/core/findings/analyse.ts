@@ -57,7 +57,7 @@ export async function analyse(
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
     study.checkCancelled();
-    const result = DETECTORS[detector](study);
+    const result = detect(detector, study);
     if (result.status === 'found') {
       for (const finding of result.findings) {
         findings.push(finding);
@@ -71,7 +71,7 @@ export async function analyse(
   return { checks, findings: findings.sort(bySeverity) };
 }
 
-/** One detector by itself: for tests, and for asking again with other rows. */
+/** One detector by itself. */
 export function detect(detector: DetectorId, study: Study): DetectorResult {
   return DETECTORS[detector](study);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { FrameRoles, frameRole } from './frame-roles.ts';
+import { classifyFrame, FrameRoles } from './frame-roles.ts';
 
 const SITE = '/usr/local/venv1/lib/python3.12/site-packages';
 
@@ -69,12 +69,12 @@ test.each([
   ['__libc_start_main', '/lib/x86_64-linux-gnu/libc.so.6', 'noise'],
   ['', '', 'noise'],
 ])('%s in %s is %s', (name, filename, role) => {
-  expect(frameRole(name, filename)).toBe(role);
+  expect(classifyFrame(name, filename).role).toBe(role);
 });
 
 test('a template of a thousand nested arguments is read at once', () => {
   const name = `c10::impl::wrap${'<f'.repeat(1000)}${'>'.repeat(1000)}(int)`;
-  expect(frameRole(name, '')).toBe('noise');
+  expect(classifyFrame(name, '').role).toBe('noise');
 });
 
 test('in real captures the user is who wrote the script', () => {

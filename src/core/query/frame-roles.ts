@@ -47,12 +47,8 @@ const PLUMBING_NAMESPACE =
 /** Innermost ones, so that nested ones go in several rounds. */
 const TEMPLATE_ARGUMENTS = /<[^<>]*>/g;
 
-/** Role of one frame, by its texts. */
-export function frameRole(name: string, filename: string): FrameRole {
-  return classify(name, filename).role;
-}
-
-function classify(name: string, filename: string): FrameClass {
+/** Whose code a frame is, by its texts. */
+export function classifyFrame(name: string, filename: string): FrameClass {
   if (NO_FILE.has(filename)) {
     const profiled = PROFILER_PYTHON.exec(name);
     return profiled === null ? classifyNative(name) : classifyPython(profiled[1]);
@@ -123,7 +119,7 @@ export class FrameRoles {
     if (this.#known[frame] === 0) {
       const name = this.#strings.get(this.#frames.name[frame]);
       const filename = this.#strings.get(this.#frames.filename[frame]);
-      this.#known[frame] = CLASSES.indexOf(classify(name, filename)) + 1;
+      this.#known[frame] = CLASSES.indexOf(classifyFrame(name, filename)) + 1;
     }
     return CLASSES[this.#known[frame] - 1];
   }

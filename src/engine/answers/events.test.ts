@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FILTER } from '../../core/query/event-rows/types.ts';
+import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { ALL_EVENTS, eventChoice } from '../../ui/events/event-choice.ts';
 import { OpenDevice } from '../open-device.ts';
 import { type EventChoice, eventAnswers } from './events.ts';
 
@@ -13,7 +14,7 @@ const { snapshot, eventOf } = snapshotFromText(`
 `);
 const device = new OpenDevice(contextsOf(snapshot)[0]);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
-const ALL: EventChoice = { ...NO_FILTER, window: undefined, search: '', at: undefined };
+const ALL = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 
 const listed = (choice: EventChoice) => eventAnswers.eventList(device, { device: 0, choice }, call);
 const rowsOf = async (choice: EventChoice) => {

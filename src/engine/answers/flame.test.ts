@@ -1,27 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { flameRequest } from '../../ui/flame/flame-question.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../transfer.ts';
 import { type FlameRequest, flameAnswers } from './flame.ts';
 
 const open = (name: string) => new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0]);
 const CALL = { signal: new AbortController().signal, onProgress: () => undefined };
-const ASKED: FlameRequest = {
-  device: 0,
-  of: 'peak',
-  weight: 'bytes',
-  by: 'line',
-  frames: 'known',
-  cursor: undefined,
-  mark: undefined,
-  window: undefined,
-  search: '',
-  onlyMatches: false,
-  inverted: false,
-  root: undefined,
-  smallestShare: 0.001,
-};
+const ASKED = flameRequest(DEFAULT_VIEW, 0, 1024);
 
 describe('flame answers', () => {
   const device = open('train_gpt_small');

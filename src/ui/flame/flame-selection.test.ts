@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FlameStudy } from '../../core/query/flame/flame-study.ts';
-import type { FlameQuestion } from '../../engine/answers/flame.ts';
+import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { FlameLayout } from './flame-layout.ts';
+import { flameQuestion } from './flame-question.ts';
 import { selectedBox, selectionOf } from './flame-selection.ts';
 import { boxLabel } from './paint-flame.ts';
 
@@ -17,18 +18,7 @@ const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+B') }, weight: 'bytes' } as const;
 const layoutOf = (inverted: boolean) =>
   new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted }));
-const QUESTION: FlameQuestion = {
-  device: 0,
-  of: 'end',
-  weight: 'bytes',
-  by: 'stack',
-  frames: 'known',
-  cursor: undefined,
-  mark: undefined,
-  window: undefined,
-  search: '',
-  onlyMatches: false,
-};
+const QUESTION = flameQuestion(DEFAULT_VIEW, 0);
 const LINES = { by: 'line', inverted: false } as const;
 const MI = 2 ** 20;
 

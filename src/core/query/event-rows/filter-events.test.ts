@@ -9,7 +9,18 @@ import type { EventList } from './event-list.ts';
 import { EventReader } from './event-reader.ts';
 import { eventsInWindow } from './event-window.ts';
 import { eventFacets, filterEvents } from './filter-events.ts';
-import { type EventFilter, NO_FILTER, NO_SEARCH, type SearchMasks } from './types.ts';
+import type { EventFilter, SearchMasks } from './types.ts';
+
+const NO_FILTER: EventFilter = {
+  actions: undefined,
+  minBytes: undefined,
+  maxBytes: undefined,
+  stream: undefined,
+  pool: undefined,
+  window: undefined,
+  allocation: undefined,
+};
+const NO_SEARCH: SearchMasks = { allocations: undefined, stacks: undefined };
 
 function list(
   context: DeviceContext,

@@ -19,16 +19,6 @@ export interface EventFilter {
   readonly allocation: AllocationIndex | undefined;
 }
 
-export const NO_FILTER: EventFilter = {
-  actions: undefined,
-  minBytes: undefined,
-  maxBytes: undefined,
-  stream: undefined,
-  pool: undefined,
-  window: undefined,
-  allocation: undefined,
-};
-
 /**
  * What a search lets through (core/query/search): events of matching allocations, and events of no
  * allocation by their stack. Undefined: all.
@@ -39,8 +29,6 @@ export interface SearchMasks {
   /** By stack + 1, so that row 0 is "no stack". */
   readonly stacks: Uint8Array | undefined;
 }
-
-export const NO_SEARCH: SearchMasks = { allocations: undefined, stacks: undefined };
 
 export interface ActionCount {
   readonly action: string;
