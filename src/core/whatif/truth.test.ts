@@ -119,6 +119,12 @@ const workloads: Readonly<Record<string, Workload>> = JSON.parse(
   readFileSync('fixtures/whatif.truth.json', 'utf8'),
 ).workloads;
 
+/** The workload whose timing matters, run again with the GPU to itself. */
+const ALONE: {
+  readonly workload: string;
+  readonly settings: Readonly<Record<string, readonly number[]>>;
+} = JSON.parse(readFileSync('fixtures/whatif-alone.truth.json', 'utf8'));
+
 const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, settings }]) =>
   Object.entries(settings).map(([text, truth]) => {
     const [input] = inputsOf(`${workload}.pickle.gz`);
@@ -146,6 +152,18 @@ describe('other settings', () => {
       const lowest = simulate(input, settingsOf(text), { freesAtOnce: true });
       expect(truth.peak_reserved_bytes).toBeGreaterThan(lowest.peakReservedBytes);
       expect(truth.peak_reserved_bytes).toBeLessThan(result.peakReservedBytes);
+    }
+  });
+
+  test('those three cells too, to the byte, once the GPU has nothing else to do', () => {
+    const again = Object.entries(ALONE.settings);
+    expect(again).toHaveLength(5);
+    const [input] = inputsOf(`${ALONE.workload}.pickle.gz`);
+    for (const [text, runs] of again) {
+      const { peakReservedBytes } = simulate(input, settingsOf(text), {});
+      const equal = runs.filter((bytes) => bytes === peakReservedBytes);
+      expect(equal.length).toBeGreaterThanOrEqual(runs.length - 1);
+      for (const bytes of runs) expect(Math.abs(peakReservedBytes / bytes - 1)).toBeLessThan(0.03);
     }
   });
 
