@@ -6,8 +6,8 @@
  *
  * Numbers are written as JavaScript prints them, which reads back to the very same double.
  */
-import type { CounterName } from '../core/replay/types.ts';
-import type { ColorBy, TimeAxis } from '../core/timeline/types.ts';
+import { COUNTER_NAMES, type CounterName } from '../core/replay/types.ts';
+import { COLORINGS, TIME_AXES } from '../core/timeline/types.ts';
 import {
   DEFAULT_FLAME,
   DEFAULT_VIEW,
@@ -40,28 +40,10 @@ export interface ParsedUrl {
   readonly problems: readonly string[];
 }
 
-const AXES: readonly TimeAxis[] = ['event', 'time'];
-const COLORINGS: readonly ColorBy[] = [
-  'stack',
-  'site',
-  'size',
-  'stream',
-  'pool',
-  'phase',
-  'category',
-  'compile',
-];
 const FLAME_OF: readonly FlameView['of'][] = ['cursor', 'peak', 'end', 'window', 'difference'];
 const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
 const FLAME_BY: readonly FlameView['by'][] = ['line', 'stack', 'function', 'file', 'module'];
 const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
-const LINES: readonly CounterName[] = [
-  'requestedBytes',
-  'allocatedBytes',
-  'activeBytes',
-  'reservedBytes',
-  'inactiveSplitBytes',
-];
 /** b, the address in hex, _, the count of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
@@ -141,7 +123,7 @@ function readView(read: Reader): ViewState {
   return {
     view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
     device: read.value('device', parseIndex) ?? DEFAULT_VIEW.device,
-    axis: read.value('axis', oneOf(AXES)) ?? DEFAULT_VIEW.axis,
+    axis: read.value('axis', oneOf(TIME_AXES)) ?? DEFAULT_VIEW.axis,
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',
     selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
@@ -232,12 +214,12 @@ function parseRange(text: string): Range | undefined {
 /** "" hides all lines. Order and repetitions of a hand-made link do not matter. */
 function parseLines(text: string): readonly CounterName[] | undefined {
   const words = text === '' ? [] : text.split(',');
-  if (words.some((word) => oneOf(LINES)(word) === undefined)) return undefined;
-  return LINES.filter((line) => words.includes(line));
+  if (words.some((word) => oneOf(COUNTER_NAMES)(word) === undefined)) return undefined;
+  return COUNTER_NAMES.filter((line) => words.includes(line));
 }
 
 function sameLines(a: readonly CounterName[], b: readonly CounterName[]): boolean {
-  return LINES.every((line) => a.includes(line) === b.includes(line));
+  return COUNTER_NAMES.every((line) => a.includes(line) === b.includes(line));
 }
 
 function readFingerprint(text: string | null): Fingerprint | undefined {

@@ -1,6 +1,7 @@
 import { csvField, csvLine, csvNumber } from '../base/csv.ts';
 import { crosshairAt } from '../query/crosshair.ts';
 import type { DeviceContext } from '../query/device-context.ts';
+import { COUNTER_NAMES, type CounterName } from '../replay/types.ts';
 
 /** Rows in one piece: a few milliseconds of work. */
 const PIECE = 5000;
@@ -11,28 +12,12 @@ const PIECE = 5000;
  */
 export function* countersCsv(context: DeviceContext): Generator<string> {
   const { replay, trace } = context;
-  const names = [
-    'requestedBytes',
-    'allocatedBytes',
-    'activeBytes',
-    'reservedBytes',
-    'inactiveSplitBytes',
-  ] as const;
-  yield csvLine([
-    'event',
-    'time_us',
-    'action',
-    'requested_bytes',
-    'allocated_bytes',
-    'active_bytes',
-    'reserved_bytes',
-    'inactive_split_bytes',
-  ]);
-  yield csvLine(['-1', '', '', ...names.map((name) => csvNumber(replay.start[name]))]);
-  const columns = names.map(() => new Float64Array(PIECE));
+  yield csvLine(['event', 'time_us', 'action', ...COUNTER_NAMES.map(columnName)]);
+  yield csvLine(['-1', '', '', ...COUNTER_NAMES.map((name) => csvNumber(replay.start[name]))]);
+  const columns = COUNTER_NAMES.map(() => new Float64Array(PIECE));
   for (let from = 0; from < trace.events.length; from += PIECE) {
     const count = Math.min(PIECE, trace.events.length - from);
-    names.forEach((name, i) => {
+    COUNTER_NAMES.forEach((name, i) => {
       replay.fillCounter(name, from, columns[i].subarray(0, count));
     });
     let text = '';
@@ -43,4 +28,9 @@ export function* countersCsv(context: DeviceContext): Generator<string> {
     }
     yield text;
   }
+}
+
+/** inactiveSplitBytes is the column inactive_split_bytes. */
+function columnName(name: CounterName): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -8,18 +8,16 @@
 import { lowerBound } from '../base/binary-search.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
 import { MIN_BLOCK_BYTES } from './rounding.ts';
-import type { AllocationTable, CounterName, Counters, Peak } from './types.ts';
+import {
+  type AllocationTable,
+  COUNTER_NAMES,
+  type CounterName,
+  type Counters,
+  type Peak,
+} from './types.ts';
 
 const STEP_BITS = 6;
 const STEP = 1 << STEP_BITS;
-
-export const COUNTER_NAMES = [
-  'requestedBytes',
-  'allocatedBytes',
-  'activeBytes',
-  'reservedBytes',
-  'inactiveSplitBytes',
-] as const satisfies readonly CounterName[];
 
 /** Counters whose changes follow from the events. */
 type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { COUNTER_NAMES } from './counters.ts';
 import { replayDevice } from './replay.ts';
 import type { Replay } from './types.ts';
+import { COUNTER_NAMES } from './types.ts';
 
 const SETTINGS = [
   [],

@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
 import { snapshotFromValue } from '../snapshot/decoder.ts';
 import { ACTION_NAMES, type DeviceTrace } from '../snapshot/tables.ts';
-import { COUNTER_NAMES } from './counters.ts';
 import { replayDevice } from './replay.ts';
-import { NEVER, type Replay } from './types.ts';
+import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
 
 /** Written before the moment their truth was read: its peaks came later, or before the recording. */
 const EARLIER = /legacy_segments_list|no_history|protocols_p/;

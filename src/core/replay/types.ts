@@ -50,14 +50,17 @@ export interface SegmentSpanTable {
   readonly stack: Int32Array;
 }
 
-export interface Counters {
-  readonly requestedBytes: number;
-  readonly allocatedBytes: number;
-  readonly activeBytes: number;
-  readonly reservedBytes: number;
-  readonly inactiveSplitBytes: number;
-}
-export type CounterName = keyof Counters;
+export const COUNTER_NAMES = [
+  'requestedBytes',
+  'allocatedBytes',
+  'activeBytes',
+  'reservedBytes',
+  'inactiveSplitBytes',
+] as const;
+export type CounterName = (typeof COUNTER_NAMES)[number];
+
+/** Bytes of each counter at one moment. */
+export type Counters = { readonly [K in CounterName]: number };
 
 /** Highest value of one counter and the first event after which it stood there (-1: before the trace). */
 export interface Peak {

@@ -7,10 +7,10 @@
  *   y0   └───────────────────────┘
  */
 import type { CounterName } from '../replay/types.ts';
-import type { EventIndex } from '../snapshot/tables.ts';
 
 /** 'event': x is an event index, "state t" spans t to t + 1. 'time': microseconds since the first event. */
-export type TimeAxis = 'event' | 'time';
+export const TIME_AXES = ['event', 'time'] as const;
+export type TimeAxis = (typeof TIME_AXES)[number];
 
 export interface Viewport {
   readonly axis: TimeAxis;
@@ -61,5 +61,3 @@ export interface TimelineFrame {
   /** Highest top of the stack over the whole trace: what a fitted y reaches to. */
   readonly stackPeakBytes: number;
 }
-
-export type { EventIndex };

@@ -4,7 +4,7 @@ import { allocatorProgram } from '../../../testing/arbitrary-program.ts';
 import { allCaptureNames, captureNames, loadCapture, truthOf } from '../../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../../testing/contexts.ts';
 import { snapshotFromText } from '../../../testing/snapshot-from-text.ts';
-import { type CounterName, type Counters, NEVER } from '../../replay/types.ts';
+import { COUNTER_NAMES, type CounterName, type Counters, NEVER } from '../../replay/types.ts';
 import type { DeviceContext } from '../device-context.ts';
 import {
   type MemoryFigures,
@@ -23,13 +23,6 @@ const TRUTH_KEYS: Readonly<Record<string, StatName>> = {
   allocation: 'allocations',
   segment: 'segments',
 };
-const COUNTERS: readonly CounterName[] = [
-  'allocatedBytes',
-  'activeBytes',
-  'requestedBytes',
-  'reservedBytes',
-  'inactiveSplitBytes',
-];
 
 /** Written before their truth was read: what was freed in between is not in the file. */
 const WRITTEN_EARLIER = /^(oom_observer|protocols_p\d)\./;
@@ -83,7 +76,7 @@ test.each(allCaptureNames())('%s: the pools are the parts of all memory', (name)
       const figures = tally.at(event);
       expect(currents(figures)).toEqual(replay.countersAt(figures.event));
       const { all, large, small } = figures.pools;
-      for (const counter of [...COUNTERS, 'allocations', 'segments'] as const) {
+      for (const counter of [...COUNTER_NAMES, 'allocations', 'segments'] as const) {
         expect(large[counter].current + small[counter].current).toBe(all[counter].current);
         expect(all[counter].allocated - all[counter].freed).toBe(all[counter].current);
         for (const { current, peak } of [all[counter], large[counter], small[counter]]) {
@@ -112,7 +105,7 @@ test('at any event of any program, the figures are those of a replay that ends t
       const [context] = contextsOf(snapshot);
       const event = pick % (context.trace.events.length + 1);
       const { pools } = new MemoryTally(context).at(event - 1);
-      for (const name of COUNTERS) {
+      for (const name of COUNTER_NAMES) {
         const { current, peak } = pools.all[name];
         const soFar = counters[0].slice(0, event + 1).map((at) => at[name]);
         expect(current).toBe(soFar.at(-1));

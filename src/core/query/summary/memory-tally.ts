@@ -19,16 +19,15 @@ import {
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { DeviceContext } from '../device-context.ts';
 
-export const STAT_NAMES = [
+/** Those that the replay counts. */
+const COUNTERS = [
   'allocatedBytes',
   'activeBytes',
   'requestedBytes',
   'reservedBytes',
   'inactiveSplitBytes',
-  'allocations',
-  'activeAllocations',
-  'segments',
-] as const;
+] as const satisfies readonly CounterName[];
+export const STAT_NAMES = [...COUNTERS, 'allocations', 'activeAllocations', 'segments'] as const;
 /** As memory_stats() counts them: segments of expandable memory are not among `segments`. */
 export type StatName = (typeof STAT_NAMES)[number];
 
@@ -57,14 +56,6 @@ export interface MemoryFigures {
   readonly pools: { readonly [P in PoolName]: PoolFigures };
 }
 
-/** The first figures, in the order of STAT_NAMES: those that the replay counts. */
-const COUNTERS: readonly CounterName[] = [
-  'allocatedBytes',
-  'activeBytes',
-  'requestedBytes',
-  'reservedBytes',
-  'inactiveSplitBytes',
-];
 /** Places of the figures in a pool's part of a row, and of the pools in a row. */
 const ALLOCATED = 0;
 const ACTIVE = 1;
