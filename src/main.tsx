@@ -56,6 +56,7 @@ function start(root: HTMLElement): void {
   const session = createSessionClient({ idle, marks });
   const lend = (port: MessagePort) => session.lend({ port });
   const analysis = createAnalysisClient({ lend, idle });
+  stores.view.subscribe(analysis.makeWay);
   const findings = createFindingsKeeper({ analysis, idle, marks });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
   const urlSync = startUrlSync({

@@ -184,6 +184,25 @@ describe('the worker', () => {
   });
 });
 
+describe('a user who moves', () => {
+  it('is waited for, and gets the same findings a little later', async () => {
+    const { client } = clientOf(await openSession('leak_output_list'));
+    const undisturbed = await client.findings({ device: 0 });
+    let movements = 0;
+    const moving = setInterval(() => {
+      movements++;
+      client.makeWay();
+    }, 10);
+    const fromMs = performance.now();
+    const answer = client.findings({ device: 0 });
+    client.makeWay();
+    setTimeout(() => clearInterval(moving), 300);
+    expect(await answer).toEqual(undisturbed);
+    expect(performance.now() - fromMs).toBeGreaterThan(300);
+    expect(movements).toBeGreaterThan(1);
+  });
+});
+
 describe('cancelling', () => {
   const idle = createIdleCounter();
   afterEach(() => expect(idle.running).toBe(0));

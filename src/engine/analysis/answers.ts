@@ -4,7 +4,7 @@ import type { AnalysisDevice } from './analysis-device.ts';
 
 /** What an answer gets beside its request. */
 export interface AnalysisCall<Progress> extends AnswerCall<Progress> {
-  /** Lets messages in. Rejects with CancelledError once the page does not want the answer any more. */
+  /** Lets messages in and the user's movements go first. Rejects with CancelledError once the page does not want the answer any more. */
   readonly pause: () => Promise<void>;
 }
 

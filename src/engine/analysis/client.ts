@@ -7,7 +7,7 @@ import { crashError } from '../crash-error.ts';
 import { createIdleCounter, type IdleCounter } from '../idle.ts';
 import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
 import { newAnalysisWorker } from '../workers.ts';
-import type { AnalysisApi, AnalysisQueries } from './protocol.ts';
+import type { AnalysisApi, AnalysisMethods, AnalysisQueries } from './protocol.ts';
 
 const CRASHED = 'The analysis has stopped';
 const AFTER_CRASH =
@@ -16,6 +16,8 @@ const AFTER_CRASH =
 export interface AnalysisClient extends AnalysisApi {
   /** Keeps the worker and what it knows until the function that it gives is called. */
   hold(): () => void;
+  /** The user moves through the views: what is being analysed waits a moment. Cheap, also when nothing is. */
+  makeWay(): void;
   /** Another snapshot is open: the copy is let go, and what is pending rejects with an AbortError. */
   forget(): void;
 }
@@ -34,8 +36,11 @@ export interface AnalysisClientOptions {
 /** Long enough for a user who tries one setting after another, short enough to be no burden. */
 const LINGER_MS = 2000;
 
+/** Movements that follow each other sooner than this are told once. */
+const TOLD_EVERY_MS = 50;
+
 interface Connection {
-  readonly remote: Remote<AnalysisQueries>;
+  readonly remote: Remote<AnalysisMethods>;
   end(error: Error): void;
 }
 
@@ -44,6 +49,8 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
   const { lingerMs = LINGER_MS } = options;
   let connection: Connection | undefined;
   let holders = 0;
+  let running = 0;
+  let toldMs = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function end(error: Error): void {
@@ -56,7 +63,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     const worker = createWorker();
     const page = new MessageChannel();
     const session = new MessageChannel();
-    const remote = connect<AnalysisQueries>(page.port1);
+    const remote = connect<AnalysisMethods>(page.port1);
     const opened: Connection = {
       remote,
       end(error) {
@@ -94,18 +101,29 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     callOptions?: RemoteCallOptions<AnalysisQueries[K]['progress']>,
   ): Promise<AnalysisQueries[K]['result']> {
     const release = hold();
+    running++;
     try {
       const { remote } = connection ?? open();
       return await idle.during(() => remote.call(name, request, callOptions));
     } finally {
+      running--;
       release();
     }
+  }
+
+  function makeWay(): void {
+    const nowMs = performance.now();
+    if (running === 0 || nowMs < toldMs + TOLD_EVERY_MS) return;
+    toldMs = nowMs;
+    // A worker that has gone has nothing to wait with.
+    connection?.remote.call('makeWay', undefined).catch(() => undefined);
   }
 
   return {
     findings: (request, callOptions) => call('findings', request, callOptions),
     whatIf: (request, callOptions) => call('whatIf', request, callOptions),
     hold,
+    makeWay,
     forget: () => end(abortError('Another snapshot is open')),
   };
 }

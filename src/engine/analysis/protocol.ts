@@ -13,6 +13,16 @@ export interface AnalysisQueries extends FindingsQueries, WhatIfQueries {}
 /** What the page calls. Rejects with LoadError (a crash of the worker too) or an AbortError. */
 export type AnalysisApi = Asking<AnalysisQueries>;
 
+/** All that the page says to the analysis worker. */
+export interface AnalysisMethods extends AnalysisQueries {
+  /** The user moves: see courtesy.ts. */
+  readonly makeWay: {
+    readonly request: undefined;
+    readonly progress: never;
+    readonly result: undefined;
+  };
+}
+
 /** What the analysis worker asks of the session worker. */
 export interface CopyMethods {
   readonly copy: Query<DeviceRequest, DeviceCopy>;

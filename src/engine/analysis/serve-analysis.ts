@@ -4,14 +4,16 @@ import type { PaceClock } from '../pace.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { AnalysisDevice } from './analysis-device.ts';
 import type { AnalysisAnswers, AnalysisCall } from './answers.ts';
+import { Courtesy } from './courtesy.ts';
 import { findingsAnswers } from './findings-answer.ts';
-import type { AnalysisQueries, CopyMethods } from './protocol.ts';
+import type { AnalysisMethods, AnalysisQueries, CopyMethods } from './protocol.ts';
 import { whatIfAnswers } from './what-if-answer.ts';
 
 const ANSWERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
 
 /** @param session answers {@link CopyMethods} */
 export function serveAnalysis(page: MessagePort, session: MessagePort, clock: PaceClock): void {
+  const courtesy = new Courtesy(clock);
   const devices = new Devices(connect<CopyMethods>(session));
   const names = Object.keys(ANSWERS) as (keyof AnalysisQueries)[];
   const handler =
@@ -22,17 +24,23 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Pa
     ) => {
       const answer: AnalysisAnswers<AnalysisQueries>[K] = ANSWERS[name];
       const device = await devices.get(request.device);
-      return answer(device, request, withPause(call, clock));
+      return answer(device, request, withPause(call, courtesy.pauses()));
     };
   // Names and functions come from one table of that very type; Object.fromEntries forgets it.
-  const handlers = Object.fromEntries(names.map((name) => [name, handler(name)]));
-  serve<AnalysisQueries>(page, handlers as unknown as Handlers<AnalysisQueries>);
+  const answers = Object.fromEntries(names.map((name) => [name, handler(name)]));
+  serve<AnalysisMethods>(page, {
+    ...(answers as unknown as Handlers<AnalysisQueries>),
+    makeWay: () => {
+      courtesy.noteMovement();
+      return undefined;
+    },
+  });
 }
 
-function withPause<P>(call: HandlerCall<P>, clock: PaceClock): AnalysisCall<P> {
+function withPause<P>(call: HandlerCall<P>, wait: () => Promise<void>): AnalysisCall<P> {
   const { signal, onProgress } = call;
   async function pause(): Promise<void> {
-    await clock.yieldTask();
+    await wait();
     if (signal.aborted) throw new CancelledError();
   }
   return { signal, onProgress, pause };
