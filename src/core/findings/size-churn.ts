@@ -1,4 +1,5 @@
 /** Sites that ask for ever other sizes: blocks cached for one size do not fit the next. */
+import { highest, lowest } from '../base/extremes.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import type { Study } from './study.ts';
 
@@ -34,8 +35,8 @@ export function churningSites(study: Study): SizeChurn[] {
     .map(([site, seen]) => ({
       stack: site,
       sizes: seen.size,
-      smallestBytes: Math.min(...seen),
-      largestBytes: Math.max(...seen),
+      smallestBytes: lowest(seen),
+      largestBytes: highest(seen),
       bytes: bytes.get(site) ?? 0,
     }))
     .sort((a, b) => b.sizes - a.sizes || b.bytes - a.bytes);

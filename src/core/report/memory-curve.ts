@@ -1,3 +1,4 @@
+import { highest } from '../base/extremes.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
 
 /** Events read at once: bounds the memory, whatever the length of the trace. */
@@ -22,8 +23,7 @@ export function memoryCurve(
     for (let at = from; at < to; at += chunk.length) {
       const values = chunk.subarray(0, Math.min(chunk.length, to - at));
       replay.fillCounter(name, at, values);
-      // reduce and not Math.max(...values), which stops at 100,000 arguments.
-      curve[column] = values.reduce((most, value) => Math.max(most, value), curve[column]);
+      curve[column] = Math.max(curve[column], highest(values));
     }
   }
   return curve;

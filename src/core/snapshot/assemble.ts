@@ -1,4 +1,5 @@
 /** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
+import { highest } from '../base/extremes.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/kept-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
@@ -127,7 +128,7 @@ function deviceTraces(
 ): DeviceTrace[] {
   const traces = listItems(schema, top.get('device_traces') ?? top.get('traces'));
   const segmentRows = isPartial ? [] : segmentsOf(schema, top.get('segments'));
-  const count = Math.max(traces.length, ...segmentRows.map((segment) => segment.device + 1));
+  const count = Math.max(traces.length, highest(segmentRows.map((segment) => segment.device + 1)));
   return Array.from({ length: count }, (_, device): DeviceTrace => {
     const trace = traces[device];
     const events = sliceEvents(

@@ -1,4 +1,5 @@
 /** The recorded run in the words of a what-if result: the first row of the table, and what its failures say of the card. */
+import { highest } from '../base/extremes.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { NEVER } from '../replay/types.ts';
 import { BlockState, type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
@@ -102,7 +103,7 @@ function limitBounds(
   const onDevice = [...oomDeviceFreeBytes]
     .map(([event, freeBytes]) => reserved.after(event - 1) + freeBytes)
     .filter((bytes) => bytes >= atLeastBytes && bytes < belowBytes);
-  const likelyBytes = onDevice.length > 0 ? Math.max(...onDevice) : atLeastBytes;
+  const likelyBytes = Math.max(atLeastBytes, highest(onDevice));
   return { atLeastBytes, belowBytes, likelyBytes };
 }
 

@@ -26,7 +26,7 @@ export function byTelling<T extends Telling>(rows: readonly T[]): T[] {
     while (to < sorted.length && sorted[to].total > 0 && sorted[to].total >= least) to++;
     const equals = sorted.slice(from, to);
     equals.sort((a, b) => Number(b.isOwn) - Number(a.isOwn) || b.depth - a.depth);
-    ordered.push(...equals);
+    for (const row of equals) ordered.push(row);
     from = to;
   }
   return ordered;
