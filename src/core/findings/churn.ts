@@ -2,8 +2,9 @@
 import { formatBytes, formatDurationUs, plural } from '../base/format.ts';
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
+import { type SiteSum, SiteSums, sitePart } from './live-sites.ts';
 import type { Study } from './study.ts';
-import type { DetectorResult, Fact, FindingPart } from './types.ts';
+import type { DetectorResult, Fact, Finding } from './types.ts';
 import { placeOf } from './words.ts';
 
 /** Fewer are start and end. */
@@ -14,122 +15,122 @@ const GRAVE_SHARE = 0.05;
 
 interface Churn {
   /** Segments taken from the driver after some had been given back. */
-  retaken: EventIndex[];
-  retakenBytes: number;
-  freed: number;
+  readonly retaken: readonly EventIndex[];
+  readonly retakenBytes: number;
+  /** Who had them taken, the most bytes first. */
+  readonly sites: readonly SiteSum[];
+  readonly freed: number;
   /** Runs of frees that a request for memory, or an OOM, follows at once: the allocator's own retries. */
-  retries: number;
-  /** Upper bound: the time between each such cudaMalloc and the event before it. */
-  costUs: number;
+  readonly retries: number;
+  /** Upper bound: the time between each such cudaMalloc and the event before it; undefined without times. */
+  readonly costUs: number | undefined;
 }
 
 export function detectChurn(study: Study): DetectorResult {
-  if (!study.hasTrace)
+  if (!study.hasTrace) {
     return {
       status: 'cannot-tell',
       reason: 'The file has no trace, so calls of the driver are not recorded.',
     };
-  const { trace, replay } = study.input;
+  }
   const churn = measure(study);
-  if (churn.retaken.length < MIN_RETAKEN) {
-    if (replay.recording === 'truncated') {
-      return {
-        status: 'cannot-tell',
-        reason: `${replay.recordingReason} In what is left ${plural(churn.freed, 'segment')} went back to the driver.`,
-      };
-    }
+  if (churn.retaken.length >= MIN_RETAKEN) {
+    return { status: 'found', findings: [toFinding(study, churn)] };
+  }
+  const { recording, recordingReason } = study.input.replay;
+  const freed = plural(churn.freed, 'segment');
+  if (recording === 'truncated') {
     return {
-      status: 'clear',
-      checked: `${plural(churn.freed, 'segment')} went back to the driver, and ${churn.retaken.length} were taken after that.`,
+      status: 'cannot-tell',
+      reason: `${recordingReason} In what is left ${freed} went back to the driver.`,
     };
   }
-  const sites = new Map<number, { bytes: number; count: number }>();
-  for (const event of churn.retaken) {
-    const stack = trace.events.stack[event];
-    const sum = sites.get(stack) ?? { bytes: 0, count: 0 };
-    sites.set(stack, sum);
-    sum.bytes += trace.events.sizeBytes[event];
-    sum.count++;
-  }
-  const parts = [...sites]
-    .map(
-      ([stack, { bytes, count }]): FindingPart => ({
-        stack,
-        frame: study.input.stacks.topUserFrameView(stack),
-        bytes,
-        count,
-        note: 'segments taken again',
-      }),
-    )
-    .sort((a, b) => b.bytes - a.bytes);
-  const where = place(study, parts[0]?.stack);
-  const { timeUs } = trace.events;
-  const durationUs = timeUs === undefined ? Number.NaN : timeUs[timeUs.length - 1] - timeUs[0];
-  const isGrave = churn.costUs >= GRAVE_SHARE * durationUs;
-  const cost = timeUs === undefined ? '' : ` They took at most ${formatDurationUs(churn.costUs)}.`;
   return {
-    status: 'found',
-    findings: [
-      {
-        detector: 'churn',
-        kind: 'segments-retaken',
-        severity: isGrave ? 'medium' : 'low',
-        bytes: churn.retakenBytes,
-        claim: `${plural(churn.freed, 'segment')} went back to the driver and ${plural(churn.retaken.length, 'was', 'were')} taken after that (${formatBytes(churn.retakenBytes)}), in ${plural(churn.retries, 'flush', 'flushes')} of the cache; most for ${placeOf(where.frame)}.${cost}`,
-        ...where,
-        perStep: undefined,
-        events: { first: churn.retaken[0], last: churn.retaken[churn.retaken.length - 1] },
-        parts: parts.slice(0, TOP_PARTS),
-        facts: factsOf(churn, timeUs !== undefined),
-        evidence: evidence(
-          study,
-          [],
-          parts.slice(0, TOP_PARTS).map(({ stack }) => stack),
-        ),
-        series: {
-          unit: 'event',
-          label: 'bytes taken again',
-          events: thinned(churn.retaken),
-          bytes: thinned(churn.retaken.map((event) => trace.events.sizeBytes[event])),
-        },
-        advice: [
-          'Flushes come when memory is nearly full and sizes vary: see fragmentation; expandable_segments:True avoids most of them.',
-          'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
-        ],
-        disproof:
-          'The run is no faster without them: then the GPU was not waiting for these calls.',
-        fingerprint: fingerprint(study, 'churn', 'segments-retaken', parts[0]?.stack),
-      },
-    ],
+    status: 'clear',
+    checked: `${freed} went back to the driver, and ${churn.retaken.length} were taken after that.`,
   };
 }
 
-function factsOf(churn: Churn, hasTimes: boolean): Fact[] {
+function toFinding(study: Study, churn: Churn): Finding {
+  const { events } = study.input.trace;
+  const { retaken, retakenBytes, freed, retries, costUs, sites } = churn;
+  const top = sites.slice(0, TOP_PARTS);
+  const where = place(study, top[0]?.stack);
+  const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
+  return {
+    detector: 'churn',
+    kind: 'segments-retaken',
+    severity: isGrave(study, churn) ? 'medium' : 'low',
+    bytes: retakenBytes,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${placeOf(where.frame)}.${cost}`,
+    ...where,
+    perStep: undefined,
+    events: { first: retaken[0], last: retaken[retaken.length - 1] },
+    parts: top.map((site) => sitePart(study, site, 'segments taken again')),
+    facts: factsOf(churn),
+    evidence: evidence(
+      study,
+      [],
+      top.map(({ stack }) => stack),
+    ),
+    series: {
+      unit: 'event',
+      label: 'bytes taken again',
+      events: thinned(retaken),
+      bytes: thinned(retaken.map((event) => events.sizeBytes[event])),
+    },
+    advice: [
+      'Flushes come when memory is nearly full and sizes vary: see fragmentation; expandable_segments:True avoids most of them.',
+      'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
+    ],
+    disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
+    fingerprint: fingerprint(study, 'churn', 'segments-retaken', top[0]?.stack),
+  };
+}
+
+function isGrave({ input }: Study, { costUs }: Churn): boolean {
+  const { timeUs } = input.trace.events;
+  if (timeUs === undefined || costUs === undefined) return false;
+  return costUs >= GRAVE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
+}
+
+function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
   const facts: Fact[] = [
-    { label: 'segments given back', count: churn.freed },
-    { label: 'segments taken after that', count: churn.retaken.length },
-    { label: 'flushes of the cache', count: churn.retries },
+    { label: 'segments given back', count: freed },
+    { label: 'segments taken after that', count: retaken.length },
+    { label: 'flushes of the cache', count: retries },
   ];
-  if (hasTimes) facts.push({ label: 'time, at most', text: formatDurationUs(churn.costUs) });
+  if (costUs !== undefined) facts.push({ label: 'time, at most', text: formatDurationUs(costUs) });
   return facts;
 }
 
 function measure(study: Study): Churn {
-  const { action, sizeBytes, timeUs } = study.input.trace.events;
-  const churn: Churn = { retaken: [], retakenBytes: 0, freed: 0, retries: 0, costUs: 0 };
+  const { action, sizeBytes, stack, timeUs } = study.input.trace.events;
+  const retaken: EventIndex[] = [];
+  const sites = new SiteSums();
+  let [retakenBytes, freed, retries, costUs] = [0, 0, 0, 0];
+  const isFree = (t: number): boolean =>
+    action[t] === TraceAction.SegmentFree || action[t] === TraceAction.SegmentUnmap;
   for (let t = 0; t < action.length; t++) {
-    const takes = action[t] === TraceAction.SegmentAlloc || action[t] === TraceAction.SegmentMap;
-    const isFree = (at: number): boolean =>
-      action[at] === TraceAction.SegmentFree || action[at] === TraceAction.SegmentUnmap;
     if (isFree(t)) {
-      churn.freed++;
+      freed++;
       const isLast = t + 1 < action.length && !isFree(t + 1);
-      if (isLast) churn.retries++;
+      if (isLast) retries++;
     }
-    if (!takes || churn.freed === 0) continue;
-    churn.retaken.push(t);
-    churn.retakenBytes += sizeBytes[t];
-    if (timeUs !== undefined && t > 0) churn.costUs += timeUs[t] - timeUs[t - 1];
+    const takes = action[t] === TraceAction.SegmentAlloc || action[t] === TraceAction.SegmentMap;
+    if (!takes || freed === 0) continue;
+    retaken.push(t);
+    retakenBytes += sizeBytes[t];
+    sites.add(stack[t], sizeBytes[t]);
+    if (timeUs !== undefined && t > 0) costUs += timeUs[t] - timeUs[t - 1];
   }
-  return churn;
+  const hasTimes = timeUs !== undefined;
+  return {
+    retaken,
+    retakenBytes,
+    sites: sites.largestFirst(),
+    freed,
+    retries,
+    costUs: hasTimes ? costUs : undefined,
+  };
 }

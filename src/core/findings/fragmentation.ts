@@ -5,13 +5,15 @@
  * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
  * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
  */
+import { highest } from '../base/extremes.ts';
 import { formatBytes, plural } from '../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { type SegmentState, segmentsAt } from './address-state.ts';
 import { type Concatenation, findConcatenations } from './concatenation.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
+import { sitePart } from './live-sites.ts';
 import { stepCount } from './rhythm.ts';
-import { churningSites } from './size-churn.ts';
+import { churningSites, type SizeChurn } from './size-churn.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding, FindingPart, Severity } from './types.ts';
 import { percent, placeOf } from './words.ts';
@@ -74,42 +76,22 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
   const pinned = pins.flatMap(({ allocations }) => allocations);
-  const severity: Severity =
-    (share >= GRAVE_SHARE && excessBytes >= GRAVE_BYTES) || ooms.length > 0
-      ? 'high'
-      : excessBytes >= GRAVE_BYTES / 2
-        ? 'medium'
-        : 'low';
-  const pinText =
-    named === undefined
-      ? ''
-      : ` ${placeOf(where.frame)} pins ${named === pins[0] ? 'the most' : 'the most of the lines that are known'}: ${plural(named.part.count, 'block')} of it keep ${formatBytes(named.part.bytes)} of gaps from being given back.`;
-  const churnText =
-    churning === undefined
-      ? ''
-      : ` Sizes churn: ${placeOf(study.input.stacks.topUserFrameView(churning.stack))} asked for ${plural(churning.sizes, 'different size')} from ${formatBytes(churning.smallestBytes)} to ${formatBytes(churning.largestBytes)}, and blocks cached for one do not fit the next.`;
   const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${percent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',
-    severity,
+    severity: severityOf(excessBytes, share, ooms.length > 0),
     bytes: excessBytes,
     headline,
     ...(named === undefined ? {} : { holder: pinHolder(where.frame, named) }),
-    claim: `${headline}${pinText}${churnText}`,
+    claim: `${headline}${pinText(where.frame, named, pins)}${churnText(study, churning)}`,
     ...where,
     perStep: undefined,
     events: { first: growthOfGap(study), last: event },
     parts: [
       ...pins.slice(0, TOP_PARTS).map(({ part }) => part),
-      ...churn.map(
-        ({ stack, sizes, bytes }): FindingPart => ({
-          stack,
-          frame: study.input.stacks.topUserFrameView(stack),
-          bytes,
-          count: sizes,
-          note: 'different sizes asked for',
-        }),
+      ...churn.map(({ stack, sizes, bytes }) =>
+        sitePart(study, { stack, bytes, count: sizes }, 'different sizes asked for'),
       ),
     ],
     facts: gapFacts(study, event, segments),
@@ -130,6 +112,23 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
     fingerprint: fingerprint(study, 'fragmentation', 'reserved-unused', named?.part.stack),
   };
+}
+
+function severityOf(excessBytes: number, share: number, hasOom: boolean): Severity {
+  if (hasOom || (share >= GRAVE_SHARE && excessBytes >= GRAVE_BYTES)) return 'high';
+  return excessBytes >= GRAVE_BYTES / 2 ? 'medium' : 'low';
+}
+
+function pinText(frame: Finding['frame'], named: Pin | undefined, pins: readonly Pin[]): string {
+  if (named === undefined) return '';
+  const most = named === pins[0] ? 'the most' : 'the most of the lines that are known';
+  return ` ${placeOf(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it keep ${formatBytes(named.part.bytes)} of gaps from being given back.`;
+}
+
+function churnText({ input }: Study, churning: SizeChurn | undefined): string {
+  if (churning === undefined) return '';
+  const { stack, sizes, smallestBytes, largestBytes } = churning;
+  return ` Sizes churn: ${placeOf(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
 /** When most free memory lay in segments that were in use: there the pins can be seen. */
@@ -168,13 +167,11 @@ function pinningSites(study: Study, segments: readonly SegmentState[]): Pin[] {
   }
   return [...bySite]
     .map(([site, { bytes, ids, segments: count }]) => ({
-      part: {
-        stack: site,
-        frame: study.input.stacks.topUserFrameView(site),
-        bytes: Math.round(bytes),
-        count: ids.length,
-        note: `pins ${plural(count, 'segment')}`,
-      },
+      part: sitePart(
+        study,
+        { stack: site, bytes: Math.round(bytes), count: ids.length },
+        `pins ${plural(count, 'segment')}`,
+      ),
       allocations: ids,
     }))
     .sort((a, b) => b.part.bytes - a.part.bytes);
@@ -202,7 +199,7 @@ function gapFacts(study: Study, event: EventIndex, segments: readonly SegmentSta
     { label: 'of it in gaps between blocks', bytes: free - cached },
     {
       label: 'largest contiguous free range',
-      bytes: Math.max(0, ...segments.map((s) => s.largestFreeBytes)),
+      bytes: Math.max(0, highest(segments.map((s) => s.largestFreeBytes))),
     },
     { label: 'largest request so far', bytes: largestRequest },
     {

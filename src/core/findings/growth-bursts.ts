@@ -1,7 +1,10 @@
 /** Memory that piles up over steps and is given back at once: garbage cycles, caches dropped by design. */
+import { highest } from '../base/extremes.ts';
 import { formatBytes, plural } from '../base/format.ts';
+import type { AllocationIndex } from '../replay/types.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import type { BurstSite } from './growing-sites.ts';
+import { sitePart } from './live-sites.ts';
 import type { Rhythm } from './rhythm.ts';
 import type { Study } from './study.ts';
 import type { Finding } from './types.ts';
@@ -16,12 +19,26 @@ export function burstFindings(
   { bounds }: Rhythm,
   bursts: readonly BurstSite[],
 ): Finding[] {
-  const { allocations: table, peaks } = study.input.replay;
   if (bursts.length === 0) return [];
+  const pile = pileOf(study, bounds, bursts);
+  const top = highest(pile.bytes);
+  if (top < MIN_SHARE * study.input.replay.peaks.allocatedBytes.bytes) return [];
+  return [toFinding(study, bounds, bursts, { ...pile, top })];
+}
+
+/** What the sites have together. */
+interface Pile {
+  /** After each step. */
+  readonly bytes: Float64Array;
+  /** Allocations that outlived their step. */
+  readonly ids: readonly AllocationIndex[];
+}
+
+function pileOf(study: Study, bounds: Rhythm['bounds'], bursts: readonly BurstSite[]): Pile {
+  const { allocations: table } = study.input.replay;
   const isBurst = new Set(bursts.map(({ site }) => site));
-  const live = new Float64Array(bounds.length);
   const change = new Float64Array(bounds.length + 1);
-  const ids: number[] = [];
+  const ids: AllocationIndex[] = [];
   let step = 0;
   for (let id = table.preexisting; id < table.length; id++) {
     while (step < bounds.length - 1 && table.start[id] > bounds[step]) step++;
@@ -32,53 +49,53 @@ export function burstFindings(
     while (freed < bounds.length && bounds[freed] < table.freeRequested[id]) freed++;
     change[freed] -= table.sizeBytes[id];
   }
-  let bytes = 0;
-  let top = 0;
-  for (let i = 0; i < live.length; i++) {
-    bytes += change[i];
-    live[i] = bytes;
-    top = Math.max(top, bytes);
-  }
-  if (top < MIN_SHARE * peaks.allocatedBytes.bytes) return [];
-  const largest = bursts.reduce((a, b) => (Math.max(...b.live) > Math.max(...a.live) ? b : a));
-  const drops = Math.max(...bursts.map((burst) => burst.drops.length));
+  let now = 0;
+  const bytes = Float64Array.from(bounds, (_, i) => {
+    now += change[i];
+    return now;
+  });
+  return { bytes, ids };
+}
+
+function toFinding(
+  study: Study,
+  bounds: Rhythm['bounds'],
+  bursts: readonly BurstSite[],
+  { bytes, ids, top }: Pile & { readonly top: number },
+): Finding {
+  const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
+  const drops = highest(bursts.map((burst) => burst.drops.length));
   const where = place(study, largest.stack);
-  return [
-    {
-      detector: 'growth',
-      kind: 'given-back-in-bursts',
-      severity: 'low',
-      bytes: top,
-      claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${placeOf(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
-      ...where,
-      perStep: undefined,
-      events: { first: bounds[0], last: bounds[bounds.length - 1] },
-      parts: bursts.map(({ stack, live: count }) => ({
-        stack,
-        frame: study.input.stacks.topUserFrameView(stack),
-        bytes: 0,
-        count: Math.max(...count),
-        note: 'tensors at the highest',
-      })),
-      facts: [{ label: 'times given back', count: drops }],
-      evidence: evidence(
-        study,
-        ids,
-        bursts.map(({ stack }) => stack),
-      ),
-      series: {
-        unit: 'step',
-        label: 'bytes piled up',
-        events: thinned(bounds),
-        bytes: thinned(live),
-      },
-      advice: [
-        'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs.',
-        'To see whether it is gc: call gc.collect() each step once and record again; the pile is gone if it is.',
-      ],
-      disproof:
-        'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.',
-      fingerprint: fingerprint(study, 'growth', 'given-back-in-bursts', largest.stack),
+  return {
+    detector: 'growth',
+    kind: 'given-back-in-bursts',
+    severity: 'low',
+    bytes: top,
+    claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${placeOf(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+    ...where,
+    perStep: undefined,
+    events: { first: bounds[0], last: bounds[bounds.length - 1] },
+    parts: bursts.map(({ stack, live }) =>
+      sitePart(study, { stack, bytes: 0, count: highest(live) }, 'tensors at the highest'),
+    ),
+    facts: [{ label: 'times given back', count: drops }],
+    evidence: evidence(
+      study,
+      ids,
+      bursts.map(({ stack }) => stack),
+    ),
+    series: {
+      unit: 'step',
+      label: 'bytes piled up',
+      events: thinned(bounds),
+      bytes: thinned(bytes),
     },
-  ];
+    advice: [
+      'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs.',
+      'To see whether it is gc: call gc.collect() each step once and record again; the pile is gone if it is.',
+    ],
+    disproof:
+      'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.',
+    fingerprint: fingerprint(study, 'growth', 'given-back-in-bursts', largest.stack),
+  };
 }

@@ -1,4 +1,5 @@
 /** Memory that climbs step after step and is not given back. */
+import { lowest } from '../base/extremes.ts';
 import { formatBytes, plural } from '../base/format.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
@@ -7,6 +8,7 @@ import { GROWTH_WORDS } from './growth-advice.ts';
 import { burstFindings } from './growth-bursts.ts';
 import { type GrowthGroup, groupSites } from './growth-groups.ts';
 import { runningTotal, statementFrame } from './growth-holder.ts';
+import { sitePart } from './live-sites.ts';
 import { MIN_STEPS, type Rhythm, stepCount } from './rhythm.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding, PerStep, Severity } from './types.ts';
@@ -141,14 +143,12 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
     claim: `${headline} After ${plural(perStep.steps, 'step')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
     perStep,
-    events: { first: Math.min(...kept.map((id) => table.start[id])), last: lastOf(rhythm) },
-    parts: sites.map((site) => ({
-      stack: site.stack,
-      frame: study.input.stacks.topUserFrameView(site.stack),
-      bytes: site.keptBytes.reduce((sum, value) => sum + value, 0),
-      count: site.kept.length,
-      note: noteOf(study, site),
-    })),
+    events: { first: lowest(kept.map((id) => table.start[id])), last: lastOf(rhythm) },
+    parts: sites.map((site) => {
+      const kept = site.keptBytes.reduce((sum, value) => sum + value, 0);
+      const sum = { stack: site.stack, bytes: kept, count: site.kept.length };
+      return sitePart(study, sum, noteOf(study, site));
+    }),
     facts: [
       ...factsOf(study, rhythm, perStep, sites, bytes),
       {

@@ -1,4 +1,4 @@
-/** Allocations by call site. */
+/** Bytes and how many, by call site. */
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import type { Study } from './study.ts';
@@ -6,24 +6,34 @@ import type { FindingPart } from './types.ts';
 
 export interface SiteSum {
   readonly stack: StackIndex;
-  bytes: number;
-  count: number;
+  readonly bytes: number;
+  readonly count: number;
 }
 
-/** By stack, the largest first. */
-export function sumBySite(study: Study, ids: Iterable<AllocationIndex>): SiteSum[] {
-  const { stack, sizeBytes } = study.input.replay.allocations;
-  const sums = new Map<StackIndex, SiteSum>();
-  for (const id of ids) {
-    const known = sums.get(stack[id]);
-    if (known === undefined)
-      sums.set(stack[id], { stack: stack[id], bytes: sizeBytes[id], count: 1 });
+/** Adds up what call sites have: tensors alive at a peak, segments they had the driver give. */
+export class SiteSums {
+  readonly #sums = new Map<StackIndex, { stack: StackIndex; bytes: number; count: number }>();
+
+  add(stack: StackIndex, bytes: number): void {
+    const known = this.#sums.get(stack);
+    if (known === undefined) this.#sums.set(stack, { stack, bytes, count: 1 });
     else {
-      known.bytes += sizeBytes[id];
+      known.bytes += bytes;
       known.count++;
     }
   }
-  return [...sums.values()].sort((a, b) => b.bytes - a.bytes);
+
+  largestFirst(): SiteSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
+  }
+}
+
+/** Allocations by stack, the largest sum of their blocks first. */
+export function sumBySite(study: Study, ids: Iterable<AllocationIndex>): SiteSum[] {
+  const { stack, sizeBytes } = study.input.replay.allocations;
+  const sums = new SiteSums();
+  for (const id of ids) sums.add(stack[id], sizeBytes[id]);
+  return sums.largestFirst();
 }
 
 /** A site as a part of a finding, under the user's own line; `note` says why it is listed. */

@@ -2,14 +2,14 @@
 
 import { formatBytes } from '../base/format.ts';
 import { liveAt } from '../replay/live-at.ts';
-import type { AllocationIndex } from '../replay/types.ts';
+import type { AllocationIndex, Peak } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
 import { sitePart, sumBySite } from './live-sites.ts';
 import { peakRemedies } from './peak-advice.ts';
-import { classesAt } from './peak-classes.ts';
+import { type ClassSum, classesAt } from './peak-classes.ts';
 import type { Study } from './study.ts';
-import type { DetectorResult, Fact } from './types.ts';
+import type { DetectorResult, Fact, Finding } from './types.ts';
 import { percent, placeOf } from './words.ts';
 
 /** Lower peaks trouble no GPU. */
@@ -33,50 +33,53 @@ export function detectPeak(study: Study): DetectorResult {
       checked: `At most ${formatBytes(allocatedBytes.bytes)} was allocated.`,
     };
   }
-  const { event, bytes } = allocatedBytes;
+  return { status: 'found', findings: [toFinding(study, allocatedBytes)] };
+}
+
+function toFinding(study: Study, { event, bytes }: Peak): Finding {
+  const { allocations } = study.input.replay;
   const classes = classesAt(study, event);
-  const live = liveAt(replay.allocations, event);
-  const sites = sumBySite(study, live);
+  const live = liveAt(allocations, event);
+  const sites = sumBySite(study, live).slice(0, TOP_PARTS);
   const last = lastBigPiece(study, live, bytes);
-  const stack = replay.allocations.stack[last];
+  const stack = allocations.stack[last];
   const where = place(study, stack);
-  const mix = classes
-    .filter((c) => c.bytes >= bytes / 100)
-    .map((c) => `${c.label} ${formatBytes(c.bytes)} (${percent(c.bytes / bytes)})`)
-    .join(', ');
   const remedies = peakRemedies(classes, bytes);
   const who = study.traits.isBackward(stack) ? 'backward' : placeOf(where.frame);
   return {
-    status: 'found',
-    findings: [
-      {
-        detector: 'peak',
-        kind: 'composition',
-        severity: 'low',
-        bytes,
-        claim: `At its highest ${formatBytes(bytes)} was allocated: ${mix}. The last big piece was ${formatBytes(replay.allocations.sizeBytes[last])} from ${who}.${beforeTrace(study, event)}`,
-        ...where,
-        perStep: undefined,
-        events: { first: event, last: event },
-        parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(study, site, 'alive at the peak')),
-        facts: classes.flatMap(({ label, rule, bytes: own }): Fact[] => [
-          { label, bytes: own },
-          { label: `${label}: rule`, text: rule },
-        ]),
-        evidence: evidence(
-          study,
-          live,
-          sites.slice(0, TOP_PARTS).map((site) => site.stack),
-        ),
-        series: undefined,
-        advice: remedies.map(({ text }) => text),
-        remedies,
-        disproof:
-          'Classes are inferred from stacks and lifetimes; a recording with stacks="all" shows more of backward.',
-        fingerprint: fingerprint(study, 'peak', 'composition', stack),
-      },
-    ],
+    detector: 'peak',
+    kind: 'composition',
+    severity: 'low',
+    bytes,
+    claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. The last big piece was ${formatBytes(allocations.sizeBytes[last])} from ${who}.${beforeTrace(study, event)}`,
+    ...where,
+    perStep: undefined,
+    events: { first: event, last: event },
+    parts: sites.map((site) => sitePart(study, site, 'alive at the peak')),
+    facts: classes.flatMap(({ label, rule, bytes: own }): Fact[] => [
+      { label, bytes: own },
+      { label: `${label}: rule`, text: rule },
+    ]),
+    evidence: evidence(
+      study,
+      live,
+      sites.map((site) => site.stack),
+    ),
+    series: undefined,
+    advice: remedies.map(({ text }) => text),
+    remedies,
+    disproof:
+      'Classes are inferred from stacks and lifetimes; a recording with stacks="all" shows more of backward.',
+    fingerprint: fingerprint(study, 'peak', 'composition', stack),
   };
+}
+
+/** 'activations 3.20 GiB (61 %), parameters 1.10 GiB (21 %)': those of a hundredth and more. */
+function mixText(classes: readonly ClassSum[], peakBytes: number): string {
+  return classes
+    .filter(({ bytes }) => bytes >= peakBytes / 100)
+    .map(({ label, bytes }) => `${label} ${formatBytes(bytes)} (${percent(bytes / peakBytes)})`)
+    .join(', ');
 }
 
 function lastBigPiece(study: Study, live: Int32Array, peakBytes: number): AllocationIndex {
