@@ -8,6 +8,31 @@ import { downloadText } from '../app/download.ts';
 import { useServices } from '../app/services.ts';
 import { exportName, OF_TEXT } from './flame-words.ts';
 
+interface FlameFile {
+  readonly format: 'folded' | 'speedscope';
+  readonly label: string;
+  readonly title: string;
+  readonly extension: string;
+  readonly mime: string;
+}
+
+const FILES: readonly FlameFile[] = [
+  {
+    format: 'folded',
+    label: 'Folded',
+    title: 'Folded stacks: a line a stack, for flamegraph.pl and its kin',
+    extension: 'folded.txt',
+    mime: 'text/plain',
+  },
+  {
+    format: 'speedscope',
+    label: 'Speedscope',
+    title: 'A JSON file for speedscope',
+    extension: 'speedscope.json',
+    mime: 'application/json',
+  },
+];
+
 interface FlameDownloadsProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
@@ -20,37 +45,30 @@ export function FlameDownloads({ info, device, question }: FlameDownloadsProps) 
   const flame = useView((view) => view.flame);
   const [failure, setFailure] = useState<string>();
   const fileName = exportName(info.file.name, flame, device);
-  const save = async (format: 'folded' | 'speedscope') => {
+  const save = async ({ format, extension, mime }: FlameFile) => {
     setFailure(undefined);
     try {
       const name = `${info.file.name}, ${OF_TEXT[flame.of]}`;
       const text = await session.flameExport({ ...question, format, name });
-      if (format === 'folded') downloadText(`${fileName}.folded.txt`, 'text/plain', text);
-      else downloadText(`${fileName}.speedscope.json`, 'application/json', text);
+      downloadText(`${fileName}.${extension}`, mime, text);
     } catch (error) {
       setFailure(errorText(error));
     }
   };
   return (
     <span className="flame-downloads">
-      <button
-        type="button"
-        className="button"
-        title="Folded stacks: a line a stack, for flamegraph.pl and its kin"
-        onClick={() => void save('folded')}
-      >
-        <Download size={13} aria-hidden />
-        Folded
-      </button>
-      <button
-        type="button"
-        className="button"
-        title="A JSON file for speedscope"
-        onClick={() => void save('speedscope')}
-      >
-        <Download size={13} aria-hidden />
-        Speedscope
-      </button>
+      {FILES.map((file) => (
+        <button
+          key={file.format}
+          type="button"
+          className="button"
+          title={file.title}
+          onClick={() => void save(file)}
+        >
+          <Download size={13} aria-hidden />
+          {file.label}
+        </button>
+      ))}
       {failure !== undefined && <span role="alert">Not saved: {failure}</span>}
     </span>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
+import type { ViewState } from '../../state/view-store.ts';
 import { eventRangeText } from './flame-words.ts';
 import type { FlameReady } from './use-flame.ts';
 
@@ -11,19 +12,12 @@ interface FlameEmptyProps {
 
 /** Why there is nothing to see, and what would change that. */
 export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyProps) {
-  const { view } = useStores();
   const { set, isSearched } = answer;
   if (set === undefined) return <NoDifference device={device} />;
   if (request.onlyMatches && isSearched) {
     return (
       <Empty title="Nothing here matches the search">
-        <button
-          type="button"
-          className="button"
-          onClick={() => view.commit({ onlyMatches: false })}
-        >
-          Show what does not match too
-        </button>
+        <Action label="Show what does not match too" change={{ onlyMatches: false }} />
       </Empty>
     );
   }
@@ -35,9 +29,7 @@ export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyPro
           title="Nothing was allocated in the window"
           text={`In the timeline’s window, ${eventRangeText(set.from, set.to)}, there is no allocation.`}
         >
-          <button type="button" className="button" onClick={() => view.commit({ x: 'all' })}>
-            Take the whole trace
-          </button>
+          <Action label="Take the whole trace" change={{ x: 'all' }} />
         </Empty>
       );
     case 'live':
@@ -74,7 +66,6 @@ function NoLifetime({ device }: { readonly device: DeviceInfo }) {
 
 /** Without a mark, or with it at the cursor; the common comparisons are one click away. */
 function NoDifference({ device }: { readonly device: DeviceInfo }) {
-  const { view } = useStores();
   const last = device.events - 1;
   const peak = Math.max(0, device.peaks.activeBytes.event);
   return (
@@ -82,21 +73,23 @@ function NoDifference({ device }: { readonly device: DeviceInfo }) {
       title="A difference needs two events"
       text="Set the cursor at one event and the mark at another: what came between them and stayed is shown as growth, what went as shrinkage."
     >
-      <button
-        type="button"
-        className="button"
-        onClick={() => view.commit({ mark: 0, cursor: last })}
-      >
-        From the first event to the last
-      </button>
-      <button
-        type="button"
-        className="button"
-        onClick={() => view.commit({ mark: 0, cursor: peak })}
-      >
-        From the first event to the peak
-      </button>
+      <Action label="From the first event to the last" change={{ mark: 0, cursor: last }} />
+      <Action label="From the first event to the peak" change={{ mark: 0, cursor: peak }} />
     </Empty>
+  );
+}
+
+interface ActionProps {
+  readonly label: string;
+  readonly change: Partial<ViewState>;
+}
+
+function Action({ label, change }: ActionProps) {
+  const { view } = useStores();
+  return (
+    <button type="button" className="button" onClick={() => view.commit(change)}>
+      {label}
+    </button>
   );
 }
 

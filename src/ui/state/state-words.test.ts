@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSearch } from '../../core/query/search/parse-search.ts';
-import type { CacheRelease } from '../../core/query/state/empty-cache.ts';
+import { NOTHING_RELEASED } from '../../core/query/state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
@@ -26,16 +26,7 @@ const totals: SpaceTotals = {
   roundingBytes: 0,
   unknownBytes: 0,
 };
-const release: Omit<CacheRelease, 'pins'> = {
-  releasedBytes: 0,
-  awaitedBytes: 0,
-  releasedSegments: 0,
-  releasedPageBytes: 0,
-  pinnedBytes: 0,
-  pinnedSegments: 0,
-  partialPageBytes: 0,
-  privateBytes: 0,
-};
+const release = NOTHING_RELEASED;
 const group: SegmentGroup = {
   key: '',
   kind: SegmentKind.Native,

@@ -3,7 +3,7 @@ import { fileName } from '../../core/base/file-names.ts';
 import { formatBytes, formatDurationUs, plural } from '../../core/base/format.ts';
 import { poolTerm, privatePoolTerm, streamTerm } from '../../core/query/search/write-terms.ts';
 import type { SegmentRow, StateOverview } from '../../core/query/state/describe-state.ts';
-import type { CacheRelease } from '../../core/query/state/empty-cache.ts';
+import type { ReleaseSums } from '../../core/query/state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/query/state/segment-groups.ts';
 import { SegmentKind } from '../../core/query/state/types.ts';
 import type { DeviceInfo, FrameView } from '../../core/query/types.ts';
@@ -51,10 +51,8 @@ export function roundingText({
   return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
 }
 
-type Release = Omit<CacheRelease, 'pins'>;
-
 /** What torch.cuda.empty_cache() would give back here. */
-export function releaseSentence(release: Release, totals: SpaceTotals): string {
+export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {
   const { releasedBytes, releasedSegments, releasedPageBytes, awaitedBytes } = release;
   if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to give back.';
   if (releasedBytes === 0) {
@@ -77,7 +75,7 @@ export function releaseSentence(release: Release, totals: SpaceTotals): string {
 }
 
 /** What it would not give back, a sentence for each reason. */
-export function keptSentences(release: Release): readonly string[] {
+export function keptSentences(release: ReleaseSums): readonly string[] {
   const { pinnedBytes, pinnedSegments, partialPageBytes, privateBytes } = release;
   const sentences: string[] = [];
   if (pinnedBytes > 0) {

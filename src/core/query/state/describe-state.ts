@@ -5,7 +5,7 @@ import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
 import { stackKind } from '../stacks.ts';
 import type { FrameView, StackKind } from '../types.ts';
-import { type CacheRelease, cacheReleaseAt, type Pin } from './empty-cache.ts';
+import { cacheReleaseAt, type Pin, type ReleaseSums } from './empty-cache.ts';
 import {
   type GroupedSegments,
   type SegmentGroup,
@@ -18,7 +18,7 @@ export interface StateOverview {
   readonly event: EventIndex;
   readonly groups: readonly SegmentGroup[];
   readonly totals: SpaceTotals;
-  readonly release: Omit<CacheRelease, 'pins'>;
+  readonly release: ReleaseSums;
   /** Lines whose blocks keep most free bytes from going back, the largest first. */
   readonly pinSites: readonly PinSite[];
   /** How many more there are, and what they keep. */

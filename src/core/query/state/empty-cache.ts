@@ -18,7 +18,8 @@ import {
   type SegmentStateIndex,
 } from './types.ts';
 
-export interface CacheRelease {
+/** What a call would do, added up. */
+export interface ReleaseSums {
   /** All that would go back to the driver. */
   readonly releasedBytes: number;
   /** Of it, what goes back only because it waits for pending frees. */
@@ -33,6 +34,20 @@ export interface CacheRelease {
   readonly partialPageBytes: number;
   /** Free bytes of private pools that would go back from the default pool. */
   readonly privateBytes: number;
+}
+
+export const NOTHING_RELEASED: ReleaseSums = {
+  releasedBytes: 0,
+  awaitedBytes: 0,
+  releasedSegments: 0,
+  releasedPageBytes: 0,
+  pinnedBytes: 0,
+  pinnedSegments: 0,
+  partialPageBytes: 0,
+  privateBytes: 0,
+};
+
+export interface CacheRelease extends ReleaseSums {
   /** Live blocks that keep free bytes from going back, with their share; in segment order. */
   readonly pins: readonly Pin[];
 }
@@ -47,16 +62,7 @@ export interface Pin {
 /** What a call in this state would do, in bytes. `pools` are those of the trace: which are private. */
 export function cacheReleaseAt(state: AllocatorState, pools: readonly Pool[]): CacheRelease {
   const { segments } = state;
-  const sums = {
-    releasedBytes: 0,
-    awaitedBytes: 0,
-    releasedSegments: 0,
-    releasedPageBytes: 0,
-    pinnedBytes: 0,
-    pinnedSegments: 0,
-    partialPageBytes: 0,
-    privateBytes: 0,
-  };
+  const sums: { -readonly [K in keyof ReleaseSums]: ReleaseSums[K] } = { ...NOTHING_RELEASED };
   const pins: Pin[] = [];
   for (let s = 0; s < segments.length; s++) {
     if (segments.kind[s] === SegmentKind.None) continue;
