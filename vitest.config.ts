@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
     environment: 'node',
+    // The files of one worker share its modules: warm code, and captures that are decoded once.
+    isolate: false,
     // Tests of whole captures take seconds when two cores are busy with other things.
     testTimeout: 30_000,
     hookTimeout: 30_000,

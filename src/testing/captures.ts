@@ -30,14 +30,27 @@ export function allCaptureNames(): string[] {
     .sort();
 }
 
+/** Those of a program that is there again under other settings, but for expandable segments. */
+export const isRepeated = (name: string): boolean => /^whatif_(?!expandable)/.test(name);
+
 export function captureBytes(name: string): Uint8Array {
   return gunzipSync(readFileSync(`${FOLDER}/${name}`));
 }
 
+const loaded = new Map<string, Snapshot>();
+
+/**
+ * Read once, for whoever asks: all captures together are some 200 MB as tables, and 40 files of tests
+ * would otherwise decode most of them again. So they are nobody's to change.
+ */
 export function loadCapture(name: string): Snapshot {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
   const decoder = new SnapshotDecoder();
   decoder.push(captureBytes(name));
-  return decoder.finish();
+  const snapshot = decoder.finish();
+  loaded.set(name, snapshot);
+  return snapshot;
 }
 
 /** protocols_p0 … p5 are one snapshot and share one truth. */

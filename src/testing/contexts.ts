@@ -3,10 +3,16 @@ import { replayDevice } from '../core/replay/replay.ts';
 import { snapshotFromValue } from '../core/snapshot/decoder.ts';
 import type { Snapshot } from '../core/snapshot/tables.ts';
 
-/** All devices of a snapshot, replayed. */
-export function contextsOf(snapshot: Snapshot): DeviceContext[] {
+const replayed = new WeakMap<Snapshot, readonly DeviceContext[]>();
+
+/** All devices of a snapshot, replayed once: captures are shared (captures.ts). */
+export function contextsOf(snapshot: Snapshot): readonly DeviceContext[] {
+  const known = replayed.get(snapshot);
+  if (known !== undefined) return known;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
-  return createDeviceContexts(snapshot, replays);
+  const contexts = createDeviceContexts(snapshot, replays);
+  replayed.set(snapshot, contexts);
+  return contexts;
 }
 
 /** A dictionary such as _snapshot() returns; the first device of it, replayed. */
