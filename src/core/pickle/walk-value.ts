@@ -14,6 +14,8 @@ export function walkValue(machine: ValueMachine, value: unknown): void {
 class Walker {
   readonly #machine: ValueMachine;
   readonly #slots = new Map<object, number>();
+  /** A few hundred texts come millions of times; encoding each would take longer than all the rest. */
+  readonly #rows = new Map<string, number>();
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
@@ -29,7 +31,7 @@ class Walker {
         machine.pushBigInt(value);
         return;
       case 'string':
-        machine.push(Tag.String, machine.strings.internText(value));
+        machine.push(Tag.String, this.#rowOf(value));
         return;
       case 'boolean':
         machine.push(Tag.Bool, Number(value));
@@ -41,6 +43,15 @@ class Walker {
       default:
         machine.push(Tag.None, 0);
     }
+  }
+
+  #rowOf(text: string): number {
+    let row = this.#rows.get(text);
+    if (row === undefined) {
+      row = this.#machine.strings.internText(text);
+      this.#rows.set(text, row);
+    }
+    return row;
   }
 
   #walkObject(value: object, depth: number): void {
