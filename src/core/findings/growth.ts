@@ -127,8 +127,7 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
   const where = place(study, holderStack, first);
   const severity = severityOf(study, bytes, perStep, keptSteps);
   const what = GROWTH_WORDS[kind];
-  const headline = claimOf(kind, placeOf(where.frame), {
-    ...perStep,
+  const headline = claimOf(kind, placeOf(where.frame), perStep, {
     keptSteps,
     sites: sites.length,
     bytes,
@@ -171,21 +170,23 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
 
 const lastOf = ({ bounds }: Rhythm): number => bounds[bounds.length - 1];
 
+/** What is kept in all. */
 interface Amounts {
   readonly bytes: number;
   readonly kept: number;
-  readonly steps: number;
   readonly keptSteps: number;
   readonly sites: number;
 }
 
-/** Amounts are of the steps that keep something. */
-function claimOf(kind: string, where: string, amounts: Amounts): string {
-  const { keptSteps, steps, sites } = amounts;
-  const every = Math.round(steps / keptSteps);
-  const rhythm = every < 2 ? 'every step' : `about every ${every} steps`;
-  const tensors = Math.max(1, Math.round(amounts.kept / keptSteps));
-  const amount = `${formatBytes(Math.round(amounts.bytes / keptSteps))} in ${plural(tensors, 'tensor')}`;
+/** Of what does not come every step the amounts are those of the steps that keep something. */
+function claimOf(kind: string, where: string, perStep: PerStep, amounts: Amounts): string {
+  const { keptSteps, sites } = amounts;
+  const every = Math.round(perStep.steps / keptSteps);
+  const isRare = every >= 2;
+  const rhythm = isRare ? `about every ${every} steps` : 'every step';
+  const bytes = isRare ? amounts.bytes / keptSteps : perStep.bytes;
+  const tensors = isRare ? amounts.kept / keptSteps : perStep.count;
+  const amount = `${formatBytes(Math.round(bytes))} in ${plural(Math.max(1, Math.round(tensors)), 'tensor')}`;
   if (kind === 'kept-graph') {
     return `A whole autograd graph stays alive ${rhythm}: ${amount} from ${plural(sites, 'call site')}, held as far as one can tell by ${where}.`;
   }

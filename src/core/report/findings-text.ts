@@ -52,7 +52,7 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
     ...(perStep === null
       ? []
       : paragraph(
-          `A step: ${formatBytes(perStep.bytes)} in ${perStep.count.toFixed(2)} tensors, over ${formatCount(perStep.steps)} steps.`,
+          `A step: ${formatBytes(perStep.bytes)} in ${Number(perStep.count.toFixed(2))} tensors, over ${formatCount(perStep.steps)} steps.`,
         )),
     ...finding.stack.slice(0, MAX_FRAMES).map((frame) => `${INDENT}at ${frameText(frame)}`),
     ...partsText(finding),
