@@ -1,8 +1,11 @@
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
+import type { EventPlace } from '../../core/query/event-rows/event-list.ts';
 import type { EventRow } from '../../core/query/event-rows/types.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { EventChoice, EventListAnswer } from '../../engine/answers/events.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores } from '../../state/stores.ts';
 import { useServices } from '../app/services.ts';
 import { useAnswer } from '../app/use-answer.ts';
 import type { RowSource } from '../table/row-pages.ts';
@@ -10,6 +13,8 @@ import type { RowSource } from '../table/row-pages.ts';
 /** A list of events that is ready to be read. */
 export interface EventListing extends EventListAnswer {
   readonly choice: EventChoice;
+  /** The cursor's event as it was asked for with the list, and where that stands in it. */
+  readonly cursor: (EventPlace & { readonly event: EventIndex }) | undefined;
   readonly source: RowSource<EventRow>;
 }
 
@@ -26,10 +31,18 @@ interface Question {
   readonly choice: EventChoice;
 }
 
-const askList = async (session: SessionApi, { device, choice }: Question) => ({
-  choice,
-  ...(await session.eventList({ device, choice })),
-});
+/** Together with where the cursor is in it, so that the table reads the rows around it at once. */
+async function askList(session: SessionApi, { device, choice }: Question, cursor?: EventIndex) {
+  const place = async (event: EventIndex) => ({
+    event,
+    ...(await session.eventPlace({ device, choice, event })),
+  });
+  const [list, found] = await Promise.all([
+    session.eventList({ device, choice }),
+    cursor === undefined ? undefined : place(cursor),
+  ]);
+  return { choice, ...list, cursor: found };
+}
 
 /** The events of a choice; the list before stays until the next one is ready. */
 export function useEventList(
@@ -38,17 +51,29 @@ export function useEventList(
   choice: EventChoice,
 ): EventListState {
   const { session } = useServices();
-  const { value, isCurrent, failure } = useAnswer(askList, { device: device.index, choice }, info);
+  const { view } = useStores();
+  const ask = useCallback(
+    (asked: SessionApi, question: Question) =>
+      askList(asked, question, view.getState().view.cursor),
+    [view],
+  );
+  const { value, isCurrent, failure } = useAnswer(ask, { device: device.index, choice }, info);
   const listing = useMemo<EventListing | undefined>(() => {
     if (value === undefined) return undefined;
     return {
       ...value,
       source: {
         count: value.length,
+        start: firstShown(value),
         load: (from, to, signal) =>
           session.eventRows({ device: device.index, choice: value.choice, from, to }, { signal }),
       },
     };
   }, [session, device.index, value]);
   return { listing, isCurrent, failure };
+}
+
+/** The cursor's row, or the one after where it would be; the first without a cursor. */
+function firstShown({ length, cursor }: Pick<EventListing, 'length' | 'cursor'>): number {
+  return Math.max(0, Math.min(cursor?.row ?? 0, length - 1));
 }

@@ -39,7 +39,10 @@ export function useFollowCursor(
       const list = current.current;
       if (list === undefined) return;
       const { choice } = list;
-      const place = await session.eventPlace({ device: device.index, choice, event });
+      const place =
+        list.cursor?.event === event
+          ? list.cursor
+          : await session.eventPlace({ device: device.index, choice, event });
       if (!isWanted()) return;
       setIsMissing(!place.isListed);
       if (list.length > 0) table.current?.goTo(Math.min(place.row, list.length - 1));

@@ -3,6 +3,8 @@ import type { RowRange } from './scroll-scale.ts';
 /** The rows of a table, read when they come into view. Another object is another table. */
 export interface RowSource<R> {
   readonly count: number;
+  /** A row to have in the middle at first; undefined: the table stays scrolled as far as it was. */
+  readonly start?: number | undefined;
   /** Rows from `from` to before `to`, in order. Rejects with an AbortError when `signal` is aborted. */
   load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }

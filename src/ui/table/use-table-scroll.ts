@@ -1,7 +1,9 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { RowSource } from './row-pages.ts';
 import {
   clampPosition,
   isScaled,
+  positionCentring,
   positionOf,
   type ScrollGeometry,
   scrollTopOf,
@@ -19,13 +21,26 @@ export interface TableScroll {
   readonly onScroll: () => void;
 }
 
-/** A position among `rowCount` rows that wheel, scrollbar and `moveTo` change together. */
-export function useTableScroll(rowCount: number): TableScroll {
+/** Where to be: pixels of rows above the upper edge, or what is in the middle, whatever the height. */
+type Wish = number | { readonly middleRow: number };
+
+/** A position among the rows that wheel, scrollbar and `moveTo` change together. */
+export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start'>): TableScroll {
+  const { count: rowCount, start } = source;
   const scroller = useRef<HTMLDivElement>(null);
   const bodyPx = useBodyHeight(scroller);
-  const [wanted, setWanted] = useState(0);
+  const [wanted, setWanted] = useState<Wish>(0);
+  const [known, setKnown] = useState<object>();
+  if (known !== source) {
+    setKnown(source);
+    // While rendering, for an effect comes after the rows of the old position were asked for.
+    if (start !== undefined) setWanted({ middleRow: start });
+  }
   const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };
-  const position = clampPosition(geometry, wanted);
+  const position =
+    typeof wanted === 'number'
+      ? clampPosition(geometry, wanted)
+      : positionCentring(geometry, wanted.middleRow);
   const latest = useRef({ geometry, position });
   latest.current = { geometry, position };
   /** Where the scrollbar was put by us; its echo, the scroll event, is no wish of the user's. */
@@ -45,11 +60,11 @@ export function useTableScroll(rowCount: number): TableScroll {
     setWanted(positionOf(now, top));
   }, []);
 
-  // After a move, and when rows or height have changed: what the scrollbar says has another meaning.
+  // After a move, and when rows or height are others: what the scrollbar says has another meaning.
   // biome-ignore lint/correctness/useExhaustiveDependencies: these two changes are what it waits for
   useLayoutEffect(() => {
     mustWrite.current = true;
-  }, [rowCount, bodyPx]);
+  }, [source, bodyPx]);
   useLayoutEffect(() => {
     if (!mustWrite.current || scroller.current === null || bodyPx === 0) return;
     mustWrite.current = false;

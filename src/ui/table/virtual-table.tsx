@@ -44,7 +44,7 @@ import {
 export function VirtualTable<R>(props: VirtualTableProps<R>) {
   const { label, columns, source, empty, handle } = props;
   const id = useId();
-  const scroll = useTableScroll(source.count);
+  const scroll = useTableScroll(source);
   const visible = visibleRows(scroll.geometry, scroll.position);
   const pages = useRowPages(source, visible);
   const [chosen, setActive] = useState<number | undefined>(undefined);
