@@ -18,7 +18,8 @@ export default defineConfig({
   use: {
     baseURL: `http://127.0.0.1:${PORT}`,
     viewport: { width: 1280, height: 800 },
-    trace: 'retain-on-failure',
+    // A trace of every test takes a third of the time; `npx playwright test --trace on` makes them.
+    screenshot: 'only-on-failure',
     // Each test begins in a profile of its own, and would fetch and keep the whole page first.
     serviceWorkers: 'block',
     launchOptions: { args: chromiumFlags(), ...(executablePath && { executablePath }) },

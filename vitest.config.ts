@@ -6,6 +6,8 @@ export default defineConfig({
     environment: 'node',
     // The files of one worker share its modules: warm code, and captures that are decoded once.
     isolate: false,
+    // All cores: left to itself, vitest keeps one for a parent that only waits.
+    maxWorkers: '100%',
     // Tests of whole captures take seconds when two cores are busy with other things.
     testTimeout: 30_000,
     hookTimeout: 30_000,

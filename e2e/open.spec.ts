@@ -13,26 +13,25 @@ test('shows what it is, and opens a sample with one click', async ({ page }) => 
   });
 });
 
-const OPENED = [
-  { what: 'a bare pickle', file: () => unzipped('train_gpt_small.pickle.gz'), peak: '1.26 GiB' },
-  { what: 'gzip', file: () => fixture('train_gpt_small.pickle.gz'), peak: '1.26 GiB' },
-  {
-    what: 'the HTML of trace_plot',
-    file: () => fixture('protocols_trace_plot.html.gz'),
-    peak: '68.52 MiB',
-  },
-  { what: 'zstd', file: () => fixture('protocols.pickle.zst'), peak: '68.52 MiB' },
-  { what: 'protocol 0', file: () => fixture('protocols_p0.pickle.gz'), peak: '68.52 MiB' },
-  { what: 'protocol 5', file: () => fixture('protocols_p5.pickle.gz'), peak: '68.52 MiB' },
+const FORMS = [
+  { what: 'a bare pickle', file: unzipped('train_gpt_small.pickle.gz'), peak: '1.26 GiB' },
+  { what: 'protocol 0', file: 'protocols_p0.pickle.gz', peak: '68.52 MiB' },
+  { what: 'gzip', file: 'train_gpt_small.pickle.gz', peak: '1.26 GiB' },
+  { what: 'the HTML of trace_plot', file: 'protocols_trace_plot.html.gz', peak: '68.52 MiB' },
+  { what: 'zstd', file: 'protocols.pickle.zst', peak: '68.52 MiB' },
+  { what: 'protocol 5', file: 'protocols_p5.pickle.gz', peak: '68.52 MiB' },
 ];
-for (const { what, file, peak } of OPENED) {
-  test(`opens ${what}`, async ({ page }) => {
-    await page.goto('/');
-    await chooseFile(page, file());
-    await expect(page.getByTestId('timeline')).toBeVisible();
-    await expect(summaryOf(page).getByText(peak).first()).toBeVisible();
-  });
-}
+
+test('opens every form of a file, one after the other', async ({ page }) => {
+  await page.goto('/');
+  for (const { what, file, peak } of FORMS) {
+    const name = typeof file === 'string' ? file : file.name;
+    await chooseFile(page, typeof file === 'string' ? fixture(file) : file);
+    await expect(page.getByText(`${name} is open`), what).toBeAttached();
+    await expect(page.getByTestId('timeline'), what).toBeVisible();
+    await expect(summaryOf(page).getByText(peak).first(), what).toBeVisible();
+  }
+});
 
 test('opens the address in ?snapshot=', async ({ page }) => {
   await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz');
