@@ -57,6 +57,23 @@ describe('the verdict', () => {
     );
   });
 
+  it.each([
+    [
+      'oom_fragmented',
+      [/^Raise or remove .*memory_fraction/, /^Set PYTORCH_CUDA_ALLOC_CONF=expandable/],
+    ],
+    [
+      'oom_batch_too_big',
+      [/^Raise or remove .*memory_fraction/, /^Reduce what is alive at the peak/],
+    ],
+    ['frag_gpt_varlen', [/^Set PYTORCH_CUDA_ALLOC_CONF=expandable/, /^Make sizes repeat/]],
+    ['leak_forward_hook', [/handle\.remove\(\)/, /^Overwrite the last capture/]],
+    ['train_gpt_small', []],
+    ['kv_cache_generate', []],
+  ])('%s: says what to try first', async (name, texts) => {
+    expect((await verdict(name)).advice).toEqual(texts.map((text) => expect.stringMatching(text)));
+  });
+
   it('of an OOM after a leak names both', async () => {
     const { text, also, findings } = await verdict('near-miss/leak_until_oom');
     expect(text).toContain('truly too large');

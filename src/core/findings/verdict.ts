@@ -11,12 +11,17 @@ export interface Verdict {
   readonly text: string;
   /** What else the user should know at once, such as the leak that filled the card. */
   readonly also: readonly string[];
+  /** What to try first, of the one finding that matters most; empty where there is nothing to mend. */
+  readonly advice: readonly string[];
   /** Those that `text` and `also` are of, in that order. */
   readonly findings: readonly Finding[];
 }
 
 /** More would be no verdict: they are counted, and told below it. */
 const MOST_TOLD = 3;
+
+/** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for who cannot do the first. */
+const MOST_ADVISED = 2;
 
 /** Undefined until OOMs have been looked for. Gets surer as findings come in. */
 export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
@@ -34,14 +39,23 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
     // Who pins the gaps is told by the finding about these.
     const gaps = findings.find(({ detector }) => detector === 'fragmentation');
     const holder = last.holder ?? (last.kind === 'fragmented' ? gaps?.holder : undefined) ?? [];
-    return { tone: 'grave', text, also: [holder, also].flat(), findings: [last, ...culprits] };
+    // A limit of the process is told first of all, which only the finding about the OOM knows of.
+    const advice = last.advice.slice(0, MOST_ADVISED);
+    return {
+      tone: 'grave',
+      text,
+      also: [holder, also].flat(),
+      advice,
+      findings: [last, ...culprits],
+    };
   }
   const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
   const small = findings.filter(
     ({ severity, detector }) => severity === 'low' && detector !== 'peak',
   );
   const text = textWithoutOom(oom, also.length > 0, small.length);
-  return { tone, text, also, findings: culprits };
+  const advice = culprits[0]?.advice.slice(0, MOST_ADVISED) ?? [];
+  return { tone, text, also, advice, findings: culprits };
 }
 
 /** An OOM that says fragmented has said so: what it was lost to is in the finding. */

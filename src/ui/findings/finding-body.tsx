@@ -4,6 +4,7 @@ import type { Fact, FindingPart } from '../../core/findings/types.ts';
 import { absenceText } from '../../core/query/absence-text.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { CodeText } from '../app/code-text.tsx';
 import { useServices } from '../app/services.ts';
 import { VIEWS } from '../app/views.tsx';
 import { StackList } from '../details/stack-list.tsx';
@@ -26,7 +27,9 @@ export function FindingBody({ device, finding }: FindingBodyProps) {
         <h4>What to try</h4>
         <ol className="advice">
           {advice.map((text) => (
-            <li key={text}>{text}</li>
+            <li key={text}>
+              <CodeText text={text} />
+            </li>
           ))}
         </ol>
       </section>

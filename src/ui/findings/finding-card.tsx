@@ -2,10 +2,11 @@ import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
+import { CodeText } from '../app/code-text.tsx';
 import { WhatIfCitation } from '../whatif/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { FindingFrame } from './finding-frame.tsx';
-import { SEVERITY_LABELS, splitSentence, titleOf } from './finding-words.ts';
+import { firstSentence, SEVERITY_LABELS, splitSentence, titleOf } from './finding-words.ts';
 import type { RankedFinding } from './ranked-findings.ts';
 import { SeriesPlot } from './series-plot.tsx';
 
@@ -15,20 +16,23 @@ interface FindingCardProps {
   readonly isSelected: boolean;
   /** Says what another setting of the allocator would have come to: one finding does. */
   readonly citesWhatIf: boolean;
+  /** Says what to try where it is grave; the verdict does for one. */
+  readonly isAdvised: boolean;
   readonly onToggle: () => void;
 }
 
-/** One finding: what, how much and where; all the rest once it is selected. */
+/** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
-  const { device, finding, isSelected, citesWhatIf, onToggle } = props;
+  const { device, finding, isSelected, citesWhatIf, isAdvised, onToggle } = props;
   const { severity, bytes, claim, frame, stackKind, series, advice } = finding;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
-  const [first, rest] = splitSentence(claim);
+  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
   // What is grave says at once what to try first; all of it follows in the body.
-  const isAdvised = severity === 'high' && !isSelected && !citesWhatIf && advice.length > 0;
+  const [firstAdvice] = advice;
+  const isDue = isAdvised && severity === 'high' && !isSelected && !citesWhatIf;
   return (
     <li className="finding" data-severity={severity} data-selected={isSelected}>
       <button
@@ -53,9 +57,9 @@ export function FindingCard(props: FindingCardProps) {
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
       <WhatIfCitation device={device} detector={finding.detector} isDue={citesWhatIf} />
-      {isAdvised && (
+      {isDue && firstAdvice !== undefined && (
         <p className="finding-advice">
-          <strong>Try:</strong> {advice[0]}
+          <strong>Try:</strong> <CodeText text={firstAdvice} />
         </p>
       )}
       {series !== undefined && <SeriesPlot series={series} />}

@@ -19,6 +19,7 @@ const STOPPED: Verdict = {
   tone: 'unknown',
   text: 'Stopped before anything could be told.',
   also: [],
+  advice: [],
   findings: [],
 };
 
@@ -51,6 +52,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
             finding={finding}
             isSelected={finding.id === selected}
             citesWhatIf={phase === 'done' && finding === citing}
+            isAdvised={finding !== verdict?.findings[0]}
             onToggle={() => toggle(finding)}
           />
         ))}

@@ -5,7 +5,7 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { bandsOf } from './finding-bands.ts';
-import { splitSentence, titleOf } from './finding-words.ts';
+import { firstSentence, splitSentence, titleOf } from './finding-words.ts';
 import { type RankedFinding, rankFindings } from './ranked-findings.ts';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
 
@@ -120,6 +120,12 @@ describe('words', () => {
       'It is …',
     ]);
     expect(splitSentence('One alone.')).toEqual(['One alone.', '']);
+  });
+
+  it('ends the first sentence at its stop, not at a colon', () => {
+    const text = '6.00 GiB was reserved: 3.59 GiB was lost. a.py:3 (f) pins the most.';
+    expect(firstSentence(text)).toBe('6.00 GiB was reserved: 3.59 GiB was lost.');
+    expect(firstSentence('One alone.')).toBe('One alone.');
   });
 
   it('has a title for a kind that it does not know', async () => {

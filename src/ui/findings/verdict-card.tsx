@@ -1,6 +1,7 @@
 import './verdict.css';
 import { CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
+import { CodeText } from '../app/code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   grave: OctagonAlert,
@@ -28,7 +29,23 @@ export function VerdictCard({ verdict }: { readonly verdict: Verdict | undefined
         {verdict.also.map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
+        {verdict.advice.length > 0 && <Advice advice={verdict.advice} />}
       </div>
     </div>
+  );
+}
+
+function Advice({ advice }: Pick<Verdict, 'advice'>) {
+  return (
+    <section className="verdict-advice" aria-label="What to try first">
+      <strong>Try</strong>
+      <ul>
+        {advice.map((text) => (
+          <li key={text}>
+            <CodeText text={text} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

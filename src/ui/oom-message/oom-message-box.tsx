@@ -57,7 +57,7 @@ function Result({ result }: { readonly result: OomMessageResult }) {
 function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
   return (
     <>
-      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], findings: [] }} />
+      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [], findings: [] }} />
       <HowToRecord />
     </>
   );
@@ -68,7 +68,7 @@ function Verdict({ verdict }: Extract<OomMessageResult, { status: 'read' }>) {
   const also = limit === undefined ? [] : [limit];
   return (
     <>
-      <VerdictCard verdict={{ tone: 'grave', text: headline, also, findings: [] }} />
+      <VerdictCard verdict={{ tone: 'grave', text: headline, also, advice: [], findings: [] }} />
       <h4>The arithmetic</h4>
       <ul className="arithmetic">
         {arithmetic.map((line) => (
