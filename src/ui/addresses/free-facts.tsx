@@ -27,6 +27,7 @@ export function FreeFacts({ info, device, slots }: FreeFactsProps) {
   const { value, failure } = useAnswer(askFree, { device: device.index, state }, info);
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);
+  const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;
   if (failure !== undefined) {
     return (
       <p className="free-facts" role="alert">
@@ -35,12 +36,14 @@ export function FreeFacts({ info, device, slots }: FreeFactsProps) {
     );
   }
   return (
-    <p className="free-facts" title={missing}>
+    <p className="free-facts" title={verdict ?? missing}>
       {slots.segments > 0 && value !== undefined && (
         <>
-          <span className="dim">{cursor === undefined ? 'At the end' : 'At the cursor'}</span>{' '}
+          <span className="dim free-place">
+            {cursor === undefined ? 'At the end ' : 'At the cursor '}
+          </span>
           <Figures free={value} />
-          {oom !== undefined && <strong className="free-verdict">{oomText(oom, value)} </strong>}
+          {verdict !== undefined && <strong className="free-verdict">{verdict} </strong>}
         </>
       )}
       {missing !== undefined && <span className="dim">{missing}</span>}

@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import type { AddressSlots } from '../../core/timeline/address-slots.ts';
+import type { SegmentFacts } from '../../core/timeline/segment-facts.ts';
 import type { PlaceRequest } from '../../engine/answers/addresses.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useAnswer } from '../app/use-answer.ts';
@@ -24,15 +25,11 @@ export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps
   const { value, failure } = useAnswer(askHit, question, info);
   if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value === undefined) {
-    return <p className="pinned-address">Click a block or a gap to pin what is there.</p>;
+    return <p className="pinned-address">Click a block or gap to pin it.</p>;
   }
   const { block, gap, segment } = value;
   return (
-    <p
-      className="pinned-address"
-      aria-live="polite"
-      title={segment && `${segmentKindText(segment)}, ${lifeText(segment)}`}
-    >
+    <p className="pinned-address" aria-live="polite" title={segment && segmentText(segment)}>
       Event {formatCount(place.state)}:{' '}
       {block !== undefined && (
         <>
@@ -49,10 +46,13 @@ export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps
         'not reserved'
       ) : (
         <>
-          in <code>{segment.label}</code>, {formatBytes(segment.sizeBytes)}{' '}
-          {segmentKindText(segment)}, stream {segment.stream}, reserved {lifeText(segment)}
+          in <code>{segment.label}</code>, {segmentText(segment)}
         </>
       )}
     </p>
   );
 }
+
+/** '20.00 MiB segment of the large pool, stream 0, reserved from event 12 to the end' */
+const segmentText = (segment: SegmentFacts): string =>
+  `${formatBytes(segment.sizeBytes)} ${segmentKindText(segment)}, stream ${segment.stream}, reserved ${lifeText(segment)}`;

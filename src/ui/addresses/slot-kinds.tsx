@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { AddressSlot, AddressSlots } from '../../core/timeline/address-slots.ts';
 
 const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
@@ -17,8 +17,8 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
   return (
     <details className="slot-kinds">
       <summary title="Ranges of addresses that were reserved at some time, packed together">
-        {formatBytes(slots.totalBytes)} of addresses in {formatCount(count)}{' '}
-        {count === 1 ? 'range' : 'ranges'}
+        <span className="slot-total">{formatBytes(slots.totalBytes)} of addresses in </span>
+        {plural(count, 'range')}
       </summary>
       <div className="slot-box">
         <table>

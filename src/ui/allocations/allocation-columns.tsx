@@ -4,7 +4,7 @@ import type { KnownValues } from '../../core/query/search/known-values.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { Column } from '../table/table-types.ts';
-import { BytesCell } from './bytes-cell.tsx';
+import { BYTES_WIDTH_PX, BytesCell } from './bytes-cell.tsx';
 import { costText, endText, lifetimeText, momentWidthPx, startText } from './lifetime-texts.ts';
 import { SiteCell } from './site-cell.tsx';
 
@@ -30,7 +30,7 @@ export function allocationColumns(
       id: 'size',
       header: 'Block',
       title: 'Bytes of the block, rounding included',
-      widthPx: 88,
+      widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ blockBytes }) => <BytesCell bytes={blockBytes} />,
     },
@@ -81,7 +81,7 @@ export function allocationColumns(
       id: 'waste',
       header: 'Waste',
       title: 'Bytes of the block that nobody asked for',
-      widthPx: 88,
+      widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ wasteBytes }) => <BytesCell bytes={wasteBytes} />,
     },
@@ -89,7 +89,7 @@ export function allocationColumns(
       id: 'requested',
       header: 'Requested',
       title: 'Bytes asked for',
-      widthPx: 90,
+      widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ requestedBytes }) => <BytesCell bytes={requestedBytes} />,
     },

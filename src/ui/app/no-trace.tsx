@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/query/types.ts';
 import { COUNTERS } from '../header/counters.ts';
+import { RecordRecipes } from '../recipes/record-recipes.tsx';
 
 /** A device without events: what is known is what was there when the snapshot was taken. */
 export function NoTrace({ device }: { readonly device: DeviceInfo }) {
@@ -20,6 +21,8 @@ export function NoTrace({ device }: { readonly device: DeviceInfo }) {
           </div>
         ))}
       </dl>
+      <h3>To see what filled it, record its history</h3>
+      <RecordRecipes />
     </div>
   );
 }

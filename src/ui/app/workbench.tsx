@@ -1,3 +1,4 @@
+import './workbench.css';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';

@@ -87,14 +87,14 @@ interface SelectProps {
 
 function Select({ label, value, onChange, children }: SelectProps) {
   return (
-    <label className="labelled">
-      <span className="dim">{label}</span>
+    <label>
+      <span className="visually-hidden">{label}</span>
       <select
         className="select"
         value={value}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       >
-        <option value="">all</option>
+        <option value="">all {label.toLowerCase()}s</option>
         {children}
       </select>
     </label>

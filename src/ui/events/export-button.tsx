@@ -72,7 +72,7 @@ export function ExportButton({ info, device, listing }: ExportButtonProps) {
         onClick={() => void save()}
       >
         <Download size={13} aria-hidden />
-        CSV
+        <span className="words">CSV</span>
       </button>
     </span>
   );

@@ -53,7 +53,7 @@ export function GoToEvent({ device, onGoTo, onGoToCursor }: GoToEventProps) {
         onClick={onGoToCursor}
       >
         <LocateFixed size={13} aria-hidden />
-        Cursor
+        <span className="words">Cursor</span>
       </button>
     </form>
   );

@@ -11,12 +11,10 @@ interface FlameSummaryProps {
   readonly device: DeviceInfo;
   readonly asked: FlameReady;
   readonly figures: FlameFigures;
-  /** Behind the figures. */
-  readonly children: ReactNode;
 }
 
 /** What is added up, how much it comes to, and what the picture cannot say. */
-export function FlameSummary({ device, asked, figures, children }: FlameSummaryProps) {
+export function FlameSummary({ device, asked, figures }: FlameSummaryProps) {
   const { set, graph, hasStacks } = asked.answer;
   if (set === undefined || graph === undefined) return undefined;
   const { of, cursor, onlyMatches } = asked.request;
@@ -38,7 +36,6 @@ export function FlameSummary({ device, asked, figures, children }: FlameSummaryP
         )}
       </p>
       <FlameKey isDifference={isDifference} />
-      {children}
       {!hasStacks && (
         <Note>
           This file holds no call stacks. Record them with{' '}

@@ -81,10 +81,11 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
   };
   return (
     <>
-      <FlameSummary device={device} asked={asked} figures={figures}>
+      <FlameSummary device={device} asked={asked} figures={figures} />
+      <div className="flame-trail-row">
+        <FlameTrail trail={graph.trail} onZoom={zoom} />
         <FlameDownloads info={info} device={device} question={question} />
-      </FlameSummary>
-      <FlameTrail trail={graph.trail} onZoom={zoom} />
+      </div>
       <Group className="flame-split" orientation="vertical">
         <Panel minSize="80px" defaultSize="52%">
           <FlameCanvas

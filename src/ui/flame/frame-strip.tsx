@@ -25,7 +25,7 @@ export function FrameStrip({ device, selection, totalMagnitude, figures }: Frame
     return (
       <section className="frame-strip" aria-label="Chosen frame">
         <p className="dim">
-          Click a box or a row: what it holds, its stack and its allocations show here.
+          What a box or a row that you click holds, its stack and its allocations show here.
         </p>
       </section>
     );

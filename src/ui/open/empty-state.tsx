@@ -30,9 +30,11 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         </div>
         <p className="privacy">
           <ShieldCheck size={15} aria-hidden />
-          Nothing leaves this machine: the file is read here, in your browser, and its code is never
-          run. The page’s own policy lets the browser connect to nobody but this page’s server and
-          the address a <code>?snapshot=</code> link names.
+          <span>
+            Nothing leaves this machine: the file is read here, in your browser, and its code is
+            never run. The page’s own policy lets the browser connect to nobody but this page’s
+            server and the address a <code>?snapshot=</code> link names.
+          </span>
         </p>
         <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}

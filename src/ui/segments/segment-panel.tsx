@@ -39,15 +39,16 @@ export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
       </section>
     );
   }
-  if (question === undefined || value === undefined) {
+  if (question === undefined) {
     return (
-      <section className="segment-panel" aria-label="Segment">
+      <section className="segment-panel segment-hint" aria-label="Segment">
         <p className="dim">
           Click a segment to see how large it is, what it holds and which line made it.
         </p>
       </section>
     );
   }
+  if (value === undefined) return <section className="segment-panel" aria-label="Segment" />;
   return (
     <section className="segment-panel" aria-label="Segment">
       <SegmentFactList found={value} state={state} />

@@ -54,16 +54,23 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
     peak: device.peaks.activeBytes.event,
     end: device.events - 1,
   };
-  const moment = events[chosen] === undefined ? 'peak' : chosen;
+  const hasTrace = device.events > 0;
+  const fallback = hasTrace ? 'peak' : 'end';
+  const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
+  // Without a trace there is one moment; an OOM is offered where there was one.
+  const moments = MOMENTS.filter((one) =>
+    hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
+  );
   const event = events[moment] ?? -1;
   const { value, failure } = useAnswer(ask, { device: device.index, event }, info);
-  const title = `${MOMENT_TEXTS[moment].label}, ${placeText(value?.event ?? -1)}`;
+  const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
+  const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);
   return (
     <section aria-label="Memory" className="summary-section">
       <SectionHead title="Memory">
         <fieldset className="segmented" aria-label="Moment">
-          {MOMENTS.filter((one) => one !== 'oom' || events.oom !== undefined).map((one) => (
+          {moments.map((one) => (
             <button
               key={one}
               type="button"
@@ -76,7 +83,7 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
             </button>
           ))}
         </fieldset>
-        <span className="dim">{value !== undefined && placeText(value.event)}</span>
+        <span className="dim">{value !== undefined && place}</span>
         {value !== undefined && (
           <CopyButton
             text={summaryText({ info, device, figures: value, title, phases, facts, notes })}
@@ -84,7 +91,7 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
             title="Copy these figures, phases, settings and what was recorded as text"
             className="button"
           >
-            Copy as text
+            Copy
           </CopyButton>
         )}
       </SectionHead>

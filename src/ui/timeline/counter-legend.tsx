@@ -1,4 +1,3 @@
-import type { RefObject } from 'react';
 import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { COUNTERS } from '../header/counters.ts';
@@ -6,7 +5,7 @@ import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
 
 /** Switches the lines, and says their values at the crosshair (see Readout). */
-export function CounterLegend({ readout }: { readonly readout: RefObject<HTMLDivElement | null> }) {
+export function CounterLegend() {
   const { view } = useStores();
   const lines = useView((state) => state.lines);
   const colors = plotStyle(useTheme()).lines;
@@ -15,7 +14,7 @@ export function CounterLegend({ readout }: { readonly readout: RefObject<HTMLDiv
       lines: lines.includes(name) ? lines.filter((line) => line !== name) : [...lines, name],
     });
   return (
-    <div className="toolbar-row counter-legend" ref={readout}>
+    <div className="toolbar-row counter-legend">
       {COUNTERS.map(({ name, label, about }) => (
         <button
           key={name}
@@ -31,7 +30,6 @@ export function CounterLegend({ readout }: { readonly readout: RefObject<HTMLDiv
           <span className="counter-value" data-readout={name} />
         </button>
       ))}
-      <span className="event-readout" data-readout="event" />
     </div>
   );
 }

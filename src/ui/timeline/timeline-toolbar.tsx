@@ -9,6 +9,7 @@ import { CounterLegend } from './counter-legend.tsx';
 interface TimelineToolbarProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
+  /** Has all that is written at the crosshair: the event, and the counters of the legend. */
   readonly readout: RefObject<HTMLDivElement | null>;
   readonly onFit: () => void;
 }
@@ -16,13 +17,14 @@ interface TimelineToolbarProps {
 /** How the timeline is drawn, and what its colours and lines mean. */
 export function TimelineToolbar({ info, device, readout, onFit }: TimelineToolbarProps) {
   return (
-    <div className="plot-toolbar">
+    <div className="plot-toolbar" ref={readout}>
       <div className="toolbar-row">
         <AxisSwitch device={device} />
         <FitButton onFit={onFit} />
         <ColorSelect info={info} device={device} />
+        <span className="event-readout" data-readout="event" />
       </div>
-      <CounterLegend readout={readout} />
+      <CounterLegend />
       <ColorLegend info={info} device={device} />
     </div>
   );
