@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { annotationLanes } from '../core/query/annotation-lanes.ts';
 import { sessionInfoOf } from '../testing/session-info.ts';
 import { isAbortError } from './abort.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
@@ -45,7 +46,7 @@ class FakeSession {
     }),
     eventAt: async () => 5,
     findAllocation: async () => undefined,
-    annotations: async () => [],
+    annotations: async () => annotationLanes([]),
     recycle: async ({ pixels }) => {
       this.asked.push([...pixels]);
       return undefined;

@@ -6,7 +6,6 @@
  * says `baseTimeNanoseconds`: its times plus that are the same clock, and ours have 0 there.
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
-import { annotationSpans } from '../query/annotations.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { TraceAction } from '../snapshot/tables.ts';
@@ -53,7 +52,7 @@ const processName = ({ trace }: DeviceContext): string =>
 
 function* phases(context: DeviceContext, originUs: number): Generator<string> {
   const pid = context.trace.device;
-  for (const { name, depth, startUs, endUs } of annotationSpans(context)) {
+  for (const { name, depth, startUs, endUs } of context.annotations()) {
     const args = { ph: 'X', cat: 'phase', pid, tid: depth };
     yield line({ ...args, name, ts: originUs + startUs, dur: endUs - startUs });
   }

@@ -1,6 +1,5 @@
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type Pool, type Stream } from '../snapshot/tables.ts';
-import { annotationSpans } from './annotations.ts';
 import type { DeviceContext } from './device-context.ts';
 import { timeOfEventUs } from './event-times.ts';
 import { allocationLabel } from './labels.ts';
@@ -44,7 +43,8 @@ export function allocationDetails(
 /** None for an allocation from before the trace. */
 function phasesAround(context: DeviceContext, event: EventIndex): string[] {
   if (event < 0) return [];
-  return annotationSpans(context)
+  return context
+    .annotations()
     .filter((span) => span.startEvent <= event && event < span.endEvent && !isMoment(span))
     .map(({ name }) => name);
 }

@@ -52,6 +52,24 @@ describe('ranges', () => {
     ]);
   });
 
+  test('of any program lie in the lowest lane that is free', () => {
+    const range = fc.tuple(fc.integer({ min: 100, max: 180 }), fc.nat(40));
+    fc.assert(
+      fc.property(fc.array(range, { maxLength: 40 }), (ranges) => {
+        const marks = ranges.flatMap(([start, length], i): Mark[] => [
+          ['START', `r${i}`, start],
+          ['END', `r${i}`, start + length],
+        ]);
+        const ends: number[] = [];
+        for (const { depth, startUs, endUs } of spansOf(...marks)) {
+          const free = ends.findIndex((end) => end <= startUs);
+          expect(depth).toBe(free < 0 ? ends.length : free);
+          ends[depth] = endUs;
+        }
+      }),
+    );
+  });
+
   test('that overlap, as those of two threads do, get lanes of their own', () => {
     const spans = spansOf(
       ['START', 'a', 100],

@@ -130,15 +130,35 @@ function pairRanges(table: AnnotationTable, isOwn: (device: number) => boolean):
   return ranges;
 }
 
-/** Gives ranges, coming by start, the lowest lane that no earlier one still takes. */
+/**
+ * Gives ranges, coming by start, the lowest lane that no earlier one still takes. A tree of minima
+ * finds it: of 100,000 ranges around each other each would else look at all lanes before it.
+ */
 class Lanes {
-  /** Where the last range of each lane ends. */
-  readonly #endUs: number[] = [];
+  #capacity = 1;
+  /** Leaf #capacity + k: where the last range of lane k ends. Node n: the least of 2n and 2n + 1. */
+  #endUs = new Float64Array([0, -Infinity]);
 
   place(startUs: number, endUs: number): number {
-    const free = this.#endUs.findIndex((end) => end <= startUs);
-    const lane = free < 0 ? this.#endUs.length : free;
-    this.#endUs[lane] = endUs;
+    if (this.#endUs[1] > startUs) this.#enlarge();
+    let node = 1;
+    while (node < this.#capacity) node = 2 * node + Number(this.#endUs[2 * node] > startUs);
+    const lane = node - this.#capacity;
+    this.#set(node, endUs);
     return lane;
+  }
+
+  #enlarge(): void {
+    const ends = this.#endUs.subarray(this.#capacity);
+    this.#capacity *= 2;
+    this.#endUs = new Float64Array(2 * this.#capacity).fill(-Infinity);
+    for (const [lane, end] of ends.entries()) this.#set(this.#capacity + lane, end);
+  }
+
+  #set(leaf: number, endUs: number): void {
+    this.#endUs[leaf] = endUs;
+    for (let node = leaf; node > 1; node >>= 1) {
+      this.#endUs[node >> 1] = Math.min(this.#endUs[node], this.#endUs[node ^ 1]);
+    }
   }
 }

@@ -1,8 +1,10 @@
 import { assert } from '../base/assert.ts';
 import type { Replay } from '../replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
+import { annotationSpans } from './annotations.ts';
 import { type SiteTotals, siteTotals } from './sites.ts';
 import { StackReader } from './stacks.ts';
+import type { AnnotationSpan } from './types.ts';
 
 /** One device's trace with all that questions about it need. Made once for each device. */
 export interface DeviceContext {
@@ -12,6 +14,8 @@ export interface DeviceContext {
   readonly stacks: StackReader;
   /** Totals by stack, built when first asked for. */
   sites(): SiteTotals;
+  /** Ranges of annotations, see `annotationSpans`; found when first asked for. */
+  annotations(): readonly AnnotationSpan[];
 }
 
 /** `replays[i]` is that of `snapshot.devices[i]`. */
@@ -23,6 +27,7 @@ export function createDeviceContexts(
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {
     let sites: SiteTotals | undefined;
+    let annotations: readonly AnnotationSpan[] | undefined;
     return {
       snapshot,
       trace,
@@ -31,6 +36,10 @@ export function createDeviceContexts(
       sites: () => {
         sites ??= siteTotals(replays[i].allocations, snapshot.stacks.length);
         return sites;
+      },
+      annotations: () => {
+        annotations ??= annotationSpans({ snapshot, trace });
+        return annotations;
       },
     };
   });

@@ -7,7 +7,6 @@ import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
 import { absenceText } from '../query/absence-text.ts';
 import { privatePoolText, streamText } from '../query/allocation-details.ts';
-import { annotationSpans } from '../query/annotations.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import { innermostSpans, phaseKeys } from '../query/phases.ts';
 import {
@@ -94,7 +93,7 @@ export function whyUniform(context: DeviceContext, colorBy: ColorBy): string | u
       return trace.streams.length > 1 ? undefined : 'one stream only';
     case 'phase':
       if (snapshot.annotations.length === 0) return 'no annotations recorded';
-      return annotationSpans(context).length > 0 ? undefined : 'no annotations on this device';
+      return context.annotations().length > 0 ? undefined : 'no annotations on this device';
     case 'category':
       return trace.events.category === undefined ? 'none recorded' : undefined;
     case 'compile':
@@ -182,7 +181,7 @@ function byPool(context: DeviceContext, classCount: number): Coloring {
 }
 
 function byPhase(context: DeviceContext, classCount: number): Coloring {
-  const spans = annotationSpans(context);
+  const spans = context.annotations();
   const key = phaseKeys(spans);
   const names = [...new Set(spans.map(({ name }) => key(name)))];
   const rowOf = new Map(names.map((name, row) => [name, row]));

@@ -1,5 +1,4 @@
 /** What the summary view asks: figures as memory_summary() has them, phases, what was recorded. */
-import { annotationSpans } from '../../core/query/annotations.ts';
 import { isMoment, type Phase, phasesOf } from '../../core/query/phases.ts';
 import { type MemoryFigures, MemoryTally } from '../../core/query/summary/memory-tally.ts';
 import { type TraceFacts, traceFacts } from '../../core/query/summary/trace-facts.ts';
@@ -43,7 +42,7 @@ const newTally = ({ context }: OpenDevice) => {
 };
 
 function phaseTable({ context, index }: OpenDevice): PhaseTable {
-  const spans = annotationSpans(context);
+  const spans = context.annotations();
   const phases = phasesOf(spans, context.replay, (counter) => index.counter(counter));
   return { phases, moments: spans.filter(isMoment).length };
 }

@@ -1,9 +1,9 @@
 /** The timeline's questions: overviews, what is under a pixel, where a time is. Frames: session.ts. */
-import { annotationSpans } from '../../core/query/annotations.ts';
+import { type AnnotationLanes, annotationLanes } from '../../core/query/annotation-lanes.ts';
 import { crosshairAt } from '../../core/query/crosshair.ts';
 import { eventAtTime } from '../../core/query/event-times.ts';
 import { describeHit } from '../../core/query/hit.ts';
-import type { AnnotationSpan, Crosshair, HitResult } from '../../core/query/types.ts';
+import type { Crosshair, HitResult } from '../../core/query/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { counterOverview } from '../../core/timeline/column-extremes.ts';
 import type { MatchingRequest } from '../frame-request.ts';
@@ -40,7 +40,7 @@ export interface TimelineQueries {
   readonly crosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
   /** Event whose state holds at `timeUs` (since the first event). */
   readonly eventAt: Query<DeviceRequest & { readonly timeUs: number }, EventIndex>;
-  readonly annotations: Query<DeviceRequest, readonly AnnotationSpan[]>;
+  readonly annotations: Query<DeviceRequest, AnnotationLanes>;
 }
 
 export const timelineAnswers: Answers<TimelineQueries> = {
@@ -56,5 +56,9 @@ export const timelineAnswers: Answers<TimelineQueries> = {
   stackBytes: ({ stacks }, request) => stacks.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),
   eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
-  annotations: ({ context }) => annotationSpans(context),
+  annotations({ context }) {
+    const lanes = annotationLanes(context.annotations());
+    const { names, ...columns } = lanes;
+    return transferring(lanes, Object.values(columns));
+  },
 };

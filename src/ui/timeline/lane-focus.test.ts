@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { annotationLanes } from '../../core/query/annotation-lanes.ts';
 import type { AnnotationSpan } from '../../core/query/types.ts';
 import { firstFocus, focusedSpan, nextFocus } from './lane-focus.ts';
 import { lanesOf } from './lane-layout.ts';
@@ -15,13 +16,13 @@ const span = (name: string, depth: number, startEvent: number, endEvent: number)
   }) satisfies AnnotationSpan;
 
 const lanes = lanesOf(
-  [
+  annotationLanes([
     span('step 0', 0, 0, 100),
     span('forward 0', 1, 0, 40),
     span('backward 0', 1, 50, 90),
     span('step 1', 0, 100, 200),
     span('forward 1', 1, 110, 140),
-  ],
+  ]),
   'event',
 );
 

@@ -14,16 +14,16 @@ export function focusedSpan(
   lanes: readonly Lane[],
   focus: LaneFocus | undefined,
 ): AnnotationSpan | undefined {
-  return focus && lanes[focus.lane]?.spans[focus.at];
+  return focus && lanes[focus.lane]?.span(focus.at);
 }
 
 /** First of those that begin at or after `x`, else the last before it, in the outermost lane that has any. */
 export function firstFocus(lanes: readonly Lane[], x: number): LaneFocus | undefined {
-  const lane = lanes.findIndex(({ spans }) => spans.length > 0);
+  const lane = lanes.findIndex(({ length }) => length > 0);
   const found = lanes[lane];
   if (found === undefined) return undefined;
   const at = found.starts.findIndex((start) => start >= x);
-  return { lane, at: at < 0 ? found.spans.length - 1 : at };
+  return { lane, at: at < 0 ? found.length - 1 : at };
 }
 
 /**
@@ -37,7 +37,7 @@ export function nextFocus(
   key: string,
 ): LaneFocus | undefined {
   const { lane, at } = focus;
-  const last = (lanes[lane]?.spans.length ?? 1) - 1;
+  const last = (lanes[lane]?.length ?? 1) - 1;
   switch (key) {
     case 'ArrowLeft':
       return { lane, at: Math.max(0, at - 1) };

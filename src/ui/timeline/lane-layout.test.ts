@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { annotationLanes } from '../../core/query/annotation-lanes.ts';
 import type { AnnotationSpan } from '../../core/query/types.ts';
+import type { TimeAxis } from '../../core/timeline/types.ts';
 import { boxAt, laneBoxes, lanesOf } from './lane-layout.ts';
 
 function span(name: string, depth: number, start: number, end: number): AnnotationSpan {
@@ -14,6 +16,9 @@ function span(name: string, depth: number, start: number, end: number): Annotati
     complete: true,
   };
 }
+
+const lanesIn = (spans: readonly AnnotationSpan[], axis: TimeAxis) =>
+  lanesOf(annotationLanes(spans), axis);
 
 /** Disjoint spans of one level: gaps and lengths in turn. */
 const level = fc
@@ -29,20 +34,22 @@ const level = fc
 
 describe('annotation lanes', () => {
   it('has a lane a level, ordered by where its spans begin', () => {
-    const spans = [span('b', 1, 4, 6), span('late', 0, 8, 9), span('a', 0, 0, 7)];
-    const names = lanesOf(spans, 'event').map((lane) => lane.spans.map(({ name }) => name));
+    const spans = [span('a', 0, 0, 7), span('b', 1, 4, 6), span('late', 0, 8, 9)];
+    const names = lanesIn(spans, 'event').map(({ length, span: at }) =>
+      Array.from({ length }, (_, i) => at(i).name),
+    );
     expect(names).toEqual([['a', 'late'], ['b']]);
   });
 
   it('clips to the view', () => {
-    const [lane] = lanesOf([span('a', 0, 0, 100)], 'event');
+    const [lane] = lanesIn([span('a', 0, 0, 100)], 'event');
     const boxes = lane === undefined ? [] : laneBoxes(lane, 40, 60, 200);
     expect(boxes).toMatchObject([{ left: 0, right: 200, span: { name: 'a' } }]);
   });
 
   it('merges what is thinner than a pixel', () => {
     const spans = Array.from({ length: 1000 }, (_, i) => span(`s${i}`, 0, i, i + 1));
-    const [lane] = lanesOf(spans, 'time');
+    const [lane] = lanesIn(spans, 'time');
     const boxes = lane === undefined ? [] : laneBoxes(lane, 0, 10_000, 100);
     expect(boxes.length).toBeLessThanOrEqual(100);
     expect(boxes.reduce((sum, { count }) => sum + count, 0)).toBe(1000);
@@ -52,7 +59,7 @@ describe('annotation lanes', () => {
   it('counts each span in view once, in order, within the canvas', () => {
     fc.assert(
       fc.property(level, fc.nat(400), fc.integer({ min: 1, max: 500 }), (spans, x0, length) => {
-        const [lane] = lanesOf(spans, 'event');
+        const [lane] = lanesIn(spans, 'event');
         const boxes = lane === undefined ? [] : laneBoxes(lane, x0, x0 + length, 120);
         const inView = spans.filter((s) => s.endEvent > x0 && s.startEvent < x0 + length);
         expect(boxes.reduce((sum, { count }) => sum + count, 0)).toBe(inView.length);
@@ -65,7 +72,7 @@ describe('annotation lanes', () => {
   });
 
   it('finds the box under the pointer', () => {
-    const [lane] = lanesOf([span('a', 0, 0, 50), span('b', 0, 60, 100)], 'event');
+    const [lane] = lanesIn([span('a', 0, 0, 50), span('b', 0, 60, 100)], 'event');
     const boxes = lane === undefined ? [] : laneBoxes(lane, 0, 100, 100);
     expect(boxAt(boxes, 70)?.span?.name).toBe('b');
     expect(boxAt(boxes, 55)).toBeUndefined();

@@ -1,13 +1,15 @@
 /** Annotation ranges as boxes in lanes: only what is in view, and what is too thin is merged. */
 import { lowerBound, upperBound } from '../../core/base/binary-search.ts';
+import { type AnnotationLanes, spanOfRow } from '../../core/query/annotation-lanes.ts';
 import type { AnnotationSpan } from '../../core/query/types.ts';
 import type { TimeAxis } from '../../core/timeline/types.ts';
 
 /** The spans of one nesting level, in order; none overlap. */
 export interface Lane {
-  readonly spans: readonly AnnotationSpan[];
-  readonly starts: Float64Array;
-  readonly ends: Float64Array;
+  readonly length: number;
+  readonly starts: Float64Array | Int32Array;
+  readonly ends: Float64Array | Int32Array;
+  readonly span: (at: number) => AnnotationSpan;
 }
 
 /** A box in CSS pixels from the left edge. */
@@ -22,42 +24,38 @@ export interface LaneBox {
 /** Thinner than this is merged with its neighbours. */
 const MIN_WIDTH = 1;
 
-/** One lane for each level. `spans` in any order. */
-export function lanesOf(spans: readonly AnnotationSpan[], axis: TimeAxis): readonly Lane[] {
-  const levels: AnnotationSpan[][] = [];
-  for (const span of spans) {
-    for (let depth = levels.length; depth <= span.depth; depth++) levels.push([]);
-    levels[span.depth]?.push(span);
-  }
-  return levels.map((level) => {
-    const ordered = level.sort((a, b) => startOf(a, axis) - startOf(b, axis));
+/** One lane for each level, on either axis. Nothing is copied. */
+export function lanesOf(annotations: AnnotationLanes, axis: TimeAxis): readonly Lane[] {
+  const { first } = annotations;
+  const [start, end] =
+    axis === 'event'
+      ? [annotations.startEvent, annotations.endEvent]
+      : [annotations.startUs, annotations.endUs];
+  return Array.from(first.subarray(1), (to, lane) => {
+    const from = first[lane] ?? to;
     return {
-      spans: ordered,
-      starts: Float64Array.from(ordered, (span) => startOf(span, axis)),
-      ends: Float64Array.from(ordered, (span) => endOf(span, axis)),
+      length: to - from,
+      starts: start.subarray(from, to),
+      ends: end.subarray(from, to),
+      span: (at) => spanOfRow(annotations, from + at),
     };
   });
 }
-
-const startOf = (span: AnnotationSpan, axis: TimeAxis) =>
-  axis === 'event' ? span.startEvent : span.startUs;
-const endOf = (span: AnnotationSpan, axis: TimeAxis) =>
-  axis === 'event' ? span.endEvent : span.endUs;
 
 /**
  * Boxes of a lane for x0 to x1 on `width` pixels. Costs a binary search for each box, not a look
  * at each span: a run of spans within one pixel is leapt over.
  */
 export function laneBoxes(lane: Lane, x0: number, x1: number, width: number): readonly LaneBox[] {
-  const { spans, starts, ends } = lane;
+  const { starts, ends } = lane;
   const scale = width / (x1 - x0);
   const boxes: LaneBox[] = [];
   let at = firstEndingAfter(lane, x0);
-  while (at < spans.length && (starts[at] ?? x1) < x1) {
+  while (at < lane.length && (starts[at] ?? x1) < x1) {
     const left = Math.max(0, ((starts[at] ?? 0) - x0) * scale);
     const right = Math.min(width, ((ends[at] ?? 0) - x0) * scale);
     if (right - left >= MIN_WIDTH) {
-      boxes.push({ left, right, span: spans[at], count: 1 });
+      boxes.push({ left, right, span: lane.span(at), count: 1 });
       at++;
       continue;
     }
@@ -67,7 +65,7 @@ export function laneBoxes(lane: Lane, x0: number, x1: number, width: number): re
     boxes.push({
       left,
       right: Math.min(width, Math.max(left + MIN_WIDTH, lastRight)),
-      span: count === 1 ? spans[at] : undefined,
+      span: count === 1 ? lane.span(at) : undefined,
       count,
     });
     at = next;

@@ -1,5 +1,5 @@
 /** The annotation lanes above the plot, on a canvas of their own. */
-import type { AnnotationSpan } from '../../core/query/types.ts';
+import type { AnnotationLanes } from '../../core/query/annotation-lanes.ts';
 import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
 import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
 import type { ThemeName } from '../theme/palette.ts';
@@ -21,7 +21,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   readonly #canvas: HTMLCanvasElement;
   readonly #host: StripHost;
   readonly #stop = new AbortController();
-  #spans: readonly AnnotationSpan[] = [];
+  #annotations: AnnotationLanes | undefined;
   #lanes: readonly Lane[] = [];
   #axis: TimeAxis | undefined;
   #boxes: readonly (readonly LaneBox[])[] = [];
@@ -53,8 +53,8 @@ export class LaneStrip implements PlotStrip<unknown> {
   }
 
   /** Also after the canvas has got another height. */
-  setSpans(spans: readonly AnnotationSpan[]): void {
-    this.#spans = spans;
+  setAnnotations(annotations: AnnotationLanes): void {
+    this.#annotations = annotations;
     this.#axis = undefined;
     this.#focus = undefined;
     this.#host.repaint();
@@ -67,7 +67,7 @@ export class LaneStrip implements PlotStrip<unknown> {
     if (context === null || width === 0 || height === 0) return;
     if (this.#axis !== viewport.axis) {
       this.#axis = viewport.axis;
-      this.#lanes = lanesOf(this.#spans, viewport.axis);
+      this.#lanes = this.#annotations ? lanesOf(this.#annotations, viewport.axis) : [];
     }
     this.#viewport = viewport;
     const ratio = viewport.width / width;

@@ -45,11 +45,12 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
     return lanes.current;
   };
   const plot = usePlot({ info, device, selected, source, strip });
-  const { spans, levels } = useAnnotations(info, device);
+  const annotations = useAnnotations(info, device);
+  const levels = annotations.first.length - 1;
   const [areAllShown, setAreAllShown] = useState(false);
   const shown = Math.min(levels, areAllShown ? MOST_LANES : LANES_AT_FIRST);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a lane more or less is painted anew
-  useEffect(() => lanes.current?.setSpans(spans), [spans, shown, info]);
+  useEffect(() => lanes.current?.setAnnotations(annotations), [annotations, shown, info]);
   return (
     <section className="plot-view" aria-label="Timeline">
       <TimelineToolbar

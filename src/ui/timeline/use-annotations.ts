@@ -1,27 +1,20 @@
 import { useEffect, useState } from 'react';
-import type { AnnotationSpan, DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import { type AnnotationLanes, annotationLanes } from '../../core/query/annotation-lanes.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
 import { useServices } from '../app/services.ts';
 
-export interface Annotations {
-  readonly spans: readonly AnnotationSpan[];
-  /** Nesting levels. */
-  readonly levels: number;
-}
-
-const NONE: Annotations = { spans: [], levels: 0 };
+const NONE = annotationLanes([]);
 
 /** The `record_function` ranges of a device; none until they came. */
-export function useAnnotations(info: SessionInfo, device: DeviceInfo): Annotations {
+export function useAnnotations(info: SessionInfo, device: DeviceInfo): AnnotationLanes {
   const { session } = useServices();
   const [annotations, setAnnotations] = useState(NONE);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other annotations
   useEffect(() => {
     let isLatest = true;
     session.annotations({ device: device.index }).then(
-      (spans) => {
-        if (!isLatest) return;
-        const levels = spans.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
-        setAnnotations({ spans, levels });
+      (lanes) => {
+        if (isLatest) setAnnotations(lanes);
       },
       // The worker is gone: the timeline says so.
       () => undefined,

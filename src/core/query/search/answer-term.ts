@@ -1,7 +1,6 @@
 /** One term: the allocations that its condition holds for, before its sign is applied. */
 import { assertUnreachable } from '../../base/assert.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
-import { annotationSpans } from '../annotations.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { answerForStacks, isStackCondition, type StackCondition } from './match-stacks.ts';
 import { addressMask, allocationCalled, segmentMask, streamMask } from './place-masks.ts';
@@ -119,6 +118,6 @@ function answerAllocation(context: DeviceContext, label: string): TermAnswer {
 function noteOfPhase(context: DeviceContext, name: string): string | undefined {
   if (context.snapshot.annotations.length === 0) return 'This snapshot has no annotations.';
   if (!hasTimes(context)) return NO_TIMES;
-  const isKnown = annotationSpans(context).some((span) => span.name === name);
+  const isKnown = context.annotations().some((span) => span.name === name);
   return isKnown ? undefined : `This device has no annotation "${name}".`;
 }

@@ -1,6 +1,5 @@
 import type { StringIndex } from '../../snapshot/tables.ts';
 import { privatePoolText, streamText } from '../allocation-details.ts';
-import { annotationSpans } from '../annotations.ts';
 import type { DeviceContext } from '../device-context.ts';
 
 /** What a device has to offer behind the keys of the search language; empty lists where nothing. */
@@ -18,7 +17,7 @@ export function knownValues(context: DeviceContext): KnownValues {
   const { trace } = context;
   const { category, compileContext } = trace.events;
   return {
-    phases: [...new Set(annotationSpans(context).map(({ name }) => name))],
+    phases: [...new Set(context.annotations().map(({ name }) => name))],
     categories: textsIn(context, category),
     compileContexts: textsIn(context, compileContext),
     streams: trace.streams.map(streamText),

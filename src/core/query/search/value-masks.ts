@@ -3,7 +3,6 @@ import { assertUnreachable } from '../../base/assert.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import { type AllocationIndex, BEFORE_TRACE } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
-import { annotationSpans } from '../annotations.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { timeOfEventUs } from '../event-times.ts';
 import type { Comparison, PoolWord, StateWord } from './types.ts';
@@ -84,7 +83,7 @@ export function phaseMask(context: DeviceContext, name: string): Uint8Array {
   const mask = new Uint8Array(length);
   // Spans come by start: what an earlier one filled need not be filled again.
   let filled = preexisting;
-  for (const span of annotationSpans(context)) {
+  for (const span of context.annotations()) {
     if (span.name !== name) continue;
     const from = lowerBound(start, span.startEvent, filled);
     const to = lowerBound(start, span.endEvent, filled);

@@ -5,7 +5,6 @@
  */
 import { formatCount } from '../../base/format.ts';
 import type { EventIndex, Snapshot } from '../../snapshot/tables.ts';
-import { annotationSpans } from '../annotations.ts';
 import type { DeviceContext } from '../device-context.ts';
 import { allocatorStateAt } from '../state/allocator-state.ts';
 import { mappedSince } from '../state/mapped-ranges.ts';
@@ -34,7 +33,7 @@ export function windowSnapshot(context: DeviceContext, window: EventWindow): Sna
       : tablesOfState(context, allocatorStateAt(replay, since, to - 1));
   return {
     ...snapshot,
-    ...annotationsOf(snapshot, annotationSpans(context), trace, { from, to }),
+    ...annotationsOf(snapshot, context.annotations(), trace, { from, to }),
     devices: [
       {
         ...trace,
