@@ -64,12 +64,19 @@ class GzipRescue {
   /** The decompressed bytes from `from` on; ends quietly at a fault and keeps it in `failure`. */
   async *run(input: ByteStream, from: number): AsyncGenerator<Uint8Array> {
     const output: Uint8Array[] = [];
-    const inflater = new Gunzip((chunk) => output.push(chunk));
+    let memberBytes = 0;
+    const inflater = new Gunzip((chunk) => {
+      memberBytes += chunk.length;
+      output.push(chunk);
+    });
     inflater.onmember = () => {
       this.members++;
+      memberBytes = 0;
     };
     let toSkip = from;
+    const ending = new Ending();
     for await (const piece of pieces(input)) {
+      ending.push(piece);
       this.#push(inflater, piece, false);
       for (const chunk of output.splice(0)) {
         if (chunk.length > toSkip) yield chunk.subarray(toSkip);
@@ -79,6 +86,8 @@ class GzipRescue {
     }
     this.#push(inflater, new Uint8Array(0), true);
     for (const chunk of output) if (chunk.length > toSkip) yield chunk.subarray(toSkip);
+    // fflate takes one cut in twelve for the end.
+    if (ending.uint32 !== memberBytes >>> 0) this.failure ??= new Error('unexpected end of member');
   }
 
   #push(inflater: Gunzip, piece: Uint8Array, isLast: boolean): void {
@@ -87,6 +96,21 @@ class GzipRescue {
     } catch (failure) {
       this.failure = failure;
     }
+  }
+}
+
+/** The last four bytes of a file; those of gzip are the length of its last member's data. */
+class Ending {
+  readonly #bytes = new Uint8Array(4);
+
+  push(piece: Uint8Array): void {
+    const tail = piece.subarray(-4);
+    this.#bytes.copyWithin(0, tail.length);
+    this.#bytes.set(tail, 4 - tail.length);
+  }
+
+  get uint32(): number {
+    return new DataView(this.#bytes.buffer).getUint32(0, true);
   }
 }
 
