@@ -1,10 +1,11 @@
-/** Imports against the rules of layers.mjs. What no rule allows is denied. */
+/** Imports against the rules of layers.mjs, where what no rule allows is denied; exports for nobody. */
 import { LAYERS } from './layers.mjs';
 import { readImports } from './read-imports.mjs';
+import { unusedExports } from './unused-exports.mjs';
 
 /**
  * @typedef {object} Violation
- * @property {'layer' | 'types-only' | 'missing' | 'no-layer' | 'cycle'} rule
+ * @property {'layer' | 'types-only' | 'missing' | 'no-layer' | 'cycle' | 'unused'} rule
  * @property {string} from
  * @property {string} to
  */
@@ -15,7 +16,7 @@ import { readImports } from './read-imports.mjs';
  * @throws when there is no source
  */
 export function findViolations(root) {
-  const { files, imports } = readImports(root);
+  const { files, imports, exports } = readImports(root);
   const homeless = files
     .filter((file) => !isFree(file) && !layerOf(file))
     .map((file) => ({ rule: 'no-layer', from: file, to: 'scripts/layers.mjs' }));
@@ -23,7 +24,13 @@ export function findViolations(root) {
     const rule = brokenRule(it);
     return rule ? [{ rule, from: it.from, to: it.to }] : [];
   });
-  return { fileCount: files.length, violations: [...homeless, ...broken, ...cycles(imports)] };
+  const unused = unusedExports(exports, imports).map(({ file, name }) => ({
+    rule: 'unused',
+    from: file,
+    to: name,
+  }));
+  const violations = [...homeless, ...broken, ...cycles(imports), ...unused];
+  return { fileCount: files.length, violations };
 }
 
 /** Tests, and what helps them, may import anything; nothing else may import them. */

@@ -22,10 +22,11 @@ const PLANTED = {
   'core/query/cycle-one.ts': "export { two } from './cycle-two.ts'; export const one = 1;",
   'core/query/cycle-two.ts': "import { one } from './cycle-one.ts'; export const two = one + 1;",
   'core/query/imports-package.ts': "export { scaleLinear } from 'd3';",
-  'core/replay/legal.ts': "export { assert } from '../base/assert.ts';",
+  'core/replay/legal.ts': "import { assert } from '../base/assert.ts'; assert(true, 'legal');",
   'engine/planted.ts': 'export const planted = 1; export type Planted = number;',
   'state/planted.ts': 'export const planted = 1;',
-  'state/takes-type.ts': "export type { Planted } from '../engine/planted.ts';",
+  'state/takes-type.ts':
+    "import type { Planted } from '../engine/planted.ts'; const one: Planted = 1; void one;",
   'state/takes-value.ts': "export { planted } from '../engine/planted.ts';",
   'core/pickle/imports-lazily.ts': "export const load = () => import('../snapshot/planted.ts');",
   'core/query/imports-test-help.ts': "export * from '../../testing/planted.ts';",
@@ -37,6 +38,9 @@ const PLANTED = {
   'ui/starts-worker.ts':
     "export const worker = new Worker(new URL('../engine/planted.ts', import.meta.url));",
   'core/pickle/planted.ts': 'export const PlantedOpcode = 46;',
+  'core/base/exports.ts':
+    'export interface Told { a: number } export const told: Told = { a: 1 }; export type Untold = 1;',
+  'core/base/hands-on.ts': "export { told } from './exports.ts';",
 } as const;
 type Planted = keyof typeof PLANTED;
 
@@ -58,11 +62,12 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 describe('the check of imports', () => {
-  let rules: (file: Planted) => readonly string[];
+  let violations: ReturnType<typeof findViolations>['violations'] = [];
+  const within = (file: Planted) => violations.filter(({ from }) => from === `src/${file}`);
+  const rules = (file: Planted) => within(file).map(({ rule }) => rule);
 
   beforeAll(() => {
-    const { violations } = findViolations(copy);
-    rules = (file) => violations.filter(({ from }) => from === `src/${file}`).map((v) => v.rule);
+    violations = findViolations(copy).violations;
   });
 
   it.each<[Planted, string]>([
@@ -84,6 +89,14 @@ describe('the check of imports', () => {
 
   it.each<Planted>(['core/replay/legal.ts', 'state/takes-type.ts'])('accepts %s', (file) => {
     expect(rules(file)).toEqual([]);
+  });
+
+  it('names exports that nobody uses, those that are only handed on among them', () => {
+    const namesIn = (file: Planted) =>
+      within(file).flatMap(({ rule, to }) => (rule === 'unused' ? [to] : []));
+    // Told is what told is, and told is imported.
+    expect(namesIn('core/base/exports.ts')).toEqual(['Untold']);
+    expect(namesIn('core/base/hands-on.ts')).toEqual(['told']);
   });
 
   it('does not take an empty folder for a clean one', () => {

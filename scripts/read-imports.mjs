@@ -1,8 +1,9 @@
-/** What the files of a source tree import, read from their syntax by swc. */
+/** What the files of a source tree import and export, read from their syntax by swc. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix, sep } from 'node:path';
 import { parseSync } from '@swc/core';
+import { exportsOf } from './read-exports.mjs';
 
 /**
  * @typedef {object} Import
@@ -10,11 +11,13 @@ import { parseSync } from '@swc/core';
  * @property {string} to path below the root, or the name of a package, or 'node:fs'
  * @property {'file' | 'package' | 'node' | 'missing'} kind
  * @property {boolean} isTypeOnly by `import type` or `export type`
+ * @property {readonly string[] | undefined} names what of it; undefined: all
  */
 
 /**
  * @param {string} root folder that holds src/
- * @returns {{files: readonly string[], imports: readonly Import[]}}
+ * @returns {{files: readonly string[], imports: readonly Import[],
+ *   exports: readonly import('./read-exports.mjs').Export[]}}
  * @throws when there is no source: a check that saw nothing has not passed
  */
 export function readImports(root) {
@@ -24,15 +27,23 @@ export function readImports(root) {
     .map((name) => `src/${name.replaceAll(sep, '/')}`)
     .sort();
   if (files.length === 0) throw new Error(`No TypeScript in ${root}/src`);
-  return { files, imports: files.flatMap((file) => importsOf(root, file)) };
+  const trees = files.map((file) => ({ file, tree: parse(root, file) }));
+  return {
+    files,
+    imports: trees.flatMap(({ file, tree }) => importsOf(root, file, tree)),
+    exports: trees.flatMap(({ file, tree }) => exportsOf(file, tree)),
+  };
 }
 
-function importsOf(root, from) {
-  const source = readFileSync(join(root, from), 'utf8');
-  const tree = parseSync(source, { syntax: 'typescript', tsx: from.endsWith('.tsx') });
-  return specifiersIn(tree.body).map(({ specifier, isTypeOnly }) => {
+function parse(root, file) {
+  const source = readFileSync(join(root, file), 'utf8');
+  return parseSync(source, { syntax: 'typescript', tsx: file.endsWith('.tsx') });
+}
+
+function importsOf(root, from, tree) {
+  return specifiersIn(tree.body).map(({ specifier, isTypeOnly, names }) => {
     const { kind, to } = resolve(root, from, specifier);
-    return { from, to, kind, isTypeOnly };
+    return { from, to, kind, isTypeOnly, names };
   });
 }
 
@@ -49,7 +60,13 @@ function specifierOf(item) {
     case 'ImportDeclaration':
     case 'ExportNamedDeclaration':
     case 'ExportAllDeclaration':
-      return item.source && { specifier: item.source.value, isTypeOnly: item.typeOnly === true };
+      return (
+        item.source && {
+          specifier: item.source.value,
+          isTypeOnly: item.typeOnly === true,
+          names: namesOf(item.specifiers),
+        }
+      );
     case 'TsImportType':
       return { specifier: item.argument.value, isTypeOnly: true };
     case 'CallExpression':
@@ -59,6 +76,12 @@ function specifierOf(item) {
     default:
       return undefined;
   }
+}
+
+/** `export *` has no list of names, and `import * as it` one that says all of them. */
+function namesOf(specifiers) {
+  if (specifiers?.some(({ type }) => type.includes('Namespace'))) return undefined;
+  return specifiers?.map(({ imported, orig, local }) => (imported ?? orig ?? local).value);
 }
 
 /** An `import()` of what only the running program knows cannot be checked, so it is refused. */

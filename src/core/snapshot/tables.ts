@@ -5,7 +5,7 @@
  * Index types are documented aliases, -1 means none. Bytes and addresses are float64 (exact below
  * 2^53; addresses above go through `AddressSpace`). Times are microseconds of the recorder's clock.
  */
-import type { AddressKey, AddressSpace } from '../base/address.ts';
+import type { AddressSpace } from '../base/address.ts';
 
 export type StringIndex = number;
 export type FrameIndex = number;
@@ -224,5 +224,3 @@ export interface Snapshot {
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
 }
-
-export type { AddressKey };
