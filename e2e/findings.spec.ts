@@ -38,7 +38,7 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
   expect(await bandShare(page)).toBe(0);
 
-  await expect(leak).toContainText('handle.remove()');
+  await expect(findings.getByRole('status', { name: 'Verdict' })).toContainText('handle.remove()');
   await leak.getByRole('button', { name: /keeps 512/ }).click();
   await idle(page);
   await expect(leak.getByRole('heading', { name: 'What to try' })).toBeVisible();

@@ -35,12 +35,12 @@ export function JumpMenu({ device }: { readonly device: DeviceInfo }) {
   );
 }
 
-/** A popover is in the top layer, where nothing else places it. */
+/** A popover is in the top layer, where nothing else places it. The button is at the right of the page. */
 function placeBelowButton({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
   const button = currentTarget.previousElementSibling;
   if (newState !== 'open' || button === null) return;
-  const { left, bottom } = button.getBoundingClientRect();
-  currentTarget.style.left = `${left}px`;
+  const { right, bottom } = button.getBoundingClientRect();
+  currentTarget.style.right = `${document.documentElement.clientWidth - right}px`;
   currentTarget.style.top = `${bottom + 4}px`;
 }
 

@@ -91,7 +91,7 @@ const COLUMNS: readonly Column<Phase>[] = [
   {
     id: 'name',
     header: 'Phase',
-    widthPx: 150,
+    widthPx: 120,
     grow: 1,
     render: ({ name, names }) => (
       <span title={names > 1 ? `${formatCount(names)} names of this pattern` : name}>{name}</span>
@@ -117,7 +117,7 @@ const COLUMNS: readonly Column<Phase>[] = [
     id: 'growth',
     header: 'Leaves behind',
     title: 'Allocated memory after it less that before it, on average',
-    widthPx: 116,
+    widthPx: 104,
     align: 'end',
     render: (phase) => {
       const times = phase.count - phase.unclosed;
@@ -135,7 +135,7 @@ const COLUMNS: readonly Column<Phase>[] = [
   {
     id: 'time',
     header: 'Mean time',
-    widthPx: 92,
+    widthPx: 84,
     align: 'end',
     render: ({ totalUs, count, unclosed }) =>
       count === unclosed ? (
@@ -151,7 +151,7 @@ function peakColumn(header: string, of: (phase: Phase) => Peak): Column<Phase> {
     id: header,
     header,
     title: `${header.replace('Peak', 'Most')} memory inside of it`,
-    widthPx: 108,
+    widthPx: 102,
     align: 'end',
     render: (phase) => {
       const { bytes, event } = of(phase);
