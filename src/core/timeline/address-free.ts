@@ -10,7 +10,7 @@ import { lowerBound } from '../base/binary-search.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AddressIndex } from './address-index.ts';
 import { type ByteRange, eachGap, reservedRanges } from './address-ranges.ts';
-import { drawnStates } from './column-extremes.ts';
+import { highestStates } from './column-extremes.ts';
 import { type ColumnAxis, columnRanges } from './columns.ts';
 
 export interface FreeMemory {
@@ -138,7 +138,7 @@ export class FreeJob {
   constructor(index: AddressIndex, axis: ColumnAxis) {
     const { timeline } = index;
     this.#sweep = new FreeSweep(index);
-    const { states } = drawnStates(timeline, columnRanges(timeline, axis));
+    const states = highestStates(timeline, columnRanges(timeline, axis));
     const empty = () => new Float64Array(states.length).fill(Number.NaN);
     this.#columns = { states, freeBytes: empty(), largestBytes: empty() };
   }

@@ -147,25 +147,31 @@ describe('a frame of the address map', () => {
   });
 
   test('is the same after others, panned or zoomed, and stopped on the way', () => {
-    const change = fc.record({ by: fc.integer({ min: -9, max: 9 }), rows: fc.constantFrom(1, 2) });
+    const change = fc.record({
+      by: fc.integer({ min: -9, max: 9 }),
+      columns: fc.constantFrom(1, 0.5, 2, 3),
+      rows: fc.constantFrom(1, 1, 2),
+    });
     fc.assert(
       fc.property(
         allocatorProgram([]),
         randomView,
-        fc.array(change, { minLength: 1, maxLength: 4 }),
+        fc.array(change, { minLength: 1, maxLength: 6 }),
         (lines, first, changes) => {
           const drawn = drawnOf(snapshotFromText(lines.join('\n')).snapshot);
           const painter = new AddressPainter(drawn.index);
           let view = first;
           painter.draw(sceneOf(view, drawn));
-          for (const { by, rows } of changes) {
-            const columns = (by * (view.x1 - view.x0)) / view.width;
-            const y1 = view.y0 + (view.y1 - view.y0) * rows;
-            view = { ...view, x0: view.x0 + columns, x1: view.x1 + columns, y1 };
+          for (const { by, columns, rows } of changes) {
+            const columnWidth = (view.x1 - view.x0) / view.width;
+            const x0 = view.x0 + by * columnWidth;
+            const x1 = x0 + columns * columnWidth * view.width;
+            view = { ...view, x0, x1, y1: view.y0 + (view.y1 - view.y0) * rows };
             const given = painter.begin(sceneOf(view, drawn));
             given.run(() => true);
-            const fresh = new AddressPainter(drawn.index).draw(sceneOf(view, drawn));
-            expect(painter.draw(sceneOf(view, drawn))).toEqual(fresh);
+            const frame = painter.draw(sceneOf(view, drawn));
+            expect(frame).toEqual(new AddressPainter(drawn.index).draw(sceneOf(view, drawn)));
+            expect(mistakes(drawn, frame)).toEqual([]);
           }
         },
       ),
@@ -196,6 +202,20 @@ describe('a frame of the address map', () => {
     for (const view of [whole, { ...whole, x1: 24 * 8, y1: 8 * rowBytes }]) {
       expect(mistakes(drawn, painter.draw(sceneOf(view, drawn)))).toEqual([]);
     }
+  });
+
+  test('steps that are alike, and one that is not quite, are drawn as they are', () => {
+    const steps = Array.from({ length: 12 }, (_, step) => [
+      `+A${step} 4Mi`,
+      `+B${step} ${step === 7 ? 3 : 2}Mi`,
+      `-A${step}`,
+      `-B${step}`,
+    ]);
+    const drawn = drawnOf(snapshotFromText(steps.flat().join('\n')).snapshot);
+    const { eventCount, index } = drawn;
+    const view = { axis: 'event', x0: 0, x1: eventCount, y0: 0, width: 40, height: 40 } as const;
+    const frame = new AddressPainter(index).draw(sceneOf({ ...view, y1: 40 * 2 ** 19 }, drawn));
+    expect(mistakes(drawn, frame)).toEqual([]);
   });
 
   test('outlines what is asked for, where and when it is', () => {

@@ -5,17 +5,19 @@
  *
  * Jobs can stop between columns, as those of frame-job.ts do.
  */
-import { assert } from '../base/assert.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
 import { type AddressBand, drawBands } from './address-bands.ts';
 import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
 import type { AddressIndex } from './address-index.ts';
-import { writeAddressPixels } from './address-pixels.ts';
 import { AddressRows } from './address-rows.ts';
 import { AddressSweep, type Change } from './address-sweep.ts';
-import { drawnStates } from './column-extremes.ts';
+import { ColumnCache } from './column-cache.ts';
+import { highestStates } from './column-extremes.ts';
 import { columnRanges } from './columns.ts';
-import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
+import { SeenContents } from './seen-contents.ts';
+import { SlicedColumns } from './sliced-columns.ts';
 import type { Viewport } from './types.ts';
+import { writeColumns } from './write-columns.ts';
 
 export interface AddressScene {
   /** y in bytes of the packed order. */
@@ -37,140 +39,146 @@ export interface AddressFrame {
   readonly states: Int32Array;
 }
 
-const COLUMNS_A_SLICE = 16;
-
 /** Draws frames of one device, one after the other, in buffers that it keeps. */
 export class AddressPainter {
   readonly #index: AddressIndex;
-  readonly #blocks: AddressSweep;
-  readonly #segments: AddressSweep;
-  #kept = new KeptColumns();
-  #codes = new Uint16Array(0);
+  readonly #tools: PaintTools;
 
   constructor(index: AddressIndex) {
     this.#index = index;
     const { timeline, segments, segmentsMaxEnd, blockPlaces, segmentPlaces } = index;
-    this.#blocks = new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd);
-    this.#segments = new AddressSweep(segments, segmentPlaces, segmentsMaxEnd);
+    this.#tools = {
+      blocks: new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd),
+      segments: new AddressSweep(segments, segmentPlaces, segmentsMaxEnd),
+      cache: new ColumnCache(),
+      seen: new SeenContents(),
+    };
   }
 
-  /** Starts a frame. An unfinished job of this painter must not be run any more. */
-  begin(scene: AddressScene): AddressJob {
-    const { width, height } = scene.viewport;
-    if (this.#codes.length < width * height) {
-      this.#codes = new Uint16Array(width * height);
-      this.#kept = new KeptColumns();
-    }
-    return new AddressJob(
-      this.#index,
-      this.#blocks,
-      this.#segments,
-      this.#kept,
-      scene,
-      this.#codes,
-    );
+  /**
+   * Starts a frame. An unfinished job of this painter must not be run any more.
+   * @param out pixels of an earlier frame to write over, if it has the right length
+   */
+  begin(scene: AddressScene, out?: Uint32Array): AddressJob {
+    return new AddressJob(this.#index, this.#tools, scene, out);
   }
 
   /** A whole frame at once. */
   draw(scene: AddressScene): AddressFrame {
-    const frame = this.begin(scene).run();
-    assert(frame !== undefined, 'a job that nothing stops ends');
-    return frame;
+    return this.begin(scene).runToEnd();
   }
 }
 
-export class AddressJob {
-  readonly #blocks: AddressSweep;
-  readonly #segments: AddressSweep;
-  readonly #kept: KeptColumns;
-  readonly #painted: ColumnSpan;
+/** What a painter keeps from frame to frame. */
+interface PaintTools {
+  readonly blocks: AddressSweep;
+  readonly segments: AddressSweep;
+  readonly cache: ColumnCache;
+  readonly seen: SeenContents;
+}
+
+const NONE = -1;
+
+export class AddressJob extends SlicedColumns<AddressFrame> {
+  readonly #tools: PaintTools;
   readonly #scene: AddressScene;
-  readonly #codes: Uint16Array;
+  readonly #pixels: Uint32Array;
   readonly #rows: AddressRows;
   readonly #changeBlock: Change;
   readonly #changeSegment: Change;
   readonly #states: Int32Array;
-  #nextColumn = 0;
-  /** Column whose codes are those of the rows now; -1 for none. */
-  #lastColumn = -1;
+  /** Of each column; -1 until it is painted. */
+  readonly #slots: Int32Array;
+  /** How many of the states to paint are painted. */
+  #swept = 0;
+  /** Slot whose codes are those of the rows now. */
+  #rowsSlot = NONE;
 
-  constructor(
-    index: AddressIndex,
-    blocks: AddressSweep,
-    segments: AddressSweep,
-    kept: KeptColumns,
-    scene: AddressScene,
-    codes: Uint16Array,
-  ) {
+  constructor(index: AddressIndex, tools: PaintTools, scene: AddressScene, out?: Uint32Array) {
     const { viewport, classOf, palette, dimmedClass } = scene;
-    this.#blocks = blocks;
-    this.#segments = segments;
-    this.#kept = kept;
+    super(viewport.width);
+    const { blocks, segments, cache, seen } = tools;
+    this.#tools = tools;
     this.#scene = scene;
-    this.#codes = codes;
-    this.#rows = new AddressRows(index, viewport, palette.classes.length);
-    const rows = this.#rows;
+    const size = viewport.width * viewport.height;
+    this.#pixels = out?.length === size ? out : new Uint32Array(size);
+    const rows = new AddressRows(index, viewport, palette.classes.length);
+    this.#rows = rows;
     this.#changeBlock = (place, kind, sign) => rows.addBlock(place, kind, sign);
     this.#changeSegment = (place, kind, sign) => rows.addSegment(place, kind, sign);
-    this.#states = drawnStates(index.timeline, columnRanges(index.timeline, viewport)).states;
-    this.#painted = kept.take(codes, viewport, classOf, this.#states);
-    const span = this.#spanToPaint();
-    const kinds = { kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass };
-    blocks.reset(kinds, this.#states, span);
+    this.#states = highestStates(index.timeline, columnRanges(index.timeline, viewport));
+    this.#slots = cache.begin(scene, this.#states);
+    seen.begin(cache);
+    const due = this.#statesToPaint();
+    blocks.reset({ kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass }, due);
     // No segment is ever pending.
-    segments.reset({ kindOf: index.segments.isExpandable, pending: 0 }, this.#states, span);
+    segments.reset({ kindOf: index.segments.isExpandable, pending: 0 }, due);
   }
 
-  /** As FrameJob.run: until the frame is whole, or `shouldStop` says so, asked every 16 columns. */
-  run(shouldStop: () => boolean = () => false): AddressFrame | undefined {
-    const { width } = this.#scene.viewport;
-    while (this.#nextColumn < width) {
-      const stop = Math.min(width, this.#nextColumn + COLUMNS_A_SLICE);
-      for (; this.#nextColumn < stop; this.#nextColumn++) this.#paintColumn(this.#nextColumn);
-      if (this.#nextColumn < width && shouldStop()) return undefined;
-    }
-    return this.#finish();
+  /** Each once, in the order of the columns. */
+  #statesToPaint(): Int32Array {
+    const states = this.#states;
+    return states.filter(
+      (state, column) =>
+        state >= 0 && this.#slots[column] < 0 && (column === 0 || state !== states[column - 1]),
+    );
   }
 
-  /** Columns that lie in the trace and are not painted yet; these are next to each other. */
-  #spanToPaint(): ColumnSpan {
-    const { width } = this.#scene.viewport;
-    const isDue = (column: number) => !this.#isPainted(column) && this.#states[column] >= 0;
-    let from = 0;
-    while (from < width && !isDue(from)) from++;
-    let to = width;
-    while (to > from && !isDue(to - 1)) to--;
-    return { from, to };
-  }
-
-  #isPainted(column: number): boolean {
-    return column >= this.#painted.from && column < this.#painted.to;
-  }
-
-  #paintColumn(column: number): void {
-    if (this.#isPainted(column)) return;
-    const { height } = this.#scene.viewport;
-    const codes = this.#codes;
-    const base = column * height;
+  protected paintColumn(column: number): void {
+    const { cache } = this.#tools;
     const state = this.#states[column];
-    const last = this.#lastColumn * height;
-    if (state < 0 || last < 0) codes.fill(BARE_CODE, base, base + height);
-    if (state < 0) return;
-    if (last >= 0) codes.copyWithin(base, last, last + height);
-    if (last < 0 || state !== this.#states[this.#lastColumn]) {
-      this.#segments.advance(column, this.#changeSegment);
-      this.#blocks.advance(column, this.#changeBlock);
-      this.#rows.write(codes, base);
-    }
-    this.#lastColumn = column;
+    // The column before may have painted it.
+    if (this.#slots[column] < 0) this.#slots[column] = cache.find(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
   }
 
-  #finish(): AddressFrame {
-    const { viewport, classOf, palette, bands } = this.#scene;
-    const pixels = new Uint32Array(viewport.width * viewport.height);
-    this.#kept.keep(viewport, classOf, this.#states);
-    writeAddressPixels(this.#codes, viewport, addressColorTable(palette), pixels);
+  #paint(state: EventIndex): number {
+    const { height } = this.#scene.viewport;
+    const { blocks, segments, cache, seen } = this.#tools;
+    const slot = cache.claim(state);
+    const base = slot * height;
+    if (state < 0) {
+      cache.codes.fill(BARE_CODE, base, base + height);
+      return slot;
+    }
+    segments.advance(this.#swept);
+    blocks.advance(this.#swept++);
+    const low = blocks.fingerprint.low ^ Math.imul(segments.fingerprint.low, ODD);
+    const high = blocks.fingerprint.high ^ Math.imul(segments.fingerprint.high, ODD);
+    const same = seen.find(low, high);
+    if (same >= 0) cache.codes.copyWithin(base, same * height, (same + 1) * height);
+    else this.#paintRows(slot);
+    seen.keep(slot, low, high);
+    return slot;
+  }
+
+  #paintRows(slot: number): void {
+    const { height } = this.#scene.viewport;
+    const { codes } = this.#tools.cache;
+    const base = slot * height;
+    const from = this.#rowsSlot * height;
+    if (this.#rowsSlot === NONE) codes.fill(BARE_CODE, base, base + height);
+    else codes.copyWithin(base, from, from + height);
+    this.#tools.segments.tell(this.#changeSegment);
+    this.#tools.blocks.tell(this.#changeBlock);
+    this.#rows.write(codes, base);
+    this.#rowsSlot = slot;
+  }
+
+  protected finish(): AddressFrame {
+    const { viewport, palette, bands } = this.#scene;
+    const pixels = this.#pixels;
+    writeColumns(
+      this.#tools.cache.codes,
+      this.#slots,
+      viewport,
+      addressColorTable(palette),
+      pixels,
+    );
     drawBands(bands, this.#states, viewport, palette, pixels);
     return { viewport, pixels, states: this.#states };
   }
 }
+
+/** Blocks and segments have numbers of their own: without it one could stand for the other. */
+const ODD = 0x9e3779b1;

@@ -67,6 +67,13 @@ export class CounterBlocks implements RangeExtremes {
     return this.max;
   }
 
+  /** First event with the highest; the lowest is not looked for. */
+  highestAt(first: EventIndex, last: EventIndex): EventIndex {
+    this.min = -Infinity;
+    this.#scan(first, last, true);
+    return this.argmax;
+  }
+
   /**
    * Whole blocks first: they mostly show that the partial ones at the ends hold no extreme. An equal
    * highest counts only where it comes first and someone asks which event has it.

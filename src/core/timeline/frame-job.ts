@@ -7,17 +7,19 @@
  *   let frame = job.run(isLate);            // undefined when isLate() said so
  *   while (frame === undefined) { await nextMessage(); frame = job.run(isLate); }
  */
-import { assert } from '../base/assert.ts';
 import type { AllocationIndex, CounterName } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { colorTable, FADE_BIT } from './colors.ts';
+import { ColumnCache } from './column-cache.ts';
 import { counterColumns, type DrawnStates, drawnStates } from './column-extremes.ts';
 import { type ColumnRanges, columnRanges } from './columns.ts';
-import { type ColumnSpan, KeptColumns } from './kept-columns.ts';
 import { LiveSweep } from './live-sweep.ts';
 import { ColumnPainter } from './paint-column.ts';
 import { SelectionBand } from './selection-band.ts';
+import { SlicedColumns } from './sliced-columns.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 import type { Palette, TimelineFrame, Viewport } from './types.ts';
-import { writeRows } from './write-rows.ts';
+import { writeColumns } from './write-columns.ts';
 
 /** All that a frame shows. */
 export interface Scene {
@@ -33,15 +35,11 @@ export interface Scene {
   readonly selected: AllocationIndex;
 }
 
-/** Columns painted between two questions whether to stop. */
-const COLUMNS_A_SLICE = 16;
-
 /** Draws frames of one device, one after the other, in buffers that it keeps. */
 export class TimelinePainter {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSweep;
-  #kept = new KeptColumns();
-  #codes = new Uint16Array(0);
+  readonly #cache = new ColumnCache();
 
   constructor(index: TimelineIndex) {
     this.#index = index;
@@ -56,19 +54,13 @@ export class TimelinePainter {
   begin(scene: Scene, out?: Uint32Array): FrameJob {
     checkViewport(scene.viewport);
     const size = scene.viewport.width * scene.viewport.height;
-    if (this.#codes.length < size) {
-      this.#codes = new Uint16Array(size);
-      this.#kept = new KeptColumns();
-    }
     const pixels = out?.length === size ? out : new Uint32Array(size);
-    return new FrameJob(this.#index, this.#sweep, this.#kept, scene, this.#codes, pixels);
+    return new FrameJob(this.#index, this.#sweep, this.#cache, scene, pixels);
   }
 
   /** A whole frame at once. Parameters and errors as in {@link begin}. */
   draw(scene: Scene, out?: Uint32Array): TimelineFrame {
-    const frame = this.begin(scene, out).run();
-    assert(frame !== undefined, 'a job that nothing stops ends');
-    return frame;
+    return this.begin(scene, out).runToEnd();
   }
 }
 
@@ -77,87 +69,83 @@ export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array)
   return new TimelinePainter(index).draw(scene, out);
 }
 
-export class FrameJob {
+const NONE = -1;
+
+export class FrameJob extends SlicedColumns<TimelineFrame> {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSweep;
-  readonly #kept: KeptColumns;
-  /** Columns that a frame before has painted. */
-  readonly #painted: ColumnSpan;
+  readonly #cache: ColumnCache;
   readonly #scene: Scene;
-  readonly #codes: Uint16Array;
   readonly #pixels: Uint32Array;
   readonly #painter: ColumnPainter;
   readonly #selection: SelectionBand;
   readonly #ranges: ColumnRanges;
   readonly #drawn: DrawnStates;
-  #nextColumn = 0;
+  /** Of each column; -1 until it is painted. */
+  readonly #slots: Int32Array;
+  /** Slot that shows the sweep's state. */
+  #sweptSlot = NONE;
 
   constructor(
     index: TimelineIndex,
     sweep: LiveSweep,
-    kept: KeptColumns,
+    cache: ColumnCache,
     scene: Scene,
-    codes: Uint16Array,
     pixels: Uint32Array,
   ) {
-    const { height, y0, y1 } = scene.viewport;
+    const { width, height, y0, y1 } = scene.viewport;
+    super(width);
     this.#index = index;
     this.#sweep = sweep;
-    this.#kept = kept;
+    this.#cache = cache;
     this.#scene = scene;
-    this.#codes = codes;
     this.#pixels = pixels;
-    this.#painter = new ColumnPainter(sweep, codes, height, y0, y1);
     this.#selection = new SelectionBand(scene.viewport);
     this.#ranges = columnRanges(index, scene.viewport);
     this.#drawn = drawnStates(index, this.#ranges);
-    this.#painted = kept.take(codes, scene.viewport, scene.classOf, this.#drawn.states);
+    this.#slots = cache.begin(scene, this.#drawn.states);
+    this.#painter = new ColumnPainter(sweep, cache.codes, height, y0, y1);
     sweep.reset(scene.classOf, scene.dimmedClass);
   }
 
-  /**
-   * Paints on until the frame is whole, and returns it; or until `shouldStop` says so (asked every
-   * 16 columns), and returns undefined: run again to go on. At least 16 columns are painted a run.
-   */
-  run(shouldStop: () => boolean = () => false): TimelineFrame | undefined {
-    const { width } = this.#scene.viewport;
-    while (this.#nextColumn < width) {
-      const stop = Math.min(width, this.#nextColumn + COLUMNS_A_SLICE);
-      for (; this.#nextColumn < stop; this.#nextColumn++) this.#paintColumn(this.#nextColumn);
-      if (this.#nextColumn < width && shouldStop()) return undefined;
-    }
-    return this.#finish();
-  }
-
-  #paintColumn(column: number): void {
-    const state = this.#drawn.states[column];
-    const { from, to } = this.#painted;
-    const isPainted = column >= from && column < to;
-    if (state < 0) {
-      if (!isPainted) this.#painter.clear(column);
-      return;
-    }
+  protected paintColumn(column: number): void {
     const { selected } = this.#scene;
-    if (isPainted && selected < 0) return;
-    const previous = column > 0 ? this.#drawn.states[column - 1] : -1;
-    const sweepWasAt = this.#sweep.state;
-    const unchangedBelow = sweepWasAt === state ? Infinity : this.#sweep.advance(state);
-    if (!isPainted) {
-      const continues = previous >= 0 && previous === sweepWasAt;
-      if (state === previous) this.#painter.repeat(column);
-      else this.#painter.paint(column, continues ? unchangedBelow : -Infinity);
-    }
-    if (selected < 0) return;
+    const state = this.#drawn.states[column];
+    // The column before may have painted it.
+    if (this.#slots[column] < 0) this.#slots[column] = this.#cache.find(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
+    if (selected < 0 || state < 0) return;
+    this.#sweepTo(state);
+    this.#sweptSlot = this.#slots[column];
     const bottom = this.#sweep.bottomOf(selected);
     if (bottom >= 0) {
       this.#selection.set(column, bottom, this.#index.allocations.sizeBytes[selected]);
     }
   }
 
-  #finish(): TimelineFrame {
-    const { viewport, classOf, palette } = this.#scene;
-    this.#kept.keep(viewport, classOf, this.#drawn.states);
-    writeRows(this.#codes, this.#fadeRows(), viewport, palette, this.#pixels);
+  #paint(state: EventIndex): number {
+    const slot = this.#cache.claim(state);
+    if (state < 0) {
+      this.#painter.clear(slot);
+      return slot;
+    }
+    const unchangedBelow = this.#sweepTo(state);
+    const isFirst = this.#sweptSlot === NONE;
+    this.#painter.paint(slot, this.#sweptSlot, isFirst ? -Infinity : unchangedBelow);
+    this.#sweptSlot = slot;
+    return slot;
+  }
+
+  /** Bytes from the bottom below which nothing changed. */
+  #sweepTo(state: EventIndex): number {
+    return this.#sweep.state === state ? Infinity : this.#sweep.advance(state);
+  }
+
+  protected finish(): TimelineFrame {
+    const { viewport, palette } = this.#scene;
+    const colors = colorTable(palette);
+    const fading = { fromRows: this.#fadeRows(), colors: colors.subarray(1 << FADE_BIT) };
+    writeColumns(this.#cache.codes, this.#slots, viewport, colors, this.#pixels, fading);
     this.#selection.draw(this.#pixels, palette);
     const lines: { -readonly [K in CounterName]?: Float64Array } = {};
     for (const name of this.#scene.lines) {

@@ -33,7 +33,7 @@ export class ColumnPainter {
   #rowClass = MIXED;
   #isOpen = false;
 
-  /** `codes` is column-major: column c has the entries c * height to (c + 1) * height. */
+  /** Slot s has the entries s * height to (s + 1) * height of `codes`. */
   constructor(sweep: LiveSweep, codes: Uint16Array, height: number, y0: number, y1: number) {
     this.#sweep = sweep;
     this.#codes = codes;
@@ -48,35 +48,29 @@ export class ColumnPainter {
     return Math.min(this.#height, Math.max(0, row));
   }
 
-  /** Fills a column that lies outside the trace. */
-  clear(column: number): void {
-    const base = column * this.#height;
+  /** Fills the slot of columns that lie outside the trace. */
+  clear(slot: number): void {
+    const base = slot * this.#height;
     this.#codes.fill(BACKGROUND_CODE, base, base + this.#height);
   }
 
   /**
-   * Paints the sweep's present state. The column to the left must hold an earlier state of the sweep
-   * that is the same below `unchangedBelow` bytes: those pixels are copied. -Infinity copies nothing.
+   * Paints the sweep's present state. Slot `before` must hold an earlier state of the sweep that is
+   * the same below `unchangedBelow` bytes: those pixels are copied. -Infinity copies nothing.
    */
-  paint(column: number, unchangedBelow: number): void {
+  paint(slot: number, before: number, unchangedBelow: number): void {
     const height = this.#height;
-    const base = column * height;
+    const base = slot * height;
     const sameRows = Math.floor(this.#halves(unchangedBelow) / 2);
     this.#base = base;
     this.#fromRow = Math.min(height, Math.max(0, sameRows));
     if (this.#fromRow > 0) {
-      this.#codes.copyWithin(base, base - height, base - height + this.#fromRow);
+      this.#codes.copyWithin(base, before * height, before * height + this.#fromRow);
     }
     this.#codes.fill(BACKGROUND_CODE, base + this.#fromRow, base + this.rowAt(0));
     this.#paintChunks();
     const top = Math.max(this.#fromRow, this.rowAt(this.#sweep.totalBytes));
     this.#codes.fill(BACKGROUND_CODE, base + top, base + height);
-  }
-
-  /** Copies the column to the left: the same state. */
-  repeat(column: number): void {
-    const base = column * this.#height;
-    this.#codes.copyWithin(base, base - this.#height, base);
   }
 
   #paintChunks(): void {
