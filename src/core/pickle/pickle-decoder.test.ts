@@ -144,6 +144,20 @@ describe('broken and hostile pickles', () => {
     }
   });
 
+  it.each([1000, 2 ** 18, 2 ** 20])(
+    'says at which byte code stands, %i bytes at a time',
+    (chunk) => {
+      const nothing = 'N0'.repeat(300_000);
+      let byte: number | undefined;
+      try {
+        decode(join(nothing, 'cos\nsystem\n.'), chunk);
+      } catch (error) {
+        if (error instanceof DeclinedError) byte = error.byte;
+      }
+      expect(byte).toBe(nothing.length);
+    },
+  );
+
   it('declines a list that holds itself', () => {
     expect(() => pickle(']', 'q', [0], 'h', [0], 'a.')).toThrow(DeclinedError);
   });

@@ -6,19 +6,15 @@
  * Example: [80 04] [5d] [2e] in three chunks is PROTO 4, EMPTY_LIST, STOP: an empty list.
  */
 import { LoadError } from '../base/load-error.ts';
-import { describeCode, isCodeOpcode } from './code-opcodes.ts';
-import { corrupt } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
+import { readRareOpcode } from './rare-opcodes.ts';
 import { RowReader } from './row-reader.ts';
-import { readTextOpcode } from './text-opcodes.ts';
 import { DeclinedError, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
 /** What a memo slot past the end reads as: no tag. */
 const UNUSED = 255;
-/** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
-const MAX_STRING_BYTES = 64 * 2 ** 20;
 /** Bytes between two looks at how much is read: what decides how far a full column grows. */
 const STEP_BYTES = 1 << 18;
 /** Bytes of the next chunk that are joined to a rest, at first. */
@@ -294,115 +290,20 @@ export class PickleDecoder {
     machine.sp = sp;
   }
 
-  /** Opcodes that a snapshot has seldom or never. Returns where the next begins, -1 for "not all here". */
+  /** What is not in the loop. Returns where the next opcode begins, -1 for "not all here". */
   #rareOpcode(op: number, buffer: Uint8Array, pos: number, next: number): number {
-    const machine = this.#machine;
     switch (op) {
       case Op.Stop:
-        machine.finish();
+        this.#machine.finish();
         this.#stopped = true;
         return next;
       case Op.Proto:
         if (buffer[pos + 1] > 5) throw unknownProtocol(buffer[pos + 1]);
         this.#protocol = buffer[pos + 1];
         return next;
-      case Op.Append:
-        machine.append();
-        return next;
-      case Op.SetItem:
-        machine.setItem();
-        return next;
-      case Op.BinPut:
-        machine.memoize(buffer[pos + 1]);
-        return next;
-      case Op.LongBinPut:
-        machine.memoize(uint32(buffer, pos + 1));
-        return next;
-      case Op.EmptyTuple:
-        machine.tuple(machine.sp);
-        return next;
-      case Op.Tuple1:
-      case Op.Tuple2:
-      case Op.Tuple3:
-        machine.tuple(machine.sp - (op - Op.Tuple1 + 1));
-        return next;
-      case Op.Tuple:
-        machine.tuple(machine.popMark());
-        return next;
-      case Op.List:
-        machine.listFromMark();
-        return next;
-      case Op.Dict:
-        machine.dictFromMark();
-        return next;
-      case Op.Pop:
-        machine.popValueOrMark();
-        return next;
-      case Op.PopMark:
-        machine.popToMark();
-        return next;
       default:
-        return this.#longOpcode(op, buffer, pos, next);
+        return readRareOpcode(op, buffer, pos, this.#machine);
     }
-  }
-
-  /** Opcodes followed by as many bytes as they say. */
-  #longOpcode(op: number, buffer: Uint8Array, pos: number, next: number): number {
-    switch (op) {
-      case Op.BinUnicode:
-      case Op.BinString:
-      case Op.BinBytes:
-      case Op.Long4:
-        return this.#counted(op, buffer, next, uint32(buffer, pos + 1));
-      case Op.BinUnicode8:
-      case Op.BinBytes8:
-      case Op.ByteArray8: {
-        const count = uint32(buffer, pos + 1) + uint32(buffer, pos + 5) * UINT32;
-        return this.#counted(op, buffer, next, count);
-      }
-      case Op.ShortBinString:
-      case Op.ShortBinBytes:
-        return this.#counted(op, buffer, next, buffer[pos + 1]);
-      default:
-        return this.#otherOpcode(op, buffer, pos);
-    }
-  }
-
-  #counted(op: number, buffer: Uint8Array, from: number, count: number): number {
-    if (count > MAX_STRING_BYTES) throw corrupt(`it announces a value of ${count} bytes`);
-    const stop = from + count;
-    if (stop > buffer.length) return -1;
-    const machine = this.#machine;
-    if (op === Op.Long4) machine.pushLong(buffer, from, count);
-    else if (
-      op === Op.BinUnicode ||
-      op === Op.BinUnicode8 ||
-      op === Op.BinString ||
-      op === Op.ShortBinString
-    )
-      machine.push(Tag.String, machine.strings.intern(buffer, from, stop));
-    else machine.push(Tag.Bytes, 0);
-    return stop;
-  }
-
-  #otherOpcode(op: number, buffer: Uint8Array, pos: number): number {
-    if (isCodeOpcode(op)) {
-      const callable = describeCode(op, buffer, pos, this.#machine);
-      if (callable === undefined) return -1;
-      throw new DeclinedError(
-        'it names a Python class or function',
-        this.#base + pos,
-        callable,
-        true,
-      );
-    }
-    if (HEADER_BYTES[op] === 0) {
-      throw corrupt(`byte 0x${op.toString(16).padStart(2, '0')} is no pickle opcode`);
-    }
-    const stop = readTextOpcode(op, buffer, pos, this.#machine);
-    if (stop === undefined)
-      throw new DeclinedError(`opcode 0x${op.toString(16)} is not read`, this.#base + pos);
-    return stop;
   }
 }
 
@@ -411,16 +312,6 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   joined.set(a);
   joined.set(b, a.length);
   return joined;
-}
-
-function uint32(buffer: Uint8Array, from: number): number {
-  return (
-    (buffer[from] |
-      (buffer[from + 1] << 8) |
-      (buffer[from + 2] << 16) |
-      (buffer[from + 3] << 24)) >>>
-    0
-  );
 }
 
 function unknownProtocol(protocol: number): LoadError {

@@ -1,0 +1,130 @@
+/** Opcodes that a snapshot has seldom or never; the others are in the decoder's loop. */
+import { describeCode, isCodeOpcode } from './code-opcodes.ts';
+import { corrupt } from './errors.ts';
+import { HEADER_BYTES, Op } from './opcodes.ts';
+import { readTextOpcode } from './text-opcodes.ts';
+import { DeclinedError, Tag } from './types.ts';
+import type { ValueMachine } from './value-machine.ts';
+
+const UINT32 = 2 ** 32;
+/** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
+const MAX_STRING_BYTES = 64 * 2 ** 20;
+
+/**
+ * Runs the opcode at `pos`, whose own bytes are all there. Returns where the next begins, -1 when
+ * what belongs to it is not all there yet. Errors say no byte: the decoder knows where it is.
+ */
+export function readRareOpcode(
+  op: number,
+  buffer: Uint8Array,
+  pos: number,
+  machine: ValueMachine,
+): number {
+  const next = pos + HEADER_BYTES[op];
+  if (changeStack(op, buffer, pos, machine)) return next;
+  switch (op) {
+    case Op.BinUnicode:
+    case Op.BinString:
+    case Op.BinBytes:
+    case Op.Long4:
+      return readCounted(op, buffer, next, uint32(buffer, pos + 1), machine);
+    case Op.BinUnicode8:
+    case Op.BinBytes8:
+    case Op.ByteArray8: {
+      const count = uint32(buffer, pos + 1) + uint32(buffer, pos + 5) * UINT32;
+      return readCounted(op, buffer, next, count, machine);
+    }
+    case Op.ShortBinString:
+    case Op.ShortBinBytes:
+      return readCounted(op, buffer, next, buffer[pos + 1], machine);
+    default:
+      return readOther(op, buffer, pos, machine);
+  }
+}
+
+/** Opcodes without bytes of their own but a memo slot. False for another. */
+function changeStack(op: number, buffer: Uint8Array, pos: number, machine: ValueMachine): boolean {
+  switch (op) {
+    case Op.Append:
+      machine.append();
+      return true;
+    case Op.SetItem:
+      machine.setItem();
+      return true;
+    case Op.BinPut:
+      machine.memoize(buffer[pos + 1]);
+      return true;
+    case Op.LongBinPut:
+      machine.memoize(uint32(buffer, pos + 1));
+      return true;
+    case Op.EmptyTuple:
+      machine.tuple(machine.sp);
+      return true;
+    case Op.Tuple1:
+    case Op.Tuple2:
+    case Op.Tuple3:
+      machine.tuple(machine.sp - (op - Op.Tuple1 + 1));
+      return true;
+    case Op.Tuple:
+      machine.tuple(machine.popMark());
+      return true;
+    case Op.List:
+      machine.listFromMark();
+      return true;
+    case Op.Dict:
+      machine.dictFromMark();
+      return true;
+    case Op.Pop:
+      machine.popValueOrMark();
+      return true;
+    case Op.PopMark:
+      machine.popToMark();
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Opcodes followed by as many bytes as they say. */
+function readCounted(
+  op: number,
+  buffer: Uint8Array,
+  from: number,
+  count: number,
+  machine: ValueMachine,
+): number {
+  if (count > MAX_STRING_BYTES) throw corrupt(`it announces a value of ${count} bytes`);
+  const stop = from + count;
+  if (stop > buffer.length) return -1;
+  if (op === Op.Long4) machine.pushLong(buffer, from, count);
+  else if (isString(op)) machine.push(Tag.String, machine.strings.intern(buffer, from, stop));
+  else machine.push(Tag.Bytes, 0);
+  return stop;
+}
+
+const isString = (op: number): boolean =>
+  op === Op.BinUnicode || op === Op.BinUnicode8 || op === Op.BinString || op === Op.ShortBinString;
+
+function readOther(op: number, buffer: Uint8Array, pos: number, machine: ValueMachine): number {
+  if (isCodeOpcode(op)) {
+    const callable = describeCode(op, buffer, pos, machine);
+    if (callable === undefined) return -1;
+    throw new DeclinedError('it names a Python class or function', 0, callable, true);
+  }
+  if (HEADER_BYTES[op] === 0) {
+    throw corrupt(`byte 0x${op.toString(16).padStart(2, '0')} is no pickle opcode`);
+  }
+  const stop = readTextOpcode(op, buffer, pos, machine);
+  if (stop === undefined) throw new DeclinedError(`opcode 0x${op.toString(16)} is not read`, 0);
+  return stop;
+}
+
+function uint32(buffer: Uint8Array, from: number): number {
+  return (
+    (buffer[from] |
+      (buffer[from + 1] << 8) |
+      (buffer[from + 2] << 16) |
+      (buffer[from + 3] << 24)) >>>
+    0
+  );
+}
