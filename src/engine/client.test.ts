@@ -123,10 +123,10 @@ describe('the session client', () => {
     const { client, workers } = setUp();
     const { pixels } = await client.frame(FRAME);
     expect([...pixels]).toEqual([7, 7, 7, 7]);
-    await client.recycle({ pixels });
+    await client.recycle({ device: 0, pixels });
     expect(pixels).toHaveLength(0);
     expect(workers[0]?.session.asked).toEqual([[7, 7, 7, 7]]);
-    await client.recycle({ pixels });
+    await client.recycle({ device: 0, pixels });
     expect(workers[0]?.session.asked).toHaveLength(1);
   });
 

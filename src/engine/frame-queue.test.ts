@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { isAbortError } from './abort.ts';
-import { FrameQueue, type SlicedJob } from './frame-queue.ts';
+import { FrameQueue, type FrameQueueClock, type SlicedJob } from './frame-queue.ts';
 
 /** A clock that only drawing moves on; the page's messages get in at `yieldTask`, once they are due. */
-function setUp() {
+function setUp(sliceMs?: number) {
   let nowMs = 0;
   const messages: { readonly dueMs: number; readonly arrive: () => void }[] = [];
   const log: string[] = [];
-  const queue = new FrameQueue<string>({
+  const clock: FrameQueueClock = {
     now: () => nowMs,
     yieldTask: async () => {
       log.push(`yield at ${nowMs}`);
       while (messages[0] !== undefined && messages[0].dueMs <= nowMs) messages.shift()?.arrive();
     },
-  });
+  };
+  const queue = new FrameQueue<string>(clock, sliceMs);
   /** A frame that takes `costMs`, in columns of 1 ms. */
   const frame = (name: string, costMs: number) => (): SlicedJob<string> => {
     let doneMs = 0;
@@ -47,6 +48,12 @@ describe('the frame queue', () => {
     const { queue, frame, log } = setUp();
     await queue.request(frame('a', 20));
     expect(log).toEqual(['yield at 0', 'begin a', 'yield at 8', 'yield at 16']);
+  });
+
+  it('lets them in more often where others must not wait for it', async () => {
+    const { queue, frame, log } = setUp(2);
+    await queue.request(frame('a', 5));
+    expect(log).toEqual(['yield at 0', 'begin a', 'yield at 2', 'yield at 4']);
   });
 
   it('gives a slow frame up for a newer one', async () => {

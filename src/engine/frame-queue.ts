@@ -35,14 +35,17 @@ interface Waiting<T> {
 
 export class FrameQueue<T> {
   readonly #clock: FrameQueueClock;
+  readonly #sliceMs: number;
   #waiting: Waiting<T> | undefined;
   #isRunning = false;
   #deliveredMs = Number.NEGATIVE_INFINITY;
   /** What the last whole frame took: the best guess of what the next one will. */
   #durationMs = 0;
 
-  constructor(clock: FrameQueueClock) {
+  /** @param sliceMs how long others wait at most, such as a frame of another queue */
+  constructor(clock: FrameQueueClock, sliceMs = SLICE_MS) {
     this.#clock = clock;
+    this.#sliceMs = sliceMs;
   }
 
   /** Rejects with AbortError when a newer request comes first or `signal` is aborted. */
@@ -75,7 +78,7 @@ export class FrameQueue<T> {
     const job = create();
     const startMs = this.#clock.now();
     for (;;) {
-      const sliceEndMs = this.#clock.now() + SLICE_MS;
+      const sliceEndMs = this.#clock.now() + this.#sliceMs;
       const frame = job.run(() => this.#clock.now() >= sliceEndMs);
       if (frame !== undefined) {
         this.#deliveredMs = this.#clock.now();

@@ -9,6 +9,7 @@ import type { ColorBy, Viewport } from '../core/timeline/types.ts';
 import { DrawnStacks } from './drawn-stacks.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
 import { KeptMatches } from './kept-matches.ts';
+import { SparePixels } from './spare-pixels.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
 const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
@@ -17,6 +18,7 @@ export class OpenDevice {
   readonly context: DeviceContext;
   readonly index: TimelineIndex<AllocationTable>;
   readonly stacks: DrawnStacks;
+  readonly spares = new SparePixels();
   readonly #made = new Map<unknown, unknown>();
   readonly #matches: KeptMatches;
   /** A byte an allocation each: the last used of each kind is kept. */

@@ -8,7 +8,7 @@ import type { SessionInfo } from '../core/query/types.ts';
 import type { TimelineFrame } from '../core/timeline/types.ts';
 import type { DeviceQueries } from './answers.ts';
 import type { FrameRequest } from './frame-request.ts';
-import type { Asking, CallOptions, Query } from './queries.ts';
+import type { Asking, CallOptions, DeviceRequest, Query } from './queries.ts';
 
 export type { HitRequest, MinimapResult } from './answers/timeline.ts';
 
@@ -48,9 +48,13 @@ export interface SessionApi extends Asking<DeviceQueries>, Asking<FrameQueries> 
    * Gives the pixels of a frame that is on screen back, so that the next frame need not allocate.
    * The array is transferred: it has length 0 afterwards. Optional; never rejects.
    */
-  recycle(request: { readonly pixels: Uint32Array }): Promise<undefined>;
+  recycle(request: RecycleRequest): Promise<undefined>;
   /** Gives copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
   lend(request: { readonly port: MessagePort }): Promise<undefined>;
+}
+
+export interface RecycleRequest extends DeviceRequest {
+  readonly pixels: Uint32Array;
 }
 
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
@@ -61,7 +65,7 @@ export interface SessionMethods extends DeviceQueries, FrameQueries {
     readonly result: SessionInfo;
   };
   readonly recycle: {
-    readonly request: { readonly pixels: Uint32Array };
+    readonly request: RecycleRequest;
     readonly progress: never;
     readonly result: undefined;
   };

@@ -148,10 +148,18 @@ describe('an open snapshot', () => {
   it('draws into pixels that came back', async () => {
     const { pixels } = await session.frame(whole(info));
     const before = pixels.slice();
-    await session.recycle({ pixels });
+    await session.recycle({ device: 0, pixels });
     const again = await session.frame(whole(info));
     expect(again.pixels).toBe(pixels);
     expect(again.pixels).toEqual(before);
+  });
+
+  it('draws the other views into them, too', async () => {
+    const { pixels } = await session.frame(whole(info));
+    await session.recycle({ device: 0, pixels });
+    const { viewport, palette } = whole(info);
+    const request = { device: 0, viewport, palette, selected: -1 };
+    expect((await session.segmentFrame(request)).pixels).toBe(pixels);
   });
 
   it('says which device it lacks', async () => {

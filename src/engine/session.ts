@@ -14,7 +14,13 @@ import type { FrameRequest } from './frame-request.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type { PaceClock } from './pace.ts';
-import type { OpenOptions, OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import type {
+  OpenOptions,
+  OpenProgress,
+  OpenSource,
+  RecycleRequest,
+  SessionApi,
+} from './protocol.ts';
 import type { Answers, CallOptions } from './queries.ts';
 import { transferring } from './transfer.ts';
 import { withQuestions } from './with-questions.ts';
@@ -25,9 +31,6 @@ export interface SessionHost {
   /** Rejects with LoadError; stops reading when `signal` is aborted. */
   readonly sourceOf: (source: OpenSource, signal: AbortSignal) => Promise<ByteSource>;
 }
-
-/** One frame is on screen, one is being drawn, one is on its way back. */
-const MAX_SPARE_BUFFERS = 2;
 
 const NEVER_ABORTED = new AbortController().signal;
 
@@ -72,8 +75,6 @@ class Session {
   readonly #frames: FrameQueue<TimelineFrame>;
   #current: OpenSnapshot | undefined;
   #opening: AbortController | undefined;
-  /** Pixels that came back from the page, newest first. */
-  #spares: Uint32Array[] = [];
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -106,19 +107,9 @@ class Session {
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.device);
     await prepareSearch(request);
-    const { width, height } = request.viewport;
-    let out: Uint32Array | undefined;
-    const create = () => {
-      out = this.#takeSpare(width * height);
-      return device.stacks.begin(request, out);
-    };
-    try {
-      const frame = await this.#frames.request(create, call.signal);
-      return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
-    } catch (error) {
-      if (out !== undefined) this.#keepSpare(out);
-      throw error;
-    }
+    const begin = (out: Uint32Array | undefined) => device.stacks.begin(request, out);
+    const frame = await device.spares.draw(this.#frames, request.viewport, begin, call.signal);
+    return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
   }
 
   /** The answer to a question about a device (answers/). */
@@ -135,8 +126,8 @@ class Session {
     return answer(this.#device(request.device), request, { signal, onProgress });
   }
 
-  async recycle({ pixels }: { pixels: Uint32Array }): Promise<undefined> {
-    this.#keepSpare(pixels);
+  async recycle({ device, pixels }: RecycleRequest): Promise<undefined> {
+    this.#current?.devices[device]?.spares.keep(pixels);
     return undefined;
   }
 
@@ -156,15 +147,5 @@ class Session {
       code: 'no-such-device',
       message: `This snapshot has no device at position ${position}; it has ${this.#current.devices.length}.`,
     });
-  }
-
-  #takeSpare(length: number): Uint32Array | undefined {
-    const at = this.#spares.findIndex((spare) => spare.length === length);
-    return at < 0 ? undefined : this.#spares.splice(at, 1)[0];
-  }
-
-  /** The newest are kept: after a resize the old ones fit no frame. */
-  #keepSpare(pixels: Uint32Array): void {
-    this.#spares = [pixels, ...this.#spares].slice(0, MAX_SPARE_BUFFERS);
   }
 }

@@ -32,7 +32,10 @@ export function addressFramesOf(device: OpenDevice): AddressFrames {
   return { painter, queue: new FrameQueue(newClock()) };
 }
 
-export const freeQueueOf = (): FrameQueue<FreeColumns> => new FrameQueue(newClock());
+/** What is drawn under the map, not while one waits for the map: frames go first. */
+const FREE_SLICE_MS = 2;
+
+export const freeQueueOf = (): FrameQueue<FreeColumns> => new FrameQueue(newClock(), FREE_SLICE_MS);
 
 export interface SegmentFrames {
   readonly index: TimelineIndex;

@@ -22,6 +22,7 @@ import {
   segmentUse,
 } from '../../core/timeline/address-words.ts';
 import type { ColumnAxis } from '../../core/timeline/columns.ts';
+import type { Scene } from '../../core/timeline/frame-job.ts';
 import { type SegmentFacts, segmentFacts } from '../../core/timeline/segment-facts.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../core/timeline/segment-index.ts';
 import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
@@ -136,8 +137,9 @@ export const addressAnswers: Answers<AddressQueries> = {
     const { allocations, bands: others } = request.highlight;
     const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
     const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
-    const create = () => painter.begin({ viewport, classOf, palette, dimmedClass, bands });
-    const frame = await queue.request(create, signal);
+    const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    const frame = await device.spares.draw(queue, viewport, begin, signal);
     return transferring(frame, [frame.pixels, frame.states]);
   },
 
@@ -161,8 +163,9 @@ export const addressAnswers: Answers<AddressQueries> = {
 
   async segmentFrame(device, { viewport, palette, selected }, { signal }) {
     const { painter, queue, classOf } = device.once(segmentFramesOf);
-    const create = () => painter.begin({ viewport, classOf, palette, lines: [], selected });
-    const frame = await queue.request(create, signal);
+    const scene: Scene = { viewport, classOf, palette, lines: [], selected };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    const frame = await device.spares.draw(queue, viewport, begin, signal);
     return transferring(frame, [frame.pixels, frame.states]);
   },
 

@@ -39,6 +39,7 @@ function sourceOf(hit: AddressHit, newest?: { readonly from: number; readonly to
       addressFrame: () => Promise.reject(new Error('Not asked here')),
       addressHit: () => Promise.resolve(hit),
       newestAddress: () => Promise.resolve(newest),
+      recycle: () => Promise.resolve(undefined),
     },
     slots: {
       slots: [{ address: 0x1000n, sizeBytes: 2000, offset: 0, segments: 1, kind: 'large' }],

@@ -8,7 +8,7 @@ import type { PlotHit, PlotPlace, PlotSource } from '../plot/plot-source.ts';
 import { addressContent, addressText } from './address-content.ts';
 import { addressPaletteFor } from './address-palette.ts';
 
-type AddressSession = Pick<SessionApi, 'addressFrame' | 'addressHit' | 'newestAddress'>;
+type AddressSession = Pick<SessionApi, 'addressFrame' | 'recycle' | 'addressHit' | 'newestAddress'>;
 
 export interface AddressSourceOptions {
   readonly device: DeviceInfo;
@@ -45,7 +45,7 @@ export function addressSource({
       cursor: view.search === '' ? undefined : view.cursor,
     }),
     frame: (request, signal) => session.addressFrame(request, { signal }),
-    recycle: () => undefined,
+    recycle: (pixels) => void session.recycle({ device: index, pixels }),
     lines: () => [],
     heightText: (offset) => addressText(slots, offset),
     hit: async (place): Promise<PlotHit> => {

@@ -51,6 +51,8 @@ export class FreeStrip implements PlotStrip<unknown> {
   readonly #options: FreeStripOptions;
   readonly #stop = new AbortController();
   #wanted: Columns | undefined;
+  /** Of the question that is out. */
+  #asked = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shown: Shown | undefined;
   #viewport: Viewport | undefined;
@@ -90,6 +92,7 @@ export class FreeStrip implements PlotStrip<unknown> {
 
   destroy(): void {
     this.#stop.abort();
+    this.#asked.abort();
     clearTimeout(this.#timer);
   }
 
@@ -100,6 +103,8 @@ export class FreeStrip implements PlotStrip<unknown> {
     if (isSame) return;
     const columns = { axis, x0, x1, width };
     this.#wanted = columns;
+    // The map moves on: its frames must not wait for figures that nobody will see.
+    this.#asked.abort();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
       () => void this.#ask(columns),
@@ -109,8 +114,10 @@ export class FreeStrip implements PlotStrip<unknown> {
 
   async #ask(columns: Columns): Promise<void> {
     const { session, device, host, onError } = this.#options;
+    this.#asked = new AbortController();
+    const { signal } = this.#asked;
     try {
-      const found = await session.freeColumns({ device, columns }, { signal: this.#stop.signal });
+      const found = await session.freeColumns({ device, columns }, { signal });
       const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
       this.#shown = { columns, found, highestBytes };
       host.repaint();

@@ -35,6 +35,7 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
     session: {
       segmentFrame: () => Promise.reject(new Error('Not asked here')),
       segmentHitOverTime: () => Promise.resolve(hit),
+      recycle: () => Promise.resolve(undefined),
       crosshair: ({ event }) =>
         Promise.resolve({
           event,

@@ -9,7 +9,10 @@ import type { PlotHit, PlotSource } from '../plot/plot-source.ts';
 import { segmentContent } from './segment-content.ts';
 import { segmentPaletteFor } from './segment-palette.ts';
 
-type SegmentSession = Pick<SessionApi, 'segmentFrame' | 'segmentHitOverTime' | 'crosshair'>;
+type SegmentSession = Pick<
+  SessionApi,
+  'segmentFrame' | 'recycle' | 'segmentHitOverTime' | 'crosshair'
+>;
 
 export interface SegmentSourceOptions {
   readonly device: DeviceInfo;
@@ -36,7 +39,7 @@ export function segmentSource({
       return { device: index, viewport, palette: segmentPaletteFor(theme), selected };
     },
     frame: (request, signal) => session.segmentFrame(request, { signal }),
-    recycle: () => undefined,
+    recycle: (pixels) => void session.recycle({ device: index, pixels }),
     lines: () => [],
     heightText: formatBytes,
     hit: async (place) => {

@@ -52,7 +52,7 @@ export function timelineSource(
       if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
       return frame;
     },
-    recycle: (pixels) => void session.recycle({ pixels }),
+    recycle: (pixels) => void session.recycle({ device: index, pixels }),
     lines: ({ lines }, frame, theme, pixelRatio) =>
       lines.flatMap((counter): PlotLine[] => {
         const values = frame.lines[counter];
