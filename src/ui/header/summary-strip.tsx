@@ -1,3 +1,4 @@
+import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';

@@ -1,3 +1,4 @@
+import './report-form.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
