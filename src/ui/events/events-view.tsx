@@ -1,20 +1,18 @@
 import './events.css';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { formatCount } from '../../core/base/format.ts';
-import type { EventRow } from '../../core/query/event-rows/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useAnswer } from '../app/use-answer.ts';
 import type { ViewProps } from '../app/view-props.ts';
 import { cursorEvent } from '../cursor/cursor-steps.ts';
 import type { TableHandle } from '../table/table-types.ts';
-import { VirtualTable } from '../table/virtual-table.tsx';
 import { ActionChips } from './action-chips.tsx';
 import { ALL_EVENTS, type EventSettings, eventChoice } from './event-choice.ts';
-import { eventColumns } from './event-columns.tsx';
 import { EventFilterBar } from './event-filter-bar.tsx';
 import { EventPanel } from './event-panel.tsx';
+import { EventTable } from './event-table.tsx';
 import { ExportButton } from './export-button.tsx';
 import { GoToEvent } from './go-to-event.tsx';
 import { type EventListState, useEventList } from './use-event-list.ts';
@@ -25,7 +23,6 @@ const askFacets = (session: SessionApi, question: { readonly device: number }) =
 
 /** Every event of the trace, one a row. */
 export function EventsView({ info, device, selected }: ViewProps) {
-  const { view } = useStores();
   const [settings, setSettings] = useState(ALL_EVENTS);
   const choice = eventChoice(
     settings,
@@ -39,30 +36,6 @@ export function EventsView({ info, device, selected }: ViewProps) {
   const table = useRef<TableHandle>(null);
   const follow = useFollowCursor(device, list, table);
   const { goTo, isMissing } = follow;
-  const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);
-  const activate = useCallback(
-    ({ event, allocation }: EventRow) => {
-      follow.isHere(event);
-      view.commit({ cursor: event, ...(allocation !== undefined && { selection: allocation }) });
-    },
-    [view, follow.isHere],
-  );
-  const rowState = useCallback(
-    ({ event, action, allocation }: EventRow) => ({
-      isCurrent: event === cursor,
-      isSelected: allocation !== undefined && allocation === selection,
-      ...(action === 'oom' && { tone: 'danger' as const }),
-    }),
-    [cursor, selection],
-  );
-  const onRowKey = useCallback(
-    (key: string, { pair }: EventRow) => {
-      if (key !== 'l' || pair.kind !== 'event') return false;
-      goTo(pair.event);
-      return true;
-    },
-    [goTo],
-  );
   const { listing } = list;
   const change = (part: Partial<EventSettings>) =>
     setSettings((before) => ({ ...before, ...part }));
@@ -100,13 +73,11 @@ export function EventsView({ info, device, selected }: ViewProps) {
       <Group orientation="vertical" className="event-split">
         <Panel id="event-table" minSize="120px">
           {listing !== undefined && (
-            <VirtualTable
-              label="Events"
-              columns={columns}
-              source={listing.source}
-              rowState={rowState}
-              onActivate={activate}
-              onRowKey={onRowKey}
+            <EventTable
+              device={device}
+              facets={facets}
+              listing={listing}
+              follow={follow}
               handle={table}
               empty={<NoEvents settings={settings} onClear={() => setSettings(ALL_EVENTS)} />}
             />
