@@ -38,7 +38,7 @@ export function allocationColumns(
       id: 'site',
       header: 'Code',
       title: 'The innermost line outside PyTorch and site-packages',
-      widthPx: 280,
+      widthPx: 250,
       grow: 1,
       render: ({ line }) => <SiteCell line={line} />,
     },
