@@ -11,7 +11,9 @@
  *   -A                           free_requested and free_completed
  *   -A?  and later  -A!          the two apart
  *   empty                        empty_cache: segment_free and segment_unmap of all that is unused
- *   oom 4Ki free=128             also: snapshot
+ *   oom 4Ki free=128 @train.py:10 forward
+ *                                with frames: [] after a bare @, without frames where there is none
+ *   snapshot
  *   begin NAME, end NAME         annotation, at the time of the next event
  *   set max_split_size=134217728
  *                                allocator setting; whoever reads them gets this value all along
@@ -124,7 +126,13 @@ class Drawing {
     else if (word === 'snapshot') this.#record({ action: 'snapshot', addr: 0, size: 0 });
     else if (word === 'oom') {
       const device_free = bytesOf(field(rest, 'free') ?? '0');
-      this.#record({ action: 'oom', size: bytesOf(rest[0]), device_free });
+      const frames = framesOf(rest);
+      this.#record({
+        action: 'oom',
+        size: bytesOf(rest[0]),
+        device_free,
+        ...(frames && { frames }),
+      });
     } else if (word === '+seg' || word === '+map') this.#grow(word === '+map', rest);
     else if (word === '-seg' || word === '-map') this.#shrink(word === '-map', rest);
     else if (word.startsWith('+')) this.#alloc(name, rest);
@@ -312,6 +320,7 @@ function framesOf(rest: readonly string[]): Frames {
   const from = rest.findIndex((part) => part.startsWith('@') && !part.startsWith('@0x'));
   if (from < 0) return undefined;
   const words = rest.slice(from).filter((part) => !part.includes('='));
+  if (words.join('') === '@') return [];
   return words
     .join(' ')
     .slice(1)

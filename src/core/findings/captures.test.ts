@@ -1,6 +1,6 @@
 /** What shared captures must tell, and what look-alikes must not. Lines are those of the scripts. */
 import { describe, expect, it } from 'vitest';
-import { loadCapture } from '../../testing/captures.ts';
+import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from './analyse.ts';
 import { Study } from './study.ts';
@@ -227,6 +227,16 @@ describe('oom', () => {
     if (bytes !== undefined) expect(finding.bytes).toBe(bytes);
     // All were under set_per_process_memory_fraction, on a card that was nearly empty.
     expect(finding.claim).toContain('set_per_process_memory_fraction');
+  });
+
+  it('what cuDNN tried in vain is one small finding, and hides no failure', () => {
+    const [failure, tries, ...more] = findings('near-miss/cudnn_tries_workspaces', 'oom');
+    expect(more).toEqual([]);
+    expect(failure).toMatchObject({ kind: 'too-large', severity: 'high', bytes: 2 ** 32 });
+    expect(failure.frame?.line).toBe(15);
+    expect(tries).toMatchObject({ kind: 'asked-again', severity: 'low' });
+    const { num_ooms } = truthOf('near-miss/cudnn_tries_workspaces.pickle.gz').stats[0];
+    expect(tries.facts).toContainEqual({ label: 'attempts that failed', count: num_ooms - 1 });
   });
 
   it('none where none was', () => {

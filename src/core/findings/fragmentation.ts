@@ -12,10 +12,11 @@ import { type SegmentState, segmentsAt } from './address-state.ts';
 import { type Concatenation, findConcatenations } from './concatenation.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import { sitePart } from './live-sites.ts';
+import { namedPin, type Pin, pinHolder, pinningSites } from './pins.ts';
 import { stepCount } from './rhythm.ts';
 import { churningSites, type SizeChurn } from './size-churn.ts';
 import type { Study } from './study.ts';
-import type { DetectorResult, Fact, Finding, FindingPart, Severity } from './types.ts';
+import type { DetectorResult, Fact, Finding, Severity } from './types.ts';
 import { percent, placeOf } from './words.ts';
 
 const MIN_SHARE = 1 / 3;
@@ -68,8 +69,7 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
   const segments = segmentsAt(study, event);
   const pins = pinningSites(study, segments);
   const churn = churningSites(study).slice(0, 3);
-  // Backward has no line to show: the first that has one is more use, and the parts name them all.
-  const named = pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
+  const named = namedPin(pins);
   const churning = churn.find(({ stack }) => stack > EMPTY_STACK);
   const where = place(study, named?.part.stack ?? churning?.stack);
   const gaps = segments
@@ -83,7 +83,7 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     severity: severityOf(excessBytes, share, ooms.length > 0),
     bytes: excessBytes,
     headline,
-    ...(named === undefined ? {} : { holder: pinHolder(where.frame, named) }),
+    ...(named === undefined ? {} : { holder: pinHolder(named) }),
     claim: `${headline}${pinText(where.frame, named, pins)}${churnText(study, churning)}`,
     ...where,
     perStep: undefined,
@@ -135,46 +135,6 @@ function churnText({ input }: Study, churning: SizeChurn | undefined): string {
 function worstEvent(study: Study): EventIndex {
   const { inactiveSplitBytes, reservedBytes } = study.input.replay.peaks;
   return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
-}
-
-function pinHolder(frame: Finding['frame'], { part }: Pin): string {
-  return `${placeOf(frame)} keeps ${formatBytes(part.bytes)} of the gaps from being given back: it ${part.note}.`;
-}
-
-interface Pin {
-  readonly part: FindingPart;
-  readonly allocations: number[];
-}
-
-/**
- * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
- * the blocks that are still in it, so that sums are true.
- */
-function pinningSites(study: Study, segments: readonly SegmentState[]): Pin[] {
-  const { stack } = study.input.replay.allocations;
-  const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
-  for (const { live, freeBytes, isSmall } of segments) {
-    if (live.length === 0 || freeBytes === 0 || isSmall) continue;
-    const counted = new Set<number>();
-    for (const id of live) {
-      const site = bySite.get(stack[id]) ?? { bytes: 0, ids: [], segments: 0 };
-      bySite.set(stack[id], site);
-      site.bytes += freeBytes / live.length;
-      site.ids.push(id);
-      if (!counted.has(stack[id])) site.segments++;
-      counted.add(stack[id]);
-    }
-  }
-  return [...bySite]
-    .map(([site, { bytes, ids, segments: count }]) => ({
-      part: sitePart(
-        study,
-        { stack: site, bytes: Math.round(bytes), count: ids.length },
-        `pins ${plural(count, 'segment')}`,
-      ),
-      allocations: ids,
-    }))
-    .sort((a, b) => b.part.bytes - a.part.bytes);
 }
 
 function gapFacts(study: Study, event: EventIndex, segments: readonly SegmentState[]): Fact[] {

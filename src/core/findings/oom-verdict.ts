@@ -37,7 +37,7 @@ export interface OomVerdict {
   readonly advice: readonly string[];
 }
 
-/** Gaps below this share of what is reserved are in every program. */
+/** Gaps below this share of what is reserved are in every program; below this share of the request they help nothing. */
 const MIN_GAP_SHARE = 0.1;
 const BOTH_GAP_SHARE = 0.25;
 /** Others take so much of the card that this program is not the main thing on it. */
@@ -79,7 +79,7 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   const { requestedBytes, reservedBytes, otherBytes, deviceTotalBytes } = figures;
   const share = reservedBytes > 0 ? gapBytes / reservedBytes : 0;
   if (gapBytes >= requestedBytes && share >= MIN_GAP_SHARE) return 'fragmented';
-  if (share >= BOTH_GAP_SHARE) return 'both';
+  if (share >= BOTH_GAP_SHARE && gapBytes >= MIN_GAP_SHARE * requestedBytes) return 'both';
   const others = otherBytes !== undefined && deviceTotalBytes !== undefined;
   if (!isCapped && others && otherBytes >= OTHERS_SHARE * deviceTotalBytes)
     return 'others-on-the-card';

@@ -2,13 +2,16 @@
 
 import { upperBound } from '../base/binary-search.ts';
 import { formatBytes } from '../base/format.ts';
+import { oomsAskedAgain } from '../replay/asked-again.ts';
 import { liveAt } from '../replay/live-at.ts';
 import { type EventIndex, type FrameIndex, TraceAction } from '../snapshot/tables.ts';
 import { segmentsAt } from './address-state.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
 import { sitePart, sumBySite } from './live-sites.ts';
 import { judgeOom } from './oom-verdict.ts';
+import { askedAgainFinding } from './ooms-asked-again.ts';
 import { classesAt } from './peak-classes.ts';
+import { namedPin, pinHolder, pinningSites } from './pins.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding } from './types.ts';
 import { placeOf } from './words.ts';
@@ -25,8 +28,11 @@ export function detectOom(study: Study): DetectorResult {
   }
   const ooms = study.eventsOf(TraceAction.Oom);
   if (ooms.length > 0) {
-    const told = ooms.slice(-MAX_OOMS);
-    const findings = told.map((event) => oomFinding(study, event, ooms.length));
+    const askedAgain = oomsAskedAgain(study.input.trace, replay);
+    const failures = ooms.filter((event) => !askedAgain.has(event));
+    const told = failures.slice(-MAX_OOMS);
+    const findings = told.map((event) => oomFinding(study, event, failures.length));
+    if (askedAgain.size > 0) findings.push(askedAgainFinding(study, [...askedAgain]));
     return { status: 'found', findings };
   }
   if (replay.recording === 'truncated') {
@@ -57,7 +63,9 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
   const who = inBackward
     ? 'Backward (autograd’s own thread, which has no Python stack)'
     : placeOf(where.frame);
-  const holder = verdict.cause === 'fragmented' ? undefined : holdersText(study, live);
+  const pin = namedPin(pinningSites(study, segments));
+  const isPinned = verdict.cause === 'fragmented' && pin !== undefined;
+  const holder = isPinned ? pinHolder(pin) : holdersText(study, live);
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
   return {
@@ -66,8 +74,8 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
     severity: 'high',
     bytes: requestedBytes,
     headline: verdict.headline,
-    ...(holder === undefined ? {} : { holder }),
-    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim}${holder === undefined ? '' : ` ${holder}`}`,
+    holder,
+    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim} ${holder}`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { type Analysis, analyse } from './analyse.ts';
 import { type ChecklistItem, checklist } from './checklist.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
@@ -42,6 +43,17 @@ describe('the verdict', () => {
     expect(found.tone).toBe(tone);
     expect(found.text).toMatch(text);
     expect(found.also.length > 0).toBe(tone === 'warning' || tone === 'grave');
+  });
+
+  it('is calm where a library asked again for less, and grave where a request failed too', async () => {
+    const conv = '@conv.py:5 forward < train.py:3 step';
+    const text = `+A 1Mi ${conv}\n oom 300Mi ${conv}\n +B 2Mi ${conv}\n -B\n -A`;
+    const toneOf = async (drawn: string) => {
+      const [context] = contextsOf(snapshotFromText(drawn).snapshot);
+      return verdictOf(await analyse(context))?.tone;
+    };
+    expect(await toneOf(text)).toBe('calm');
+    expect(await toneOf(`${text}\n oom 400Mi ${conv}`)).toBe('grave');
   });
 
   it('names the lines that hold the memory, or the gaps', async () => {

@@ -1,6 +1,7 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
 import { plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
+import { ASKED_AGAIN } from './ooms-asked-again.ts';
 import type { Check, Finding } from './types.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
@@ -27,7 +28,9 @@ const MOST_ADVISED = 2;
 export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const oom = checks.find(({ detector }) => detector === 'oom');
   if (oom === undefined) return undefined;
-  const failures = findings.filter(({ detector }) => detector === 'oom');
+  const failures = findings.filter(
+    ({ detector, kind }) => detector === 'oom' && kind !== ASKED_AGAIN,
+  );
   const last = failures.reduce<Finding | undefined>(
     (latest, one) => (latest === undefined || one.events.last > latest.events.last ? one : latest),
     undefined,
@@ -36,15 +39,12 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const also = headlines(culprits);
   if (last !== undefined) {
     const text = last.headline ?? last.claim;
-    // Who pins the gaps is told by the finding about these.
-    const gaps = findings.find(({ detector }) => detector === 'fragmentation');
-    const holder = last.holder ?? (last.kind === 'fragmented' ? gaps?.holder : undefined) ?? [];
     // A limit of the process is told first of all, which only the finding about the OOM knows of.
     const advice = last.advice.slice(0, MOST_ADVISED);
     return {
       tone: 'grave',
       text,
-      also: [holder, also].flat(),
+      also: [last.holder ?? [], also].flat(),
       advice,
       findings: [last, ...culprits],
     };

@@ -1,12 +1,11 @@
 /** Findings of fragmentation and of OOMs with what the setting that mends most would have come to. */
 import { formatCount } from '../base/format.ts';
 import type { Analysis } from '../findings/analyse.ts';
-import type { Finding } from '../findings/types.ts';
 import type { DeviceContext } from '../query/device-context.ts';
 import { parseAllocConf } from '../whatif/alloc-conf.ts';
 import { recordedRun } from '../whatif/recorded-run.ts';
 import { simulate, whatIfInput } from '../whatif/what-if.ts';
-import { CITED_SETTING, CITING_DETECTORS, whatIfSentence } from './what-if-sentence.ts';
+import { CITED_SETTING, isCiting, whatIfSentence } from './what-if-sentence.ts';
 
 /** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */
 const MOST_EVENTS = 1_000_000;
@@ -16,7 +15,6 @@ export function citeWhatIf(
   { findings, ...rest }: Analysis,
   context: Pick<DeviceContext, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
-  const isCiting = ({ detector }: Finding) => CITING_DETECTORS.includes(detector);
   if (context.trace.kind === 'host' || !findings.some(isCiting)) return { findings, ...rest };
   const citation = citationOf(context);
   return {

@@ -1,12 +1,18 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import type { DetectorId } from '../findings/types.ts';
+import { ASKED_AGAIN } from '../findings/ooms-asked-again.ts';
+import type { DetectorId, Finding } from '../findings/types.ts';
 import type { RecordedRun } from '../whatif/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
 
-/** The setting that findings cite, and the detectors whose findings it may mend. */
+/** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';
-export const CITING_DETECTORS: readonly DetectorId[] = ['fragmentation', 'oom'];
+const CITING_DETECTORS: readonly DetectorId[] = ['fragmentation', 'oom'];
+
+/** Whether it may mend what the finding tells. */
+export function isCiting({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): boolean {
+  return CITING_DETECTORS.includes(detector) && kind !== ASKED_AGAIN;
+}
 
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
 

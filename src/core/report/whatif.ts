@@ -19,7 +19,10 @@ export interface WhatIfFigures {
   readonly settings: string;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;
+  /** As torch.cuda.memory_stats() counts num_ooms. */
   readonly ooms: number;
+  /** Of these, requests that were made again at once for less: the program saw no error. Where there are any. */
+  readonly oomsAskedAgain?: number;
   readonly retries: number;
 }
 
@@ -56,7 +59,10 @@ export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
   };
 }
 
-function figures(run: Omit<WhatIfFigures, 'ooms'>, ooms: number): WhatIfFigures {
-  const { settings, peakReservedBytes, peakAllocatedBytes, retries } = run;
-  return { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
+/** @param failures that the program saw */
+function figures(run: Omit<Required<WhatIfFigures>, 'ooms'>, failures: number): WhatIfFigures {
+  const { settings, peakReservedBytes, peakAllocatedBytes, oomsAskedAgain, retries } = run;
+  const ooms = failures + oomsAskedAgain;
+  const known = { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
+  return oomsAskedAgain > 0 ? { ...known, oomsAskedAgain } : known;
 }

@@ -1,13 +1,18 @@
 /** What the trace does not tell, for one run, and how sure its figures are therefore. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import { TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
+import { RequestKind } from './requests.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
 import type { Confidence, Unknown, UnknownCode } from './types.ts';
 
 /** Codes that make the figures those of a run that did not happen that way, and that may shift a peak. */
 const LOW: readonly UnknownCode[] = ['no-trace', 'after-oom', 'anomalies'];
-const MEDIUM: readonly UnknownCode[] = ['delayed-frees', 'before-trace', 'private-pools'];
+const MEDIUM: readonly UnknownCode[] = [
+  'asked-again',
+  'delayed-frees',
+  'before-trace',
+  'private-pools',
+];
 
 /** The gravest first. */
 const ORDER: readonly UnknownCode[] = [
@@ -33,6 +38,7 @@ export function unknownsOf(
   const messages: Partial<Record<UnknownCode, string | undefined>> = {
     'no-trace': aboutTrace(input),
     'after-oom': aboutRecordedOoms(input),
+    'asked-again': aboutAskedAgain(input),
     anomalies: aboutAnomalies(input),
     'before-trace': aboutBefore(input, settings),
     'delayed-frees': aboutDelayedFrees(input),
@@ -53,11 +59,19 @@ function aboutTrace({ trace }: WhatIfInput): string | undefined {
   return 'The file has no trace for this device: there are no requests to run again.';
 }
 
-function aboutRecordedOoms({ trace }: WhatIfInput): string | undefined {
-  const ooms = trace.events.action.reduce((n, one) => n + Number(one === TraceAction.Oom), 0);
+function aboutRecordedOoms({ requests }: WhatIfInput): string | undefined {
+  const { oomsAskedAgain, kind } = requests;
+  const failed = kind.reduce((n, one) => n + Number(one === RequestKind.Oom), 0);
+  const ooms = failed - oomsAskedAgain.size;
   if (ooms === 0) return undefined;
   const times = ooms === 1 ? 'once' : `${formatCount(ooms)} times`;
   return `The recorded run ran out of memory ${times}. What it would have asked for had it gone on is not in the trace: the figures say what the recorded requests need, the failed ones included.`;
+}
+
+function aboutAskedAgain({ requests }: WhatIfInput): string | undefined {
+  const { size } = requests.oomsAskedAgain;
+  if (size === 0) return undefined;
+  return `${plural(size, 'request')} failed when recorded and ${size === 1 ? 'was' : 'were'} made again at once, as cuDNN does to see which workspace fits. Which it would take with more memory is not in the trace: without a limit none of these is made, under one those that fit are given back at once.`;
 }
 
 function aboutAnomalies({ replay }: WhatIfInput): string | undefined {
@@ -89,7 +103,7 @@ function aboutEmptyCache({ requests }: WhatIfInput): string | undefined {
   const count = requests.releases.filter(({ cause }) => cause === 'user').length;
   if (count === 0) return undefined;
   const calls = plural(count, 'call');
-  return `${calls} of torch.cuda.empty_cache() are made here as when recorded. A call that freed nothing then is not in the trace.`;
+  return `${calls} of torch.cuda.empty_cache() (cuDNN makes some too, when it has timed its algorithms) are made here as when recorded. A call that freed nothing then is not in the trace.`;
 }
 
 function aboutCollection({ garbageCollectionThreshold }: AllocSettings, limitBytes: number) {

@@ -26,7 +26,10 @@ export interface RecordedRun {
   readonly settings: string;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;
+  /** Errors that the program saw. */
   readonly ooms: number;
+  /** Further oom entries: requests that were made again at once for less. */
+  readonly oomsAskedAgain: number;
   readonly retries: number;
   /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap, since the first event. */
   readonly deviceAllocs: number;
@@ -45,15 +48,17 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
   const { action } = trace.events;
   const count = (...actions: readonly TraceAction[]) =>
     action.reduce((n, one) => n + Number(actions.some((wanted) => wanted === one)), 0);
-  const ooms = count(TraceAction.Oom);
+  const failed = count(TraceAction.Oom);
+  const { size: oomsAskedAgain } = requests.oomsAskedAgain;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
-    ooms,
+    ooms: failed - oomsAskedAgain,
+    oomsAskedAgain,
     // A request that fails has released all that is cached first: one retry, entries of it or not.
-    retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + ooms,
+    retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + failed,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
     deviceFrees: count(TraceAction.SegmentFree, TraceAction.SegmentUnmap),
     end: recordedEnd(input),

@@ -3,8 +3,10 @@
  * Made once for a device, then run under any number of settings.
  */
 import { upperBound } from '../base/binary-search.ts';
+import { oomsAskedAgain } from '../replay/asked-again.ts';
 import { type AllocationTable, NEVER } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import type { AllocSettings } from './alloc-conf.ts';
 import { type ReleaseRun, releaseRuns } from './release-runs.ts';
 import type { ReservedSteps } from './reserved-steps.ts';
 import type { RecordedColumns } from './types.ts';
@@ -32,6 +34,8 @@ export interface Requests {
   readonly pool: Uint16Array;
   /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
   readonly releases: readonly ReleaseRun[];
+  /** Recorded OOMs of which the program saw no error. */
+  readonly oomsAskedAgain: ReadonlySet<EventIndex>;
   /** Frees that waited for another stream. */
   readonly delayedFrees: number;
 }
@@ -41,8 +45,9 @@ export function collectRequests(
   trace: DeviceTrace,
   replay: RecordedColumns,
   reserved: ReservedSteps,
+  recorded: AllocSettings,
 ): Requests {
-  return new RequestCollector(trace, replay, reserved).collect();
+  return new RequestCollector(trace, replay, reserved, recorded).collect();
 }
 
 class RequestCollector {
@@ -55,10 +60,16 @@ class RequestCollector {
   #length = 0;
   #delayedFrees = 0;
 
-  constructor(trace: DeviceTrace, replay: RecordedColumns, reserved: ReservedSteps) {
+  constructor(
+    trace: DeviceTrace,
+    replay: RecordedColumns,
+    reserved: ReservedSteps,
+    recorded: AllocSettings,
+  ) {
     this.#trace = trace;
     this.#replay = replay;
-    this.#releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes);
+    const peakBytes = replay.peaks.reservedBytes.bytes;
+    this.#releases = releaseRuns(trace, reserved, peakBytes, recorded);
     // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
     const most = trace.events.length + replay.anomalyCount;
     this.#kind = new Uint8Array(most);
@@ -86,6 +97,7 @@ class RequestCollector {
       allocations: this.#replay.allocations,
       pool: poolsOfAllocations(this.#trace, this.#replay.allocations),
       releases: this.#releases,
+      oomsAskedAgain: oomsAskedAgain(this.#trace, this.#replay),
       delayedFrees: this.#delayedFrees,
     };
   }

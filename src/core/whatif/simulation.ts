@@ -55,6 +55,7 @@ export class Simulation {
   readonly memory: DeviceMemory;
   readonly ooms: SimulatedOom[] = [];
   servedOoms = 0;
+  oomsAskedAgain = 0;
   readonly #input: WhatIfInput;
   readonly #allocations: AllocationTable;
   readonly #stopsAtAnyOom: boolean;
@@ -197,15 +198,22 @@ export class Simulation {
     for (const row of [...this.#pending]) this.#complete(row);
   }
 
-  /** The request that failed when recorded. How long it would have lived is not known: it goes at once. */
+  /**
+   * The request that failed when recorded. How long it would have lived is not known: it goes at once.
+   * One that the program asked again at once for less, it can do without: that fails nothing, and where
+   * nothing is limited it is not made.
+   */
   #retryOom(event: EventIndex): void {
+    const isNeeded = !this.#input.requests.oomsAskedAgain.has(event);
+    if (!isNeeded && this.memory.limitBytes === Infinity) return;
     const { sizeBytes, stream, pool } = this.#input.trace.events;
     const block = this.allocator.malloc(sizeBytes[event], stream[event], pool?.[event] ?? 0);
     if (block === NO_BLOCK) {
-      this.#fail(sizeBytes[event], event, true);
+      if (isNeeded) this.#fail(sizeBytes[event], event, true);
+      else this.oomsAskedAgain++;
       return;
     }
-    this.servedOoms++;
+    if (isNeeded) this.servedOoms++;
     this.allocator.requestFree(block);
     this.allocator.completeFree(block);
   }

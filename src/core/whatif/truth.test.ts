@@ -9,6 +9,7 @@ import { type AllocSettings, parseAllocConf } from './alloc-conf.ts';
 import type { SegmentChange } from './device-memory.ts';
 import { recordedRun } from './recorded-run.ts';
 import { Simulation, type WhatIfInput } from './simulation.ts';
+import { smallestCard } from './smallest-card.ts';
 import { simulate, whatIfInput } from './what-if.ts';
 
 const GIB = 2 ** 30;
@@ -96,6 +97,39 @@ describe('the recorded settings', () => {
       });
     },
   );
+
+  test('attempts of cuDNN that fail, and its emptying of the cache, come out as they were', () => {
+    const name = 'near-miss/cudnn_tries_workspaces.pickle.gz';
+    const [input] = inputsOf(name);
+    const [truth] = [truthOf(name).stats[0]];
+    const changes: SegmentChange[] = [];
+    const simulation = new Simulation(input, {
+      settings: input.recorded.settings,
+      limitBytes: GIB / 2,
+      parts: 10,
+      onSegment: (change) => changes.push(change),
+    });
+    simulation.run(Infinity);
+    const recorded = recordedChanges(input.trace);
+    expect(changes.map(({ bytes }) => bytes)).toEqual(recorded.map(([, bytes]) => bytes));
+    expect(simulation.allocator.retries).toBe(truth.num_alloc_retries);
+    expect(simulation.ooms).toHaveLength(1);
+    expect(simulation.oomsAskedAgain).toBe(truth.num_ooms - 1);
+    expect(recordedRun(input, 1)).toMatchObject({
+      retries: truth.num_alloc_retries,
+      ooms: 1,
+      oomsAskedAgain: truth.num_ooms - 1,
+    });
+  });
+
+  test('what a library can do without fails no other run, and needs no larger card', () => {
+    const [input] = inputsOf('near-miss/cudnn_tries_workspaces.pickle.gz');
+    const unlimited = simulate(input, settingsOf(''), {});
+    expect(unlimited).toMatchObject({ ooms: [], oomsAskedAgain: 0, servedOoms: 1 });
+    // The request of 4 GiB that failed for good is in it, the attempt at 4.6 GiB is not.
+    expect(unlimited.peakAllocatedBytes).toBeLessThan(4.1 * GIB);
+    expect(smallestCard(input, settingsOf('')).limitBytes).toBeLessThan(4.1 * GIB);
+  });
 
   test('the limit that a recording shows lies around the real one', () => {
     const shown = Object.entries(LIMITS).map(([name, bytes]) => {

@@ -50,8 +50,9 @@ export function whatIfInput(
   settings: Snapshot['settings'],
 ): WhatIfInput {
   const reserved = new ReservedSteps(replay.segmentSpans);
-  const requests = collectRequests(trace, replay, reserved);
-  return { trace, replay, reserved, requests, recorded: recordedSettings(settings) };
+  const recorded = recordedSettings(settings);
+  const requests = collectRequests(trace, replay, reserved, recorded.settings);
+  return { trace, replay, reserved, requests, recorded };
 }
 
 /** A run that can be interrupted between slices of a few milliseconds. */
@@ -88,7 +89,7 @@ export class WhatIfJob {
   }
 
   #result(): WhatIfResult {
-    const { memory, allocator, ooms, servedOoms, events } = this.#simulation;
+    const { memory, allocator, ooms, oomsAskedAgain, servedOoms, events } = this.#simulation;
     const unknowns = unknownsOf(this.#input, this.#conf.settings, this.#simulation);
     return {
       settings: this.#conf.text,
@@ -96,6 +97,7 @@ export class WhatIfJob {
       peakReservedBytes: memory.peakReservedBytes,
       peakAllocatedBytes: allocator.peakAllocatedBytes,
       ooms,
+      oomsAskedAgain,
       servedOoms,
       retries: allocator.retries,
       deviceAllocs: memory.deviceAllocs,

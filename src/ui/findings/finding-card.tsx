@@ -56,7 +56,7 @@ export function FindingCard(props: FindingCardProps) {
         </span>
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
-      <WhatIfCitation device={device} detector={finding.detector} isDue={citesWhatIf} />
+      <WhatIfCitation device={device} finding={finding} isDue={citesWhatIf} />
       {isDue && firstAdvice !== undefined && (
         <p className="finding-advice">
           <strong>Try:</strong> <CodeText text={firstAdvice} />
