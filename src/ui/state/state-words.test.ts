@@ -65,18 +65,19 @@ describe('empty_cache()', () => {
 });
 
 describe('an OOM', () => {
+  const overview = {
+    event: 7,
+    groups: [],
+    totals,
+    release,
+    pinSites: [],
+    otherPinSites: 0,
+    otherPinnedBytes: 0,
+  };
   const ask = (requestedBytes: number) =>
     oomSentence(
       deviceInfo({ ooms: [{ event: 7, timeUs: 0, requestedBytes, deviceFreeBytes: 0 }] }),
-      {
-        event: 7,
-        groups: [],
-        totals,
-        release,
-        pinSites: [],
-        otherPinSites: 0,
-        otherPinnedBytes: 0,
-      },
+      overview,
     );
 
   it('is too much, fragmented, or of another pool', () => {
@@ -86,17 +87,7 @@ describe('an OOM', () => {
   });
 
   it('is told at its own event alone', () => {
-    expect(
-      oomSentence(deviceInfo(), {
-        event: 7,
-        groups: [],
-        totals,
-        release,
-        pinSites: [],
-        otherPinSites: 0,
-        otherPinnedBytes: 0,
-      }),
-    ).toBeUndefined();
+    expect(oomSentence(deviceInfo(), overview)).toBeUndefined();
   });
 });
 
