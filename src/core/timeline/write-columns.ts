@@ -19,25 +19,25 @@ export function writeColumns(
   out: Uint32Array,
   fading?: Fading,
 ): void {
+  const faded = fading?.colors ?? colors;
+  const fadeOf = (column: number) => fading?.fromRows[column] ?? height;
   const tables = [colors, colors, colors, colors];
-  const isFaded = (column: number, row: number) =>
-    fading !== undefined && fading.fromRows[column] <= row;
   const inFours = width & ~3;
   for (let column = 0; column < inFours; column += 4) {
-    for (let from = 0; from < height; ) {
-      let to = height;
+    // From one row in which a column begins to fade to the next, its table stays the same.
+    for (let from = 0, to = height; from < height; from = to, to = height) {
       for (let i = 0; i < 4; i++) {
-        const fade = fading?.fromRows[column + i] ?? height;
-        tables[i] = fading !== undefined && fade <= from ? fading.colors : colors;
+        const fade = fadeOf(column + i);
+        tables[i] = fade <= from ? faded : colors;
         if (fade > from && fade < to) to = fade;
       }
       writeFour(codes, slots, column, from, to, width, height, tables, out);
-      from = to;
     }
   }
   for (let column = inFours; column < width; column++) {
+    const fade = fadeOf(column);
     for (let row = 0; row < height; row++) {
-      const table = fading !== undefined && isFaded(column, row) ? fading.colors : colors;
+      const table = row < fade ? colors : faded;
       out[(height - 1 - row) * width + column] = table[codes[slots[column] * height + row]];
     }
   }
