@@ -233,7 +233,7 @@ describe('oom', () => {
     const [failure, tries, ...more] = findings('near-miss/cudnn_tries_workspaces', 'oom');
     expect(more).toEqual([]);
     expect(failure).toMatchObject({ kind: 'too-large', severity: 'high', bytes: 2 ** 32 });
-    expect(failure.frame?.line).toBe(15);
+    expect(failure.frame?.line).toBe(447);
     expect(tries).toMatchObject({ kind: 'asked-again', severity: 'low' });
     const { num_ooms } = truthOf('near-miss/cudnn_tries_workspaces.pickle.gz').stats[0];
     expect(tries.facts).toContainEqual({ label: 'attempts that failed', count: num_ooms - 1 });
