@@ -11,7 +11,8 @@ import { installProbe, takeLongTasks } from './page-probe.mjs';
 import { watchTabMemory } from './tab-memory.mjs';
 
 const OPEN_LIMIT_MS = 5 * 60_000;
-const SETTLE_MS = 3_000;
+/** Chromium gives pages back some five seconds after they were left. */
+const SETTLE_MS = 10_000;
 
 /** Serves dist/ and starts a Chromium. Call `close` when done. */
 export async function startBrowser() {
