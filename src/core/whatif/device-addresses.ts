@@ -20,12 +20,16 @@ export class DeviceAddresses {
   /** Places that may have room behind them in their last chunk, newest last. */
   #open: Place[] = [];
 
-  /** Takes a place, `recorded` where it is free: the recorded run had a segment of that size there. */
-  take(sizeBytes: number, recorded: number | undefined): number {
-    if (recorded !== undefined && this.#isFree(recorded, sizeBytes)) {
-      return this.#insert(recorded, sizeBytes);
-    }
-    return this.#insert(this.#rest(sizeBytes) ?? this.#gap(sizeBytes), sizeBytes);
+  /** Takes a place: the likely one that `likely` finds among those that are free, if it finds one. */
+  take(
+    sizeBytes: number,
+    likely: (isFree: (address: number) => boolean) => number | undefined,
+  ): number {
+    const place =
+      likely((address) => this.#isFree(address, sizeBytes)) ??
+      this.#rest(sizeBytes) ??
+      this.#gap(sizeBytes);
+    return this.#insert(place, sizeBytes);
   }
 
   release(address: number): void {

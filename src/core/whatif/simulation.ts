@@ -1,11 +1,12 @@
 /** Runs the recorded requests of one device under one set of settings and one limit. */
 import type { AllocationTable } from '../replay/types.ts';
-import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import type { DeviceTrace, EventIndex } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
 import { NO_BLOCK } from './block-table.ts';
 import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
 import { DeviceMemory, type SegmentChange } from './device-memory.ts';
+import { PlaceGuesser, type RecordedPlaces } from './recorded-places.ts';
 import { RequestKind, type Requests } from './requests.ts';
 import type { ReservedSteps } from './reserved-steps.ts';
 import { Seeder } from './seed.ts';
@@ -18,6 +19,8 @@ export interface WhatIfInput {
   /** What was reserved in the recorded run. */
   readonly reserved: ReservedSteps;
   readonly requests: Requests;
+  /** Where it had its segments. */
+  readonly places: RecordedPlaces;
   readonly recorded: { readonly text: string; readonly settings: AllocSettings };
 }
 
@@ -76,13 +79,14 @@ export class Simulation {
     const curve = new ByteCurveBuilder(trace.events.length, options.parts);
     this.#curve = curve;
     const { onSegment } = options;
+    const places = new PlaceGuesser(input.places);
     this.memory = new DeviceMemory(options.limitBytes, (change, reservedBytes) => {
       curve.set(change.event, reservedBytes);
       onSegment?.(change);
     });
     this.allocator = new CachingAllocator(options.settings, this.memory, trace.streams.length, {
       beforeRelease: () => this.#completePending(),
-      recordedAddress: (bytes) => this.#recordedAddress(bytes),
+      likelyAddress: (bytes, isFree) => places.take(bytes, this.memory.event, isFree),
     });
     this.#blockOf = new Int32Array(this.#allocations.length).fill(GONE);
     this.#seed(options.settings);
@@ -222,14 +226,6 @@ export class Simulation {
     const missingBytes = this.allocator.missingBytes(requestedBytes);
     this.ooms.push({ event, requestedBytes, missingBytes, isRecorded });
     if (!isRecorded || this.#stopsAtAnyOom) this.#isStopped = true;
-  }
-
-  #recordedAddress(bytes: number): number | undefined {
-    const { action, address, sizeBytes } = this.#input.trace.events;
-    const before = this.memory.event - 1;
-    const isSame =
-      before >= 0 && action[before] === TraceAction.SegmentAlloc && sizeBytes[before] === bytes;
-    return isSame ? address[before] : undefined;
   }
 }
 

@@ -11,6 +11,7 @@ import { CancelledError } from '../base/cancelled.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { type AllocSettings, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
+import { recordedPlaces } from './recorded-places.ts';
 import { collectRequests } from './requests.ts';
 import { ReservedSteps } from './reserved-steps.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
@@ -52,7 +53,8 @@ export function whatIfInput(
   const reserved = new ReservedSteps(replay.segmentSpans);
   const recorded = recordedSettings(settings);
   const requests = collectRequests(trace, replay, reserved, recorded.settings);
-  return { trace, replay, reserved, requests, recorded };
+  const places = recordedPlaces(replay.segmentSpans);
+  return { trace, replay, reserved, requests, places, recorded };
 }
 
 /** A run that can be interrupted between slices of a few milliseconds. */

@@ -1,0 +1,59 @@
+/**
+ * Where the driver put segments in the recorded run, and so where it would put others of that size: what
+ * is free of its address space hardly depends on when it is asked. A run under other settings that takes
+ * its third segment of 2 MiB five requests earlier than the recorded one gets the third one's place.
+ */
+import { BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+
+interface Places {
+  readonly events: readonly EventIndex[];
+  readonly addresses: readonly number[];
+}
+
+/** Of each size of cudaMalloc's segments, the places in the order in which they were taken. */
+export type RecordedPlaces = ReadonlyMap<number, Places>;
+
+export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
+  const { start, address, sizeBytes, isExpandable, length } = spans;
+  const rows = Array.from({ length }, (_, span) => span)
+    .filter((span) => start[span] !== BEFORE_TRACE && isExpandable[span] === 0)
+    .sort((a, b) => start[a] - start[b]);
+  const places = new Map<number, { events: EventIndex[]; addresses: number[] }>();
+  for (const span of rows) {
+    const known = places.get(sizeBytes[span]) ?? { events: [], addresses: [] };
+    known.events.push(start[span]);
+    known.addresses.push(address[span]);
+    places.set(sizeBytes[span], known);
+  }
+  return places;
+}
+
+/** Hands each recorded place out once. */
+export class PlaceGuesser {
+  readonly #places: RecordedPlaces;
+  readonly #next = new Map<number, number>();
+
+  constructor(places: RecordedPlaces) {
+    this.#places = places;
+  }
+
+  /**
+   * The place that the recorded run took for the request of `event`, or the next that it took for a
+   * segment of that size and that is free here; undefined when it took no more.
+   */
+  take(
+    segmentBytes: number,
+    event: EventIndex,
+    isFree: (address: number) => boolean,
+  ): number | undefined {
+    const places = this.#places.get(segmentBytes);
+    if (places === undefined) return undefined;
+    const { events, addresses } = places;
+    let at = this.#next.get(segmentBytes) ?? 0;
+    // The event of a new segment stands before that of the request for which it is taken.
+    while (at < events.length && (events[at] < event - 1 || !isFree(addresses[at]))) at++;
+    this.#next.set(segmentBytes, at + 1);
+    return addresses[at];
+  }
+}
