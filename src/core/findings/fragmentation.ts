@@ -10,10 +10,10 @@ import { formatBytes, plural } from '../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { type SegmentState, segmentsAt } from './address-state.ts';
 import { type Concatenation, findConcatenations } from './concatenation.ts';
-import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
+import { evidence, fingerprint, place } from './finding-parts.ts';
+import { gapSeries, growthOfGap } from './gap-curve.ts';
 import { sitePart } from './live-sites.ts';
 import { namedPin, type Pin, pinHolder, pinningSites } from './pins.ts';
-import { stepCount } from './rhythm.ts';
 import { churningSites, type SizeChurn } from './size-churn.ts';
 import type { Study } from './study.ts';
 import type { DetectorResult, Fact, Finding, Severity } from './types.ts';
@@ -23,6 +23,8 @@ const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;
 const GRAVE_SHARE = 0.45;
 const GRAVE_BYTES = 2 ** 30;
+/** Of what was lost. */
+const MIN_PINNED_SHARE = 0.05;
 const TOP_PARTS = 8;
 const MAX_GAPS = 200;
 
@@ -56,22 +58,28 @@ export function detectFragmentation(study: Study): DetectorResult {
   }
   const events = trace.events.length;
   if (events === 0) return { status: 'clear', checked: figures };
-  const findings = [fragmentationFinding(study, excessBytes, share)];
   const [largest] = concatenations;
+  const findings = [fragmentationFinding(study, excessBytes, share, largest)];
   if (largest !== undefined) findings.push(concatenationFinding(study, largest));
   return { status: 'found', findings };
 }
 
-function fragmentationFinding(study: Study, excessBytes: number, share: number): Finding {
+function fragmentationFinding(
+  study: Study,
+  excessBytes: number,
+  share: number,
+  concatenation: Concatenation | undefined,
+): Finding {
   const { peaks } = study.input.replay;
   const ooms = study.eventsOf(TraceAction.Oom);
   const event = ooms[ooms.length - 1] ?? worstEvent(study);
   const segments = segmentsAt(study, event);
   const pins = pinningSites(study, segments);
   const churn = churningSites(study).slice(0, 3);
-  const named = namedPin(pins);
   const churning = churn.find(({ stack }) => stack > EMPTY_STACK);
-  const where = place(study, named?.part.stack ?? churning?.stack);
+  const named = churning === undefined || isPinned(pins, excessBytes) ? namedPin(pins) : undefined;
+  const cause = named?.part.stack ?? churning?.stack;
+  const where = place(study, cause);
   const gaps = segments
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
@@ -83,8 +91,8 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     severity: severityOf(excessBytes, share, ooms.length > 0),
     bytes: excessBytes,
     headline,
-    ...(named === undefined ? {} : { holder: pinHolder(named) }),
-    claim: `${headline}${pinText(where.frame, named, pins)}${churnText(study, churning)}`,
+    ...holderOf(study, named, churning),
+    claim: `${headline}${pinText(where.frame, named, pins)}${churning === undefined ? '' : ` Sizes churn: ${churnText(study, churning)}`}`,
     ...where,
     perStep: undefined,
     events: { first: growthOfGap(study), last: event },
@@ -103,6 +111,9 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     ),
     series: gapSeries(study),
     advice: [
+      ...(churning !== undefined && churning.stack === concatenation?.stack
+        ? CONCATENATION_ADVICE
+        : []),
       'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts: a segment then grows in place, and its free pages are given back.',
       'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
       'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
@@ -110,7 +121,7 @@ function fragmentationFinding(study: Study, excessBytes: number, share: number):
     ],
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
-    fingerprint: fingerprint(study, 'fragmentation', 'reserved-unused', named?.part.stack),
+    fingerprint: fingerprint(study, 'fragmentation', 'reserved-unused', cause),
   };
 }
 
@@ -122,13 +133,30 @@ function severityOf(excessBytes: number, share: number, hasOom: boolean): Severi
 function pinText(frame: Finding['frame'], named: Pin | undefined, pins: readonly Pin[]): string {
   if (named === undefined) return '';
   const most = named === pins[0] ? 'the most' : 'the most of the lines that are known';
-  return ` ${placeOf(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it keep ${formatBytes(named.part.bytes)} of gaps from being given back.`;
+  return ` ${placeOf(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it ${named.part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(named.part.bytes)} of gaps from being given back.`;
 }
 
-function churnText({ input }: Study, churning: SizeChurn | undefined): string {
-  if (churning === undefined) return '';
+/**
+ * Whether who pins segments is to blame, not whose sizes churn. Example: a tensor that grows by
+ * concatenation leaves 52 GiB in empty segments, of sizes that are not asked for again; the weights in
+ * a segment with 12 MiB of gaps are not it.
+ */
+function isPinned(pins: readonly Pin[], excessBytes: number): boolean {
+  return pins.reduce((sum, { part }) => sum + part.bytes, 0) >= MIN_PINNED_SHARE * excessBytes;
+}
+
+function holderOf(
+  study: Study,
+  named: Pin | undefined,
+  churning: SizeChurn | undefined,
+): { holder?: string } {
+  if (named !== undefined) return { holder: pinHolder(named) };
+  return churning === undefined ? {} : { holder: churnText(study, churning) };
+}
+
+function churnText({ input }: Study, churning: SizeChurn): string {
   const { stack, sizes, smallestBytes, largestBytes } = churning;
-  return ` Sizes churn: ${placeOf(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
+  return `${placeOf(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
 /** When most free memory lay in segments that were in use: there the pins can be seen. */
@@ -169,66 +197,10 @@ function gapFacts(study: Study, event: EventIndex, segments: readonly SegmentSta
   ];
 }
 
-/** First event at which half of the final gap between the two peaks was there. */
-function growthOfGap(study: Study): EventIndex {
-  const points = gapCurve(study);
-  const last = points[points.length - 1];
-  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
-}
-
-interface GapPoint {
-  readonly event: EventIndex;
-  /** Highest reserved so far minus highest active so far. */
-  readonly gap: number;
-}
-
-/** Where segments came: between them the gap can only shrink. */
-function gapCurve(study: Study): GapPoint[] {
-  const { trace, replay } = study.input;
-  const { action, sizeBytes } = trace.events;
-  const { allocations: table, allocationOfEvent, start } = replay;
-  const points: GapPoint[] = [];
-  let [active, reserved] = [start.activeBytes, start.reservedBytes];
-  let [mostActive, mostReserved] = [active, reserved];
-  for (let t = 0; t < action.length; t++) {
-    const id = allocationOfEvent[t];
-    switch (action[t]) {
-      case TraceAction.Alloc:
-        if (id >= 0) active += table.sizeBytes[id];
-        mostActive = Math.max(mostActive, active);
-        break;
-      case TraceAction.FreeCompleted:
-        if (id >= 0) active -= table.sizeBytes[id];
-        break;
-      case TraceAction.SegmentAlloc:
-      case TraceAction.SegmentMap:
-        reserved += sizeBytes[t];
-        if (reserved > mostReserved) {
-          mostReserved = reserved;
-          points.push({ event: t, gap: mostReserved - mostActive });
-        }
-        break;
-      case TraceAction.SegmentFree:
-      case TraceAction.SegmentUnmap:
-        reserved -= sizeBytes[t];
-        break;
-      default:
-    }
-  }
-  return points;
-}
-
-function gapSeries(study: Study): Finding['series'] {
-  const points = thinned(gapCurve(study));
-  if (points.length < 2) return undefined;
-  return {
-    unit:
-      study.rhythms.length > 0 && stepCount(study.rhythms[0]) === points.length ? 'step' : 'event',
-    label: 'reserved that no tensor needed',
-    events: points.map(({ event }) => event),
-    bytes: points.map(({ gap }) => Math.max(0, gap)),
-  };
-}
+const CONCATENATION_ADVICE = [
+  'Allocate the full size once and fill it by slices, or keep the pieces in a list and concatenate once at the end.',
+  'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
+];
 
 function concatenationFinding(study: Study, concatenation: Concatenation): Finding {
   const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
@@ -249,10 +221,7 @@ function concatenationFinding(study: Study, concatenation: Concatenation): Findi
     ],
     evidence: evidence(study, [], [stack]),
     series: undefined,
-    advice: [
-      'Allocate the full size once and fill it by slices, or keep the pieces in a list and concatenate once at the end.',
-      'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
-    ],
+    advice: CONCATENATION_ADVICE,
     disproof:
       'The sizes grow because the inputs do, and the old tensor is not copied: then it is a curriculum, not a concatenation.',
     fingerprint: fingerprint(study, 'fragmentation', 'growing-concatenation', stack),

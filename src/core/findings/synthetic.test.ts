@@ -14,6 +14,15 @@ class Program {
   readonly entries: Record<string, unknown>[] = [];
   #next = 0x7f0000000000;
 
+  /** Address of what is allocated next. */
+  get next(): number {
+    return this.#next;
+  }
+
+  skip(bytes: number): void {
+    this.#next += bytes;
+  }
+
   alloc(line: number, size: number, name = 'train'): { addr: number; size: number } {
     const block = { addr: this.#next, size };
     this.#next += Math.ceil(size / (2 * MIB)) * 2 * MIB;
@@ -245,6 +254,41 @@ describe('fragmentation', () => {
     // Taken while recording it is known to have been for 64 MiB.
     const taken = { action: 'segment_alloc', addr: address, size: 1024 * MIB, frames: [] };
     expect(ask(taken, ...entries).status).toBe('found');
+  });
+
+  /** A weight in a segment of `room` that it does not fill, then a tensor that is copied into a larger one. */
+  function growingCopies(room: number): Finding {
+    const program = new Program();
+    const segment = (size: number) =>
+      program.entries.push({ action: 'segment_alloc', addr: program.next, size, frames: [] });
+    segment(room);
+    program.alloc(5, 2 * MIB);
+    program.skip(room - 2 * MIB);
+    let latest: { addr: number; size: number } | undefined;
+    for (let copy = 1; copy <= 30; copy++) {
+      segment(copy * 20 * MIB);
+      const grown = program.alloc(20, copy * 20 * MIB);
+      if (latest !== undefined) program.free(latest);
+      latest = grown;
+    }
+    const [finding] = program.found('fragmentation');
+    expect(finding.kind).toBe('reserved-unused');
+    return finding;
+  }
+
+  it('blames whose sizes churn, not who pins next to nothing', () => {
+    const finding = growingCopies(20 * MIB);
+    expect(finding.frame?.line).toBe(20);
+    expect(finding.holder).toContain('train.py:20 (train) asked for 30 different sizes');
+    expect(finding.advice[0]).toContain('Allocate the full size once');
+    expect(finding.parts[0].note).toBe('pins 1 segment');
+  });
+
+  it('blames who pins where that is a part of it', () => {
+    const finding = growingCopies(2000 * MIB);
+    expect(finding.frame?.line).toBe(5);
+    expect(finding.holder).toContain('train.py:5 (train) keeps 1.95 GiB of the gaps');
+    expect(finding.claim).toContain('1 block of it keeps 1.95 GiB');
   });
 });
 
