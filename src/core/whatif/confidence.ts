@@ -1,7 +1,6 @@
 /** What the trace does not tell, for one run, and how sure its figures are therefore. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { AllocSettings } from './alloc-conf.ts';
-import { RequestKind } from './requests.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
 import type { Confidence, Unknown, UnknownCode } from './types.ts';
 
@@ -60,9 +59,7 @@ function aboutTrace({ trace }: WhatIfInput): string | undefined {
 }
 
 function aboutRecordedOoms({ requests }: WhatIfInput): string | undefined {
-  const { oomsAskedAgain, kind } = requests;
-  const failed = kind.reduce((n, one) => n + Number(one === RequestKind.Oom), 0);
-  const ooms = failed - oomsAskedAgain.size;
+  const ooms = requests.ooms - requests.oomsAskedAgain.size;
   if (ooms === 0) return undefined;
   const times = ooms === 1 ? 'once' : `${formatCount(ooms)} times`;
   return `The recorded run ran out of memory ${times}. What it would have asked for had it gone on is not in the trace: the figures say what the recorded requests need, the failed ones included.`;

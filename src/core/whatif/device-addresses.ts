@@ -19,6 +19,8 @@ export class DeviceAddresses {
   readonly #places: Place[] = [];
   /** Places that may have room behind them in their last chunk, newest last. */
   #open: Place[] = [];
+  /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
+  readonly #searchedTo = new Map<number, number>();
 
   /** Takes a place: the likely one that `likely` finds among those that are free, if it finds one. */
   take(
@@ -35,6 +37,9 @@ export class DeviceAddresses {
   release(address: number): void {
     const at = this.#from(address);
     const [place] = this.#places.splice(at, 1);
+    for (const [bytes, from] of this.#searchedTo) {
+      if (place.start >= from) this.#searchedTo.delete(bytes);
+    }
     this.#open = this.#open.filter((other) => other !== place);
     const before = this.#places[at - 1];
     if (before !== undefined && this.#room(at - 1) > 0 && !this.#open.includes(before)) {
@@ -67,17 +72,20 @@ export class DeviceAddresses {
   #gap(sizeBytes: number): number {
     const bytes = chunkEnd(sizeBytes);
     const places = this.#places;
-    let top = places.length > 0 ? chunkStart(places[places.length - 1].start) : TOP_ADDRESS;
-    for (let at = places.length - 2; at >= 0; at--) {
+    const highest = places.length > 0 ? chunkStart(places[places.length - 1].start) : TOP_ADDRESS;
+    let top = this.#searchedTo.get(bytes) ?? highest;
+    for (let at = this.#from(top) - 1; at >= 0; at--) {
       if (top - chunkEnd(places[at].end) >= bytes) break;
       top = Math.min(top, chunkStart(places[at].start));
     }
+    this.#searchedTo.set(bytes, top);
     return top - bytes;
   }
 
   #insert(start: number, sizeBytes: number): number {
     const at = this.#from(start);
     const place = { start, end: start + sizeBytes };
+    if (at === this.#places.length) this.#searchedTo.clear();
     this.#places.splice(at, 0, place);
     this.#open = this.#open.filter((other) => other !== this.#places[at - 1]);
     if (this.#room(at) > 0) this.#open.push(place);

@@ -34,6 +34,8 @@ export interface Requests {
   readonly pool: Uint16Array;
   /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
   readonly releases: readonly ReleaseRun[];
+  /** Recorded OOMs, all of them. */
+  readonly ooms: number;
   /** Recorded OOMs of which the program saw no error. */
   readonly oomsAskedAgain: ReadonlySet<EventIndex>;
   /** Frees that waited for another stream. */
@@ -59,6 +61,7 @@ class RequestCollector {
   readonly #event: Int32Array;
   #length = 0;
   #delayedFrees = 0;
+  #ooms = 0;
 
   constructor(
     trace: DeviceTrace,
@@ -86,7 +89,7 @@ class RequestCollector {
     for (let t = 0; t < action.length; t++) {
       for (const row of unfreed.get(t) ?? []) this.#add(RequestKind.Free, row, t);
       if (action[t] <= TraceAction.FreeCompleted) this.#addOfBlock(t);
-      else if (action[t] === TraceAction.Oom) this.#add(RequestKind.Oom, -1, t);
+      else if (action[t] === TraceAction.Oom) this.#addOom(t);
       else if (emptied.has(t)) this.#add(RequestKind.EmptyCache, -1, t);
     }
     return {
@@ -97,9 +100,15 @@ class RequestCollector {
       allocations: this.#replay.allocations,
       pool: poolsOfAllocations(this.#trace, this.#replay.allocations),
       releases: this.#releases,
+      ooms: this.#ooms,
       oomsAskedAgain: oomsAskedAgain(this.#trace, this.#replay),
       delayedFrees: this.#delayedFrees,
     };
+  }
+
+  #addOom(t: EventIndex): void {
+    this.#ooms++;
+    this.#add(RequestKind.Oom, -1, t);
   }
 
   #addOfBlock(t: EventIndex): void {
