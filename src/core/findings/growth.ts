@@ -195,7 +195,8 @@ function claimOf(kind: string, where: string, perStep: PerStep, amounts: Amounts
 }
 
 /**
- * Over the steps from its beginning; the last is not over, and the first may hold the set-up. What
+ * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one
+ * before the last a tensor may be there still that the next of its kind replaces (`x = f(x)`). What
  * comes every tenth step is measured from one time to the last, or the steps before and after count too.
  */
 function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: Rhythm): PerStep {
@@ -203,7 +204,7 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: Rhyth
   const begin = Math.min(...sites.map(({ firstStep }) => firstStep));
   const isRare = Math.max(...sites.map(({ keptSteps }) => keptSteps)) < 0.8 * (steps - begin);
   let from = begin === 0 && firstIsOpen && steps > MIN_STEPS ? 1 : begin;
-  let to = steps - 1;
+  let to = steps - from > SURE_STEPS ? steps - 2 : steps - 1;
   if (isRare) {
     const [{ keptCount }] = sites;
     from = keptCount.findIndex((count, i) => i >= from && count > 0) + 1;
