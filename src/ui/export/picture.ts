@@ -44,6 +44,12 @@ const SVG_STYLES = [
   'stroke-opacity',
 ];
 
+/**
+ * What `style` is called while the copy is a document: its parser takes that attribute as an attempt to
+ * style the page, and reports each of some hundred against the page's policy.
+ */
+const STYLE = 'data-copied-style';
+
 /** The element as the markup of an SVG. Canvases become images, the library sees to HTML's styles. */
 async function copyOf(element: HTMLElement, backgroundColor: string): Promise<string> {
   const { toSvg } = await import('html-to-image');
@@ -54,9 +60,11 @@ async function copyOf(element: HTMLElement, backgroundColor: string): Promise<st
   try {
     const url = await toSvg(element, { skipFonts: true, backgroundColor });
     const markup = decodeURIComponent(url.slice(url.indexOf(',') + 1));
-    const copy = new DOMParser().parseFromString(markup, 'image/svg+xml');
+    const inert = markup.replaceAll(' style="', ` ${STYLE}="`);
+    const copy = new DOMParser().parseFromString(inert, 'image/svg+xml');
     mend(copy, element);
-    return new XMLSerializer().serializeToString(copy.documentElement);
+    const mended = new XMLSerializer().serializeToString(copy.documentElement);
+    return mended.replaceAll(` ${STYLE}="`, ' style="');
   } finally {
     for (const part of scrolled) part.removeAttribute(SCROLLED);
   }
@@ -75,23 +83,23 @@ function mend(copy: Document, element: HTMLElement): void {
     for (const child of part.children) {
       addStyle(child, `translate:${-left}px ${isSticky(child) ? 0 : -top}px`);
       // What sticks to the top stays: it lies in what was moved.
-      for (const inner of [...child.querySelectorAll('[style]')].filter(isSticky)) {
+      for (const inner of [...child.querySelectorAll(`[${STYLE}]`)].filter(isSticky)) {
         if (!isSticky(child)) addStyle(inner, `translate:0 ${top}px`);
       }
     }
   }
   // Else the picture may show bars to scroll it, and be shown before its canvases are decoded.
-  for (const part of copy.querySelectorAll('foreignObject [style*="overflow"]')) {
+  for (const part of copy.querySelectorAll(`foreignObject [${STYLE}*="overflow"]`)) {
     addStyle(part, 'scrollbar-width:none');
   }
   for (const image of copy.querySelectorAll('img')) image.setAttribute('decoding', 'sync');
 }
 
 const isSticky = (part: Element): boolean =>
-  /position: sticky/.test(part.getAttribute('style') ?? '');
+  /position: sticky/.test(part.getAttribute(STYLE) ?? '');
 
 function addStyle(part: Element | undefined, style: string): void {
-  part?.setAttribute('style', `${part.getAttribute('style') ?? ''};${style}`);
+  part?.setAttribute(STYLE, `${part.getAttribute(STYLE) ?? ''};${style}`);
 }
 
 /** The view's SVG inside one that has the title above it. */
