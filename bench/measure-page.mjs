@@ -36,14 +36,13 @@ export async function startBrowser() {
 export async function measurePageWeight({ browser, url }) {
   const page = await browser.newPage();
   const bodies = [];
-  const keepBody = (response) => {
+  page.on('response', (response) => {
     if (/\.(js|css)(\?|$)/.test(response.url())) bodies.push(response.body());
-  };
-  page.on('response', keepBody);
+  });
   await page.goto(url);
   await page.evaluate(() => window.vramscope.whenIdle());
-  // What comes now is not of it, and its body would be lost with the page.
-  page.off('response', keepBody);
+  // What the page fetches once it is idle is of it too.
+  await page.waitForLoadState('networkidle');
   const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
   await page.close();
   return sizes.reduce((sum, size) => sum + size, 0);

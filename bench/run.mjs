@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
  *
- *   --small        only the small files: one or two minutes instead of seven
+ *   --small        only the small files: one or two minutes instead of twelve
  *   --only page    only the page, or only `node` (decoders, answers, command line)
  */
 import { writeFileSync } from 'node:fs';
