@@ -21,7 +21,7 @@ export default defineConfig({
     // What has another form where there is but one file.
     alias: [
       { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
-      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/app/updates.single.ts') },
+      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/shell/updates.single.ts') },
     ],
   },
   plugins: [react(), inlineIcon(here('public/favicon.svg')), viteSingleFile()],

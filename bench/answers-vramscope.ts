@@ -3,15 +3,15 @@
  * took. In a process that has just started, as the page's worker has.
  */
 import { createReadStream, statSync } from 'node:fs';
-import type { AllocationKey } from '../src/core/query/allocation-rows/types.ts';
-import type { EventChoice } from '../src/engine/answers/events.ts';
-import type { FlameRequest } from '../src/engine/answers/flame.ts';
+import type { AllocationKey } from '../src/core/lists/allocation-list-types.ts';
 import { webPlatform } from '../src/engine/gunzip.ts';
+import type { EventChoice } from '../src/engine/handlers/event-list.ts';
+import type { FlameRequest } from '../src/engine/handlers/flame-graph.ts';
 import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
 import { createSession } from '../src/engine/session.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
 import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
-import { flameRequest } from '../src/ui/flame/flame-question.ts';
+import { flameRequest } from '../src/ui/flame-graph/flame-question.ts';
 
 const path = process.argv[2] ?? '';
 const DEVICE = { device: 0 };

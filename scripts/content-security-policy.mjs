@@ -1,6 +1,6 @@
 /**
  * Vite plugins that write a Content-Security-Policy into the built index.html. Nothing is allowed
- * but what is named; src/ui/app/connection-policy.ts narrows connections further, per link.
+ * but what is named; src/ui/shell/connection-policy.ts narrows connections further, per link.
  */
 import { createHash } from 'node:crypto';
 

@@ -12,15 +12,14 @@ import { openInfo } from './state/session-store.ts';
 import { createStores, StoresContext } from './state/stores.ts';
 import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
-import { App } from './ui/app/app.tsx';
-import { limitConnections } from './ui/app/connection-policy.ts';
-import { loadViews } from './ui/app/late-views.ts';
-import { createOpener, type Opener } from './ui/app/opener.ts';
-import { ServicesContext } from './ui/app/services.ts';
-import { createFindingsKeeper } from './ui/findings/findings-keeper.ts';
-
+import { createFindingsKeeper } from './ui/findings/findings-store.ts';
 import { keepShell } from './ui/report/app-shell.ts';
 import { reportSource, takeReport } from './ui/report/open-report.ts';
+import { ServicesContext } from './ui/shared/services.ts';
+import { App } from './ui/shell/app.tsx';
+import { limitConnections } from './ui/shell/connection-policy.ts';
+import { loadViews } from './ui/shell/lazy-workbench.ts';
+import { createOpener, type Opener } from './ui/shell/snapshot-loader.ts';
 
 declare global {
   interface Window {

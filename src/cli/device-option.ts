@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { LoadError } from '../core/base/load-error.ts';
-import type { DeviceContext } from '../core/query/device-context.ts';
+import type { DeviceContext } from '../core/device/device-context.ts';
 
 /** @throws LoadError 'no-such-device' */
 export function deviceOf(contexts: readonly DeviceContext[], position: number): DeviceContext {

@@ -1,6 +1,6 @@
+import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
-import { createDeviceContexts, type DeviceContext } from '../core/query/device-context.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { FileInfo } from '../core/snapshot/file-info.ts';
 import type { Snapshot } from '../core/snapshot/tables.ts';

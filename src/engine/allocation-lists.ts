@@ -1,11 +1,11 @@
-import { orderAllocations } from '../core/query/allocation-rows/order-allocations.ts';
-import { orderSites, type SiteTable, siteTable } from '../core/query/allocation-rows/site-table.ts';
-import type { AllocationKey, Clock, SiteKey } from '../core/query/allocation-rows/types.ts';
-import { dependsOnCursor } from '../core/query/search/match-allocations.ts';
+import type { AllocationKey, Clock, SiteKey } from '../core/lists/allocation-list-types.ts';
+import { orderAllocations } from '../core/lists/order-allocations.ts';
+import { orderSites, type SiteTable, siteTable } from '../core/lists/site-table.ts';
 import type { AllocationIndex } from '../core/replay/types.ts';
+import { dependsOnCursor } from '../core/search/match-allocations.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { allocationUses } from './allocation-uses.ts';
-import { Kept } from './kept.ts';
+import { Kept } from './lru-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { DeviceRequest } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import { earlierUses } from '../core/query/event-rows/earlier-uses.ts';
+import { earlierUses } from '../core/lists/earlier-uses.ts';
 import type { OpenDevice } from './open-device.ts';
 
 /** The number in each allocation's label; for `OpenDevice.once`, so that all tables share it. */

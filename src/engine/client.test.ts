@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { annotationLanes } from '../core/query/annotation-lanes.ts';
+import { annotationLanes } from '../core/device/annotation-lanes.ts';
 import { sessionInfoOf } from '../testing/session-info.ts';
 import { isAbortError } from './abort.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';

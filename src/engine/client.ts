@@ -5,6 +5,7 @@
  */
 import { LoadError } from '../core/base/load-error.ts';
 import { crashError } from './crash-error.ts';
+import { withQuestions } from './create-rpc-proxy.ts';
 import { createIdleCounter, type IdleCounter } from './idle.ts';
 import { createMarks, type Marks } from './marks.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
 import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
-import { withQuestions } from './with-questions.ts';
 import { newSessionWorker } from './workers.ts';
 
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';

@@ -1,6 +1,6 @@
+import type { ColorBy, Palette, Viewport } from '../core/raster/types.ts';
 import type { CounterName } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import type { ColorBy, Palette, Viewport } from '../core/timeline/types.ts';
 
 /** Which allocations are meant. */
 export interface MatchingRequest {

@@ -1,15 +1,16 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
-import type { DeviceContext } from '../core/query/device-context.ts';
-import type { SearchMatches } from '../core/query/search/types.ts';
+
+import { type Coloring, makeColoring } from '../core/coloring/colorings.ts';
+import type { DeviceContext } from '../core/device/device-context.ts';
+import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
+import type { ColorBy, Viewport } from '../core/raster/types.ts';
 import type { AllocationTable } from '../core/replay/types.ts';
+import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import { type Coloring, makeColoring } from '../core/timeline/colorings.ts';
-import { buildTimelineIndex, type TimelineIndex } from '../core/timeline/timeline-index.ts';
-import type { ColorBy, Viewport } from '../core/timeline/types.ts';
-import { DrawnStacks } from './drawn-stacks.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
-import { KeptMatches } from './kept-matches.ts';
-import { SparePixels } from './spare-pixels.ts';
+import { SparePixels } from './pixel-buffer-pool.ts';
+import { KeptMatches } from './search-cache.ts';
+import { DrawnStacks } from './timeline-renderer.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
 const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };

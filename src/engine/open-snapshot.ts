@@ -1,14 +1,14 @@
 /** From a file to all that questions need: read, replay, index. */
 import { CancelledError } from '../core/base/cancelled.ts';
+import { createDeviceContexts } from '../core/device/device-context.ts';
+import { sessionInfo } from '../core/device/session-info.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
-import { createDeviceContexts } from '../core/query/device-context.ts';
-import { sessionInfo } from '../core/query/session-info.ts';
-import type { SessionInfo } from '../core/query/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { Replay } from '../core/replay/types.ts';
+import { Pace, type PaceClock } from './cooperative-reader.ts';
 import { OpenDevice } from './open-device.ts';
-import { Pace, type PaceClock } from './pace.ts';
 import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
 
 export interface OpenSnapshot {

@@ -4,13 +4,13 @@
  * says itself the worker implements in session.ts, the questions about a device in answers/; the
  * page calls it through a proxy (client.ts).
  */
-import type { SessionInfo } from '../core/query/types.ts';
-import type { TimelineFrame } from '../core/timeline/types.ts';
-import type { DeviceQueries } from './answers.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import type { TimelineFrame } from '../core/raster/types.ts';
 import type { FrameRequest } from './frame-request.ts';
+import type { DeviceQueries } from './handlers.ts';
 import type { Asking, CallOptions, DeviceRequest, Query } from './queries.ts';
 
-export type { HitRequest, MinimapResult } from './answers/timeline.ts';
+export type { HitRequest, MinimapResult } from './handlers/raster.ts';
 
 /** Where the bytes come from. The URL must be one that CORS allows. */
 export type OpenSource =

@@ -1,7 +1,7 @@
+import { withQuestions } from './create-rpc-proxy.ts';
 import type { SessionApi, SessionMethods } from './protocol.ts';
 import { type HandlerCall, type Handlers, serve } from './rpc.ts';
 import { transferablesOf } from './transfer.ts';
-import { withQuestions } from './with-questions.ts';
 
 type AnyMethod = (request: unknown, call: HandlerCall<unknown>) => Promise<unknown>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { SessionInfo } from '../core/query/types.ts';
-import type { Palette } from '../core/timeline/types.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import type { Palette } from '../core/raster/types.ts';
 import { isAbortError } from './abort.ts';
 import { blobSource } from './blob-source.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';

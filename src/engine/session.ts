@@ -3,17 +3,18 @@
  * the worker serves it over a port, tests call it in Node.
  */
 import { LoadError } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
-import { loadRegexEngine, mayHoldRegex } from '../core/query/search/regex-engine.ts';
-import type { SessionInfo } from '../core/query/types.ts';
-import type { TimelineFrame } from '../core/timeline/types.ts';
+import type { TimelineFrame } from '../core/raster/types.ts';
+import { loadRegexEngine, mayHoldRegex } from '../core/search/regex-engine.ts';
 import { abortError } from './abort.ts';
-import type { DeviceQueries } from './answers.ts';
+import type { PaceClock } from './cooperative-reader.ts';
+import { withQuestions } from './create-rpc-proxy.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { FrameRequest } from './frame-request.ts';
+import type { DeviceQueries } from './handlers.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
-import type { PaceClock } from './pace.ts';
 import type {
   OpenOptions,
   OpenProgress,
@@ -23,7 +24,6 @@ import type {
 } from './protocol.ts';
 import type { Answers, CallOptions } from './queries.ts';
 import { transferring } from './transfer.ts';
-import { withQuestions } from './with-questions.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -54,7 +54,7 @@ type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
  * Half of the worker's code answers questions that nobody can ask before a file is open: it is
  * fetched while the first one is read.
  */
-const loadAnswers = () => import('./answers.ts');
+const loadAnswers = () => import('./handlers.ts');
 
 /** Whatever is asked with a search is matched at once: what that needs must be there. */
 async function prepareSearch(request: object): Promise<void> {
@@ -132,7 +132,7 @@ class Session {
   }
 
   async lend({ port }: { port: MessagePort }): Promise<undefined> {
-    const { serveCopies } = await import('./analysis/serve-copies.ts');
+    const { serveCopies } = await import('./analysis/serve-device-copies.ts');
     serveCopies(port, (position) => this.#device(position).context, this.#host.clock);
     return undefined;
   }

@@ -4,8 +4,8 @@
  */
 import { CancelledError } from '../core/base/cancelled.ts';
 import type { Platform } from '../core/input/types.ts';
+import type { PaceClock } from './cooperative-reader.ts';
 import { openSnapshot } from './open-snapshot.ts';
-import type { PaceClock } from './pace.ts';
 
 /** Steps of the made-up run: enough for the compiler to take notice, 100 ms of work at most. */
 const STEPS = 40;

@@ -1,7 +1,7 @@
 /** What is open, what is being opened and what failed to open. Plain data; the tables stay in the worker. */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/query/types.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 import type { OpenProgress } from '../engine/protocol.ts';
 
 /** `previous` is the snapshot that stays open (and visible) until another has been read. */

@@ -6,8 +6,9 @@
  *
  * Numbers are written as JavaScript prints them, which reads back to the very same double.
  */
+
+import { COLORINGS, TIME_AXES } from '../core/raster/types.ts';
 import { COUNTER_NAMES, type CounterName } from '../core/replay/types.ts';
-import { COLORINGS, TIME_AXES } from '../core/timeline/types.ts';
 import {
   DEFAULT_FLAME,
   DEFAULT_VIEW,

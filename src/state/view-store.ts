@@ -6,11 +6,11 @@
  * stop at it. A commit (a range zoomed to, an allocation selected) gets an entry in the history.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { FlameOf } from '../core/query/flame/flame-set.ts';
-import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/query/flame/types.ts';
+import type { FlameOf } from '../core/flame-graph/flame-set.ts';
+import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/flame-graph/types.ts';
+import type { ColorBy, TimeAxis } from '../core/raster/types.ts';
 import type { CounterName } from '../core/replay/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import type { ColorBy, TimeAxis } from '../core/timeline/types.ts';
 
 /** From–to on one axis, from < to: events or microseconds (see `axis`), or bytes. */
 export interface Range {

@@ -1,4 +1,4 @@
-import { createDeviceContexts, type DeviceContext } from '../core/query/device-context.ts';
+import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import { snapshotFromValue } from '../core/snapshot/decoder.ts';
 import type { Snapshot } from '../core/snapshot/tables.ts';

@@ -1,5 +1,5 @@
 /** A device of 100 events without times or peaks, but for what is given. */
-import type { DeviceInfo } from '../core/query/types.ts';
+import type { DeviceInfo } from '../core/device/types.ts';
 import type { Counters, Peak } from '../core/replay/types.ts';
 
 const ZERO: Counters = {

@@ -1,9 +1,9 @@
-import type { DeviceContext } from '../core/query/device-context.ts';
-import { flameGraph } from '../core/query/flame/flame-graph.ts';
-import { calleeTree, callerTree } from '../core/query/flame/flame-nodes.ts';
-import { FlameStudy } from '../core/query/flame/flame-study.ts';
-import type { WeighOptions } from '../core/query/flame/stack-weights.ts';
-import type { FlameFrames, FlameGraph, FlameGrouping } from '../core/query/flame/types.ts';
+import type { DeviceContext } from '../core/device/device-context.ts';
+import { FlameStudy } from '../core/flame-graph/flame-context.ts';
+import { flameGraph } from '../core/flame-graph/flame-graph.ts';
+import { calleeTree, callerTree } from '../core/flame-graph/flame-nodes.ts';
+import type { WeighOptions } from '../core/flame-graph/stack-weights.ts';
+import type { FlameFrames, FlameGraph, FlameGrouping } from '../core/flame-graph/types.ts';
 
 export interface FlameGraphShape {
   readonly by?: FlameGrouping;

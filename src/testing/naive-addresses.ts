@@ -2,9 +2,10 @@
  * The plain way to draw a column of the address map, as an oracle: every pixel looks at every block
  * and segment there is. Knows addresses alone, nothing of slots but where each one begins.
  */
+
+import type { AddressLayout } from '../core/address-map/address-layout.ts';
+import type { Viewport } from '../core/raster/types.ts';
 import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
-import type { AddressLayout } from '../core/timeline/address-layout.ts';
-import type { Viewport } from '../core/timeline/types.ts';
 
 /** Where an address is in the packed order. */
 export type PlaceOf = (address: number) => number;

@@ -3,8 +3,9 @@
  * every event it covers and every allocation there is, every pixel at every allocation live.
  * Shares nothing with the raster but its definitions.
  */
+
+import type { Viewport } from '../core/raster/types.ts';
 import type { Replay } from '../core/replay/types.ts';
-import type { Viewport } from '../core/timeline/types.ts';
 
 export const NAIVE_BACKGROUND = 'background';
 export const NAIVE_THIN = 'thin';

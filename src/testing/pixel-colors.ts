@@ -5,8 +5,8 @@ import {
   FADE_BIT,
   PENDING_CODE,
   THIN_CODE,
-} from '../core/timeline/colors.ts';
-import type { Palette } from '../core/timeline/types.ts';
+} from '../core/raster/colors.ts';
+import type { Palette } from '../core/raster/types.ts';
 import { NAIVE_BACKGROUND, NAIVE_PENDING, NAIVE_THIN, type NaivePixel } from './naive-raster.ts';
 
 /** Twelve well-told-apart colours, so that every code of a test has a colour of its own. */

@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../core/query/types.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 
 /** What is said of an open file without a device: for tests of what goes around it. */
 export function sessionInfoOf(name: string): SessionInfo {

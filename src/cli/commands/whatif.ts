@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseBytes } from '../../core/base/format.ts';
-import type { DeviceContext } from '../../core/query/device-context.ts';
+import type { DeviceContext } from '../../core/device/device-context.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
-import { parseAllocConf } from '../../core/whatif/alloc-conf.ts';
-import { PRESETS } from '../../core/whatif/presets.ts';
-import { recordedRun } from '../../core/whatif/recorded-run.ts';
-import { smallestCard } from '../../core/whatif/smallest-card.ts';
-import { type AllocConf, simulate, whatIfInput } from '../../core/whatif/what-if.ts';
+import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { PRESETS } from '../../core/simulator/presets.ts';
+import { recordedRun } from '../../core/simulator/recorded-run.ts';
+import { smallestCard } from '../../core/simulator/smallest-card.ts';
+import { type AllocConf, simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 

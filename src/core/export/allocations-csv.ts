@@ -1,8 +1,8 @@
 import { csvField, csvLine, csvNumber } from '../base/csv.ts';
-import { allocationRows } from '../query/allocation-rows/allocation-rows.ts';
-import { ALLOCATION_COLUMNS, type Cell } from '../query/allocation-rows/rows-tsv.ts';
-import type { DeviceContext } from '../query/device-context.ts';
-import { earlierUses } from '../query/event-rows/earlier-uses.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { allocationRows } from '../lists/allocation-rows.ts';
+import { earlierUses } from '../lists/earlier-uses.ts';
+import { ALLOCATION_COLUMNS, type Cell } from '../lists/rows-tsv.ts';
 
 const PIECE = 2000;
 

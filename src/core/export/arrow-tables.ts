@@ -13,10 +13,10 @@ import {
   uint64,
   utf8,
 } from '@uwdata/flechette';
-import { privatePoolText, streamText } from '../query/allocation-details.ts';
-import type { DeviceContext } from '../query/device-context.ts';
-import { noFrameText } from '../query/flame/flame-stacks.ts';
-import { stackKind } from '../query/stacks.ts';
+import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { stackKind } from '../device/stacks.ts';
+import { noFrameText } from '../flame-graph/flame-stacks.ts';
 import { NEVER } from '../replay/types.ts';
 import { ACTION_NAMES, type Snapshot, TraceAction } from '../snapshot/tables.ts';
 

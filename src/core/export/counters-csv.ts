@@ -1,6 +1,6 @@
 import { csvField, csvLine, csvNumber } from '../base/csv.ts';
-import { crosshairAt } from '../query/crosshair.ts';
-import type { DeviceContext } from '../query/device-context.ts';
+import { crosshairAt } from '../device/crosshair.ts';
+import type { DeviceContext } from '../device/device-context.ts';
 import { COUNTER_NAMES, type CounterName } from '../replay/types.ts';
 
 /** Rows in one piece: a few milliseconds of work. */

@@ -1,10 +1,10 @@
 /** One way to ask for a file that other programs read, in pieces. */
 import { assertUnreachable } from '../base/assert.ts';
-import type { DeviceContext } from '../query/device-context.ts';
-import { EventReader } from '../query/event-rows/event-reader.ts';
-import { CSV_HEADER, eventsCsv } from '../query/event-rows/events-csv.ts';
-import { type FlameStack, flameStacks } from '../query/flame/flame-stacks.ts';
-import { FlameStudy } from '../query/flame/flame-study.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { FlameStudy } from '../flame-graph/flame-context.ts';
+import { type FlameStack, flameStacks } from '../flame-graph/flame-stacks.ts';
+import { EventReader } from '../lists/event-reader.ts';
+import { CSV_HEADER, eventsCsv } from '../lists/events-csv.ts';
 import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { countersCsv } from './counters-csv.ts';

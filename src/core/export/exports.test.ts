@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf } from '../../testing/contexts.ts';
 import { describeStack } from '../../testing/describe-stack.ts';
-import type { DeviceContext } from '../query/device-context.ts';
+import type { DeviceContext } from '../device/device-context.ts';
 import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { countersCsv } from './counters-csv.ts';

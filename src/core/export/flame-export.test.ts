@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import type { DeviceContext } from '../query/device-context.ts';
-import { flameStacks } from '../query/flame/flame-stacks.ts';
-import { type FlameShape, FlameStudy } from '../query/flame/flame-study.ts';
-import type { FlameSet } from '../query/flame/types.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { type FlameShape, FlameStudy } from '../flame-graph/flame-context.ts';
+import { flameStacks } from '../flame-graph/flame-stacks.ts';
+import type { FlameSet } from '../flame-graph/types.ts';
 import { foldedStacks } from './folded-stacks.ts';
 import { speedscopeFile } from './speedscope.ts';
 

@@ -1,5 +1,5 @@
-import { type FlameStack, noFrameText } from '../query/flame/flame-stacks.ts';
-import type { FlameGroup } from '../query/flame/types.ts';
+import { type FlameStack, noFrameText } from '../flame-graph/flame-stacks.ts';
+import type { FlameGroup } from '../flame-graph/types.ts';
 
 /**
  * The text that flamegraph.pl and its kin read: a line a stack, outermost frame first, its weight

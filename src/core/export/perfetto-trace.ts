@@ -6,7 +6,7 @@
  * says `baseTimeNanoseconds`: its times plus that are the same clock, and ours have 0 there.
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
-import type { DeviceContext } from '../query/device-context.ts';
+import type { DeviceContext } from '../device/device-context.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { TraceAction } from '../snapshot/tables.ts';
 

@@ -1,6 +1,6 @@
 /** The file format of speedscope, https://www.speedscope.app/file-format-schema.json. */
-import { type FlameStack, noFrameText } from '../query/flame/flame-stacks.ts';
-import type { FlameGroup, FlameWeight } from '../query/flame/types.ts';
+import { type FlameStack, noFrameText } from '../flame-graph/flame-stacks.ts';
+import type { FlameGroup, FlameWeight } from '../flame-graph/types.ts';
 
 export interface SpeedscopeFile {
   readonly $schema: 'https://www.speedscope.app/file-format-schema.json';

@@ -1,9 +1,9 @@
 /** Segments and the free ranges in them, in the state after one event. */
-import { mappedRangesAt } from '../query/state/mapped-ranges.ts';
+import { mappedRangesAt } from '../allocator-state/mapped-ranges.ts';
 import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
 import type { AddressGap } from './types.ts';
 
 /** A segment, or expandable memory that hangs together: what is freed as a whole. */

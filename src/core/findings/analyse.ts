@@ -1,13 +1,14 @@
 /** Runs every detector over one device, handing out findings as they come. */
 import { plural } from '../base/format.ts';
-import { detectChurn } from './churn.ts';
-import { detectFragmentation } from './fragmentation.ts';
-import { detectGrowth } from './growth.ts';
-import { detectNoGrad } from './no-grad.ts';
-import { detectOom } from './oom.ts';
-import { detectPeak } from './peak.ts';
-import { detectPendingFree } from './pending-free.ts';
-import { Study } from './study.ts';
+import { Study } from './analysis-context.ts';
+import { detectFragmentation } from './detectors/fragmentation.ts';
+import { detectGrowth } from './detectors/growth.ts';
+import { detectNoGrad } from './detectors/no-grad.ts';
+import { detectOom } from './detectors/oom.ts';
+import { detectPeak } from './detectors/peak.ts';
+import { detectPendingFree } from './detectors/pending-free.ts';
+import { detectChurn } from './detectors/segment-thrashing.ts';
+import { detectWaste } from './detectors/waste.ts';
 import {
   type AnalysisInput,
   type Check,
@@ -17,7 +18,6 @@ import {
   type Finding,
   SEVERITIES,
 } from './types.ts';
-import { detectWaste } from './waste.ts';
 
 const DETECTORS: Readonly<Record<DetectorId, (study: Study) => DetectorResult>> = {
   growth: detectGrowth,

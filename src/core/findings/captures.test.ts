@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from './analyse.ts';
-import { Study } from './study.ts';
+import { Study } from './analysis-context.ts';
 import type { DetectorId, DetectorResult, Finding } from './types.ts';
 
 function run(name: string, detector: DetectorId): DetectorResult[] {

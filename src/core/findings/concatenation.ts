@@ -3,7 +3,7 @@
  * At one site each allocation is a little larger than the one before it, which is freed right after.
  */
 import { type StackIndex, TraceAction } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
 
 export interface Concatenation {
   readonly stack: StackIndex;

@@ -1,9 +1,9 @@
 /** Pieces that all detectors' findings are made of. */
 import { fileName } from '../base/file-names.ts';
-import type { FrameView, StackView } from '../query/types.ts';
+import type { FrameView, StackView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
 import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
 
 /** Points of a small plot: more cannot be seen. */

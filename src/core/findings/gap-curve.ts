@@ -1,8 +1,8 @@
 /** How far reserved memory ran ahead of what was in use. */
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
+import type { Study } from './analysis-context.ts';
 import { thinned } from './finding-parts.ts';
-import { stepCount } from './rhythm.ts';
-import type { Study } from './study.ts';
+import { stepCount } from './steps/step-sequence.ts';
 import type { Finding } from './types.ts';
 
 /** First event at which half of the final gap between the two peaks was there. */

@@ -12,8 +12,8 @@
 import { lowerBound } from '../base/binary-search.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import { type Rhythm, stepCount } from './rhythm.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
+import { type Rhythm, stepCount } from './steps/step-sequence.ts';
 
 /** In fewer steps nothing can be told from a start. */
 const MIN_KEPT_STEPS = 4;

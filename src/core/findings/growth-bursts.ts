@@ -2,13 +2,13 @@
 import { highest } from '../base/extremes.ts';
 import { formatBytes, plural } from '../base/format.ts';
 import type { AllocationIndex } from '../replay/types.ts';
+import type { Study } from './analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import type { BurstSite } from './growing-sites.ts';
+import { placeOf } from './labels.ts';
 import { sitePart } from './live-sites.ts';
-import type { Rhythm } from './rhythm.ts';
-import type { Study } from './study.ts';
+import type { Rhythm } from './steps/step-sequence.ts';
 import type { Finding } from './types.ts';
-import { placeOf } from './words.ts';
 
 /** Piles below this share of the peak are not worth a line. */
 const MIN_SHARE = 0.01;

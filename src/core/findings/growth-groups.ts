@@ -1,8 +1,8 @@
 /** Which growing sites belong together: the many tensors of one kept autograd graph are one leak. */
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
+import type { Study } from './analysis-context.ts';
 import type { GrowingSite } from './growing-sites.ts';
-import type { Study } from './study.ts';
 
 export type GrowthKind =
   | 'kept-graph'

@@ -1,9 +1,9 @@
 /** Which statement holds a kept graph. The tensors themselves do not say: they were made in the model. */
 import type { StackIndex } from '../snapshot/tables.ts';
+import type { Study } from './analysis-context.ts';
 import type { GrowingSite } from './growing-sites.ts';
 import { SCALAR_BYTES } from './growth-groups.ts';
-import type { Rhythm } from './rhythm.ts';
-import type { Study } from './study.ts';
+import type { Rhythm } from './steps/step-sequence.ts';
 
 /**
  * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces

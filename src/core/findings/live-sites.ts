@@ -1,7 +1,7 @@
 /** Bytes and how many, by call site. */
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
 import type { FindingPart } from './types.ts';
 
 export interface SiteSum {

@@ -3,7 +3,7 @@
  * Unknown figures are undefined, and what depends on them is left unsaid.
  */
 import { formatBytes } from '../base/format.ts';
-import { percent } from './words.ts';
+import { percent } from './labels.ts';
 
 export interface OomFigures {
   readonly requestedBytes: number;

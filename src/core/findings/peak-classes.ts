@@ -6,8 +6,8 @@
 import { liveAt } from '../replay/live-at.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { BackwardPhases } from './phases.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
+import { BackwardPhases } from './steps/backward-passes.ts';
 
 const MEMORY_CLASSES = [
   'parameters',

@@ -3,10 +3,10 @@ import { formatBytes, plural } from '../base/format.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 import type { SegmentState } from './address-state.ts';
+import type { Study } from './analysis-context.ts';
+import { placeOf } from './labels.ts';
 import { sitePart } from './live-sites.ts';
-import type { Study } from './study.ts';
 import type { FindingPart } from './types.ts';
-import { placeOf } from './words.ts';
 
 export interface Pin {
   /** The site; its bytes are those of the gaps that it keeps. */

@@ -1,7 +1,7 @@
 /** Sites that ask for ever other sizes: blocks cached for one size do not fit the next. */
 import { highest, lowest } from '../base/extremes.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './study.ts';
+import type { Study } from './analysis-context.ts';
 
 export interface SizeChurn {
   readonly stack: StackIndex;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { CancelledError } from '../base/cancelled.ts';
 import { analyse, detect } from './analyse.ts';
-import { Study } from './study.ts';
+import { Study } from './analysis-context.ts';
 import type { DetectorId, DetectorResult, Finding } from './types.ts';
 
 const MIB = 2 ** 20;

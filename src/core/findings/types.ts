@@ -2,9 +2,9 @@
  * What a detector is asked and what it answers. Everything in a finding is plain data (numbers,
  * strings, arrays), so that it can cross to another thread.
  */
-import type { AnnotationSource } from '../query/annotations.ts';
-import type { StackReader, StackSource } from '../query/stacks.ts';
-import type { FrameView, StackKind } from '../query/types.ts';
+import type { AnnotationSource } from '../device/annotations.ts';
+import type { StackReader, StackSource } from '../device/stacks.ts';
+import type { FrameView, StackKind } from '../device/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
 import type { DeviceTrace, EventIndex, StackIndex } from '../snapshot/tables.ts';
 

@@ -1,7 +1,7 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
 import { plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
-import { ASKED_AGAIN } from './ooms-asked-again.ts';
+import { ASKED_AGAIN } from './retried-ooms.ts';
 import type { Check, Finding } from './types.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */

@@ -1,5 +1,5 @@
 import { LoadError } from '../base/load-error.ts';
-import { type DecodedSnapshot, decodeSnapshot } from '../compact/decode-snapshot.ts';
+import { type DecodedSnapshot, decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 
 /** Made of some ten times as much pickle: what a tab can hold of it ends before this does. */

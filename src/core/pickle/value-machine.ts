@@ -14,8 +14,8 @@
 import { GrowthPlan } from '../base/growth-plan.ts';
 import { StringInterner } from '../base/string-interner.ts';
 import { corrupt, lateItem } from './errors.ts';
-import { KeptValues } from './kept-values.ts';
 import { Memo } from './memo.ts';
+import { KeptValues } from './retained-values.ts';
 import { type Shape, ShapeTable } from './shape-table.ts';
 import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 

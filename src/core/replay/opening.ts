@@ -2,7 +2,7 @@
 import { AddressMap } from '../base/address-map.ts';
 import { BlockState, type DeviceTrace, type Opening, TraceAction } from '../snapshot/tables.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
-import { segmentFields } from './segment-book.ts';
+import { segmentFields } from './segment-tracker.ts';
 import { NEVER } from './types.ts';
 
 export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {

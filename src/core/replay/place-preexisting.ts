@@ -2,7 +2,7 @@
 import type { AllocationBuilder } from './allocation-builder.ts';
 import type { BlockList, BlockRow } from './block-list.ts';
 import type { Preexisting } from './preexisting.ts';
-import type { SegmentBook } from './segment-book.ts';
+import type { SegmentBook } from './segment-tracker.ts';
 import { type AllocationIndex, BEFORE_TRACE } from './types.ts';
 
 /**

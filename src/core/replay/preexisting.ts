@@ -20,7 +20,7 @@ import {
   SMALL_BYTES,
   SMALL_SEGMENT_BYTES,
 } from './rounding.ts';
-import { type SegmentFields, segmentFields } from './segment-book.ts';
+import { type SegmentFields, segmentFields } from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
 

@@ -27,7 +27,7 @@ import {
   SMALL_SEGMENT_BYTES,
   shouldSplit,
 } from './rounding.ts';
-import { SegmentBook, type SegmentFields } from './segment-book.ts';
+import { SegmentBook, type SegmentFields } from './segment-tracker.ts';
 import { type TraceKind, traceKindOf } from './trace-kind.ts';
 import { type AllocationIndex, type Anomaly, type Counters, NEVER, type Replay } from './types.ts';
 

@@ -1,10 +1,10 @@
 /** Findings of fragmentation and of OOMs with what the setting that mends most would have come to. */
 import { formatCount } from '../base/format.ts';
+import type { DeviceContext } from '../device/device-context.ts';
 import type { Analysis } from '../findings/analyse.ts';
-import type { DeviceContext } from '../query/device-context.ts';
-import { parseAllocConf } from '../whatif/alloc-conf.ts';
-import { recordedRun } from '../whatif/recorded-run.ts';
-import { simulate, whatIfInput } from '../whatif/what-if.ts';
+import { parseAllocConf } from '../simulator/alloc-conf.ts';
+import { recordedRun } from '../simulator/recorded-run.ts';
+import { simulate, whatIfInput } from '../simulator/what-if.ts';
 import { CITED_SETTING, isCiting, whatIfSentence } from './what-if-sentence.ts';
 
 /** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */

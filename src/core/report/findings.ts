@@ -3,9 +3,10 @@
  *
  * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
  */
+
+import type { FrameView } from '../device/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding, Severity } from '../findings/types.ts';
-import type { FrameView } from '../query/types.ts';
 import type { FileInfo } from '../snapshot/file-info.ts';
 import type { DeviceTrace } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../base/format.ts';
-import type { DeviceContext } from '../query/device-context.ts';
+import type { DeviceContext } from '../device/device-context.ts';
 import { TraceAction } from '../snapshot/tables.ts';
 import { memoryCurve } from './memory-curve.ts';
 

@@ -1,4 +1,4 @@
-import { settingRows } from '../query/summary/settings.ts';
+import { settingRows } from '../memory-summary/settings.ts';
 import type { SettingValue } from '../snapshot/tables.ts';
 
 /** 'name = value' for each recorded setting that is not at its default, or whose default is not known here. */

@@ -5,10 +5,10 @@
  * and peak are all the state of the dump, with event -1, and a warning says so: that state is a
  * fact, and the lowest that the real peak can have been.
  */
-import type { DeviceContext } from '../query/device-context.ts';
-import { sessionInfo } from '../query/session-info.ts';
-import { traceCounts } from '../query/trace-counts.ts';
-import type { DeviceInfo } from '../query/types.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { sessionInfo } from '../device/session-info.ts';
+import { traceCounts } from '../device/trace-counts.ts';
+import type { DeviceInfo } from '../device/types.ts';
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
 import type { Container, FileInfo } from '../snapshot/file-info.ts';
 import type { EventIndex, SettingValue, Snapshot } from '../snapshot/tables.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { parseAllocConf } from '../whatif/alloc-conf.ts';
-import { recordedRun } from '../whatif/recorded-run.ts';
-import { simulate, whatIfInput } from '../whatif/what-if.ts';
+import { parseAllocConf } from '../simulator/alloc-conf.ts';
+import { recordedRun } from '../simulator/recorded-run.ts';
+import { simulate, whatIfInput } from '../simulator/what-if.ts';
 import { whatIfSentence } from './what-if-sentence.ts';
 
 const GIB = 2 ** 30;

@@ -1,9 +1,9 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import { ASKED_AGAIN } from '../findings/ooms-asked-again.ts';
+import { ASKED_AGAIN } from '../findings/retried-ooms.ts';
 import type { DetectorId, Finding } from '../findings/types.ts';
-import type { RecordedRun } from '../whatif/recorded-run.ts';
-import type { SimulatedOom, WhatIfResult } from '../whatif/types.ts';
+import type { RecordedRun } from '../simulator/recorded-run.ts';
+import type { SimulatedOom, WhatIfResult } from '../simulator/types.ts';
 
 /** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';

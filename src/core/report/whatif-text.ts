@@ -1,11 +1,11 @@
 /** `vramscope whatif`: the recorded run and the simulated ones in one table, the best first. */
 import { formatBytes, formatCount } from '../base/format.ts';
-import { CONTEXT_BYTES } from '../whatif/cards.ts';
-import { environmentLines } from '../whatif/presets.ts';
-import { compareRuns } from '../whatif/rank.ts';
-import type { RecordedRun } from '../whatif/recorded-run.ts';
-import type { SmallestCard } from '../whatif/smallest-card.ts';
-import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../whatif/types.ts';
+import { CONTEXT_BYTES } from '../simulator/cards.ts';
+import { environmentLines } from '../simulator/presets.ts';
+import { compareRuns } from '../simulator/rank.ts';
+import type { RecordedRun } from '../simulator/recorded-run.ts';
+import type { SmallestCard } from '../simulator/smallest-card.ts';
+import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../simulator/types.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 import type { WhatIfRuns } from './whatif.ts';
 

@@ -1,6 +1,6 @@
 /** `vramscope whatif --json`: the contract `vramscope.whatif/1`. */
-import type { RecordedRun } from '../whatif/recorded-run.ts';
-import type { WhatIfResult } from '../whatif/types.ts';
+import type { RecordedRun } from '../simulator/recorded-run.ts';
+import type { WhatIfResult } from '../simulator/types.ts';
 
 export interface WhatIfReport {
   readonly schema: 'vramscope.whatif/1';

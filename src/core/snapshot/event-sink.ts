@@ -2,7 +2,7 @@
 
 import type { GrowthPlan } from '../base/growth-plan.ts';
 import type { StringInterner } from '../base/string-interner.ts';
-import type { KeptValues } from '../pickle/kept-values.ts';
+import type { KeptValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import { createColumns, growColumns, LazyColumn } from './columns.ts';
 import type { FieldReader } from './field-reader.ts';

@@ -3,7 +3,7 @@
  * One place says what each field accepts; what it does not accept is counted as a bad value.
  */
 import { AddressSpace } from '../base/address.ts';
-import type { KeptValues } from '../pickle/kept-values.ts';
+import type { KeptValues } from '../pickle/retained-values.ts';
 import { Tag } from '../pickle/types.ts';
 import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
 

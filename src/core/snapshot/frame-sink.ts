@@ -1,7 +1,7 @@
 /** Frames and call stacks, each once: equal frames are one row, equal stacks one node of the tree. */
 import type { StringInterner } from '../base/string-interner.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import type { KeptValues } from '../pickle/kept-values.ts';
+import type { KeptValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import type { FrameTable, StackTable } from './tables.ts';
 

@@ -1,7 +1,7 @@
 /** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
 import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.ts';
 import type { StringInterner } from '../base/string-interner.ts';
-import type { KeptValues } from '../pickle/kept-values.ts';
+import type { KeptValues } from '../pickle/retained-values.ts';
 import { type DictSink, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { FieldReader } from './field-reader.ts';
 import { BlockState, type BlockTable, NO_STACK, type SegmentTable } from './tables.ts';

@@ -1,5 +1,5 @@
 /** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
-import type { DictEntry, KeptValues } from '../pickle/kept-values.ts';
+import type { DictEntry, KeptValues } from '../pickle/retained-values.ts';
 import { Tag } from '../pickle/types.ts';
 import type { SettingValue } from './tables.ts';
 

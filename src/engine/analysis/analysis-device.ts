@@ -1,8 +1,9 @@
 /** One device in the analysis worker, as detectors and simulator want it. */
+
+import { StackReader } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
-import { StackReader } from '../../core/query/stacks.ts';
 import type { Snapshot } from '../../core/snapshot/tables.ts';
-import { type DeviceCopy, spreadEvents } from './device-copy.ts';
+import { type DeviceCopy, spreadEvents } from './clone-device.ts';
 
 export class AnalysisDevice {
   /** Of alloc and free events `trace` has action and time alone, see device-copy.ts. */

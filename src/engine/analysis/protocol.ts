@@ -4,9 +4,9 @@
  * (device-copy.ts), so that frames and hovers never wait for them.
  */
 import type { Asking, DeviceRequest, Query } from '../queries.ts';
-import type { DeviceCopy } from './device-copy.ts';
-import type { FindingsQueries } from './findings-answer.ts';
-import type { WhatIfQueries } from './what-if-answer.ts';
+import type { DeviceCopy } from './clone-device.ts';
+import type { FindingsQueries } from './findings-handler.ts';
+import type { WhatIfQueries } from './what-if-handler.ts';
 
 export interface AnalysisQueries extends FindingsQueries, WhatIfQueries {}
 

@@ -1,13 +1,13 @@
 /** The analysis worker without the worker: answers a page on one port with copies from another. */
 import { CancelledError } from '../../core/base/cancelled.ts';
-import type { PaceClock } from '../pace.ts';
+import type { PaceClock } from '../cooperative-reader.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { AnalysisDevice } from './analysis-device.ts';
-import type { AnalysisAnswers, AnalysisCall } from './answers.ts';
-import { Courtesy } from './courtesy.ts';
-import { findingsAnswers } from './findings-answer.ts';
+import { findingsAnswers } from './findings-handler.ts';
+import type { AnalysisAnswers, AnalysisCall } from './handlers.ts';
+import { Courtesy } from './interaction-throttle.ts';
 import type { AnalysisMethods, AnalysisQueries, CopyMethods } from './protocol.ts';
-import { whatIfAnswers } from './what-if-answer.ts';
+import { whatIfAnswers } from './what-if-handler.ts';
 
 const ANSWERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
 

@@ -1,11 +1,11 @@
 import { formatExactBytes } from '../../core/base/format.ts';
-import type { AllocationRow } from '../../core/query/allocation-rows/types.ts';
-import type { KnownValues } from '../../core/query/search/known-values.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
+import type { KnownValues } from '../../core/search/known-values.ts';
 import type { Column } from '../table/table-types.ts';
 import { BYTES_WIDTH_PX, BytesCell } from './bytes-cell.tsx';
-import { costText, endText, lifetimeText, momentWidthPx, startText } from './lifetime-texts.ts';
+import { costText, endText, lifetimeText, momentWidthPx, startText } from './lifetime-labels.ts';
 import { SiteCell } from './site-cell.tsx';
 
 /** Without a trace nobody knows when anything began or ended. */

@@ -1,10 +1,10 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { AllocationRow } from '../../core/query/allocation-rows/types.ts';
+import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../app/use-answer.ts';
-import type { ViewProps } from '../app/view-props.ts';
-import { askKnownValues } from '../search/ask-search.ts';
+import { askKnownValues } from '../search/set-search.ts';
 import { windowShowing } from '../search/window-showing.ts';
+import { useAnswer } from '../shared/use-query.ts';
+import type { ViewProps } from '../shared/view-props.ts';
 import { allocationColumns } from './allocation-columns.tsx';
 import type { ListOrder } from './list-order.ts';
 import { ALLOCATION_LIST } from './list-questions.ts';

@@ -1,6 +1,6 @@
 import './allocations.css';
 import { useStores, useView } from '../../state/stores.ts';
-import type { ViewProps } from '../app/view-props.ts';
+import type { ViewProps } from '../shared/view-props.ts';
 import { AllocationTable } from './allocation-table.tsx';
 import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list-order.ts';
 import { SiteTable } from './site-table.tsx';

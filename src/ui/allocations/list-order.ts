@@ -1,5 +1,5 @@
 /** How the allocations are listed, and how the URL says it: `view.sort`. */
-import type { AllocationKey, SiteKey } from '../../core/query/allocation-rows/types.ts';
+import type { AllocationKey, SiteKey } from '../../core/lists/allocation-list-types.ts';
 import type { Sort } from '../../state/view-store.ts';
 
 /** Each allocation a row, or each site. */

@@ -3,7 +3,7 @@ import type {
   AllocationRow,
   SiteKey,
   SiteRow,
-} from '../../core/query/allocation-rows/types.ts';
+} from '../../core/lists/allocation-list-types.ts';
 import type { ListQuestions } from './use-list.ts';
 
 export const ALLOCATION_LIST: ListQuestions<AllocationKey, AllocationRow> = {

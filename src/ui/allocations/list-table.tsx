@@ -1,9 +1,9 @@
 import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import { siteTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
+import { siteTerm, toggleTerm } from '../../core/search/write-terms.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import type { ViewProps } from '../app/view-props.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import type { ViewProps } from '../shared/view-props.ts';
 import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { LARGEST_FIRST, sortedBy } from './list-order.ts';

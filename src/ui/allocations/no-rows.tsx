@@ -1,8 +1,8 @@
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../app/use-answer.ts';
-import { askSummary } from '../search/ask-search.ts';
-import { emptyReasons } from '../search/match-texts.ts';
+import { emptyReasons } from '../search/match-labels.ts';
+import { askSummary } from '../search/set-search.ts';
+import { useAnswer } from '../shared/use-query.ts';
 
 interface NoRowsProps {
   readonly info: SessionInfo;

@@ -1,6 +1,6 @@
-import { absenceText } from '../../core/query/absence-text.ts';
-import type { SiteLine } from '../../core/query/allocation-rows/types.ts';
-import { frameText, fullPlace, placeText } from '../details/stack-text.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { SiteLine } from '../../core/lists/allocation-list-types.ts';
+import { frameText, fullPlace, placeText } from '../shared/stack-text.ts';
 
 /** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
 export function SiteCell({ line }: { readonly line: SiteLine }) {

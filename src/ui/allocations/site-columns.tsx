@@ -1,10 +1,10 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { SiteRow } from '../../core/query/allocation-rows/types.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { SiteRow } from '../../core/lists/allocation-list-types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import type { Column } from '../table/table-types.ts';
 import { BytesCell } from './bytes-cell.tsx';
-import { momentWidthPx, startText } from './lifetime-texts.ts';
+import { momentWidthPx, startText } from './lifetime-labels.ts';
 import { SiteCell } from './site-cell.tsx';
 
 /** Without a trace there is but one moment, the end. */

@@ -1,8 +1,8 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { SiteRow } from '../../core/query/allocation-rows/types.ts';
-import { addTerm, siteTerm } from '../../core/query/search/write-terms.ts';
+import type { SiteRow } from '../../core/lists/allocation-list-types.ts';
+import { addTerm, siteTerm } from '../../core/search/write-terms.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import type { ViewProps } from '../app/view-props.ts';
+import type { ViewProps } from '../shared/view-props.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
 import { SITE_LIST } from './list-questions.ts';
 import { ListTable } from './list-table.tsx';

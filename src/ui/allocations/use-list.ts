@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import type { SessionInfo } from '../../core/query/types.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
 import type { ListRequest } from '../../engine/allocation-lists.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useServices } from '../app/services.ts';
-import { useAnswer } from '../app/use-answer.ts';
+import { useServices } from '../shared/services.ts';
+import { useAnswer } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** How the worker is asked for one kind of list. Functions of a module. */

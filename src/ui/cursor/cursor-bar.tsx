@@ -6,12 +6,12 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../app/use-answer.ts';
-import type { ViewProps } from '../app/view-props.ts';
+import { useAnswer } from '../shared/use-query.ts';
+import type { ViewProps } from '../shared/view-props.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 import { MarkDifference } from './mark-difference.tsx';

@@ -1,5 +1,5 @@
 /** Keys that move the cursor and the mark, wherever the focus is. */
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { ViewStore } from '../../state/view-store.ts';
 import { BIG_STEP, cursorEvent, nextOom, stepped } from './cursor-steps.ts';
 

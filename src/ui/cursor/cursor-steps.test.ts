@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { byteChange } from './byte-change.ts';

@@ -1,5 +1,5 @@
 /** Where the cursor can go: steps, peaks, OOMs, the end. It stands on an event of the trace. */
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 
 /** Events of a big step, by Shift or the outer buttons. */

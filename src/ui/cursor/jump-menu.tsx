@@ -1,7 +1,7 @@
 import { Milestone } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
 

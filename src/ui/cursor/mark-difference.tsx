@@ -6,9 +6,9 @@ import {
   formatExactBytes,
   plural,
 } from '../../core/base/format.ts';
-import type { Crosshair } from '../../core/query/types.ts';
+import type { Crosshair } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { COUNTERS } from '../header/counters.ts';
+import { COUNTERS } from '../shared/counters.ts';
 import { byteChange } from './byte-change.ts';
 
 interface MarkDifferenceProps {

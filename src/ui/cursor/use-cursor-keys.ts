@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { isTextField } from '../app/use-shortcut.ts';
+import { isTextField } from '../shared/use-shortcut.ts';
 import { onCursorKey } from './cursor-keys.ts';
 
 /** Listens to {@link onCursorKey}'s keys outside of text fields and dialogs. */

@@ -5,6 +5,7 @@ import {
   formatExactBytes,
   plural,
 } from '../../core/base/format.ts';
+import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
 import {
   categoryTerm,
   compileTerm,
@@ -12,10 +13,9 @@ import {
   poolTerm,
   privatePoolTerm,
   streamTerm,
-} from '../../core/query/search/write-terms.ts';
-import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
+} from '../../core/search/write-terms.ts';
 import { useStores } from '../../state/stores.ts';
-import { Fact } from '../app/fact.tsx';
+import { Fact } from '../shared/fact.tsx';
 import { FilterLink } from './filter-link.tsx';
 
 interface AllocationFactsProps {

@@ -1,12 +1,12 @@
 import './details.css';
 import { MousePointerClick, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { AllocationDetails, DeviceInfo } from '../../core/query/types.ts';
+import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { CopyButton } from '../app/copy-button.tsx';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { FreeStack, StackList } from '../shared/stack-list.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { SiteSummary } from './site-summary.tsx';
-import { FreeStack, StackList } from './stack-list.tsx';
 import type { Selection } from './use-selection.ts';
 
 interface DetailsPanelProps {

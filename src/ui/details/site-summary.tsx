@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
-import { siteTerm } from '../../core/query/search/write-terms.ts';
-import type { AllocationDetails } from '../../core/query/types.ts';
+import type { AllocationDetails } from '../../core/device/types.ts';
+import { siteTerm } from '../../core/search/write-terms.ts';
 import { FilterLink } from './filter-link.tsx';
 
 /** What else the same stack allocated. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import type { AllocationDetails, DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { AllocationDetails, DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 
 export type Selection =
   | { readonly kind: 'none' }

@@ -1,5 +1,5 @@
 import { formatCount, formatCountCompact } from '../../core/base/format.ts';
-import type { ActionCount } from '../../core/query/event-rows/types.ts';
+import type { ActionCount } from '../../core/lists/event-list-types.ts';
 
 interface ActionChipsProps {
   readonly chosen: readonly string[];

@@ -1,7 +1,7 @@
 /** What the events view lists: its own filter, and what the page's state adds to that. */
 import { parseBytes } from '../../core/base/format.ts';
-import { parseSearch } from '../../core/query/search/parse-search.ts';
-import type { EventChoice } from '../../engine/answers/events.ts';
+import { parseSearch } from '../../core/search/parse-search.ts';
+import type { EventChoice } from '../../engine/handlers/event-list.ts';
 import type { ViewState } from '../../state/view-store.ts';
 
 /** What is chosen in the view itself. */

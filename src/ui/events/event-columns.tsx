@@ -5,10 +5,10 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import { absenceText } from '../../core/query/absence-text.ts';
-import type { EventFacets, EventPair, EventRow } from '../../core/query/event-rows/types.ts';
-import type { DeviceInfo, FrameView } from '../../core/query/types.ts';
-import { fullPlace, placeText } from '../details/stack-text.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
+import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
+import { fullPlace, placeText } from '../shared/stack-text.ts';
 import type { Column } from '../table/table-types.ts';
 
 /** Streams and times take a column only where there is something to tell apart. */

@@ -4,10 +4,10 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import type { EventDetails } from '../../core/query/event-rows/types.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import { Fact } from '../app/fact.tsx';
-import { COUNTERS } from '../header/counters.ts';
+import type { EventDetails } from '../../core/lists/event-list-types.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { COUNTERS } from '../shared/counters.ts';
+import { Fact } from '../shared/fact.tsx';
 
 interface EventFactsProps {
   readonly details: EventDetails;

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { EventFacets } from '../../core/query/event-rows/types.ts';
+import type { EventFacets } from '../../core/lists/event-list-types.ts';
 import { useView } from '../../state/stores.ts';
 import { ALL_EVENTS, type EventSettings, isFiltering } from './event-choice.ts';
 import { SizeRange } from './size-range.tsx';

@@ -1,10 +1,10 @@
 import { TriangleAlert } from 'lucide-react';
 import { formatCount } from '../../core/base/format.ts';
-import type { EventDetails } from '../../core/query/event-rows/types.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { EventDetails } from '../../core/lists/event-list-types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useAnswer } from '../app/use-answer.ts';
-import { StackList } from '../details/stack-list.tsx';
+import { StackList } from '../shared/stack-list.tsx';
+import { useAnswer } from '../shared/use-query.ts';
 import { EventFacts } from './event-facts.tsx';
 
 interface EventPanelProps {

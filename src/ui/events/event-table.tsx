@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
-import type { EventFacets, EventRow } from '../../core/query/event-rows/types.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { EventFacets, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { downloadText } from '../app/download.ts';
-import { useServices } from '../app/services.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { downloadText } from '../shared/download.ts';
+import { useServices } from '../shared/services.ts';
 import { exportEvents } from './export-events.ts';
 import type { EventListing } from './use-event-list.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CSV_HEADER } from '../../core/query/event-rows/events-csv.ts';
-import type { EventRangeRequest } from '../../engine/answers/events.ts';
+import { CSV_HEADER } from '../../core/lists/events-csv.ts';
+import type { EventRangeRequest } from '../../engine/handlers/event-list.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { ALL_EVENTS, eventChoice } from './event-choice.ts';
 import { exportEvents } from './export-events.ts';

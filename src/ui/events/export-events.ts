@@ -1,6 +1,6 @@
 /** The listed events as a CSV file, read from the worker in pieces so that the page stays alive. */
-import { CSV_HEADER } from '../../core/query/event-rows/events-csv.ts';
-import type { EventChoice } from '../../engine/answers/events.ts';
+import { CSV_HEADER } from '../../core/lists/events-csv.ts';
+import type { EventChoice } from '../../engine/handlers/event-list.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 
 /** The worker takes some 50 ms for them: a hover waits no longer. */

@@ -1,8 +1,8 @@
 import { LocateFixed } from 'lucide-react';
 import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import { useShortcut } from '../app/use-shortcut.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { useShortcut } from '../shared/use-shortcut.ts';
 import { eventNumber } from './event-number.ts';
 
 interface GoToEventProps {

@@ -1,13 +1,13 @@
 import { useCallback, useMemo } from 'react';
-import type { EventPlace } from '../../core/query/event-rows/event-list.ts';
-import type { EventRow } from '../../core/query/event-rows/types.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { EventPlace } from '../../core/lists/event-list.ts';
+import type { EventRow } from '../../core/lists/event-list-types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { EventChoice, EventListAnswer } from '../../engine/answers/events.ts';
+import type { EventChoice, EventListAnswer } from '../../engine/handlers/event-list.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
-import { useAnswer } from '../app/use-answer.ts';
+import { useServices } from '../shared/services.ts';
+import { useAnswer } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** A list of events that is ready to be read. */

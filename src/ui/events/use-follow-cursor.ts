@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import type { EventListState } from './use-event-list.ts';
 

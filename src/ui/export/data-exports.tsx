@@ -2,10 +2,10 @@ import { Download, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatBytes } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { downloadText } from '../app/download.ts';
-import { useServices } from '../app/services.ts';
+import { downloadText } from '../shared/download.ts';
+import { useServices } from '../shared/services.ts';
 
 interface DataExport {
   readonly kind: ExportKind;

@@ -3,8 +3,8 @@ import './export.css';
 import '../report/report.css';
 import { Share, X } from 'lucide-react';
 import { useRef } from 'react';
-import type { ViewProps } from '../app/view-props.ts';
 import { ReportForm } from '../report/report-form.tsx';
+import type { ViewProps } from '../shared/view-props.ts';
 import { DataExports } from './data-exports.tsx';
 import { PictureExports } from './picture-exports.tsx';
 

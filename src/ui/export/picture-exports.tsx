@@ -1,11 +1,11 @@
 import { Image } from 'lucide-react';
 import { useState } from 'react';
 import { snapshotStem } from '../../core/base/file-names.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
-import { downloadText } from '../app/download.ts';
-import { useServices } from '../app/services.ts';
-import { VIEWS } from '../app/views.tsx';
+import { downloadText } from '../shared/download.ts';
+import { useServices } from '../shared/services.ts';
+import { VIEWS } from '../shell/views.tsx';
 import { type PictureKind, takePicture } from './picture.ts';
 
 const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };

@@ -1,8 +1,8 @@
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { buildFindings } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import type { FindingsState } from './findings-keeper.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import type { FindingsState } from './findings-store.ts';
 
 interface CopyFindingsProps {
   readonly info: SessionInfo;

@@ -1,6 +1,6 @@
 /** Where on the timeline a finding is. */
 import type { DetectorId, Finding } from '../../core/findings/types.ts';
-import type { Band, BandStyle } from '../timeline/bands.ts';
+import type { Band, BandStyle } from '../plot/bands.ts';
 
 const BANDS: Readonly<Record<DetectorId, { readonly style: BandStyle; readonly label: string }>> = {
   growth: { style: 'growth', label: 'grows' },

@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
-import { absenceText } from '../../core/query/absence-text.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { CodeText } from '../app/code-text.tsx';
-import { useServices } from '../app/services.ts';
-import { VIEWS } from '../app/views.tsx';
-import { StackList } from '../details/stack-list.tsx';
-import { frameText } from '../details/stack-text.ts';
+import { CodeText } from '../shared/code-text.tsx';
+import { useServices } from '../shared/services.ts';
+import { StackList } from '../shared/stack-list.tsx';
+import { frameText } from '../shared/stack-text.ts';
+import { VIEWS } from '../shell/views.tsx';
 import type { RankedFinding } from './ranked-findings.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 

@@ -1,7 +1,7 @@
-import { absenceText } from '../../core/query/absence-text.ts';
-import type { FrameView, StackKind } from '../../core/query/types.ts';
-import { CopyButton } from '../app/copy-button.tsx';
-import { fullPlace, placeText } from '../details/stack-text.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { FrameView, StackKind } from '../../core/device/types.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { fullPlace, placeText } from '../shared/stack-text.ts';
 
 interface FindingFrameProps {
   readonly frame: FrameView | undefined;

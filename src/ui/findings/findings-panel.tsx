@@ -1,10 +1,10 @@
 import './findings.css';
 import { useRef } from 'react';
+import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
-import type { SessionInfo } from '../../core/query/types.ts';
-import type { ViewProps } from '../app/view-props.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import type { ViewProps } from '../shared/view-props.ts';
 import { CheckList } from './check-list.tsx';
 import { CopyFindings } from './copy-findings.tsx';
 import { FindingCard } from './finding-card.tsx';

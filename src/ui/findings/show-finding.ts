@@ -1,6 +1,6 @@
 /** What the view must be like for a finding's evidence to be seen. */
 import type { Finding } from '../../core/findings/types.ts';
-import { frameTerm, siteTerm, stateTerm } from '../../core/query/search/write-terms.ts';
+import { frameTerm, siteTerm, stateTerm } from '../../core/search/write-terms.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-store.ts';
 
 /** Views that show a finding, in the order of their buttons. */

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { useView } from '../../state/stores.ts';
-import { useBandsStore } from '../timeline/bands.ts';
+import { useBandsStore } from '../plot/bands.ts';
 import { bandsOf } from './finding-bands.ts';
 import type { RankedFinding } from './ranked-findings.ts';
 

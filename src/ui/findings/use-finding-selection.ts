@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import type { RankedFinding } from './ranked-findings.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { useStore } from 'zustand';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { useServices } from '../app/services.ts';
-import type { FindingsState } from './findings-keeper.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { useServices } from '../shared/services.ts';
+import type { FindingsState } from './findings-store.ts';
 
 /** What was found on a device so far. */
 export function useFindings(info: SessionInfo, device: DeviceInfo): FindingsState {

@@ -1,7 +1,7 @@
 import './verdict.css';
 import { CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
-import { CodeText } from '../app/code-text.tsx';
+import { CodeText } from '../shared/code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   grave: OctagonAlert,

@@ -1,7 +1,7 @@
 import './header.css';
 import { CircleHelp, FolderOpen } from 'lucide-react';
 import { useEffect } from 'react';
-import type { SessionInfo } from '../../core/query/types.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { DeviceSelect } from './device-select.tsx';
 import { FileFacts } from './file-facts.tsx';

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
 

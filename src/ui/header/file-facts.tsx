@@ -1,9 +1,9 @@
 import { Info } from 'lucide-react';
 import { useId } from 'react';
 import { formatExactBytes } from '../../core/base/format.ts';
-import { settingText } from '../../core/query/summary/setting-text.ts';
-import type { SessionInfo } from '../../core/query/types.ts';
-import { Fact } from '../app/fact.tsx';
+import type { SessionInfo } from '../../core/device/types.ts';
+import { settingText } from '../../core/memory-summary/setting-text.ts';
+import { Fact } from '../shared/fact.tsx';
 
 /** The file's name and size; more of it, and the allocator's settings, in a popover. */
 export function FileFacts({ info }: { readonly info: SessionInfo }) {

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 
 export interface Note {
   readonly code: string;

@@ -1,5 +1,5 @@
 import { plural } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { Recording } from '../../core/replay/types.ts';
 
 interface RecordingText {

@@ -2,7 +2,7 @@ import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { CounterName, Peak } from '../../core/replay/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { type Note, notesOf } from './notes.ts';

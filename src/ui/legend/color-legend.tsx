@@ -1,10 +1,10 @@
 import './color-legend.css';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import { hasTerm, toggleTerm } from '../../core/query/search/write-terms.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { LegendEntry } from '../../core/coloring/legend.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { ColorBy } from '../../core/raster/types.ts';
+import { hasTerm, toggleTerm } from '../../core/search/write-terms.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { LegendEntry } from '../../core/timeline/legend.ts';
-import type { ColorBy } from '../../core/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';

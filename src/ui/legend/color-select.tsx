@@ -1,5 +1,5 @@
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { COLORINGS, type ColorBy } from '../../core/timeline/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { COLORINGS, type ColorBy } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useColorings } from './use-legend.ts';
 

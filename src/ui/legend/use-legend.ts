@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import type { Legend } from '../../core/timeline/legend.ts';
-import type { ColorBy } from '../../core/timeline/types.ts';
-import type { ColoringChoice, LegendRequest } from '../../engine/answers/legend.ts';
+import type { Legend } from '../../core/coloring/legend.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { ColorBy } from '../../core/raster/types.ts';
+import type { ColoringChoice, LegendRequest } from '../../engine/handlers/coloring.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
-import { useServices } from '../app/services.ts';
-import { useAnswer } from '../app/use-answer.ts';
+import { useServices } from '../shared/services.ts';
+import { useAnswer } from '../shared/use-query.ts';
 import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {

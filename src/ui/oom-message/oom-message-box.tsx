@@ -5,8 +5,8 @@ import {
   type OomMessageResult,
   readOomMessage,
 } from '../../core/findings/oom-message.ts';
-import { CopyButton } from '../app/copy-button.tsx';
 import { VerdictCard } from '../findings/verdict-card.tsx';
+import { CopyButton } from '../shared/copy-button.tsx';
 
 /** A pasted message of a torch.OutOfMemoryError, and what it says. */
 export function OomMessageBox() {

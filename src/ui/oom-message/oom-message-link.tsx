@@ -1,6 +1,6 @@
 import './oom-message.css';
 import { type ComponentType, useState } from 'react';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 
 type State =
   | { readonly phase: 'closed' | 'loading' | 'failed' }

@@ -1,8 +1,8 @@
 import { FolderOpen, ShieldCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useServices } from '../app/services.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { RecordRecipes } from '../recipes/record-recipes.tsx';
+import { useServices } from '../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 import { SAMPLES } from './samples.ts';
 

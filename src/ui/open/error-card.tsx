@@ -2,7 +2,7 @@ import { FolderOpen, TriangleAlert, X } from 'lucide-react';
 import { formatCount } from '../../core/base/format.ts';
 import type { LoadFailure } from '../../core/base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
 interface ErrorCardProps {

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
-import { expectViews } from '../app/late-views.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
+import { expectViews } from '../shell/lazy-workbench.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
 

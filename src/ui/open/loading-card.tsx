@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import type { OpenProgress } from '../../engine/protocol.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 
 interface LoadingCardProps {
   readonly name: string;

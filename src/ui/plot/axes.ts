@@ -1,6 +1,6 @@
 /** The axes and the grid, by D3, in SVG. */
 import { axisBottom, axisLeft, type NumberValue, scaleLinear, select } from 'd3';
-import type { Viewport } from '../../core/timeline/types.ts';
+import type { Viewport } from '../../core/raster/types.ts';
 import { axisTicks, byteTicks, type Tick } from './ticks.ts';
 
 export interface AxisElements {

@@ -1,5 +1,5 @@
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 
 const AXES: readonly { readonly axis: TimeAxis; readonly label: string }[] = [

@@ -1,7 +1,7 @@
 /** Where single events lie on the x axis: by time that is asked of the worker, once an event. */
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 
 export class EventPlaces {

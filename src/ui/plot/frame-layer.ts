@@ -4,8 +4,9 @@
  * While a frame is awaited, the last one is drawn stretched to where it belongs in the viewport that
  * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
  */
+
+import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { Viewport } from '../../core/timeline/types.ts';
 import { drawLine } from './line-raster.ts';
 import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
 

@@ -2,7 +2,7 @@
  * Asks the worker what is under the pointer, one question at a time: the newest replaces one that
  * waits, so that a fast pointer never builds a queue.
  */
-import type { Crosshair } from '../../core/query/types.ts';
+import type { Crosshair } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { PlotHit, PlotPlace } from './plot-source.ts';
 

@@ -1,7 +1,7 @@
 /** OOMs and snapshots as marks on the x axis, found by where they are. */
 import { lowerBound } from '../../core/base/binary-search.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip-content.ts';
 
 export interface Marker {

@@ -9,11 +9,11 @@ import {
   select,
 } from 'd3';
 import { type RefObject, useEffect, useRef } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { MinimapResult } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import { useElementWidth } from './use-element-width.ts';
 import { endOf } from './viewport-of.ts';
 

@@ -1,6 +1,6 @@
 import './plot.css';
 import { type ReactNode, useId } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
 import { onPlotKey } from './plot-keys.ts';

@@ -4,14 +4,14 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
-import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
+import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { Viewport } from '../../core/timeline/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';
-import type { BandsStore } from '../timeline/bands.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
+import type { BandsStore } from './bands.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
 import { PlotHover } from './plot-hover.ts';

@@ -1,11 +1,11 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
-import type { Crosshair, DeviceInfo } from '../../core/query/types.ts';
+import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
+import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { Viewport } from '../../core/timeline/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
-import type { Band, BandsStore } from '../timeline/bands.ts';
+import type { Band, BandsStore } from './bands.ts';
 import { EventPlaces } from './event-places.ts';
 import type { DrawnColumns } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';

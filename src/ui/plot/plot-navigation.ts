@@ -1,8 +1,8 @@
 /** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
-import type { AnnotationSpan, DeviceInfo } from '../../core/query/types.ts';
+import type { AnnotationSpan, DeviceInfo } from '../../core/device/types.ts';
+import type { Viewport } from '../../core/raster/types.ts';
+import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/raster/viewport.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { Viewport } from '../../core/timeline/types.ts';
-import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/timeline/viewport.ts';
 import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
 import type { PlotHeights, PlotHit, PlotPlace } from './plot-source.ts';

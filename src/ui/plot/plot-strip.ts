@@ -1,4 +1,4 @@
-import type { Viewport } from '../../core/timeline/types.ts';
+import type { Viewport } from '../../core/raster/types.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { PlotNavigation } from './plot-navigation.ts';
 import type { Tooltip } from './tooltip.ts';

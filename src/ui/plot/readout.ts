@@ -1,6 +1,6 @@
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import type { Crosshair } from '../../core/query/types.ts';
-import { COUNTERS } from '../header/counters.ts';
+import type { Crosshair } from '../../core/device/types.ts';
+import { COUNTERS } from '../shared/counters.ts';
 
 /**
  * The counters at the crosshair, written straight into the legend: it changes with every move.

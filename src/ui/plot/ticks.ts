@@ -1,7 +1,7 @@
 /** Ticks that people count in: powers of two for bytes, 1-2-5 steps for events and time. */
 import { ticks } from 'd3';
 import { formatCount } from '../../core/base/format.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 
 export interface Tick {
   readonly value: number;

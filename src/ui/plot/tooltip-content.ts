@@ -1,9 +1,9 @@
 /** What the tooltip says; plain text, put together apart from the DOM. */
 
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/query/absence-text.ts';
-import type { HitResult, OomInfo } from '../../core/query/types.ts';
-import { frameText } from '../details/stack-text.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { HitResult, OomInfo } from '../../core/device/types.ts';
+import { frameText } from '../shared/stack-text.ts';
 
 export interface TooltipContent {
   readonly title: string;

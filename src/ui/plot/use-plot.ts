@@ -1,11 +1,11 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { LoadError } from '../../core/base/load-error.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { useBandsStore } from '../timeline/bands.ts';
+import { useBandsStore } from './bands.ts';
 import { PlotController, type PlotOptions } from './plot-controller.ts';
 import type { PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest } from './plot-source.ts';

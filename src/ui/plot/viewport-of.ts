@@ -1,13 +1,13 @@
 /** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
 import {
   axisExtent,
   clampViewport,
   type Extent,
   fitViewport,
   snapToColumns,
-} from '../../core/timeline/viewport.ts';
+} from '../../core/raster/viewport.ts';
 import type { Range } from '../../state/view-store.ts';
 import type { PlotHeights } from './plot-source.ts';
 

@@ -1,6 +1,6 @@
 import './recipes.css';
 import { useEffect, useId, useState } from 'react';
-import { CopyButton } from '../app/copy-button.tsx';
+import { CopyButton } from '../shared/copy-button.tsx';
 import type { Recipe } from './recipes.ts';
 
 /** How to record a snapshot, to copy. Below the fold of the empty page: the texts come after it. */

@@ -2,7 +2,7 @@ import './report-form.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
 import { type ExportState, useExportReport } from './use-export-report.ts';
 

@@ -1,4 +1,4 @@
-import type { EventWindow } from '../../core/query/window/event-window.ts';
+import type { EventWindow } from '../../core/slice/event-window.ts';
 import type { ViewState } from '../../state/view-store.ts';
 
 /**

@@ -2,11 +2,11 @@ import './search.css';
 import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
 import { useCallback, useRef } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../app/use-answer.ts';
-import { useShortcut } from '../app/use-shortcut.ts';
-import type { ViewProps } from '../app/view-props.ts';
-import { askSummary } from './ask-search.ts';
+import { useAnswer } from '../shared/use-query.ts';
+import { useShortcut } from '../shared/use-shortcut.ts';
+import type { ViewProps } from '../shared/view-props.ts';
 import { SearchField } from './search-field.tsx';
+import { askSummary } from './set-search.ts';
 import { useSearchSteps } from './use-search-steps.ts';
 import { useSearchText } from './use-search-text.ts';
 

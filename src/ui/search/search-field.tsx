@@ -1,13 +1,13 @@
 import { Search, X } from 'lucide-react';
 import { type RefObject, useId, useState } from 'react';
-import type { MatchStep } from '../../core/query/search/step-match.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import type { SearchSummary } from '../../engine/answers/search.ts';
-import { type Answer, useAnswer } from '../app/use-answer.ts';
-import { askKnownValues } from './ask-search.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { MatchStep } from '../../core/search/step-match.ts';
+import type { SearchSummary } from '../../engine/handlers/search.ts';
+import { type Answer, useAnswer } from '../shared/use-query.ts';
 import { onSearchKey } from './search-keys.ts';
 import { SearchOutcome } from './search-outcome.tsx';
 import { SearchPanel } from './search-panel.tsx';
+import { askKnownValues } from './set-search.ts';
 import { useCompletion } from './use-completion.ts';
 import type { SearchText } from './use-search-text.ts';
 

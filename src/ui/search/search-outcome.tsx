@@ -1,10 +1,10 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { MatchStep } from '../../core/query/search/step-match.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { SearchSummary } from '../../engine/answers/search.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { MatchStep } from '../../core/search/step-match.ts';
+import type { SearchSummary } from '../../engine/handlers/search.ts';
 import { useView } from '../../state/stores.ts';
-import type { Answer } from '../app/use-answer.ts';
-import { matchBytes, matchTitle } from './match-texts.ts';
+import type { Answer } from '../shared/use-query.ts';
+import { matchBytes, matchTitle } from './match-labels.ts';
 
 interface SearchOutcomeProps {
   readonly answer: Answer<SearchSummary>;

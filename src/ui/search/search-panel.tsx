@@ -1,7 +1,7 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { SearchProblem } from '../../core/query/search/types.ts';
-import type { SearchSummary } from '../../engine/answers/search.ts';
-import { emptyReasons } from './match-texts.ts';
+import type { SearchProblem } from '../../core/search/types.ts';
+import type { SearchSummary } from '../../engine/handlers/search.ts';
+import { emptyReasons } from './match-labels.ts';
 import type { Suggested, Suggestion } from './suggestions.ts';
 
 interface SearchPanelProps {

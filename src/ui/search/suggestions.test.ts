@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { KnownValues } from '../../core/query/search/known-values.ts';
-import { parseSearch } from '../../core/query/search/parse-search.ts';
-import { KEYS } from '../../core/query/search/parse-values.ts';
+import type { KnownValues } from '../../core/search/known-values.ts';
+import { parseSearch } from '../../core/search/parse-search.ts';
+import { KEYS } from '../../core/search/parse-values.ts';
 import { complete, suggest } from './suggestions.ts';
 
 const KNOWN: KnownValues = {

@@ -1,8 +1,8 @@
 /** What may be typed next: the terms of the search language, and what this snapshot has for them. */
 import { assertUnreachable } from '../../core/base/assert.ts';
-import type { KnownValues } from '../../core/query/search/known-values.ts';
-import { KEY_HELP, KEYS, type Key } from '../../core/query/search/parse-values.ts';
-import type { PoolWord, StateWord } from '../../core/query/search/types.ts';
+import type { KnownValues } from '../../core/search/known-values.ts';
+import { KEY_HELP, KEYS, type Key } from '../../core/search/parse-values.ts';
+import type { PoolWord, StateWord } from '../../core/search/types.ts';
 import {
   categoryTerm,
   compileTerm,
@@ -11,7 +11,7 @@ import {
   privatePoolTerm,
   stateTerm,
   streamTerm,
-} from '../../core/query/search/write-terms.ts';
+} from '../../core/search/write-terms.ts';
 
 export interface Suggestion {
   /** The term as far as it goes: 'size>', 'state:live'. */

@@ -1,9 +1,9 @@
 import { useCallback, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
-import type { MatchStep } from '../../core/query/search/step-match.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { MatchStep } from '../../core/search/step-match.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
+import { useServices } from '../shared/services.ts';
 import { windowShowing } from './window-showing.ts';
 
 export interface SearchSteps {

@@ -1,5 +1,5 @@
+import type { TimeAxis } from '../../core/raster/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
 import type { Range } from '../../state/view-store.ts';
 
 /** When an allocation lived; see MatchStep. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { SegmentFacts } from '../../core/address-map/segment-facts.ts';
 import { NEVER } from '../../core/replay/types.ts';
-import type { SegmentFacts } from '../../core/timeline/segment-facts.ts';
 import { lifeText, segmentContent, segmentKindText } from './segment-content.ts';
 
 const FACTS: SegmentFacts = {

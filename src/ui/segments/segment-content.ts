@@ -1,12 +1,12 @@
 /** Segments in a few words. */
 
+import type { SegmentFacts } from '../../core/address-map/segment-facts.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { absenceText } from '../../core/query/absence-text.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
 import { NEVER } from '../../core/replay/types.ts';
-import type { SegmentFacts } from '../../core/timeline/segment-facts.ts';
-import type { SegmentHit } from '../../engine/answers/addresses.ts';
-import { frameText } from '../details/stack-text.ts';
+import type { SegmentHit } from '../../engine/handlers/address-map.ts';
 import type { TooltipContent } from '../plot/tooltip-content.ts';
+import { frameText } from '../shared/stack-text.ts';
 
 /** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */
 export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFacts): string {

@@ -1,6 +1,6 @@
 /** Colours of the segments over time, one a pool; chosen among those of the stacks, which differ. */
-import { SEGMENT_CLASSES, type SegmentClass } from '../../core/timeline/segment-index.ts';
-import type { Palette } from '../../core/timeline/types.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
+import type { Palette } from '../../core/raster/types.ts';
 import { plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
 
 /** Position of each class' colour in the list of stack colours. */

@@ -1,14 +1,14 @@
+import type { SegmentContent, SegmentUse } from '../../core/address-map/address-labels.ts';
+import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import { addTerm } from '../../core/query/search/write-terms.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { addTerm } from '../../core/search/write-terms.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SegmentContent, SegmentUse } from '../../core/timeline/address-words.ts';
-import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { Fact } from '../app/fact.tsx';
-import { useAnswer } from '../app/use-answer.ts';
-import { StackList } from '../details/stack-list.tsx';
+import { Fact } from '../shared/fact.tsx';
+import { StackList } from '../shared/stack-list.tsx';
+import { useAnswer } from '../shared/use-query.ts';
 import { lifeText, segmentKindText } from './segment-content.ts';
 
 interface SegmentPanelProps {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SegmentHit } from '../../engine/answers/addresses.ts';
+import type { SegmentHit } from '../../engine/handlers/address-map.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { segmentSource } from './segment-source.ts';

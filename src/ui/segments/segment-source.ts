@@ -1,9 +1,10 @@
 /** The segments over time, as a plot. */
+
+import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
-import type { SegmentLife } from '../../core/timeline/segment-lives.ts';
-import type { TimelineFrame } from '../../core/timeline/types.ts';
-import type { SegmentFrameRequest } from '../../engine/answers/addresses.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimelineFrame } from '../../core/raster/types.ts';
+import type { SegmentFrameRequest } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { PlotHit, PlotSource } from '../plot/plot-source.ts';
 import { segmentContent } from './segment-content.ts';

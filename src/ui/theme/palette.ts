@@ -5,7 +5,7 @@
  * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
  * along a ramp whose lightness alone tells the order.
  */
-import type { ColorBy, Palette } from '../../core/timeline/types.ts';
+import type { ColorBy, Palette } from '../../core/raster/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 

@@ -1,6 +1,6 @@
 import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { COUNTERS } from '../header/counters.ts';
+import { COUNTERS } from '../shared/counters.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
 

@@ -1,5 +1,5 @@
 import { formatCount, formatDurationUs } from '../../core/base/format.ts';
-import type { AnnotationSpan } from '../../core/query/types.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
 import type { TooltipContent } from '../plot/tooltip-content.ts';
 import type { LaneBox } from './lane-layout.ts';
 

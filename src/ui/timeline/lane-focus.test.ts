@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { annotationLanes } from '../../core/query/annotation-lanes.ts';
-import type { AnnotationSpan } from '../../core/query/types.ts';
+import { annotationLanes } from '../../core/device/annotation-lanes.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
 import { firstFocus, focusedSpan, nextFocus } from './lane-focus.ts';
 import { lanesOf } from './lane-layout.ts';
 

@@ -1,6 +1,6 @@
 /** Going from range to range in the annotation lanes by keys. */
 import { upperBound } from '../../core/base/binary-search.ts';
-import type { AnnotationSpan } from '../../core/query/types.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
 import type { Lane } from './lane-layout.ts';
 
 /** The range that has the focus. */

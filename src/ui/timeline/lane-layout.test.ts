@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotationLanes } from '../../core/query/annotation-lanes.ts';
-import type { AnnotationSpan } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import { annotationLanes } from '../../core/device/annotation-lanes.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import { boxAt, laneBoxes, lanesOf } from './lane-layout.ts';
 
 function span(name: string, depth: number, start: number, end: number): AnnotationSpan {

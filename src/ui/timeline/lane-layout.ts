@@ -1,8 +1,8 @@
 /** Annotation ranges as boxes in lanes: only what is in view, and what is too thin is merged. */
 import { lowerBound, upperBound } from '../../core/base/binary-search.ts';
-import { type AnnotationLanes, spanOfRow } from '../../core/query/annotation-lanes.ts';
-import type { AnnotationSpan } from '../../core/query/types.ts';
-import type { TimeAxis } from '../../core/timeline/types.ts';
+import { type AnnotationLanes, spanOfRow } from '../../core/device/annotation-lanes.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 
 /** The spans of one nesting level, in order; none overlap. */
 export interface Lane {

@@ -1,6 +1,6 @@
 /** The annotation lanes above the plot, on a canvas of their own. */
-import type { AnnotationLanes } from '../../core/query/annotation-lanes.ts';
-import type { TimeAxis, Viewport } from '../../core/timeline/types.ts';
+import type { AnnotationLanes } from '../../core/device/annotation-lanes.ts';
+import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
 import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';

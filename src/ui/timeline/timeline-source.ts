@@ -1,10 +1,10 @@
 /** The stack of all allocations, as a plot. */
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/query/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimelineFrame } from '../../core/raster/types.ts';
 import type { CounterName } from '../../core/replay/types.ts';
-import type { TimelineFrame } from '../../core/timeline/types.ts';
-import type { HitRequest } from '../../engine/answers/timeline.ts';
 import type { FrameRequest, MatchingRequest } from '../../engine/frame-request.ts';
+import type { HitRequest } from '../../engine/handlers/raster.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import type { LineStyle } from '../plot/line-raster.ts';

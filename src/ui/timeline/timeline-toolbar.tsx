@@ -1,5 +1,5 @@
 import type { RefObject } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { ColorLegend } from '../legend/color-legend.tsx';
 import { ColorSelect } from '../legend/color-select.tsx';
 import { AxisSwitch } from '../plot/axis-switch.tsx';

@@ -1,12 +1,12 @@
 import './timeline.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../app/services.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { StripHost } from '../plot/plot-strip.ts';
 import { usePlot } from '../plot/use-plot.ts';
+import { useServices } from '../shared/services.ts';
 import { LANE_HEIGHT, LABEL as LANES_LABEL, LaneStrip } from './lane-strip.ts';
 import { timelineSource } from './timeline-source.ts';
 import { TimelineToolbar } from './timeline-toolbar.tsx';

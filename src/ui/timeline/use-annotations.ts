@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import { type AnnotationLanes, annotationLanes } from '../../core/query/annotation-lanes.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/query/types.ts';
-import { useServices } from '../app/services.ts';
+import { type AnnotationLanes, annotationLanes } from '../../core/device/annotation-lanes.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { useServices } from '../shared/services.ts';
 
 const NONE = annotationLanes([]);
 

@@ -1,0 +1,113 @@
+/** States of one device, the last few kept: scrolling through one asks for it again and again. */
+import { upperBound } from '../base/binary-search.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import type { AllocationIndex } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { allocatorStateAt } from './allocator-state.ts';
+import { type StateOverview, stateOverview } from './describe-state.ts';
+import { mappedSince } from './mapped-ranges.ts';
+import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
+import type { AllocatorState } from './types.ts';
+
+export interface OrderedState {
+  readonly state: AllocatorState;
+  readonly grouped: GroupedSegments;
+  readonly overview: StateOverview;
+}
+
+/** One on screen, and the one before: of a million blocks each takes 20 MB. */
+const KEPT = 2;
+
+export class StateReader {
+  readonly #context: DeviceContext;
+  readonly #since: Int32Array;
+  /** Newest last, by event and order. */
+  readonly #kept = new Map<string, OrderedState>();
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+    this.#since = mappedSince(context.replay.segmentSpans, context.trace.events);
+  }
+
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  at(event: EventIndex, order: SegmentOrder): OrderedState {
+    const clamped = Math.max(-1, Math.min(event, this.#context.trace.events.length - 1));
+    const key = `${clamped} ${order}`;
+    const known = this.#kept.get(key) ?? this.#read(clamped, order);
+    this.#kept.delete(key);
+    this.#kept.set(key, known);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT) break;
+      this.#kept.delete(oldest);
+    }
+    return known;
+  }
+
+  #read(event: EventIndex, order: SegmentOrder): OrderedState {
+    const context = this.#context;
+    const state = allocatorStateAt(context.replay, this.#since, event);
+    const grouped = groupSegments(state, context.trace, order);
+    return { state, grouped, overview: stateOverview(context, state, grouped) };
+  }
+}
+
+/** A live block of a state, and the place of its segment in the order. */
+export interface PlacedBlock {
+  readonly allocation: AllocationIndex;
+  readonly place: number;
+}
+
+/** Where an allocation lies; undefined when it is not live in this state. */
+export function placeOfBlock(
+  ordered: OrderedState,
+  allocation: AllocationIndex,
+): PlacedBlock | undefined {
+  const row = ordered.state.blocks.allocation.indexOf(allocation);
+  return allocation < 0 || row < 0 ? undefined : placed(ordered, row);
+}
+
+/**
+ * The live block before (-1) or after (1) an allocation, through the segments in their order;
+ * undefined at the ends.
+ */
+export function neighbourOfBlock(
+  ordered: OrderedState,
+  { allocation, place }: PlacedBlock,
+  direction: -1 | 1,
+): PlacedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  let row = blocks.allocation.indexOf(allocation) + direction;
+  for (let at = place; at >= 0 && at < order.length; ) {
+    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
+    for (; row >= first && row < end; row += direction) {
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+    }
+    at += direction;
+    if (at >= 0 && at < order.length) {
+      row = direction > 0 ? segments.firstBlock[order[at]] : segments.firstBlock[order[at] + 1] - 1;
+    }
+  }
+  return undefined;
+}
+
+/** The first live block of the segment at a place, or of a later one. */
+export function firstBlockFrom(ordered: OrderedState, place: number): PlacedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  for (let at = Math.max(0, place); at < order.length; at++) {
+    for (
+      let row = segments.firstBlock[order[at]];
+      row < segments.firstBlock[order[at] + 1];
+      row++
+    ) {
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+    }
+  }
+  return undefined;
+}
+
+function placed({ state, grouped }: OrderedState, row: number): PlacedBlock {
+  const segment = upperBound(state.segments.firstBlock, row) - 1;
+  return { allocation: state.blocks.allocation[row], place: grouped.order.indexOf(segment) };
+}

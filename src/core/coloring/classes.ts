@@ -1,0 +1,130 @@
+/**
+ * Colour classes of the allocations: one byte each, the palette's row.
+ *
+ * A class depends on what the allocation is (its stack's text, its size) and on the number of
+ * classes, never on row numbers: it stays the same across zooms, runs and files.
+ */
+
+import { MAX_CLASSES } from '../raster/colors.ts';
+import type { AllocationTable } from '../replay/types.ts';
+import { EMPTY_STACK, type FrameIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
+
+/** Class by stack: allocated before recording began, and its stack is not known. */
+export const CLASS_BEFORE_RECORDING = 0;
+/** Class by stack: allocated in the trace, but the recording kept no context. */
+export const CLASS_NO_CONTEXT = 1;
+/** Class by stack: context was recorded, the thread had no Python stack. */
+export const CLASS_NO_PYTHON_STACK = 2;
+/** By stack, recorded stacks have the classes from here on. */
+export const FIRST_STACK_CLASS = 3;
+/** By size: 512 bytes are 2^9, the last class begins where 64 GiB, 2^36, would be the end. */
+const SMALLEST_LOG2 = 9;
+const LARGEST_LOG2 = 36;
+const HASH_SEED = 0x811c9dc5;
+const HASH_PRIME = 0x01000193;
+
+/**
+ * By allocation stack: a hash of the names, files and lines of its frames, callers included.
+ * Frames that `isVisible` turns down (unwinder, interpreter) do not count, unless a stack has no
+ * others: then equal code keeps its colour whether or not C++ frames were recorded.
+ * Throws RangeError unless classCount is 4 to 253.
+ */
+export function classesByStack(
+  allocations: AllocationTable,
+  snapshot: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
+  classCount: number,
+  isVisible: (frame: FrameIndex) => boolean = () => true,
+): Uint8Array {
+  checkClassCount(classCount, FIRST_STACK_CLASS + 1);
+  const stackClasses = classesOfStacks(snapshot, classCount, isVisible);
+  const classes = new Uint8Array(allocations.length);
+  for (let id = 0; id < classes.length; id++) {
+    const stack = allocations.stack[id];
+    if (stack === EMPTY_STACK) classes[id] = CLASS_NO_PYTHON_STACK;
+    else if (stack !== NO_STACK) classes[id] = stackClasses[stack];
+    else classes[id] = id < allocations.preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
+  }
+  return classes;
+}
+
+/**
+ * By block size, evenly in powers of two from 512 B to 64 GiB; larger is in the last class.
+ * Example with 9 classes, 3 powers each: below 4 KiB is 0, up to 32 KiB is 1, from 8 GiB on 8.
+ */
+export function classesBySize(allocations: AllocationTable, classCount: number): Uint8Array {
+  checkClassCount(classCount, 1);
+  const perPower = classCount / (LARGEST_LOG2 - SMALLEST_LOG2);
+  const classes = new Uint8Array(allocations.length);
+  for (let id = 0; id < classes.length; id++) {
+    const power = Math.log2(Math.max(1, allocations.sizeBytes[id])) - SMALLEST_LOG2;
+    classes[id] = Math.min(classCount - 1, Math.max(0, Math.floor(power * perPower)));
+  }
+  return classes;
+}
+
+/** Lower edge of a class by size, in bytes; 0 for the first, Infinity past the last. */
+export function sizeEdge(sizeClass: number, classCount: number): number {
+  if (sizeClass <= 0) return 0;
+  if (sizeClass >= classCount) return Infinity;
+  return 2 ** (SMALLEST_LOG2 + (sizeClass * (LARGEST_LOG2 - SMALLEST_LOG2)) / classCount);
+}
+
+/** Parents come before children, so one pass hashes each stack from its caller's hash. */
+function classesOfStacks(
+  { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
+  classCount: number,
+  isVisible: (frame: FrameIndex) => boolean,
+): Uint8Array {
+  const frameHash = new Int32Array(frames.length);
+  const frameIsVisible = new Uint8Array(frames.length);
+  for (let frame = 0; frame < frames.length; frame++) {
+    const withName = hashText(HASH_SEED, strings.get(frames.name[frame]));
+    const withFile = hashText(withName, strings.get(frames.filename[frame]));
+    frameHash[frame] = hashNumber(withFile, frames.line[frame]);
+    frameIsVisible[frame] = isVisible(frame) ? 1 : 0;
+  }
+  const visibleHash = new Int32Array(stacks.length).fill(HASH_SEED);
+  const wholeHash = new Int32Array(stacks.length).fill(HASH_SEED);
+  const classes = new Uint8Array(stacks.length);
+  for (let stack = 1; stack < stacks.length; stack++) {
+    const frame = stacks.frame[stack];
+    const parent = stacks.parent[stack];
+    wholeHash[stack] = hashNumber(wholeHash[parent], frameHash[frame]);
+    visibleHash[stack] =
+      frameIsVisible[frame] === 1
+        ? hashNumber(visibleHash[parent], frameHash[frame])
+        : visibleHash[parent];
+    const isAllHidden = visibleHash[stack] === visibleHash[EMPTY_STACK];
+    const hash = avalanche(isAllHidden ? wholeHash[stack] : visibleHash[stack]);
+    classes[stack] = FIRST_STACK_CLASS + (hash % (classCount - FIRST_STACK_CLASS));
+  }
+  return classes;
+}
+
+function checkClassCount(classCount: number, least: number): void {
+  if (!Number.isInteger(classCount) || classCount < least || classCount > MAX_CLASSES) {
+    throw new RangeError(`Classes must be ${least} to ${MAX_CLASSES}, not ${classCount}`);
+  }
+}
+
+/** FNV-1a over UTF-16 units, ended by a 0 so that 'ab', 'c' and 'a', 'bc' differ. */
+function hashText(seed: number, text: string): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), HASH_PRIME);
+  }
+  return Math.imul(hash, HASH_PRIME);
+}
+
+function hashNumber(seed: number, value: number): number {
+  return avalanche(Math.imul(seed, HASH_PRIME) ^ value) | 0;
+}
+
+/** Spreads a hash over all 32 bits (murmur3's finaliser), so that `% n` uses them all. */
+function avalanche(hash: number): number {
+  let mixed = hash ^ (hash >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,255 @@
+/**
+ * What the colours of allocations can tell apart: a class for each allocation, and what each class
+ * means in words and in a search that finds just its allocations.
+ */
+
+import { assertUnreachable } from '../base/assert.ts';
+import { formatBytes } from '../base/format.ts';
+import { absenceText } from '../device/absence-text.ts';
+import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { innermostSpans, phaseKeys } from '../device/phases.ts';
+import type { StackKind } from '../device/types.ts';
+import type { ColorBy } from '../raster/types.ts';
+import {
+  categoryTerm,
+  compileTerm,
+  phaseTerm,
+  poolTerm,
+  privatePoolTerm,
+  sizeTerms,
+  streamTerm,
+} from '../search/write-terms.ts';
+import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
+import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './class-groups.ts';
+import {
+  CLASS_BEFORE_RECORDING,
+  CLASS_NO_CONTEXT,
+  CLASS_NO_PYTHON_STACK,
+  classesBySize,
+  classesByStack,
+  sizeEdge,
+} from './classes.ts';
+import { type Meaning, siteMeaning } from './site-label.ts';
+
+export interface ColorClass extends Meaning {
+  readonly class: number;
+}
+
+export interface Coloring {
+  /** Class of each allocation. */
+  readonly of: Uint8Array;
+  /** In the order of a legend. By stack only the classes without one: those of stacks are hashes. */
+  readonly classes: readonly ColorClass[];
+}
+
+/** @param classCount colours there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
+export function makeColoring(
+  context: DeviceContext,
+  colorBy: ColorBy,
+  classCount: number,
+): Coloring {
+  switch (colorBy) {
+    case 'stack':
+      return byStack(context, classCount);
+    case 'size':
+      return bySize(context, classCount);
+    case 'site':
+      return bySite(context, classCount);
+    case 'stream':
+      return byStream(context, classCount);
+    case 'pool':
+      return byPool(context, classCount);
+    case 'phase':
+      return byPhase(context, classCount);
+    case 'category': {
+      const none = { label: 'no category', about: '', term: categoryTerm('') };
+      const { category } = context.trace.events;
+      return byText(context, classCount, category, none, (word) => categoryTerm(word));
+    }
+    case 'compile': {
+      const none = { label: 'not compiled', about: '', term: compileTerm('') };
+      const { compileContext } = context.trace.events;
+      return byText(context, classCount, compileContext, none, (word) => compileTerm(word));
+    }
+    default:
+      return assertUnreachable(colorBy);
+  }
+}
+
+/** Why a colouring would show nothing on this device; undefined where it tells something apart. */
+export function whyUniform(context: DeviceContext, colorBy: ColorBy): string | undefined {
+  const { trace, replay, snapshot } = context;
+  switch (colorBy) {
+    case 'size':
+    case 'pool':
+      return undefined;
+    case 'stack':
+    case 'site':
+      return replay.allocations.stack.some((stack) => stack > EMPTY_STACK)
+        ? undefined
+        : 'no stacks recorded';
+    case 'stream':
+      return trace.streams.length > 1 ? undefined : 'one stream only';
+    case 'phase':
+      if (snapshot.annotations.length === 0) return 'no annotations recorded';
+      return context.annotations().length > 0 ? undefined : 'no annotations on this device';
+    case 'category':
+      return trace.events.category === undefined ? 'none recorded' : undefined;
+    case 'compile':
+      return trace.events.compileContext === undefined ? 'nothing was compiled' : undefined;
+    default:
+      return assertUnreachable(colorBy);
+  }
+}
+
+function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {
+  const of = classesByStack(
+    replay.allocations,
+    snapshot,
+    classCount,
+    (frame) => stacks.frame(frame).role !== 'noise',
+  );
+  const absence = (of: number, kind: StackKind): ColorClass => {
+    return { class: of, label: absenceText(kind), about: '', term: undefined };
+  };
+  const classes = [
+    absence(CLASS_NO_PYTHON_STACK, 'no-python-stack'),
+    absence(CLASS_NO_CONTEXT, 'no-context'),
+    absence(CLASS_BEFORE_RECORDING, 'before-recording'),
+  ];
+  return { of, classes };
+}
+
+function bySize({ replay }: DeviceContext, classCount: number): Coloring {
+  const classes = Array.from({ length: classCount }, (_, at): ColorClass => {
+    const [from, to] = [sizeEdge(at, classCount), sizeEdge(at + 1, classCount)];
+    const label = at === 0 ? `below ${edgeText(to)}` : `from ${edgeText(from)}`;
+    return { class: at, label, about: '', term: sizeTerms(from, to) };
+  });
+  return { of: classesBySize(replay.allocations, classCount), classes };
+}
+
+/** '4 KiB': edges are whole powers of two. */
+const edgeText = (bytes: number): string => formatBytes(bytes).replace('.00', '');
+
+function bySite(context: DeviceContext, classCount: number): Coloring {
+  const { stack } = context.replay.allocations;
+  const { length } = context.snapshot.stacks;
+  // Allocations without a stack are no site: nobody knows whether they come from one place.
+  const groupOf = groupsOf(stack.length, (id) => (stack[id] > EMPTY_STACK ? stack[id] : -1));
+  const none = { label: 'no stack known', about: '', term: undefined };
+  return grouped(context, classCount, groupOf, length, none, 'sites', (row: StackIndex) =>
+    siteMeaning(context, row),
+  );
+}
+
+function byStream(context: DeviceContext, classCount: number): Coloring {
+  const { streams } = context.trace;
+  const { stream } = context.replay.allocations;
+  const groupOf = groupsOf(stream.length, (id) => stream[id]);
+  const count = Math.max(1, streams.length);
+  return grouped(context, classCount, groupOf, count, NOTHING, 'streams', (row) => {
+    const text = streamText(streams[row]);
+    return {
+      label: text === '0' ? 'default stream' : `stream ${text}`,
+      about: '',
+      term: streamTerm(text),
+    };
+  });
+}
+
+/** The small and the large pool are told apart in the default pool; a private pool is one. */
+function byPool(context: DeviceContext, classCount: number): Coloring {
+  const { pool, isSmall, length } = context.replay.allocations;
+  const { pools } = context.trace;
+  const names = pools.map(privatePoolText);
+  const hasPrivate = names.some((name) => name !== undefined);
+  const groupOf = groupsOf(length, (id) =>
+    names[pool[id]] === undefined ? 1 - isSmall[id] : 2 + pool[id],
+  );
+  const within = hasPrivate ? ` ${poolTerm('default')}` : '';
+  return grouped(context, classCount, groupOf, 2 + pools.length, NOTHING, 'pools', (group) => {
+    const name = names[group - 2];
+    if (group < 2 || name === undefined) {
+      const word = group === 0 ? 'small' : 'large';
+      return { label: `${word} pool`, about: '', term: `${poolTerm(word)}${within}` };
+    }
+    const about = 'A private pool, of a CUDA graph or a MemPool.';
+    return { label: `pool ${name}`, about, term: privatePoolTerm(name) };
+  });
+}
+
+function byPhase(context: DeviceContext, classCount: number): Coloring {
+  const spans = context.annotations();
+  const key = phaseKeys(spans);
+  const names = [...new Set(spans.map(({ name }) => key(name)))];
+  const rowOf = new Map(names.map((name, row) => [name, row]));
+  const isName = new Set(spans.map(({ name }) => name));
+  const phaseOfSpan = spans.map(({ name }) => rowOf.get(key(name)) ?? -1);
+  const { from, span } = innermostSpans(spans);
+  const { start, length, preexisting } = context.replay.allocations;
+  const groupOf = new Int32Array(length).fill(-1);
+  for (let id = preexisting, at = 0; id < length; id++) {
+    while (at + 1 < from.length && from[at + 1] <= start[id]) at++;
+    groupOf[id] = span[at] < 0 ? -1 : phaseOfSpan[span[at]];
+  }
+  const none = { label: 'outside of all phases', about: '', term: undefined };
+  return grouped(context, classCount, groupOf, names.length, none, 'phases', (row) => ({
+    label: names[row],
+    about: 'Allocated inside it, and inside no annotation within it.',
+    term: isName.has(names[row]) ? phaseTerm(names[row]) : undefined,
+  }));
+}
+
+function byText(
+  context: DeviceContext,
+  classCount: number,
+  column: Int32Array | undefined,
+  none: Meaning,
+  term: (word: string) => string,
+): Coloring {
+  const { strings } = context.snapshot;
+  const { start, length, preexisting } = context.replay.allocations;
+  const groupOf = new Int32Array(length).fill(-1);
+  for (let id = preexisting; id < length && column !== undefined; id++) {
+    if (column[start[id]] > 0) groupOf[id] = column[start[id]];
+  }
+  return grouped(context, classCount, groupOf, strings.length, none, 'others', (row) => {
+    const word = strings.get(row);
+    return { label: word.replaceAll('_', ' '), about: '', term: term(word) };
+  });
+}
+
+/** A loop: `Int32Array.from` with a function takes five times as long. */
+function groupsOf(length: number, of: (id: number) => number): Int32Array {
+  const groups = new Int32Array(length);
+  for (let id = 0; id < length; id++) groups[id] = of(id);
+  return groups;
+}
+
+const NOTHING: Meaning = { label: 'not known', about: '', term: undefined };
+
+/** The heaviest groups by name, then what stands for the others and for what is in none. */
+function grouped(
+  { replay }: DeviceContext,
+  classCount: number,
+  groupOf: Int32Array,
+  groupCount: number,
+  none: Meaning,
+  plural: string,
+  meaning: (group: number) => Meaning,
+): Coloring {
+  const peakEvent = replay.peaks.activeBytes.event;
+  const groups = classesByGroup(replay.allocations, groupOf, groupCount, peakEvent, classCount);
+  const classes: ColorClass[] = groups.named.map((group, i) => {
+    return { class: FIRST_GROUP_CLASS + i, ...meaning(group) };
+  });
+  if (groups.others > 0) {
+    const label = `${groups.others} other ${plural}`;
+    const about = 'Too light at the peak for a colour of their own.';
+    classes.push({ class: CLASS_REST, label, about, term: undefined });
+  }
+  if (groupOf.includes(-1)) classes.push({ class: CLASS_NONE, ...none });
+  return { of: groups.of, classes };
+}

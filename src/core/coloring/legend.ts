@@ -1,0 +1,135 @@
+/** How much of each colour there is at one event: what a legend says beside its swatches. */
+import { plural } from '../base/format.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { columnRanges } from '../raster/columns.ts';
+import type { TimelineIndex } from '../raster/timeline-index.ts';
+import type { ColorBy, TimeAxis } from '../raster/types.ts';
+import { stateTerm } from '../search/write-terms.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
+import type { Coloring } from './colorings.ts';
+import { type Meaning, siteMeaning } from './site-label.ts';
+
+export interface LegendEntry extends Meaning {
+  /** Row of the palette; 'pending' where the free is requested, 'several' for more than one colour. */
+  readonly swatch: number | 'pending' | 'several';
+  readonly bytes: number;
+  readonly count: number;
+}
+
+export interface Legend {
+  /** State that the figures are of. */
+  readonly event: EventIndex;
+  /** The sum of all entries: active memory at the event. */
+  readonly totalBytes: number;
+  readonly entries: readonly LegendEntry[];
+}
+
+/** Stacks that are named when colours are those of stacks: there may be thousands. */
+const NAMED_STACKS = 8;
+const IDS_AT_ONCE = 1 << 14;
+
+/** Entries of classes that have nothing at the event stay, with 0: a legend that jumps is hard to use. */
+export function legendAt(
+  context: DeviceContext,
+  index: TimelineIndex,
+  colorBy: ColorBy,
+  coloring: Coloring,
+  event: EventIndex,
+): Legend {
+  const sums = new Sums();
+  const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
+  const { sizeBytes, freeRequested, stack } = context.replay.allocations;
+  for (const id of liveAt(index, event)) {
+    const bytes = sizeBytes[id];
+    const of = coloring.of[id];
+    if (freeRequested[id] <= event) sums.add('pending', bytes);
+    else if (colorBy === 'stack' && stack[id] > EMPTY_STACK) {
+      const known = stacks.get(stack[id]) ?? { swatch: of, sum: newSum() };
+      stacks.set(stack[id], known);
+      known.sum.bytes += bytes;
+      known.sum.count++;
+    } else sums.add(of, bytes);
+  }
+  const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
+    return { ...meaning, swatch, ...sums.of(swatch) };
+  });
+  const pending: LegendEntry = {
+    label: 'freed, awaiting a stream',
+    about: 'The free was requested; another stream may still use the block.',
+    term: stateTerm('pending'),
+    swatch: 'pending',
+    ...sums.of('pending'),
+  };
+  const isShown = ({ count }: LegendEntry) => colorBy !== 'stack' || count > 0;
+  const entries = [
+    ...stackEntries(context, stacks),
+    ...byClass.filter(isShown),
+    ...(pending.count > 0 ? [pending] : []),
+  ];
+  return { event, totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0), entries };
+}
+
+/** The event with most active bytes among those that a window shows; -1 when it shows none. */
+export function peakInWindow(
+  index: TimelineIndex,
+  axis: TimeAxis,
+  x0: number,
+  x1: number,
+): EventIndex {
+  const ranges = columnRanges(index, { axis, x0, x1, width: 1 });
+  const first = ranges.first[0];
+  if (first < 0) return -1;
+  return index.counter('activeBytes').scan(first, ranges.last[0]).argmax;
+}
+
+interface Sum {
+  bytes: number;
+  count: number;
+}
+
+const newSum = (): Sum => ({ bytes: 0, count: 0 });
+
+class Sums {
+  readonly #sums = new Map<LegendEntry['swatch'], Sum>();
+
+  add(key: LegendEntry['swatch'], bytes: number): void {
+    const sum = this.#sums.get(key) ?? newSum();
+    this.#sums.set(key, sum);
+    sum.bytes += bytes;
+    sum.count++;
+  }
+
+  of(key: LegendEntry['swatch']): Sum {
+    return this.#sums.get(key) ?? newSum();
+  }
+}
+
+function* liveAt(index: TimelineIndex, event: EventIndex): Generator<number> {
+  const ids = new Int32Array(IDS_AT_ONCE);
+  // Before the first event only what was there before it is live.
+  const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
+  for (let from = 0; from < nextId; from += IDS_AT_ONCE) {
+    const count = index.maxEnd.collect(event, from, Math.min(nextId, from + IDS_AT_ONCE), ids);
+    yield* ids.subarray(0, count);
+  }
+}
+
+function stackEntries(
+  context: DeviceContext,
+  stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
+): LegendEntry[] {
+  const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
+  const entries = heaviest.slice(0, NAMED_STACKS).map(([stack, { swatch, sum }]): LegendEntry => {
+    return { ...siteMeaning(context, stack), swatch, ...sum };
+  });
+  const rest = heaviest.slice(NAMED_STACKS);
+  if (rest.length === 0) return entries;
+  const other = newSum();
+  for (const [, { sum }] of rest) {
+    other.bytes += sum.bytes;
+    other.count += sum.count;
+  }
+  const label = plural(rest.length, 'other stack');
+  const about = 'One colour a call stack; far more stacks than colours share some.';
+  return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
+}

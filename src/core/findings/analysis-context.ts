@@ -1,0 +1,124 @@
+/** What several detectors need, made once and when first asked for. */
+import { CancelledError } from '../base/cancelled.ts';
+import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
+import { StackTraits } from './stack-classifier.ts';
+import { findRhythms } from './steps/detect-steps.ts';
+import { type PythonTree, pythonTree } from './steps/python-tree.ts';
+import type { Program } from './steps/step-detection-input.ts';
+import type { Rhythm } from './steps/step-sequence.ts';
+import type { AnalysisInput } from './types.ts';
+
+/** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
+export interface StateBytes {
+  readonly allocatedBytes: number;
+  readonly activeBytes: number;
+  readonly requestedBytes: number;
+  readonly reservedBytes: number;
+}
+
+export class Study implements Program {
+  readonly input: AnalysisInput;
+  readonly #isCancelled: () => boolean;
+  #traits: StackTraits | undefined;
+  #rhythms: readonly Rhythm[] | undefined;
+  #tree: PythonTree | undefined;
+  #sites: Int32Array | undefined;
+  #siteCount = 0;
+
+  constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
+    this.input = input;
+    this.#isCancelled = isCancelled;
+  }
+
+  /** @throws CancelledError when the user has. Called now and then in long loops. */
+  checkCancelled(): void {
+    if (this.#isCancelled()) throw new CancelledError();
+  }
+
+  get traits(): StackTraits {
+    this.#traits ??= new StackTraits(this.input);
+    return this.#traits;
+  }
+
+  get tree(): PythonTree {
+    this.#tree ??= pythonTree(this.input, this.traits);
+    return this.#tree;
+  }
+
+  /** How the program repeats itself, the most trustworthy first. */
+  get rhythms(): readonly Rhythm[] {
+    this.#rhythms ??= findRhythms(this);
+    return this.#rhythms;
+  }
+
+  /**
+   * Site of each allocation. A site is a stack; where there is none (backward threads) it is a size,
+   * for otherwise everything that backward does would be one site.
+   */
+  get sites(): Int32Array {
+    if (this.#sites === undefined) this.#findSites();
+    return this.#sites ?? new Int32Array(0);
+  }
+
+  get siteCount(): number {
+    if (this.#sites === undefined) this.#findSites();
+    return this.#siteCount;
+  }
+
+  #findSites(): void {
+    const { stack, requestedBytes, length } = this.input.replay.allocations;
+    const sites = new Int32Array(length);
+    const bySize = new Map<number, number>();
+    let next = this.input.snapshot.stacks.length;
+    for (let id = 0; id < length; id++) {
+      if (stack[id] > EMPTY_STACK) {
+        sites[id] = stack[id];
+        continue;
+      }
+      let site = bySize.get(requestedBytes[id]);
+      if (site === undefined) {
+        site = next++;
+        bySize.set(requestedBytes[id], site);
+      }
+      sites[id] = site;
+    }
+    this.#sites = sites;
+    this.#siteCount = next;
+  }
+
+  /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
+  stateAt(event: EventIndex): StateBytes {
+    const { allocations: table, segmentSpans: spans } = this.input.replay;
+    let allocatedBytes = 0;
+    let activeBytes = 0;
+    let requestedBytes = 0;
+    for (let id = 0; id < table.length && table.start[id] <= event; id++) {
+      if (table.end[id] <= event) continue;
+      activeBytes += table.sizeBytes[id];
+      requestedBytes += table.requestedBytes[id];
+      if (table.freeRequested[id] > event) allocatedBytes += table.sizeBytes[id];
+    }
+    let reservedBytes = 0;
+    for (let s = 0; s < spans.length; s++) {
+      if (spans.start[s] <= event && spans.end[s] > event) reservedBytes += spans.sizeBytes[s];
+    }
+    return { allocatedBytes, activeBytes, requestedBytes, reservedBytes };
+  }
+
+  eventsOf(action: TraceAction): EventIndex[] {
+    const { events } = this.input.trace;
+    const found: number[] = [];
+    for (
+      let at = events.action.indexOf(action);
+      at >= 0;
+      at = events.action.indexOf(action, at + 1)
+    ) {
+      found.push(at);
+    }
+    return found;
+  }
+
+  get hasTrace(): boolean {
+    return this.input.trace.events.length > 0;
+  }
+}

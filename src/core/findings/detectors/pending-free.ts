@@ -1,0 +1,134 @@
+/** Blocks whose free was asked for and has to wait, because another stream may still use them. */
+import { lowest } from '../../base/extremes.ts';
+import { formatBytes, plural } from '../../base/format.ts';
+import { type AllocationIndex, NEVER } from '../../replay/types.ts';
+import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { Study } from '../analysis-context.ts';
+import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
+import { percent, placeOf } from '../labels.ts';
+import { sitePart, sumBySite } from '../live-sites.ts';
+import type { DetectorResult, Finding } from '../types.ts';
+
+const MIN_SHARE = 0.05;
+const MIN_BYTES = 16 * 2 ** 20;
+const GRAVE_SHARE = 0.25;
+const TOP_PARTS = 8;
+
+export function detectPendingFree(study: Study): DetectorResult {
+  const reason = whyUnknown(study);
+  if (reason !== undefined) return { status: 'cannot-tell', reason };
+  const highest = highestPending(study);
+  const { bytes } = highest;
+  const share = bytes / Math.max(1, study.input.replay.peaks.activeBytes.bytes);
+  if (bytes < MIN_BYTES || share < MIN_SHARE) {
+    return {
+      status: 'clear',
+      checked: `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
+    };
+  }
+  return { status: 'found', findings: [toFinding(study, highest, share)] };
+}
+
+function whyUnknown({ hasTrace, input }: Study): string | undefined {
+  if (!hasTrace) {
+    return 'The file has no trace, so when frees were asked for and done is not recorded.';
+  }
+  const { action } = input.trace.events;
+  const isUnrequested =
+    action.includes(TraceAction.FreeCompleted) && !action.includes(TraceAction.FreeRequested);
+  return isUnrequested ? 'free_requested events were not recorded (skip_actions).' : undefined;
+}
+
+function toFinding(study: Study, { bytes, event, curve }: Pending, share: number): Finding {
+  const { freeRequested } = study.input.replay.allocations;
+  const waiting = waitingAt(study, event);
+  const delayed = delayedCount(study);
+  const sites = sumBySite(study, waiting);
+  const where = place(study, sites[0]?.stack);
+  const headline = `${formatBytes(bytes)} (${percent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
+  return {
+    detector: 'pending-free',
+    kind: 'record-stream',
+    severity: share >= GRAVE_SHARE ? 'medium' : 'low',
+    bytes,
+    headline: `${headline}.`,
+    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${placeOf(where.frame)}.`,
+    ...where,
+    perStep: undefined,
+    events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
+    parts: sites
+      .slice(0, TOP_PARTS)
+      .map((site) => sitePart(study, site, 'waiting at the worst moment')),
+    facts: [
+      { label: 'frees that waited', count: delayed },
+      { label: 'worst at event', count: event },
+    ],
+    evidence: evidence(
+      study,
+      waiting,
+      sites.map(({ stack }) => stack),
+    ),
+    series: {
+      unit: 'event',
+      label: 'bytes waiting',
+      events: thinned(curve.events),
+      bytes: thinned(curve.bytes),
+    },
+    advice: [
+      'record_stream holds a block until the other stream has passed an event. Let the first stream wait for the side stream (wait_stream) and drop the tensor after that, without record_stream.',
+      'Let the CPU run less far ahead: a synchronisation every few steps bounds how much can wait.',
+      'With FSDP set limit_all_gathers=True; newer PyTorch has TORCH_NCCL_AVOID_RECORD_STREAMS=1 for collectives.',
+    ],
+    disproof:
+      'Peak memory does not fall when record_stream is taken out: then the blocks would have been in use anyway.',
+    fingerprint: fingerprint(study, 'pending-free', 'record-stream', sites[0]?.stack),
+  };
+}
+
+function waitingAt({ input }: Study, event: EventIndex): AllocationIndex[] {
+  const { start, freeRequested, end, length } = input.replay.allocations;
+  const waiting: AllocationIndex[] = [];
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    if (freeRequested[id] <= event && end[id] > event) waiting.push(id);
+  }
+  return waiting;
+}
+
+function delayedCount(study: Study): number {
+  let count = 0;
+  for (let id = 0; id < study.input.replay.allocations.length; id++) {
+    if (isDelayed(study, id)) count++;
+  }
+  return count;
+}
+
+/** Without other streams free_completed follows free_requested at once. */
+function isDelayed({ input }: Study, id: AllocationIndex): boolean {
+  const { freeRequested, end } = input.replay.allocations;
+  return freeRequested[id] !== NEVER && freeRequested[id] >= 0 && end[id] - freeRequested[id] > 1;
+}
+
+/** The moment at which most bytes waited, and how many waited after each event that changed it. */
+interface Pending {
+  readonly bytes: number;
+  readonly event: EventIndex;
+  readonly curve: { readonly events: readonly EventIndex[]; readonly bytes: readonly number[] };
+}
+
+function highestPending(study: Study): Pending {
+  const { trace, replay } = study.input;
+  const { action } = trace.events;
+  const { allocationOfEvent, allocations: table } = replay;
+  let pending = 0;
+  let most = { bytes: 0, event: 0 };
+  const curve: { events: EventIndex[]; bytes: number[] } = { events: [], bytes: [] };
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    if (id < 0 || action[t] === TraceAction.Alloc || !isDelayed(study, id)) continue;
+    pending += action[t] === TraceAction.FreeRequested ? table.sizeBytes[id] : -table.sizeBytes[id];
+    if (pending > most.bytes) most = { bytes: pending, event: t };
+    curve.events.push(t);
+    curve.bytes.push(pending);
+  }
+  return { ...most, curve };
+}

@@ -1,0 +1,136 @@
+/** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
+import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
+import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { Study } from '../analysis-context.ts';
+import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
+import { placeOf } from '../labels.ts';
+import { type SiteSum, SiteSums, sitePart } from '../live-sites.ts';
+import type { DetectorResult, Fact, Finding } from '../types.ts';
+
+/** Fewer are start and end. */
+const MIN_RETAKEN = 16;
+const TOP_PARTS = 6;
+/** Of the recorded time. */
+const GRAVE_SHARE = 0.05;
+
+interface Churn {
+  /** Segments taken from the driver after some had been given back. */
+  readonly retaken: readonly EventIndex[];
+  readonly retakenBytes: number;
+  /** Who had them taken, the most bytes first. */
+  readonly sites: readonly SiteSum[];
+  readonly freed: number;
+  /** Runs of frees that a request for memory, or an OOM, follows at once: the allocator's own retries. */
+  readonly retries: number;
+  /** Upper bound: the time between each such cudaMalloc and the event before it; undefined without times. */
+  readonly costUs: number | undefined;
+}
+
+export function detectChurn(study: Study): DetectorResult {
+  if (!study.hasTrace) {
+    return {
+      status: 'cannot-tell',
+      reason: 'The file has no trace, so calls of the driver are not recorded.',
+    };
+  }
+  const churn = measure(study);
+  if (churn.retaken.length >= MIN_RETAKEN) {
+    return { status: 'found', findings: [toFinding(study, churn)] };
+  }
+  const { recording, recordingReason } = study.input.replay;
+  const freed = plural(churn.freed, 'segment');
+  if (recording === 'truncated') {
+    return {
+      status: 'cannot-tell',
+      reason: `${recordingReason} In what is left ${freed} went back to the driver.`,
+    };
+  }
+  return {
+    status: 'clear',
+    checked: `${freed} went back to the driver, and ${churn.retaken.length} were taken after that.`,
+  };
+}
+
+function toFinding(study: Study, churn: Churn): Finding {
+  const { events } = study.input.trace;
+  const { retaken, retakenBytes, freed, retries, costUs, sites } = churn;
+  const top = sites.slice(0, TOP_PARTS);
+  const where = place(study, top[0]?.stack);
+  const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
+  return {
+    detector: 'churn',
+    kind: 'segments-retaken',
+    severity: isGrave(study, churn) ? 'medium' : 'low',
+    bytes: retakenBytes,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${placeOf(where.frame)}.${cost}`,
+    ...where,
+    perStep: undefined,
+    events: { first: retaken[0], last: retaken[retaken.length - 1] },
+    parts: top.map((site) => sitePart(study, site, 'segments taken again')),
+    facts: factsOf(churn),
+    evidence: evidence(
+      study,
+      [],
+      top.map(({ stack }) => stack),
+    ),
+    series: {
+      unit: 'event',
+      label: 'bytes taken again',
+      events: thinned(retaken),
+      bytes: thinned(retaken.map((event) => events.sizeBytes[event])),
+    },
+    advice: [
+      'Flushes come when memory is nearly full and sizes vary: see fragmentation; expandable_segments:True avoids most of them.',
+      'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
+    ],
+    disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
+    fingerprint: fingerprint(study, 'churn', 'segments-retaken', top[0]?.stack),
+  };
+}
+
+function isGrave({ input }: Study, { costUs }: Churn): boolean {
+  const { timeUs } = input.trace.events;
+  if (timeUs === undefined || costUs === undefined) return false;
+  return costUs >= GRAVE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
+}
+
+function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
+  const facts: Fact[] = [
+    { label: 'segments given back', count: freed },
+    { label: 'segments taken after that', count: retaken.length },
+    { label: 'flushes of the cache', count: retries },
+  ];
+  if (costUs !== undefined) facts.push({ label: 'time, at most', text: formatDurationUs(costUs) });
+  return facts;
+}
+
+function measure(study: Study): Churn {
+  const { action, sizeBytes, stack, timeUs } = study.input.trace.events;
+  const retaken: EventIndex[] = [];
+  const sites = new SiteSums();
+  let [retakenBytes, freed, retries, costUs] = [0, 0, 0, 0];
+  const isFree = (t: number): boolean =>
+    action[t] === TraceAction.SegmentFree || action[t] === TraceAction.SegmentUnmap;
+  for (let t = 0; t < action.length; t++) {
+    if (isFree(t)) {
+      freed++;
+      const isLast = t + 1 < action.length && !isFree(t + 1);
+      if (isLast) retries++;
+    }
+    const takes = action[t] === TraceAction.SegmentAlloc || action[t] === TraceAction.SegmentMap;
+    if (!takes || freed === 0) continue;
+    retaken.push(t);
+    retakenBytes += sizeBytes[t];
+    sites.add(stack[t], sizeBytes[t]);
+    if (timeUs !== undefined && t > 0) costUs += timeUs[t] - timeUs[t - 1];
+  }
+  const hasTimes = timeUs !== undefined;
+  return {
+    retaken,
+    retakenBytes,
+    sites: sites.largestFirst(),
+    freed,
+    retries,
+    costUs: hasTimes ? costUs : undefined,
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Forward passes: stretches of allocations under one outermost module call. What is alive at the end
+ * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
+ * is computed, with one most stay until backward, or until the graph is dropped.
+ */
+import type { AllocationIndex } from '../../replay/types.ts';
+import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { Study } from '../analysis-context.ts';
+
+export interface ForwardRun {
+  /** Row of the module call. */
+  readonly call: StackIndex;
+  readonly first: AllocationIndex;
+  last: AllocationIndex;
+  /** Last event of the run. */
+  close: EventIndex;
+  allocations: number;
+  bytes: number;
+  /** Of those, alive after `close`. */
+  keptCount: number;
+  keptBytes: number;
+  /** Kept ones that were freed before any backward began, or never while none came. */
+  unusedBytes: number;
+  /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
+  output: AllocationIndex;
+  /** The trace ends, or an OOM comes, before anything says what the graph was for. */
+  isCutOff: boolean;
+}
+
+/** So many frees in a row drop a graph, or end a scope. */
+const DROP_FREES = 8;
+/** A run's last tensors may be its outputs. */
+const OUTPUTS = 3;
+
+export function forwardRuns(study: Study): ForwardRun[] {
+  const runs = findRuns(study);
+  measureKept(study, runs);
+  return runs;
+}
+
+function findRuns(study: Study): ForwardRun[] {
+  const { traits, input } = study;
+  const { allocations: table, allocationOfEvent } = input.replay;
+  const { action } = input.trace.events;
+  const runs: ForwardRun[] = [];
+  let open: ForwardRun | undefined;
+  let frees = 0;
+  for (let t = 0; t < action.length; t++) {
+    if (action[t] === TraceAction.FreeRequested) {
+      frees++;
+      if (frees >= DROP_FREES) open = undefined;
+      continue;
+    }
+    if (action[t] === TraceAction.Oom) {
+      if (open !== undefined) open.isCutOff = true;
+      open = undefined;
+    }
+    if (action[t] !== TraceAction.Alloc) continue;
+    frees = 0;
+    const id = allocationOfEvent[t];
+    const stack = table.stack[id];
+    const call = traits.isForward(stack) ? traits.moduleCall(stack) : 0;
+    if (call === 0) {
+      open = undefined;
+      continue;
+    }
+    if (open === undefined || open.call !== call) {
+      open = newRun(call, id);
+      runs.push(open);
+    }
+    open.last = id;
+    open.close = t;
+    open.allocations++;
+    open.bytes += table.sizeBytes[id];
+  }
+  return runs;
+}
+
+function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
+  return {
+    call,
+    first,
+    last: first,
+    close: 0,
+    allocations: 0,
+    bytes: 0,
+    keptCount: 0,
+    keptBytes: 0,
+    unusedBytes: 0,
+    output: -1,
+    isCutOff: false,
+  };
+}
+
+function measureKept(study: Study, runs: readonly ForwardRun[]): void {
+  const { start, freeRequested, sizeBytes } = study.input.replay.allocations;
+  const backward = nextBackwardAfter(study, runs);
+  const end = study.input.trace.events.length - 1;
+  runs.forEach((run, i) => {
+    for (let id = run.first; id <= run.last; id++) {
+      if (freeRequested[id] <= run.close) continue;
+      run.keptCount++;
+      run.keptBytes += sizeBytes[id];
+      if (freeRequested[id] < backward[i]) run.unusedBytes += sizeBytes[id];
+      else if (backward[i] > end) run.unusedBytes += sizeBytes[id];
+      const isLate = id > run.last - OUTPUTS;
+      if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
+    }
+    if (i === runs.length - 1 && backward[i] > end && start[run.last] <= end) run.isCutOff = true;
+  });
+}
+
+/** For each run the first allocation in a backward thread after it; past the end when none comes. */
+function nextBackwardAfter(study: Study, runs: readonly ForwardRun[]): Int32Array {
+  const { traits, input } = study;
+  const { start, stack, length } = input.replay.allocations;
+  const next = new Int32Array(runs.length);
+  let upcoming = 2 ** 31 - 2;
+  let id = length - 1;
+  for (let i = runs.length - 1; i >= 0; i--) {
+    for (; id > runs[i].last; id--) if (traits.isBackward(stack[id])) upcoming = start[id];
+    next[i] = upcoming;
+  }
+  return next;
+}

@@ -1,0 +1,237 @@
+/**
+ * Loops, seen in the call stacks alone. Going from one allocation to the next, the stacks part at
+ * some function; if that function has gone back to an earlier line, it has begun a loop again:
+ *
+ *     main:10 train:21 forward:5      (first line seen in train: 21)
+ *     main:10 train:22
+ *     main:10 train:21 forward:5  ←   train went from 22 back to 21: a new iteration, its head is train:21
+ *
+ * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
+ * as line numbers.
+ */
+import { fileName } from '../../base/file-names.ts';
+import { growableInt32 } from '../../base/growable.ts';
+import type { EventIndex, FrameTable, StackIndex } from '../../snapshot/tables.ts';
+import type { PythonTree } from './python-tree.ts';
+import type { Program } from './step-detection-input.ts';
+import { MIN_STEPS, type Rhythm } from './step-sequence.ts';
+
+/** Loops looked at, the outermost first. */
+const MAX_LOOPS = 8;
+/** Shorter loops (building a model, one evaluation) say nothing of the program. */
+const MIN_SHARE = 0.1;
+
+type PythonRow = number;
+
+interface Jumps {
+  readonly head: Int32Array;
+  readonly event: Int32Array;
+}
+
+interface Candidate {
+  readonly head: PythonRow;
+  readonly depth: number;
+  count: number;
+  first: EventIndex;
+  last: EventIndex;
+}
+
+export function findLoops(program: Program): Rhythm[] {
+  const jumps = findJumps(program);
+  const chosen = chooseHeads(program, jumps);
+  return chosen.map((candidate) => loopRhythm(program, candidate, jumps));
+}
+
+function findJumps(program: Program): Jumps {
+  const { traits, input } = program;
+  const { allocations: table } = input.replay;
+  const tree = new SeenTree(program);
+  const head = growableInt32();
+  const event = growableInt32();
+  let previous = 0;
+  for (let id = table.preexisting; id < table.length; id++) {
+    if ((id & 0xffff) === 0) program.checkCancelled();
+    const stack = table.stack[id];
+    if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
+    const row = program.tree.rowOf[stack];
+    const jumped = tree.step(previous, row);
+    if (jumped > 0) {
+      head.push(jumped);
+      event.push(table.start[id]);
+    }
+    previous = row;
+  }
+  return { head: head.finish(), event: event.finish() };
+}
+
+class SeenTree {
+  readonly #tree: PythonTree;
+  readonly #frames: FrameTable;
+  /** When a row was first gone into, and when its line itself first allocated; 0 = not yet. */
+  readonly #order: Int32Array;
+  readonly #selfOrder: Int32Array;
+  #next = 1;
+
+  constructor({ tree, input }: Program) {
+    this.#tree = tree;
+    this.#frames = input.snapshot.frames;
+    this.#order = new Int32Array(tree.length);
+    this.#selfOrder = new Int32Array(tree.length);
+  }
+
+  /** Head of the loop that began again between two allocations; 0 when none did. */
+  step(previous: PythonRow, current: PythonRow): PythonRow {
+    const { parent } = this.#tree;
+    if (previous === current) return current;
+    let a = previous;
+    let b = current;
+    let belowA = 0;
+    let belowB = 0;
+    while (a !== b) {
+      if (a > b) [belowA, a] = [a, parent[a]];
+      else [belowB, b] = [b, parent[b]];
+    }
+    this.#see(current, b);
+    return this.#wentBack(belowA, belowB, b) ? belowB || current : 0;
+  }
+
+  #see(current: PythonRow, common: PythonRow): void {
+    const { parent } = this.#tree;
+    for (let row = current; row !== common; row = parent[row]) {
+      if (this.#order[row] === 0) this.#order[row] = this.#next++;
+    }
+    if (this.#selfOrder[current] === 0) this.#selfOrder[current] = this.#next++;
+  }
+
+  #wentBack(a: PythonRow, b: PythonRow, common: PythonRow): boolean {
+    if (a > 0 && b > 0) {
+      const frames = this.#frames;
+      const from = this.#tree.frame[a];
+      const to = this.#tree.frame[b];
+      const isSameFunction =
+        frames.name[from] === frames.name[to] && frames.filename[from] === frames.filename[to];
+      if (isSameFunction) return frames.line[to] < frames.line[from];
+      return this.#order[b] < this.#order[a];
+    }
+    // One of the two is the line itself, allocating without a further call.
+    if (a > 0) return this.#selfOrder[common] < this.#order[a];
+    return b > 0 && this.#order[b] < this.#selfOrder[common];
+  }
+}
+
+function chooseHeads(program: Program, { head, event }: Jumps): Candidate[] {
+  const { tree } = program;
+  const byHead = new Map<PythonRow, Candidate>();
+  for (let i = 0; i < head.length; i++) {
+    const known = byHead.get(head[i]);
+    if (known === undefined) {
+      let depth = 0;
+      for (let row = head[i]; row > 0; row = tree.parent[row]) depth++;
+      byHead.set(head[i], { head: head[i], depth, count: 1, first: event[i], last: event[i] });
+    } else {
+      known.count++;
+      known.last = event[i];
+    }
+  }
+  const minSpan = program.input.trace.events.length * MIN_SHARE;
+  const ranked = [...byHead.values()]
+    .filter(({ count, first, last }) => count >= MIN_STEPS - 1 && last - first >= minSpan)
+    .map((candidate) => ({ candidate, rank: rankOf(program, candidate.head) }))
+    .filter(({ rank }) => rank < NO_STEP);
+  ranked.sort(
+    (a, b) =>
+      a.rank - b.rank ||
+      a.candidate.depth - b.candidate.depth ||
+      a.candidate.count - b.candidate.count ||
+      a.candidate.first - b.candidate.first,
+  );
+  return ranked.slice(0, MAX_LOOPS).map(({ candidate }) => candidate);
+}
+
+const NO_STEP = 2;
+const TORCH_FILE = /(^|[\\/])torch[\\/]/;
+
+/**
+ * 0: a loop of the program. 1: the outermost module called again and again, where the loop around it
+ * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
+ */
+function rankOf({ tree, traits, input }: Program, head: PythonRow): number {
+  const stack = tree.stackOf[head];
+  if (traits.isOptimizer(stack)) return NO_STEP;
+  const call = traits.moduleCall(stack);
+  if (call > 0) {
+    const outermost = tree.rowOf[call];
+    return head === outermost || tree.parent[head] === outermost ? 1 : NO_STEP;
+  }
+  const { filename } = input.stacks.frame(tree.frame[head]);
+  return TORCH_FILE.test(filename) && input.stacks.frame(tree.frame[head]).role === 'library'
+    ? NO_STEP
+    : 0;
+}
+
+/**
+ * An iteration begins where the program comes to the head from elsewhere. Jumps back alone are not
+ * enough: the first iteration of a loop that is entered again and again comes from above. Where it
+ * never goes elsewhere (a loop of one line) each allocation is one.
+ */
+function loopRhythm(program: Program, { head, first }: Candidate, jumps: Jumps): Rhythm {
+  const { tree, input, traits } = program;
+  const { allocations: table } = input.replay;
+  const isInside = rowsUnder(tree, head);
+  const arrivals: number[] = [];
+  let wasInside = false;
+  for (let id = table.preexisting; id < table.length; id++) {
+    const stack = table.stack[id];
+    if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
+    const inside = isInside[tree.rowOf[stack]] === 1;
+    if (inside && !wasInside) arrivals.push(table.start[id] - 1);
+    wasInside = inside;
+  }
+  const starts = arrivals.length >= MIN_STEPS ? arrivals : [Math.min(first, arrivals[0] + 1) - 1];
+  if (arrivals.length < MIN_STEPS) {
+    for (let i = 0; i < jumps.head.length; i++) {
+      const start = jumps.event[i] - 1;
+      if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
+    }
+  }
+  const { name, filename, line } = input.stacks.frame(tree.frame[head]);
+  return {
+    source: 'loop',
+    description: `the program's returns to ${fileName(filename)}:${line} (${name})`,
+    bounds: Int32Array.from([...starts, lastInLoop(program, head, starts)]),
+    row: tree.stackOf[head],
+    firstIsOpen: false,
+  };
+}
+
+/**
+ * The last iteration ends when the looping function is left, with the trace, or, where that function
+ * goes on to other things, after twice the usual length.
+ */
+function lastInLoop(program: Program, head: PythonRow, starts: readonly EventIndex[]): EventIndex {
+  const { tree, input, traits } = program;
+  const { allocations: table } = input.replay;
+  const isInside = rowsUnder(tree, tree.parent[head]);
+  const lengths = starts.slice(1).map((start, i) => start - starts[i]);
+  lengths.sort((a, b) => a - b);
+  const begin = starts[starts.length - 1] + 1;
+  const limit = begin + 2 * lengths[lengths.length >> 1];
+  for (let id = table.length - 1; id >= 0 && table.start[id] > begin; id--) {
+    const stack = table.stack[id];
+    if (table.start[id] > limit) continue;
+    if (traits.isBackward(stack) || isUnder(program, isInside, stack)) return table.start[id];
+  }
+  return begin;
+}
+
+/** Rows of a subtree, marked 1. */
+function rowsUnder(tree: PythonTree, top: PythonRow): Uint8Array {
+  const isInside = new Uint8Array(tree.length);
+  isInside[top] = 1;
+  for (let row = top + 1; row < tree.length; row++) isInside[row] = isInside[tree.parent[row]];
+  return isInside;
+}
+
+function isUnder(program: Program, isInside: Uint8Array, stack: StackIndex): boolean {
+  return program.traits.hasPython(stack) && isInside[program.tree.rowOf[stack]] === 1;
+}

@@ -1,0 +1,21 @@
+/** A program's steps, as ranges of events. */
+import type { StackIndex } from '../../snapshot/tables.ts';
+
+export type RhythmSource = 'annotation' | 'optimizer' | 'loop';
+
+export interface Rhythm {
+  readonly source: RhythmSource;
+  /** Where the steps come from, to be read after 'steps are': 'the ranges named "ProfilerStep#…"'. */
+  readonly description: string;
+  /** Step i is the events bounds[i] < event <= bounds[i + 1]; one more than there are steps. */
+  readonly bounds: Int32Array;
+  /** Row in which the loop repeats; 0 for annotations. */
+  readonly row: StackIndex;
+  /** What lies before the first step is part of it (model building): its figures are no step's. */
+  readonly firstIsOpen: boolean;
+}
+
+export const stepCount = ({ bounds }: Rhythm): number => Math.max(0, bounds.length - 1);
+
+/** Fewer repetitions say nothing. */
+export const MIN_STEPS = 4;

@@ -1,0 +1,63 @@
+/**
+ * What is kept of one device between two looks at its flame graph: the folded trees, which change
+ * with the grouping alone, and the last weights, which zooming and sorting leave as they are.
+ */
+import type { DeviceContext } from '../device/device-context.ts';
+import { FlameRows } from './flame-table.ts';
+import { type FoldedTree, foldTree } from './folded-tree.ts';
+import { FrameGroups } from './frame-groups.ts';
+import { type WeighOptions, weighStacks } from './stack-weights.ts';
+import type { FlameFrames, FlameGrouping } from './types.ts';
+import { type WeighedTree, weighTree } from './weighed-tree.ts';
+
+export interface FlameShape {
+  readonly by: FlameGrouping;
+  readonly frames: FlameFrames;
+}
+
+interface Folded {
+  readonly groups: FrameGroups;
+  readonly tree: FoldedTree;
+}
+
+/** A shape with weights on it. */
+export interface Flame {
+  readonly groups: FrameGroups;
+  readonly weighed: WeighedTree;
+  readonly rows: FlameRows;
+}
+
+export class FlameStudy {
+  readonly #context: DeviceContext;
+  readonly #folded = new Map<string, Folded>();
+  #last:
+    | { readonly key: string; readonly matches: Uint8Array | undefined; readonly flame: Flame }
+    | undefined;
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+  }
+
+  flame(shape: FlameShape, options: WeighOptions): Flame {
+    const { set, weight, matches, onlyMatches = false } = options;
+    const key = JSON.stringify([shape.by, shape.frames, set, weight, onlyMatches]);
+    if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
+    const { groups, tree } = this.#fold(shape);
+    const weighed = weighTree(tree, weighStacks(this.#context, options));
+    const rows = new FlameRows(weighed, groups, this.#context.stacks, shape.by);
+    this.#last = { key, matches, flame: { groups, weighed, rows } };
+    return this.#last.flame;
+  }
+
+  #fold({ by, frames }: FlameShape): Folded {
+    const key = `${by} ${frames}`;
+    let folded = this.#folded.get(key);
+    if (folded === undefined) {
+      const { snapshot, stacks } = this.#context;
+      const groups = new FrameGroups(snapshot, stacks, by, frames);
+      folded = { groups, tree: foldTree(snapshot, groups, by) };
+      this.#folded.set(key, folded);
+    }
+    return folded;
+  }
+}

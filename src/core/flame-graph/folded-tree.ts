@@ -1,0 +1,131 @@
+/**
+ * The stack tree with the boxes of a grouping for nodes. Frames without a box, and those whose
+ * caller is in the same box, are folded into the row above:
+ *
+ *   main › step › dispatch › malloc    with 'dispatch' and 'malloc' not shown
+ *   main › step › step › malloc        by function: a function that calls itself is one box
+ *   both are row main › step
+ *
+ * Row 0 is the whole. Rows 1 to 4 are the boxes of what has no frame. Parents come before children.
+ */
+import { growableInt32 } from '../base/growable.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
+import { EMPTY_STACK, type Snapshot, type StackIndex } from '../snapshot/tables.ts';
+import { type FrameGroups, type GroupIndex, NO_FRAME_GROUPS } from './frame-groups.ts';
+import { BEFORE_RECORDING_ROW, EXTRA_ROWS, NO_CONTEXT_ROW } from './stack-weights.ts';
+import type { FlameGrouping } from './types.ts';
+
+export interface FoldedTree {
+  readonly length: number;
+  readonly group: Int32Array;
+  readonly parent: Int32Array;
+  /** A stack that ends in this row; -1 for rows 0 to 4. */
+  readonly stackOf: Int32Array;
+  /** Row of each row of {@link StackWeights}. */
+  readonly rowOf: Int32Array;
+  /** Children of row r are `child[firstChild[r]]` to before `child[firstChild[r + 1]]`. */
+  readonly firstChild: Int32Array;
+  readonly child: Int32Array;
+  /** Rows from the whole, which is 0. */
+  readonly depth: Int32Array;
+  /** 1 where no row above has the same group: recursion counts once. */
+  readonly isOutermost: Uint8Array;
+}
+
+const ABSENT_ROW = Object.fromEntries(NO_FRAME_GROUPS.map((reason, i) => [reason, i + 1]));
+
+export function foldTree(
+  snapshot: Snapshot,
+  groups: FrameGroups,
+  grouping: FlameGrouping,
+): FoldedTree {
+  const keepsRepeats = grouping === 'line' || grouping === 'stack';
+  const { length: stackCount, frame, parent: callerOf } = snapshot.stacks;
+  const rows = new TupleInterner();
+  const stackOf = growableInt32();
+  const rowFor = (group: GroupIndex, above: number, stack: StackIndex): number => {
+    const row = rows.intern(group, above, 0);
+    if (row === stackOf.length) stackOf.push(stack);
+    return row;
+  };
+  rowFor(-1, 0, -1);
+  for (let group = 0; group < NO_FRAME_GROUPS.length; group++) rowFor(group, 0, -1);
+  const folded = new Int32Array(stackCount);
+  for (let stack = EMPTY_STACK + 1; stack < stackCount; stack++) {
+    const above = folded[callerOf[stack]];
+    const group = groups.groupOf(frame[stack]);
+    const isSame = !keepsRepeats && rows.a[above] === group;
+    folded[stack] = group < 0 || isSame ? above : rowFor(group, above, stack);
+  }
+  const length = rows.length;
+  const group = rows.a.slice(0, length);
+  const parent = rows.b.slice(0, length);
+  parent[0] = -1;
+  const children = childLists(parent);
+  return {
+    length,
+    group,
+    parent,
+    stackOf: stackOf.finish(),
+    rowOf: weightRows(folded),
+    depth: depths(parent),
+    ...children,
+    isOutermost: outermostRows(group, children, groups.length),
+  };
+}
+
+/** From the rows of the weights; stacks of which nothing is shown have a box of their own. */
+function weightRows(folded: Int32Array): Int32Array {
+  const stackCount = folded.length;
+  const rowOf = new Int32Array(stackCount + EXTRA_ROWS);
+  for (let stack = 0; stack < stackCount; stack++) {
+    rowOf[stack] = folded[stack] === 0 ? ABSENT_ROW['none-shown'] : folded[stack];
+  }
+  rowOf[EMPTY_STACK] = ABSENT_ROW['no-python-stack'];
+  rowOf[stackCount + NO_CONTEXT_ROW] = ABSENT_ROW['no-context'];
+  rowOf[stackCount + BEFORE_RECORDING_ROW] = ABSENT_ROW['before-recording'];
+  return rowOf;
+}
+
+function depths(parent: Int32Array): Int32Array {
+  const depth = new Int32Array(parent.length);
+  for (let row = 1; row < depth.length; row++) depth[row] = depth[parent[row]] + 1;
+  return depth;
+}
+
+type ChildLists = Pick<FoldedTree, 'firstChild' | 'child'>;
+
+function childLists(parent: Int32Array): ChildLists {
+  const { length } = parent;
+  const firstChild = new Int32Array(length + 1);
+  for (let row = 1; row < length; row++) firstChild[parent[row] + 1]++;
+  for (let row = 0; row < length; row++) firstChild[row + 1] += firstChild[row];
+  const next = firstChild.slice(0, length);
+  const child = new Int32Array(Math.max(0, length - 1));
+  for (let row = 1; row < length; row++) child[next[parent[row]]++] = row;
+  return { firstChild, child };
+}
+
+/** Goes through the tree depth first and counts how often each group stands above. */
+function outermostRows(
+  group: Int32Array,
+  { firstChild, child }: ChildLists,
+  groupCount: number,
+): Uint8Array {
+  const isOutermost = new Uint8Array(group.length);
+  const above = new Int32Array(groupCount);
+  const path = [0];
+  const next = firstChild.slice();
+  while (path.length > 0) {
+    const row = path[path.length - 1];
+    if (next[row] < firstChild[row + 1]) {
+      const below = child[next[row]++];
+      isOutermost[below] = above[group[below]]++ === 0 ? 1 : 0;
+      path.push(below);
+    } else {
+      path.pop();
+      if (row > 0) above[group[row]]--;
+    }
+  }
+  return isOutermost;
+}

@@ -1,0 +1,190 @@
+/** Which box each frame goes into, and what the boxes are called. */
+
+import { assertUnreachable } from '../base/assert.ts';
+import { shortPath } from '../base/file-names.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
+import { FrameRoles, qualifiedName } from '../device/frame-roles.ts';
+import type { StackReader } from '../device/stacks.ts';
+import { frameTerm, textTerm } from '../search/write-terms.ts';
+import type { FrameIndex, Snapshot } from '../snapshot/tables.ts';
+import { type ModuleName, moduleName } from './module-name.ts';
+import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
+
+export type GroupIndex = number;
+
+/** Boxes for what has no frame come first; the index is that of {@link FrameGroups.describe}. */
+export const NO_FRAME_GROUPS: readonly NoFrame[] = [
+  'before-recording',
+  'no-context',
+  'no-python-stack',
+  'none-shown',
+];
+
+export class FrameGroups {
+  readonly length: number;
+  /** -1 for frames that get no box. */
+  readonly #groupOf: Int32Array;
+  /** One of the frames of each group; -1 for those without. */
+  readonly #frameOf: readonly FrameIndex[];
+  readonly #described = new Map<GroupIndex, FlameGroup>();
+  readonly #keys = new Map<GroupIndex, string>();
+  readonly #grouping: FlameGrouping;
+  readonly #stacks: StackReader;
+  readonly #roles: FrameRoles;
+
+  constructor(
+    snapshot: Snapshot,
+    stacks: StackReader,
+    grouping: FlameGrouping,
+    shown: FlameFrames,
+  ) {
+    const { frames, strings } = snapshot;
+    this.#grouping = grouping;
+    this.#stacks = stacks;
+    this.#roles = new FrameRoles(strings, frames);
+    this.#groupOf = new Int32Array(frames.length).fill(-1);
+    const frameOf: FrameIndex[] = NO_FRAME_GROUPS.map(() => -1);
+    const sharedBy = this.#sharing(snapshot);
+    const known = new Map<number, GroupIndex>();
+    for (let frame = 0; frame < frames.length; frame++) {
+      if (!isShown(this.#roles.role(frame), shown)) continue;
+      const key = sharedBy(frame);
+      let group = known.get(key);
+      if (group === undefined) {
+        group = frameOf.push(frame) - 1;
+        known.set(key, group);
+      }
+      this.#groupOf[frame] = group;
+    }
+    this.#frameOf = frameOf;
+    this.length = frameOf.length;
+  }
+
+  /** -1 for a frame that gets no box. */
+  groupOf(frame: FrameIndex): GroupIndex {
+    return this.#groupOf[frame];
+  }
+
+  describe(group: GroupIndex): FlameGroup {
+    let described = this.#described.get(group);
+    if (described === undefined) {
+      described =
+        group < NO_FRAME_GROUPS.length
+          ? { kind: 'absent', reason: NO_FRAME_GROUPS[group] }
+          : this.#describeFrame(this.#frameOf[group]);
+      this.#described.set(group, described);
+    }
+    return described;
+  }
+
+  /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
+  keyOf(group: GroupIndex): string {
+    let key = this.#keys.get(group);
+    if (key === undefined) {
+      const described = this.describe(group);
+      key = described.kind === 'absent' ? described.reason : hashText(this.#identity(described));
+      this.#keys.set(group, key);
+    }
+    return key;
+  }
+
+  #identity({ label, frame }: Extract<FlameGroup, { kind: 'frame' }>): string {
+    const { name, filename, line } = frame;
+    switch (this.#grouping) {
+      case 'line':
+      case 'stack':
+        return `${name}@${filename}:${line}`;
+      case 'function':
+        return `${name}@${filename}`;
+      case 'file':
+        return filename;
+      case 'module':
+        return label;
+      default:
+        return assertUnreachable(this.#grouping);
+    }
+  }
+
+  /** Frames with the same number share a box. */
+  #sharing({ frames }: Snapshot): (frame: FrameIndex) => number {
+    switch (this.#grouping) {
+      case 'line':
+      case 'stack':
+        return (frame) => frame;
+      case 'function': {
+        const functions = new TupleInterner();
+        return (frame) => functions.intern(frames.name[frame], frames.filename[frame], 0);
+      }
+      case 'file':
+        return (frame) => frames.filename[frame];
+      case 'module': {
+        const modules = new Map<string, number>();
+        return (frame) => {
+          const { name } = this.#moduleOf(frame);
+          const known = modules.get(name) ?? modules.size;
+          modules.set(name, known);
+          return known;
+        };
+      }
+      default:
+        return assertUnreachable(this.#grouping);
+    }
+  }
+
+  #moduleOf(index: FrameIndex): ModuleName {
+    const { name, filename } = this.#stacks.frame(index);
+    return moduleName(qualifiedName(name), filename, this.#roles.isPython(index));
+  }
+
+  #describeFrame(index: FrameIndex): FlameGroup {
+    const frame = this.#stacks.frame(index);
+    const { name, filename, line } = frame;
+    const symbol = this.#roles.isPython(index) ? name : qualifiedName(name);
+    // '??' is what the unwinder writes where it knew no file.
+    const file = filename === '??' ? '' : shortPath(filename);
+    const group = { kind: 'frame', frame } as const;
+    switch (this.#grouping) {
+      case 'line':
+      case 'stack': {
+        const place = line === 0 ? file : `${file}:${line}`;
+        return { ...group, label: symbol, place, search: frameTerm(frame) };
+      }
+      case 'function': {
+        const search = filename === '' ? '' : ` ${textTerm(filename)}`;
+        return { ...group, label: symbol, place: file, search: `${textTerm(name)}${search}` };
+      }
+      case 'file':
+        return file === ''
+          ? { ...group, label: 'no file known', place: '', search: undefined }
+          : { ...group, label: file, place: '', search: textTerm(filename) };
+      case 'module': {
+        const { name: label, text } = this.#moduleOf(index);
+        return { ...group, label, place: '', search: textTerm(text) };
+      }
+      default:
+        return assertUnreachable(this.#grouping);
+    }
+  }
+}
+
+function isShown(role: 'user' | 'library' | 'noise', shown: FlameFrames): boolean {
+  switch (shown) {
+    case 'own':
+      return role === 'user';
+    case 'known':
+      return role !== 'noise';
+    case 'all':
+      return true;
+    default:
+      return assertUnreachable(shown);
+  }
+}
+
+/** FNV-1a in base 36: 'forward@/home/me/train.py:10' is some '1x0f3k9'. */
+function hashText(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}

@@ -1,0 +1,95 @@
+import { assertUnreachable } from '../base/assert.ts';
+import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import type { AllocationIndex } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
+import { Lifetimes } from './lifetimes.ts';
+import { orderByKeys, upTo } from './order-by-keys.ts';
+import { siteOrder } from './site-order.ts';
+
+export interface AllocationOrder {
+  readonly key: AllocationKey;
+  readonly isDescending: boolean;
+  /** What lifetimes and costs are counted in. */
+  readonly clock: Clock;
+  /** The cursor, for states; undefined: the end. */
+  readonly at: EventIndex | undefined;
+}
+
+/** The allocations of a mask (all without one), sorted; equal ones by their alloc event. Unknown values last. */
+export function orderAllocations(
+  context: DeviceContext,
+  mask: Uint8Array | undefined,
+  order: AllocationOrder,
+): Uint32Array {
+  const ids = matching(context.replay.allocations.length, mask);
+  const sortedBy = sortValue(context, order);
+  const keys = new Float64Array(ids.length);
+  for (let i = 0; i < keys.length; i++) keys[i] = sortedBy(ids[i]);
+  const places = orderByKeys(keys, order.isDescending);
+  for (let i = 0; i < places.length; i++) places[i] = ids[places[i]];
+  return places;
+}
+
+function matching(length: number, mask: Uint8Array | undefined): Uint32Array {
+  if (mask === undefined) return upTo(length);
+  let count = 0;
+  for (let id = 0; id < length; id++) count += mask[id];
+  const ids = new Uint32Array(count);
+  let next = 0;
+  for (let id = 0; id < length; id++) if (mask[id] === 1) ids[next++] = id;
+  return ids;
+}
+
+const STATE_ORDER: Readonly<Record<StateAt, number>> = { live: 0, pending: 1, freed: 2, later: 3 };
+
+/** What an allocation is sorted by. */
+function sortValue(
+  context: DeviceContext,
+  { key, clock, at }: AllocationOrder,
+): (id: AllocationIndex) => number {
+  const { replay, trace } = context;
+  const { allocations } = replay;
+  const lifetimes = new Lifetimes(context);
+  switch (key) {
+    case 'address':
+      return (id) => allocations.address[id];
+    case 'size':
+      return (id) => allocations.sizeBytes[id];
+    case 'requested':
+      return (id) => allocations.requestedBytes[id];
+    case 'waste':
+      return (id) => allocations.sizeBytes[id] - allocations.requestedBytes[id];
+    case 'lifetime':
+      return (id) => lifetimes.lifetime(id, clock);
+    case 'cost':
+      return (id) => lifetimes.lifetime(id, clock) * allocations.sizeBytes[id];
+    case 'start':
+      return (id) => allocations.start[id];
+    case 'end':
+      return (id) => allocations.end[id];
+    case 'state':
+      return (id) => STATE_ORDER[lifetimes.stateAt(id, at)];
+    case 'stream': {
+      const places = textOrder(trace.streams.map(streamText));
+      return (id) => places[allocations.stream[id]];
+    }
+    case 'pool': {
+      const places = textOrder(trace.pools.map((pool) => privatePoolText(pool) ?? ''));
+      return (id) => places[allocations.pool[id]] * 2 + allocations.isSmall[id];
+    }
+    case 'site': {
+      const places = siteOrder(context, allocations.stack);
+      return (id) => places[allocations.stack[id] + 1];
+    }
+    default:
+      return assertUnreachable(key);
+  }
+}
+
+/** The place of each text among them all, sorted. */
+function textOrder(texts: readonly string[]): readonly number[] {
+  const sorted = [...texts].sort();
+  return texts.map((text) => sorted.indexOf(text));
+}

@@ -1,0 +1,68 @@
+/** Rows as text with tabs between, as a spreadsheet takes them from the clipboard. */
+
+import type { FrameView } from '../device/types.ts';
+import { NEVER } from '../replay/types.ts';
+import type { AllocationRow, SiteRow } from './allocation-list-types.ts';
+
+export type Cell = string | number | undefined;
+
+export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) => Cell>> = {
+  allocation: ({ label }) => label,
+  block_bytes: ({ blockBytes }) => blockBytes,
+  requested_bytes: ({ requestedBytes }) => requestedBytes,
+  waste_bytes: ({ wasteBytes }) => wasteBytes,
+  start_event: ({ startEvent }) => known(startEvent),
+  end_event: ({ endEvent }) => known(endEvent),
+  start_us: ({ startUs }) => startUs,
+  end_us: ({ endUs }) => endUs,
+  life_events: ({ lifeEvents }) => lifeEvents,
+  life_us: ({ lifeUs }) => lifeUs,
+  lived_longer: ({ isLifeLonger }) => (isLifeLonger ? 'yes' : 'no'),
+  state: ({ state }) => state,
+  stream: ({ stream }) => stream,
+  pool: ({ pool }) => pool,
+  function: ({ line }) => line.topFrame?.name,
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => line.innerFrame?.name,
+};
+
+const SITE_COLUMNS: Readonly<Record<string, (row: SiteRow) => Cell>> = {
+  function: ({ line }) => line.topFrame?.name,
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => line.innerFrame?.name,
+  allocations: ({ allocations }) => allocations,
+  peak_bytes: ({ peakBytes }) => peakBytes,
+  end_bytes: ({ endBytes }) => endBytes,
+  end_allocations: ({ endCount }) => endCount,
+  total_bytes: ({ totalBytes }) => totalBytes,
+  largest_bytes: ({ largestBytes }) => largestBytes,
+  first_event: ({ firstEvent }) => known(firstEvent),
+  last_event: ({ lastEvent }) => known(lastEvent),
+  largest_allocation: ({ label }) => label,
+};
+
+/** With a line of headings. What is not known, or lies outside the trace, is empty. */
+export function allocationsTsv(rows: readonly AllocationRow[]): string {
+  return tsv(ALLOCATION_COLUMNS, rows);
+}
+
+export function sitesTsv(rows: readonly SiteRow[]): string {
+  return tsv(SITE_COLUMNS, rows);
+}
+
+function tsv<R>(columns: Readonly<Record<string, (row: R) => Cell>>, rows: readonly R[]): string {
+  const cells = Object.values(columns);
+  const lines = rows.map((row) => cells.map((cell) => cellText(cell(row))).join('\t'));
+  return `${[Object.keys(columns).join('\t'), ...lines].join('\n')}\n`;
+}
+
+function cellText(cell: Cell): string {
+  if (cell === undefined || Number.isNaN(cell)) return '';
+  return String(cell).replace(/[\t\r\n]+/g, ' ');
+}
+
+const known = (event: number): number | undefined =>
+  event < 0 || event === NEVER ? undefined : event;
+
+const placeOf = (frame: FrameView | undefined): string | undefined =>
+  frame && `${frame.filename}:${frame.line}`;

@@ -1,0 +1,165 @@
+/** Allocations by their stack: which line of the program holds the memory. */
+import { assertUnreachable } from '../base/assert.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { timeOfEventUs } from '../device/event-times.ts';
+import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
+import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
+import type { SiteKey, SiteRow } from './allocation-list-types.ts';
+import { orderByKeys } from './order-by-keys.ts';
+import { siteLine } from './site-line.ts';
+import { siteOrder } from './site-order.ts';
+
+/** A row a stack that some matching allocation has; those without any stack are one site. */
+export interface SiteTable {
+  readonly length: number;
+  readonly stack: Int32Array;
+  readonly allocations: Float64Array;
+  readonly preexisting: Float64Array;
+  readonly totalBytes: Float64Array;
+  /** Live at the peak of active bytes, and at the end. */
+  readonly peakBytes: Float64Array;
+  readonly endBytes: Float64Array;
+  readonly endCount: Float64Array;
+  /** Its largest allocation, the first of several. */
+  readonly largest: Int32Array;
+  /** Its first and last allocation, by start. */
+  readonly first: Int32Array;
+  readonly last: Int32Array;
+}
+
+/** One pass over the allocations of a mask (all without one). */
+export function siteTable(
+  { snapshot, replay }: DeviceContext,
+  mask: Uint8Array | undefined,
+): SiteTable {
+  const { allocations, peaks } = replay;
+  const { length, stack, sizeBytes, start, end, preexisting } = allocations;
+  const peak = peaks.activeBytes.event;
+  const rowOfStack = new Int32Array(snapshot.stacks.length - NO_STACK).fill(-1);
+  const table = emptyTable(stacksIn(stack, mask, rowOfStack));
+  for (let id = 0; id < length; id++) {
+    if (mask !== undefined && mask[id] === 0) continue;
+    const row = rowOfStack[stack[id] - NO_STACK];
+    const bytes = sizeBytes[id];
+    if (table.allocations[row]++ === 0) {
+      table.first[row] = id;
+      table.largest[row] = id;
+    }
+    table.last[row] = id;
+    table.totalBytes[row] += bytes;
+    if (id < preexisting) table.preexisting[row]++;
+    if (bytes > sizeBytes[table.largest[row]]) table.largest[row] = id;
+    if (start[id] <= peak && peak < end[id]) table.peakBytes[row] += bytes;
+    if (end[id] !== NEVER) continue;
+    table.endBytes[row] += bytes;
+    table.endCount[row]++;
+  }
+  return table;
+}
+
+/** The stacks of matching allocations in order of first use; fills in the row of each. */
+function stacksIn(
+  stack: Int32Array,
+  mask: Uint8Array | undefined,
+  rowOfStack: Int32Array,
+): Int32Array {
+  const found: StackIndex[] = [];
+  for (let id = 0; id < stack.length; id++) {
+    if (mask !== undefined && mask[id] === 0) continue;
+    const at = stack[id] - NO_STACK;
+    if (rowOfStack[at] < 0) rowOfStack[at] = found.push(stack[id]) - 1;
+  }
+  return Int32Array.from(found);
+}
+
+function emptyTable(stack: Int32Array): SiteTable {
+  const { length } = stack;
+  const figures = () => new Float64Array(length);
+  const ids = () => new Int32Array(length);
+  return {
+    length,
+    stack,
+    allocations: figures(),
+    preexisting: figures(),
+    totalBytes: figures(),
+    peakBytes: figures(),
+    endBytes: figures(),
+    endCount: figures(),
+    largest: ids(),
+    first: ids(),
+    last: ids(),
+  };
+}
+
+/** Rows of the table, sorted; equal ones in order of first use. Sites without a line last. */
+export function orderSites(
+  context: DeviceContext,
+  table: SiteTable,
+  key: SiteKey,
+  isDescending: boolean,
+): Uint32Array {
+  const sortedBy = sortValue(context, table, key);
+  return orderByKeys(
+    Float64Array.from({ length: table.length }, (_, row) => sortedBy(row)),
+    isDescending,
+  );
+}
+
+function sortValue(
+  context: DeviceContext,
+  table: SiteTable,
+  key: SiteKey,
+): (row: number) => number {
+  const { sizeBytes, start } = context.replay.allocations;
+  switch (key) {
+    case 'site': {
+      const places = siteOrder(context, table.stack);
+      return (row) => places[table.stack[row] - NO_STACK];
+    }
+    case 'count':
+      return (row) => table.allocations[row];
+    case 'peak':
+      return (row) => table.peakBytes[row];
+    case 'live':
+      return (row) => table.endBytes[row];
+    case 'total':
+      return (row) => table.totalBytes[row];
+    case 'largest':
+      return (row) => sizeBytes[table.largest[row]];
+    case 'first':
+      return (row) => start[table.first[row]];
+    case 'last':
+      return (row) => start[table.last[row]];
+    default:
+      return assertUnreachable(key);
+  }
+}
+
+/** What a table says of a site. `earlier`: `earlierUses`, for the label. */
+export function siteRow(
+  { snapshot, trace, replay, stacks }: DeviceContext,
+  earlier: Int32Array,
+  table: SiteTable,
+  row: number,
+): SiteRow {
+  const { address, sizeBytes, start } = replay.allocations;
+  const largest: AllocationIndex = table.largest[row];
+  const firstEvent = start[table.first[row]];
+  const lastEvent = start[table.last[row]];
+  return {
+    label: `b${snapshot.addresses.toHex(address[largest])}_${earlier[largest]}`,
+    largest,
+    allocations: table.allocations[row],
+    preexisting: table.preexisting[row],
+    totalBytes: table.totalBytes[row],
+    peakBytes: table.peakBytes[row],
+    endBytes: table.endBytes[row],
+    endCount: table.endCount[row],
+    largestBytes: sizeBytes[largest],
+    firstEvent,
+    lastEvent,
+    firstUs: timeOfEventUs(trace.events, firstEvent),
+    lastUs: timeOfEventUs(trace.events, lastEvent),
+    line: siteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * The allocator's settings as recorded, beside what they are where nobody sets them. Defaults and
+ * their places were read in PyTorch's source (late 2025) and seen in captures of 2.11.
+ */
+
+import type { SettingValue, Snapshot } from '../snapshot/tables.ts';
+import { settingText } from './setting-text.ts';
+
+export interface SettingRow {
+  /** The key in the file. */
+  readonly name: string;
+  readonly value: string;
+  /** PyTorch's default in the same words; undefined for a key that is not known here. */
+  readonly defaultValue: string | undefined;
+  /** Undefined when the default is not known: then nobody can say. */
+  readonly isDefault: boolean | undefined;
+  /** What it does, in a sentence; '' for a key that is not known here. */
+  readonly about: string;
+  /** Where the default is written down. */
+  readonly source: string;
+}
+
+interface KnownSetting {
+  readonly default: SettingValue;
+  readonly about: string;
+  readonly source: string;
+}
+
+const ACCELERATOR = 'c10/core/AllocatorConfig.h, AcceleratorAllocatorConfig';
+const CUDA = 'c10/cuda/CUDAAllocatorConfig.h, CUDAAllocatorConfig';
+const RECORDER = 'torch/csrc/cuda/memory_snapshot.cpp';
+
+const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
+  [
+    'PYTORCH_CUDA_ALLOC_CONF',
+    { default: '', about: 'The settings as they were given, last ones last.', source: RECORDER },
+  ],
+  [
+    'expandable_segments',
+    {
+      default: false,
+      about: 'Segments grow page by page, so that gaps in one serve larger requests.',
+      source: ACCELERATOR,
+    },
+  ],
+  [
+    'max_split_size',
+    {
+      default: -1,
+      about: 'Blocks of at least so many bytes are never split. -1: all may be.',
+      source: ACCELERATOR,
+    },
+  ],
+  [
+    'garbage_collection_threshold',
+    {
+      default: 0,
+      about: 'Share of the memory limit above which old cached blocks are freed. 0: never.',
+      source: ACCELERATOR,
+    },
+  ],
+  [
+    'roundup_power2_divisions',
+    {
+      default: {},
+      about:
+        'Requests are rounded up to this fraction of a power of two, by their size in MiB. 0: to 512 bytes.',
+      source: ACCELERATOR,
+    },
+  ],
+  [
+    'per_process_memory_fraction',
+    {
+      default: 1,
+      about: 'Share of the device that this process may take.',
+      source: CUDA,
+    },
+  ],
+  [
+    'release_lock_on_cudamalloc',
+    {
+      default: false,
+      about: 'Other threads may allocate while one waits for cudaMalloc.',
+      source: CUDA,
+    },
+  ],
+  [
+    'graph_capture_record_stream_reuse',
+    {
+      default: false,
+      about: 'While a CUDA graph is captured, blocks other streams used are handed out again.',
+      source: CUDA,
+    },
+  ],
+  [
+    'pinned_use_cuda_host_register',
+    {
+      default: false,
+      about: 'Pinned memory comes from cudaHostRegister instead of cudaHostAlloc.',
+      source: CUDA,
+    },
+  ],
+  [
+    'pinned_num_register_threads',
+    {
+      default: 1,
+      about: 'Threads that register pinned memory.',
+      source: CUDA,
+    },
+  ],
+  [
+    'trace_alloc_overflowed',
+    {
+      default: false,
+      about: 'The ring of the recording was full and dropped its oldest entries.',
+      source: RECORDER,
+    },
+  ],
+  [
+    'trace_alloc_max_entries',
+    {
+      // sys.maxsize, Python's default for max_entries of _record_memory_history.
+      default: 2 ** 63,
+      about: 'Entries that the recording keeps, for each device.',
+      source: 'torch/cuda/memory.py, _record_memory_history',
+    },
+  ],
+]);
+
+/** All recorded settings, those that differ from the default first, in the file's order. */
+export function settingRows(settings: Snapshot['settings']): SettingRow[] {
+  const rows = Object.entries(settings).map(([name, value]) => settingRow(name, value));
+  const rank = ({ isDefault }: SettingRow) => (isDefault === true ? 1 : 0);
+  return rows.sort((a, b) => rank(a) - rank(b));
+}
+
+function settingRow(name: string, value: SettingValue): SettingRow {
+  const known = KNOWN.get(name);
+  return {
+    name,
+    value: settingText(value),
+    defaultValue: known && settingText(known.default),
+    isDefault: known && isEqual(value, known.default),
+    about: known?.about ?? '',
+    source: known?.source ?? '',
+  };
+}
+
+/** Dictionaries are at their default when all entries are 0. Integers beyond 2^53 come as text. */
+function isEqual(value: SettingValue, standard: SettingValue): boolean {
+  if (typeof value === 'object') return Object.values(value).every((item) => item === 0);
+  if (typeof standard === 'number') return Number(value) === standard;
+  return value === standard;
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { type Share, traceFacts } from './trace-facts.ts';
+
+const sum = (shares: readonly Share[], of: (share: Share) => number) =>
+  shares.reduce((total, share) => total + of(share), 0);
+
+test.each(allCaptureNames())('%s: every grouping adds up to the peak and the end', (name) => {
+  for (const context of contextsOf(loadCapture(name))) {
+    const { replay } = context;
+    const facts = traceFacts(context);
+    for (const shares of [facts.stackKinds, facts.streams, facts.pools]) {
+      expect(sum(shares, ({ allocations }) => allocations)).toBe(replay.allocations.length);
+      expect(sum(shares, ({ endBytes }) => endBytes)).toBe(replay.end.activeBytes);
+      expect(sum(shares, ({ peakBytes }) => peakBytes)).toBe(replay.peaks.activeBytes.bytes);
+    }
+  }
+});
+
+test('backward threads have no Python stack, and blocks from before no recording', () => {
+  const [context] = contextsOf(loadCapture('train_recorded_late.pickle.gz'));
+  const kinds = traceFacts(context).stackKinds;
+  expect(kinds.map(({ kind }) => kind)).toEqual([
+    'recorded',
+    'no-python-stack',
+    'no-context',
+    'before-recording',
+  ]);
+  const [recorded, noPython, noContext, before] = kinds;
+  expect(recorded.allocations).toBeGreaterThan(0);
+  expect(noPython.allocations).toBeGreaterThan(0);
+  expect(noContext.allocations).toBe(0);
+  expect(before.allocations).toBe(context.replay.allocations.preexisting);
+});
+
+test('private pools and streams are named as the user knows them', () => {
+  const [graphs] = contextsOf(loadCapture('cuda_graph_pool.pickle.gz'));
+  const pools = traceFacts(graphs).pools.map(({ pool }) => pool);
+  expect(pools).toContain('default');
+  expect(pools.some((pool) => /^\(\d+, \d+\)$/.test(pool))).toBe(true);
+  const [streams] = contextsOf(loadCapture('streams_record_stream.pickle.gz'));
+  expect(traceFacts(streams).streams.map(({ stream }) => stream)).toContain('0');
+});
+
+test('columns that no event carries are said to be missing', () => {
+  const alloc = { action: 'alloc', addr: 512, size: 512 };
+  const missing = (value: unknown) =>
+    traceFacts(contextOf(value))
+      .columns.filter(({ isRecorded }) => !isRecorded)
+      .map(({ label }) => label);
+  expect(missing(traceOf(alloc))).toContain('categories');
+  expect(missing(traceOf({ ...alloc, category: 'gradient' }))).not.toContain('categories');
+});

@@ -1,0 +1,126 @@
+/** What a device's recording holds: how many bytes have stacks, on which streams, in which pools. */
+
+import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { stackKind } from '../device/stacks.ts';
+import type { StackKind } from '../device/types.ts';
+import { type Anomaly, NEVER } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+
+/** Some of the allocations. */
+export interface Share {
+  readonly allocations: number;
+  /** Sum of their blocks over all lifetimes. */
+  readonly totalBytes: number;
+  /** Sum of those that stand at the peak of active memory. */
+  readonly peakBytes: number;
+  /** Sum of those that stand at the end. */
+  readonly endBytes: number;
+}
+
+export interface TraceFacts {
+  /** All four kinds, also those of which there is none. */
+  readonly stackKinds: readonly (Share & { readonly kind: StackKind })[];
+  /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
+  readonly streams: readonly (Share & { readonly stream: string })[];
+  /** The default pool, and private pools as '(1, 0)'. Most bytes at the peak first. */
+  readonly pools: readonly (Share & { readonly pool: string })[];
+  /** Which the peak is: the state after this event. */
+  readonly peakEvent: EventIndex;
+  /** The file says whether its ring dropped entries; undefined where it does not say. */
+  readonly ringOverflowed: boolean | undefined;
+  /** Columns that events of this file have. */
+  readonly columns: readonly ColumnFact[];
+  /** The first 100. */
+  readonly anomalies: readonly Anomaly[];
+}
+
+export interface ColumnFact {
+  readonly label: string;
+  readonly isRecorded: boolean;
+}
+
+const KINDS: readonly StackKind[] = [
+  'recorded',
+  'no-python-stack',
+  'no-context',
+  'before-recording',
+];
+
+/** One walk over the allocations. */
+export function traceFacts(context: DeviceContext): TraceFacts {
+  const { trace, replay } = context;
+  const { allocations, peaks } = replay;
+  const peakEvent = peaks.activeBytes.event;
+  const byKind = new Shares(KINDS.length);
+  const byStream = new Shares(Math.max(1, trace.streams.length));
+  const byPool = new Shares(Math.max(1, trace.pools.length));
+  const { start, end, sizeBytes, stack, stream, pool, preexisting } = allocations;
+  for (let id = 0; id < allocations.length; id++) {
+    const bytes = sizeBytes[id];
+    const atPeak = start[id] <= peakEvent && end[id] > peakEvent ? bytes : 0;
+    const atEnd = end[id] === NEVER ? bytes : 0;
+    byKind.add(KINDS.indexOf(stackKind(stack[id], id < preexisting)), bytes, atPeak, atEnd);
+    byStream.add(stream[id], bytes, atPeak, atEnd);
+    byPool.add(pool[id], bytes, atPeak, atEnd);
+  }
+  const inOrder = (a: Share, b: Share) => b.peakBytes - a.peakBytes || b.totalBytes - a.totalBytes;
+  return {
+    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind.at(i) })),
+    streams: trace.streams
+      .map((one, i) => ({ stream: streamText(one), ...byStream.at(i) }))
+      .sort(inOrder),
+    pools: trace.pools
+      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool.at(i) }))
+      .sort(inOrder),
+    peakEvent,
+    ringOverflowed: trace.ringOverflowed,
+    columns: columnFacts(context),
+    anomalies: replay.anomalies,
+  };
+}
+
+function columnFacts({ trace: { events }, snapshot }: DeviceContext): ColumnFact[] {
+  const facts: readonly (readonly [string, boolean])[] = [
+    ['times', events.timeUs !== undefined],
+    ['pool ids', events.pool !== undefined],
+    ['categories', events.category !== undefined],
+    ['compile contexts', events.compileContext !== undefined],
+    ['user metadata', events.userMetadata !== undefined],
+    ['forward frames', events.forwardFrames !== undefined],
+    ['fx nodes', snapshot.frames.extras.size > 0],
+    ['annotations', snapshot.annotations.length > 0],
+  ];
+  return facts.map(([label, isRecorded]) => ({ label, isRecorded }));
+}
+
+/** Sums of several groups of allocations. */
+class Shares {
+  readonly #allocations: Int32Array;
+  readonly #totalBytes: Float64Array;
+  readonly #peakBytes: Float64Array;
+  readonly #endBytes: Float64Array;
+
+  constructor(groups: number) {
+    this.#allocations = new Int32Array(groups);
+    this.#totalBytes = new Float64Array(groups);
+    this.#peakBytes = new Float64Array(groups);
+    this.#endBytes = new Float64Array(groups);
+  }
+
+  add(group: number, totalBytes: number, peakBytes: number, endBytes: number): void {
+    this.#allocations[group]++;
+    this.#totalBytes[group] += totalBytes;
+    this.#peakBytes[group] += peakBytes;
+    this.#endBytes[group] += endBytes;
+  }
+
+  at(group: number): Share {
+    return {
+      allocations: this.#allocations[group],
+      totalBytes: this.#totalBytes[group],
+      peakBytes: this.#peakBytes[group],
+      endBytes: this.#endBytes[group],
+    };
+  }
+}

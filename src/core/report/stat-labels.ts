@@ -1,0 +1,111 @@
+/** The figures of memory_summary() in words, in its order. */
+import { formatBytes, formatCount } from '../base/format.ts';
+import type {
+  MemoryFigures,
+  PoolName,
+  StatFigures,
+  StatName,
+} from '../memory-summary/memory-tally.ts';
+import { textTable } from './text-table.ts';
+
+export interface StatText {
+  readonly name: StatName;
+  readonly label: string;
+  readonly isBytes: boolean;
+  /** One sentence, for a tooltip. */
+  readonly about: string;
+}
+
+export const STAT_TEXTS: readonly StatText[] = [
+  {
+    name: 'allocatedBytes',
+    label: 'Allocated memory',
+    isBytes: true,
+    about: 'Blocks that tensors hold.',
+  },
+  {
+    name: 'activeBytes',
+    label: 'Active memory',
+    isBytes: true,
+    about: 'Allocated blocks, and freed ones that another stream may still use.',
+  },
+  {
+    name: 'requestedBytes',
+    label: 'Requested memory',
+    isBytes: true,
+    about: 'What was asked for, before rounding up to whole blocks.',
+  },
+  {
+    name: 'reservedBytes',
+    label: 'Reserved memory',
+    isBytes: true,
+    about: 'Segments that PyTorch holds of the device, in use or cached.',
+  },
+  {
+    name: 'inactiveSplitBytes',
+    label: 'Non-releasable memory',
+    isBytes: true,
+    about: 'Free pieces of segments that are partly in use: "inactive split" in memory_stats().',
+  },
+  { name: 'allocations', label: 'Allocations', isBytes: false, about: 'Allocated blocks.' },
+  {
+    name: 'activeAllocations',
+    label: 'Active allocations',
+    isBytes: false,
+    about: 'Allocated blocks, and freed ones that another stream may still use.',
+  },
+  {
+    name: 'segments',
+    label: 'Reserved segments',
+    isBytes: false,
+    about: 'As memory_stats() counts them: those of expandable memory are not among them.',
+  },
+];
+
+export const POOL_TEXTS: readonly { readonly pool: PoolName; readonly label: string }[] = [
+  { pool: 'all', label: 'all' },
+  { pool: 'large', label: 'large pool' },
+  { pool: 'small', label: 'small pool' },
+];
+
+export interface FieldText {
+  readonly field: keyof StatFigures;
+  readonly label: string;
+  /** Needs the beginning of the process: otherwise the figure is the least that it can be. */
+  readonly needsWhole: boolean;
+}
+
+export const FIELD_TEXTS: readonly FieldText[] = [
+  { field: 'current', label: 'Current', needsWhole: false },
+  { field: 'peak', label: 'Peak so far', needsWhole: true },
+  { field: 'allocated', label: 'Allocated in total', needsWhole: true },
+  { field: 'freed', label: 'Freed in total', needsWhole: true },
+];
+
+/** What to say of figures that the trace does not show from the beginning. */
+export const PARTIAL_TEXT =
+  'Peaks and totals of the whole process are unknown: the trace does not show its beginning. What is shown with ≥ is the least that they can be.';
+
+/** '1.25 GiB', '≥ 1.25 GiB' where more may have been before the trace, '1,204' for counts. */
+export function figureText(
+  figures: MemoryFigures,
+  pool: PoolName,
+  { name, isBytes }: StatText,
+  { field, needsWhole }: FieldText,
+): string {
+  const value = figures.pools[pool][name][field];
+  const text = isBytes ? formatBytes(value) : formatCount(value);
+  return needsWhole && !figures.isWhole ? `≥ ${text}` : text;
+}
+
+/** The whole table as plain text, to paste into an issue. @param title its first line */
+export function memoryText(figures: MemoryFigures, title: string): string {
+  const rows = STAT_TEXTS.flatMap((stat) =>
+    POOL_TEXTS.map(({ pool, label }) => [
+      pool === 'all' ? stat.label : `  from ${label}`,
+      ...FIELD_TEXTS.map((field) => figureText(figures, pool, stat, field)),
+    ]),
+  );
+  const lines = textTable([['', ...FIELD_TEXTS.map(({ label }) => label)], ...rows]);
+  return [title, '', ...lines, ...(figures.isWhole ? [] : ['', PARTIAL_TEXT])].join('\n');
+}

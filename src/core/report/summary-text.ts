@@ -1,0 +1,80 @@
+/** The summary as plain text, to paste into an issue or a chat. */
+import { formatBytes, formatCount, formatDurationUs } from '../base/format.ts';
+import type { Phase } from '../device/phases.ts';
+import type { DeviceInfo, SessionInfo } from '../device/types.ts';
+import type { MemoryFigures } from '../memory-summary/memory-tally.ts';
+import { settingRows } from '../memory-summary/settings.ts';
+import type { TraceFacts } from '../memory-summary/trace-facts.ts';
+import { memoryText } from './stat-labels.ts';
+import { textTable } from './text-table.ts';
+
+export interface SummaryParts {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly figures: MemoryFigures;
+  /** What the figures are of: 'At the peak, after event 1,299'. */
+  readonly title: string;
+  /** Undefined while they are not known: then they are left out. */
+  readonly phases: readonly Phase[] | undefined;
+  readonly facts: TraceFacts | undefined;
+  /** What the reader should know before trusting the figures. */
+  readonly notes: readonly string[];
+}
+
+/** More phases than these are counted and not listed. */
+const LISTED_PHASES = 40;
+
+export function summaryText(parts: SummaryParts): string {
+  const { info, device, figures, title, phases, facts, notes } = parts;
+  const { name, bytes } = info.file;
+  const head = `${name} (${formatCount(bytes)} bytes), ${deviceName(device)}`;
+  const sections = [
+    head,
+    memoryText(figures, title),
+    phases === undefined || phases.length === 0 ? '' : phasesText(phases),
+    settingsText(info),
+    facts === undefined ? '' : recordingText(device, facts),
+    notes.map((note) => `Note: ${note}`).join('\n'),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+export const deviceName = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
+  kind === 'host' ? 'pinned host memory' : `device ${device}`;
+
+function phasesText(phases: readonly Phase[]): string {
+  const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {
+    const { allocatedBytes, activeBytes, reservedBytes } = peaks;
+    const most = [allocatedBytes, activeBytes, reservedBytes].map((peak) =>
+      formatBytes(peak.bytes),
+    );
+    return [name, formatCount(count), ...most];
+  });
+  const header = ['Phases', 'Times', 'Peak allocated', 'Peak active', 'Peak reserved'];
+  const hidden = phases.length - rows.length;
+  const rest = hidden > 0 ? [`and ${formatCount(hidden)} lower ones`] : [];
+  return [...textTable([header, ...rows]), ...rest].join('\n');
+}
+
+function settingsText({ settings }: SessionInfo): string {
+  const rows = settingRows(settings);
+  if (rows.length === 0) return 'Allocator settings: not recorded';
+  const changed = rows.filter(({ isDefault }) => isDefault !== true);
+  if (changed.length === 0) return "Allocator settings: all at PyTorch's defaults";
+  return ['Allocator settings:', ...changed.map(({ name, value }) => `  ${name} = ${value}`)].join(
+    '\n',
+  );
+}
+
+function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {
+  const { recording, recordingReason, events, hasTime, durationUs } = device;
+  const time = hasTime ? ` over ${formatDurationUs(durationUs)}` : '';
+  const stacks = stackKinds
+    .filter(({ allocations }) => allocations > 0)
+    .map(({ kind, peakBytes }) => `${formatBytes(peakBytes)} ${kind.replaceAll('-', ' ')}`);
+  return [
+    `Recording: ${recording}. ${recordingReason}`,
+    `${formatCount(events)} events${time}`,
+    ...(stacks.length === 0 ? [] : [`Stacks of what stood at the peak: ${stacks.join(', ')}`]),
+  ].join('\n');
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { allocationDetails } from '../device/allocation-details.ts';
+import { knownValues } from './known-values.ts';
+import { matchAllocations } from './match-allocations.ts';
+import { placeBefore, stepMatch } from './step-match.ts';
+import {
+  categoryTerm,
+  compileTerm,
+  phaseTerm,
+  privatePoolTerm,
+  streamTerm,
+} from './write-terms.ts';
+
+const [context] = contextsOf(loadCapture('train_ring_truncated.pickle.gz'));
+const { length, start } = context.replay.allocations;
+
+test('steps go to the nearest match on that side, and round', () => {
+  const ids = fc.uniqueArray(fc.nat(length - 1), { minLength: 1, maxLength: 8 });
+  const from = fc.oneof(fc.nat(length - 1), fc.constantFrom(-1, -0.5, length - 0.5));
+  fc.assert(
+    fc.property(ids, from, fc.boolean(), (matches, place, isBackwards) => {
+      const mask = new Uint8Array(length);
+      for (const id of matches) mask[id] = 1;
+      const sorted = matches.toSorted((a, b) => a - b);
+      const expected = isBackwards
+        ? (sorted.findLast((id) => id < place) ?? sorted.at(-1))
+        : (sorted.find((id) => id > place) ?? sorted[0]);
+      const step = stepMatch(context, mask, place, isBackwards);
+      expect(step?.allocation).toBe(expected);
+      expect(step?.place).toBe(sorted.indexOf(step?.allocation ?? -1) + 1);
+    }),
+  );
+});
+
+test('a step tells what the details tell', () => {
+  const step = stepMatch(context, undefined, 99, false);
+  const { label, startEvent, endEvent, startUs, endUs } = allocationDetails(context, 100);
+  expect(step).toEqual({
+    allocation: 100,
+    place: 101,
+    label,
+    startEvent,
+    endEvent,
+    startUs,
+    endUs,
+  });
+  expect(stepMatch(context, new Uint8Array(length), 3, false)).toBeUndefined();
+});
+
+test('a walk begins with what starts in the window', () => {
+  for (const event of [-1, 0, 100, 5000, 1e9]) {
+    const first = Math.ceil(placeBefore(context, event));
+    expect(first === length || start[first] >= event).toBe(true);
+    expect(first === 0 || start[first - 1] < event).toBe(true);
+  }
+});
+
+test.each(['train_annotated', 'streams_record_stream', 'cuda_graph_pool', 'compile_train'])(
+  'what is offered for %s matches something',
+  (name) => {
+    const [own] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    const known = knownValues(own);
+    const terms = [
+      ...known.phases.map(phaseTerm),
+      ...known.categories.map(categoryTerm),
+      ...known.compileContexts.map(compileTerm),
+      ...known.streams.map(streamTerm),
+      ...known.privatePools.map(privatePoolTerm),
+    ];
+    expect(new Set(terms).size).toBe(terms.length);
+    const counts = terms.map((term) => matchAllocations(own, term, undefined).count);
+    // A phase may allocate nothing; what an allocation carries, it is found by.
+    const carried = counts.slice(known.phases.length);
+    expect(carried.every((count) => count > 0)).toBe(true);
+    if (known.phases.length > 0) expect(Math.max(...counts)).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,7 @@
+import type { EventIndex } from '../snapshot/tables.ts';
+
+export interface EventWindow {
+  readonly from: EventIndex;
+  /** One past the last event. */
+  readonly to: EventIndex;
+}

@@ -1,0 +1,24 @@
+/** All detectors over one device, told as they come. */
+import { type Analysis, analyse } from '../../core/findings/analyse.ts';
+import type { Check, Finding } from '../../core/findings/types.ts';
+import type { DeviceRequest, Query } from '../queries.ts';
+import type { AnalysisAnswers } from './handlers.ts';
+
+/** Findings of a detector come before its check; the result has all of them again, ranked. */
+export type FindingsProgress =
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | { readonly kind: 'check'; readonly check: Check };
+
+export interface FindingsQueries {
+  readonly findings: Query<DeviceRequest, Analysis, FindingsProgress>;
+}
+
+export const findingsAnswers: AnalysisAnswers<FindingsQueries> = {
+  findings: ({ input }, _request, { signal, onProgress, pause }) =>
+    analyse(input, {
+      onFinding: (finding) => onProgress({ kind: 'finding', finding }),
+      onCheck: (check) => onProgress({ kind: 'check', check }),
+      isCancelled: () => signal.aborted,
+      pause,
+    }),
+};

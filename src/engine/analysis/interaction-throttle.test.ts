@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Courtesy } from './interaction-throttle.ts';
+
+const clock = { now: () => Date.now(), yieldTask: () => Promise.resolve() };
+
+describe('a pause', () => {
+  beforeEach(() => vi.useFakeTimers({ now: 0 }));
+  afterEach(() => vi.useRealTimers());
+
+  /** How long a pause takes while the user moves every 50 ms for `movesMs`, after `workedMs` of work. */
+  async function pauseMs(movesMs: number, workedMs = 0): Promise<number> {
+    const courtesy = new Courtesy(clock);
+    const pause = courtesy.pauses();
+    await vi.advanceTimersByTimeAsync(workedMs);
+    if (movesMs > 0) courtesy.noteMovement();
+    const moving = setInterval(() => courtesy.noteMovement(), 50);
+    setTimeout(() => clearInterval(moving), movesMs);
+    const fromMs = clock.now();
+    let tookMs: number | undefined;
+    void pause().then(() => {
+      tookMs = clock.now() - fromMs;
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    if (tookMs === undefined) throw new Error('It waits for ever');
+    return tookMs;
+  }
+
+  it('is over at once when nothing moves', async () => {
+    expect(await pauseMs(0)).toBe(0);
+  });
+
+  it('lasts until the user has been still for a moment', async () => {
+    expect(await pauseMs(290)).toBe(370);
+  });
+
+  it('ends, however long the user moves: after half a second and half of what was worked', async () => {
+    expect(await pauseMs(30_000)).toBeLessThan(700);
+    const afterWork = await pauseMs(30_000, 2000);
+    expect(afterWork).toBeGreaterThan(1400);
+    expect(afterWork).toBeLessThan(1700);
+  });
+
+  it('is counted together with those before it', async () => {
+    const courtesy = new Courtesy(clock);
+    const pause = courtesy.pauses();
+    const moving = setInterval(() => courtesy.noteMovement(), 50);
+    courtesy.noteMovement();
+    const all = (async () => {
+      for (let i = 0; i < 5; i++) await pause();
+      return clock.now();
+    })();
+    await vi.advanceTimersByTimeAsync(60_000);
+    clearInterval(moving);
+    expect(await all).toBeLessThan(700);
+  });
+});

@@ -1,0 +1,206 @@
+/** The address map and the segments over time: pictures of both, and what lies under a pixel. */
+
+import type { AddressBand } from '../../core/address-map/address-bands.ts';
+import type { AddressPalette } from '../../core/address-map/address-colors.ts';
+import {
+  type FreeColumns,
+  FreeJob,
+  type FreeMemory,
+  FreeSweep,
+} from '../../core/address-map/address-free.ts';
+import { type FreeRange, gapBands } from '../../core/address-map/address-gaps.ts';
+import type { AddressFrame, AddressScene } from '../../core/address-map/address-job.ts';
+import {
+  type AddressHit,
+  addressHit,
+  allocationBands,
+  newestBlock,
+  type SegmentUse,
+  segmentUse,
+} from '../../core/address-map/address-labels.ts';
+import type { ByteRange } from '../../core/address-map/address-ranges.ts';
+import { type AddressSlots, addressSlots } from '../../core/address-map/address-slots.ts';
+import { type SegmentFacts, segmentFacts } from '../../core/address-map/segment-facts.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
+import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
+import type { ColumnAxis } from '../../core/raster/columns.ts';
+import type { Scene } from '../../core/raster/frame-job.ts';
+import { stackHits } from '../../core/raster/stack-hits.ts';
+import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/raster/types.ts';
+import type { AllocationIndex } from '../../core/replay/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+import {
+  addressFramesOf,
+  addressIndexOf,
+  freeQueueOf,
+  livesOf,
+  newDimmedClasses,
+  segmentFramesOf,
+} from './address-frames.ts';
+
+/** The map's colours, and one for what a search does not match. */
+export interface DimmablePalette extends AddressPalette {
+  readonly dim: number;
+}
+
+export interface AddressFrameRequest extends DeviceRequest {
+  /** y in bytes of the packed addresses, see address-layout.ts. */
+  readonly viewport: Viewport;
+  readonly colorBy: ColorBy;
+  readonly palette: DimmablePalette;
+  /** Allocation to draw highlighted, -1 for none. */
+  readonly selected: AllocationIndex;
+  /** What to draw highlighted beside it, such as a finding's evidence. */
+  readonly highlight: AddressHighlight;
+  /** What it does not match is dimmed; '' matches all. */
+  readonly search: string;
+  /** The state that `search` speaks of; undefined: the end. */
+  readonly cursor: EventIndex | undefined;
+}
+
+export interface AddressHighlight {
+  readonly allocations: readonly AllocationIndex[];
+  /** Rectangles: bytes of the packed addresses, and events. */
+  readonly bands: readonly AddressBand[];
+}
+
+export interface SegmentFrameRequest extends DeviceRequest {
+  readonly viewport: Viewport;
+  /** Classes are SEGMENT_CLASSES. */
+  readonly palette: Palette;
+  /** Segment to draw highlighted, -1 for none. */
+  readonly selected: SegmentLife;
+}
+
+export interface PlaceRequest extends DeviceRequest {
+  readonly state: EventIndex;
+  /** From a pixel's lower to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+export interface GapRequest extends DeviceRequest {
+  readonly state: EventIndex;
+  readonly gaps: readonly FreeRange[];
+}
+
+/** Under a pixel of the segments over time. */
+export interface SegmentHit {
+  /** Segments that overlap the pixel, and their bytes. */
+  readonly count: number;
+  readonly totalBytes: number;
+  /** The one that covers most of it, and the bytes below it in the stack. */
+  readonly main: SegmentFacts;
+  readonly bottomBytes: number;
+}
+
+export interface AddressQueries {
+  readonly addressSlots: Query<DeviceRequest, AddressSlots>;
+  /** Newest wins, as with frames of the timeline. */
+  readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
+  readonly addressHit: Query<PlaceRequest, AddressHit>;
+  /** Where the newest of the live blocks is: bytes of the packed addresses. */
+  readonly newestAddress: Query<
+    DeviceRequest & { readonly state: EventIndex },
+    ByteRange | undefined
+  >;
+  /** All that is free in reserved memory at one state. */
+  readonly freeMemory: Query<DeviceRequest & { readonly state: EventIndex }, FreeMemory>;
+  /** Free ranges of a state that must not overlap, each for as long as all of it was free. */
+  readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
+  /** Newest wins. Whatever y shows, it speaks of all addresses. */
+  readonly freeColumns: Query<DeviceRequest & { readonly columns: ColumnAxis }, FreeColumns>;
+  /** Newest wins. The line 'reservedBytes' is the top of the stack. */
+  readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
+  /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
+  readonly segmentKinds: Query<DeviceRequest, readonly SegmentClass[]>;
+  readonly segmentHitOverTime: Query<PlaceRequest, SegmentHit | undefined>;
+  readonly segmentUse: Query<
+    DeviceRequest & { readonly segment: SegmentLife; readonly state: EventIndex },
+    SegmentUse
+  >;
+}
+
+export const addressAnswers: Answers<AddressQueries> = {
+  addressSlots(device) {
+    const { classOf } = device.once(segmentFramesOf);
+    return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);
+  },
+
+  async addressFrame(device, request, { signal }) {
+    const { painter, queue } = device.once(addressFramesOf);
+    const { viewport } = request;
+    const { classOf, palette, dimmedClass } = colorsOf(device, request);
+    const index = device.once(addressIndexOf);
+    const { allocations, bands: others } = request.highlight;
+    const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
+    const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
+    const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    const frame = await device.spares.draw(queue, viewport, begin, signal);
+    return transferring(frame, [frame.pixels, frame.states]);
+  },
+
+  addressHit(device, { state, bytesFrom, bytesTo }) {
+    const range = { from: bytesFrom, to: bytesTo };
+    return addressHit(device.context, device.once(addressIndexOf), state, range);
+  },
+
+  newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
+
+  freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
+
+  gapBands: (device, { state, gaps }) => gapBands(device.once(addressIndexOf), state, gaps),
+
+  async freeColumns(device, { columns }, { signal }) {
+    const index = device.once(addressIndexOf);
+    const create = () => new FreeJob(index, columns);
+    const found = await device.once(freeQueueOf).request(create, signal);
+    return transferring(found, [found.states, found.freeBytes, found.largestBytes]);
+  },
+
+  async segmentFrame(device, { viewport, palette, selected }, { signal }) {
+    const { painter, queue, classOf } = device.once(segmentFramesOf);
+    const scene: Scene = { viewport, classOf, palette, lines: [], selected };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    const frame = await device.spares.draw(queue, viewport, begin, signal);
+    return transferring(frame, [frame.pixels, frame.states]);
+  },
+
+  segmentKinds(device) {
+    const present = new Set(device.once(segmentFramesOf).classOf);
+    return SEGMENT_CLASSES.filter((_, code) => present.has(code));
+  },
+
+  segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
+    const { index } = device.once(segmentFramesOf);
+    const hits = stackHits(index, state, bytesFrom, bytesTo);
+    if (hits.main < 0) return undefined;
+    return {
+      count: hits.ids.length,
+      totalBytes: hits.totalBytes,
+      main: segmentFacts(device.context, device.once(livesOf), hits.main),
+      bottomBytes: hits.mainBottomBytes,
+    };
+  },
+
+  segmentUse(device, { segment, state }) {
+    return segmentUse(device.context, device.once(addressIndexOf), segment, state);
+  },
+};
+
+function colorsOf(
+  device: OpenDevice,
+  { colorBy, palette, search, cursor }: AddressFrameRequest,
+): Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'> {
+  const { length } = palette.classes;
+  const classOf = device.classesBy(colorBy, length);
+  const { mask } = device.matches(search, cursor);
+  if (mask === undefined) return { classOf, palette };
+  const classes = Uint32Array.of(...palette.classes, palette.dim);
+  const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
+  return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
+}

@@ -1,0 +1,122 @@
+/** Segments and blocks as the allocator had them after an event: totals, and what is on screen. */
+
+import {
+  type SegmentRow,
+  type StateOverview,
+  segmentRow,
+} from '../../core/allocator-state/describe-state.ts';
+import { type SegmentBars, segmentBars } from '../../core/allocator-state/segment-bars.ts';
+import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
+import { type SegmentHit, segmentHit } from '../../core/allocator-state/segment-hit.ts';
+import {
+  firstBlockFrom,
+  neighbourOfBlock,
+  type PlacedBlock,
+  placeOfBlock,
+  StateReader,
+} from '../../core/allocator-state/state-reader.ts';
+import { allocationLabel } from '../../core/device/labels.ts';
+import type { ColorBy } from '../../core/raster/types.ts';
+import type { AllocationIndex } from '../../core/replay/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+
+interface StateRequest extends DeviceRequest {
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  readonly event: EventIndex;
+  readonly order: SegmentOrder;
+}
+
+export interface AllocatorStateRequest extends StateRequest {
+  /** Of the segments on screen in that order; those beyond its end are left out. */
+  readonly places: readonly number[];
+  /** Pixels of a bar. */
+  readonly width: number;
+  readonly colorBy: ColorBy;
+  /** Colours of the palette. */
+  readonly classes: number;
+  readonly search: string;
+}
+
+export interface AllocatorStateAnswer {
+  readonly overview: StateOverview;
+  /** Row and bar i are those of places[i]. */
+  readonly places: readonly number[];
+  readonly rows: readonly SegmentRow[];
+  readonly bars: SegmentBars;
+}
+
+export interface StateHitRequest extends StateRequest {
+  readonly place: number;
+  /** A part of the segment in shares of it, 0 to 1. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface StateBlockRequest extends StateRequest {
+  readonly allocation: AllocationIndex;
+  /** 0: where it is; -1 and 1: the live block before and after it. */
+  readonly step: -1 | 0 | 1;
+  /** Where the allocation is not live, a step leads to the first block from this place on. */
+  readonly place: number;
+}
+
+/** A live block by its name, and the place of its segment. */
+export interface StateBlock extends PlacedBlock {
+  readonly label: string;
+}
+
+export interface StateQueries {
+  readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
+  readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
+  /** Undefined where there is no such block. */
+  readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
+}
+
+export const stateAnswers: Answers<StateQueries> = {
+  allocatorState(device, request) {
+    const { event, order, width, search, colorBy, classes } = request;
+    const { state, grouped, overview } = readState(device, event, order);
+    const places = request.places.filter((place) => place < grouped.order.length);
+    const shown = Int32Array.from(places, (place) => grouped.order[place] ?? 0);
+    const bars = segmentBars(state, shown, width, {
+      matches: device.matches(search, overview.event).mask,
+      classOf: device.classesBy(colorBy, classes),
+    });
+    const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
+    const { allocation, used, isPending, isMatch, classOf } = bars;
+    const moved = [allocation, used, isPending, isMatch, classOf];
+    return transferring({ overview, places, rows, bars }, moved);
+  },
+  stateHit(device, { event, order, place, from, to }) {
+    const { state, grouped } = readState(device, event, order);
+    const row = grouped.order[place];
+    return row === undefined ? undefined : segmentHit(device.context, state, row, from, to);
+  },
+  stateBlock(device, { event, order, allocation, step, place }) {
+    const ordered = readState(device, event, order);
+    const known = placeOfBlock(ordered, allocation);
+    if (step === 0) return known && labelled(device, known);
+    const found =
+      known === undefined ? firstBlockFrom(ordered, place) : neighbourOfBlock(ordered, known, step);
+    return found && labelled(device, found);
+  },
+};
+
+function readState(device: OpenDevice, event: EventIndex, order: SegmentOrder) {
+  return device.once(newStateReader).at(event, order);
+}
+
+function newStateReader({ context }: OpenDevice): StateReader {
+  return new StateReader(context);
+}
+
+function labelled({ context }: OpenDevice, block: PlacedBlock): StateBlock {
+  const { replay, snapshot } = context;
+  return {
+    ...block,
+    label: allocationLabel(replay.allocations, snapshot.addresses, block.allocation),
+  };
+}

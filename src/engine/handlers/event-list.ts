@@ -1,0 +1,121 @@
+/** Questions of the events view: which events, and what is said of them. */
+import type { EventList, EventPlace } from '../../core/lists/event-list.ts';
+import type {
+  ActionCount,
+  EventDetails,
+  EventFacets,
+  EventFilter,
+  EventRow,
+} from '../../core/lists/event-list-types.ts';
+import { EventReader } from '../../core/lists/event-reader.ts';
+import { eventsInWindow } from '../../core/lists/event-window.ts';
+import { eventsCsv } from '../../core/lists/events-csv.ts';
+import { eventFacets, filterEvents } from '../../core/lists/filter-events.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
+import { matchStacks } from '../../core/search/match-stacks.ts';
+import type { SearchProblem } from '../../core/search/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { allocationUses } from '../allocation-uses.ts';
+import { Kept } from '../lru-cache.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+
+/** What the view lists: plain data, equal texts of it are the same list. */
+export interface EventChoice extends Omit<EventFilter, 'window'> {
+  readonly search: string;
+  /** The cursor, for searches that ask for a state or an age; undefined: the end. */
+  readonly at: EventIndex | undefined;
+  readonly window:
+    | { readonly axis: TimeAxis; readonly from: number; readonly to: number }
+    | undefined;
+}
+
+export interface EventChoiceRequest extends DeviceRequest {
+  readonly choice: EventChoice;
+}
+
+export interface EventRangeRequest extends EventChoiceRequest {
+  /** Rows of the list, from <= i < to. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface EventListAnswer {
+  readonly length: number;
+  readonly actions: readonly ActionCount[];
+  /** Why the search was not applied. */
+  readonly problem: SearchProblem | undefined;
+}
+
+export interface EventQueries {
+  readonly eventFacets: Query<DeviceRequest, EventFacets>;
+  readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
+  readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
+  /** Where an event stands in the list, or the next one that is in it. */
+  readonly eventPlace: Query<EventChoiceRequest & { readonly event: EventIndex }, EventPlace>;
+  /** Undefined for an event that the trace does not have. */
+  readonly eventDetails: Query<
+    DeviceRequest & { readonly event: EventIndex },
+    EventDetails | undefined
+  >;
+  /** Lines of a CSV file, without its heading. */
+  readonly eventsCsv: Query<EventRangeRequest, string>;
+}
+
+export const eventAnswers: Answers<EventQueries> = {
+  eventFacets: ({ context }) => eventFacets(context),
+  eventList(device, { choice }) {
+    const { length, actions } = device.once(eventLists).of(choice);
+    return { length, actions, problem: device.matches(choice.search, choice.at).problem };
+  },
+  eventRows(device, { choice, from, to }) {
+    return device.once(eventReader).rows(device.once(eventLists).of(choice).slice(from, to));
+  },
+  eventPlace(device, { choice, event }) {
+    return device.once(eventLists).of(choice).place(event);
+  },
+  eventDetails(device, { event }) {
+    const isThere = event >= 0 && event < device.context.trace.events.length;
+    return isThere ? device.once(eventReader).details(event) : undefined;
+  },
+  eventsCsv(device, { choice, from, to }) {
+    const rows = device.once(eventLists).of(choice).slice(from, to);
+    return eventsCsv(device.once(eventReader).rows(rows));
+  },
+};
+
+const eventReader = (device: OpenDevice) =>
+  new EventReader(device.context, () => device.once(allocationUses));
+const eventLists = (device: OpenDevice) => new EventLists(device);
+
+/** While the next list is made the table may still ask for rows of the one before: 4 bytes an event each. */
+const KEPT_LISTS = 2;
+
+class EventLists {
+  readonly #device: OpenDevice;
+  readonly #lists = new Kept<EventList>(KEPT_LISTS);
+
+  constructor(device: OpenDevice) {
+    this.#device = device;
+  }
+
+  of(choice: EventChoice): EventList {
+    return this.#lists.get(JSON.stringify(choice), () => this.#make(choice));
+  }
+
+  #make({ search, at, window, ...filter }: EventChoice): EventList {
+    const { context } = this.#device;
+    return filterEvents(
+      context,
+      {
+        ...filter,
+        window: window && eventsInWindow(context.trace.events, window.axis, window),
+      },
+      {
+        allocations: this.#device.matches(search, at).mask,
+        stacks: matchStacks(context, search).mask,
+      },
+      this.#device.once(eventReader).segments,
+    );
+  }
+}

@@ -1,0 +1,64 @@
+/** The timeline's questions: overviews, what is under a pixel, where a time is. Frames: session.ts. */
+import { type AnnotationLanes, annotationLanes } from '../../core/device/annotation-lanes.ts';
+import { crosshairAt } from '../../core/device/crosshair.ts';
+import { eventAtTime } from '../../core/device/event-times.ts';
+import { describeHit } from '../../core/device/hit.ts';
+import type { Crosshair, HitResult } from '../../core/device/types.ts';
+import { counterOverview } from '../../core/raster/column-extremes.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { MatchingRequest } from '../frame-request.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+
+export interface HitRequest extends DeviceRequest, MatchingRequest {
+  /** State under the pointer: TimelineFrame.states of that column. */
+  readonly state: EventIndex;
+  /** Bytes from the bottom of the stack under the pointer: from the pixel's lower to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+export interface MinimapRequest extends DeviceRequest {
+  readonly axis: 'event' | 'time';
+  readonly width: number;
+}
+
+export interface MinimapResult {
+  /** Highest value in each of `width` columns over the whole trace. */
+  readonly activeBytes: Float64Array;
+  readonly reservedBytes: Float64Array;
+}
+
+export interface TimelineQueries {
+  readonly minimap: Query<MinimapRequest, MinimapResult>;
+  readonly hit: Query<HitRequest, HitResult | undefined>;
+  /** Height of the stack that is drawn after an event. */
+  readonly stackBytes: Query<
+    DeviceRequest & MatchingRequest & { readonly state: EventIndex },
+    number
+  >;
+  readonly crosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
+  /** Event whose state holds at `timeUs` (since the first event). */
+  readonly eventAt: Query<DeviceRequest & { readonly timeUs: number }, EventIndex>;
+  readonly annotations: Query<DeviceRequest, AnnotationLanes>;
+}
+
+export const timelineAnswers: Answers<TimelineQueries> = {
+  minimap({ index }, { axis, width }) {
+    const activeBytes = counterOverview(index, 'activeBytes', axis, width);
+    const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
+    return transferring({ activeBytes, reservedBytes }, [activeBytes, reservedBytes]);
+  },
+  hit({ stacks, context }, request) {
+    const { state, bytesFrom, bytesTo } = request;
+    return describeHit(context, state, stacks.hits(request, state, bytesFrom, bytesTo));
+  },
+  stackBytes: ({ stacks }, request) => stacks.bytesAt(request, request.state),
+  crosshair: ({ context }, { event }) => crosshairAt(context, event),
+  eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
+  annotations({ context }) {
+    const lanes = annotationLanes(context.annotations());
+    const { names, ...columns } = lanes;
+    return transferring(lanes, Object.values(columns));
+  },
+};

@@ -1,0 +1,37 @@
+/** A device, or a window of its events, as a compact snapshot to put into a report. */
+
+import type { EventWindow } from '../../core/slice/event-window.ts';
+import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
+import type { FileInfo } from '../../core/snapshot/file-info.ts';
+import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
+import { type PruneOptions, prune } from '../../core/snapshot-file/prune.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import { transferring } from '../transfer.ts';
+
+export interface CompactRequest extends DeviceRequest, PruneOptions {
+  readonly window: EventWindow;
+  /** The open file: the compact snapshot says what it was made from. */
+  readonly file: FileInfo;
+}
+
+export interface CompactResult {
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+}
+
+export interface ReportQueries {
+  readonly compact: Query<CompactRequest, CompactResult>;
+}
+
+export const reportAnswers: Answers<ReportQueries> = {
+  async compact({ context }, { window, file, paths, stacks }) {
+    const part = prune(windowSnapshot(context, window), { paths, stacks });
+    const gzipped = await gzip(encodeSnapshot(part, file));
+    return transferring({ gzipped }, [gzipped]);
+  },
+};
+
+/** The platform's own: in the background, and there in Node too. */
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,57 @@
+/** What the search box asks. The views ask for their own pictures; OpenDevice.matches is shared. */
+import { eventAtTime } from '../../core/device/event-times.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
+import type { AllocationIndex } from '../../core/replay/types.ts';
+import { type KnownValues, knownValues } from '../../core/search/known-values.ts';
+import { type MatchStep, placeBefore, stepMatch } from '../../core/search/step-match.ts';
+import { liveBytesAt } from '../../core/search/totals.ts';
+import type { SearchMatches } from '../../core/search/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { Answers, DeviceRequest, Query } from '../queries.ts';
+
+export interface SearchRequest extends DeviceRequest {
+  readonly search: string;
+  /** The cursor; undefined: states and ages are those at the end. */
+  readonly at: EventIndex | undefined;
+}
+
+/** SearchMatches without its masks. */
+export interface SearchSummary extends Omit<SearchMatches, 'mask' | 'frames'> {
+  /** False for an empty search and for one with a problem: everything is shown. */
+  readonly isFiltering: boolean;
+  /** Block bytes of the matches that are there at the cursor; undefined without one. */
+  readonly cursorBytes: number | undefined;
+}
+
+export interface StepRequest extends SearchRequest {
+  /** The selected allocation, from which the step goes; -1 for none. */
+  readonly selected: AllocationIndex;
+  /** Where the window begins: without a selection the walk begins there. */
+  readonly axis: TimeAxis;
+  readonly windowFrom: number;
+  readonly isBackwards: boolean;
+}
+
+export interface SearchQueries {
+  readonly searchSummary: Query<SearchRequest, SearchSummary>;
+  /** The next or previous match; undefined when nothing matches. */
+  readonly stepMatch: Query<StepRequest, MatchStep | undefined>;
+  /** For completions. */
+  readonly searchValues: Query<DeviceRequest, KnownValues>;
+}
+
+export const searchAnswers: Answers<SearchQueries> = {
+  searchSummary(device, { search, at }) {
+    const { mask, frames: _, ...summary } = device.matches(search, at);
+    const cursorBytes = at === undefined ? undefined : liveBytesAt(device.context, mask, at);
+    return { ...summary, isFiltering: mask !== undefined, cursorBytes };
+  },
+  stepMatch(device, { search, at, selected, axis, windowFrom, isBackwards }) {
+    const { context } = device;
+    const { events } = context.trace;
+    const event = axis === 'time' ? eventAtTime(events, windowFrom) : Math.floor(windowFrom);
+    const from = selected >= 0 ? selected : placeBefore(context, event);
+    return stepMatch(context, device.matches(search, at).mask, from, isBackwards);
+  },
+  searchValues: ({ context }) => knownValues(context),
+};

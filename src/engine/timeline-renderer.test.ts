@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { matchAllocations } from '../core/search/match-allocations.ts';
+import { liveBytesAt } from '../core/search/totals.ts';
+import { loadCapture } from '../testing/captures.ts';
+import { contextsOf } from '../testing/contexts.ts';
+import { TEST_PALETTE } from '../testing/pixel-colors.ts';
+import type { FrameRequest, MatchingRequest } from './frame-request.ts';
+import { OpenDevice } from './open-device.ts';
+
+const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
+const device = new OpenDevice(context);
+const { events } = context.trace;
+const peak = context.replay.peaks.activeBytes;
+const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
+
+const frameOf = (matching: MatchingRequest, selected = -1) => {
+  const request: FrameRequest = {
+    device: 0,
+    viewport: {
+      axis: 'event',
+      x0: 0,
+      x1: events.length,
+      y0: 0,
+      y1: peak.bytes,
+      width: 200,
+      height: 100,
+    },
+    colorBy: 'size',
+    palette: TEST_PALETTE,
+    lines: ['activeBytes', 'reservedBytes'],
+    selected,
+    ...matching,
+  };
+  const frame = device.stacks.begin(request, undefined).run();
+  if (frame === undefined) throw new Error('Nothing stops this frame');
+  return frame;
+};
+
+describe('the matches alone', () => {
+  const { mask } = matchAllocations(context, large.search, undefined);
+
+  test('are stacked as high as their blocks, at the events where they are highest', () => {
+    const { states, lines, stackPeakBytes } = frameOf(large);
+    expect(lines.reservedBytes).toBeUndefined();
+    states.forEach((state, column) => {
+      const bytes = liveBytesAt(context, mask, state);
+      expect(lines.activeBytes?.[column]).toBe(bytes);
+      expect(device.stacks.bytesAt(large, state)).toBe(bytes);
+    });
+    expect(Math.max(...(lines.activeBytes ?? []))).toBe(stackPeakBytes);
+    expect(stackPeakBytes).toBeLessThan(peak.bytes);
+  });
+
+  test('are found under a pixel by their own places', () => {
+    const top = device.stacks.bytesAt(large, peak.event);
+    const all = device.stacks.hits(large, peak.event, 0, top);
+    expect(all.totalBytes).toBe(top);
+    expect(all.ids.every((id) => mask?.[id] === 1)).toBe(true);
+    const newest = device.stacks.hits(large, peak.event, top - 1, top);
+    expect(newest.main).toBe(all.ids.at(-1));
+    expect(device.stacks.hits(large, peak.event, top, top + 1).main).toBe(-1);
+  });
+
+  test('can be none: an empty picture', () => {
+    const none = { ...large, search: 'size>1PiB' };
+    expect(frameOf(none).stackPeakBytes).toBe(0);
+    expect(new Set(frameOf(none).pixels)).toEqual(new Set([TEST_PALETTE.background]));
+  });
+});
+
+test('a search dims the others and moves nothing', () => {
+  const plain = frameOf({ ...large, search: '' });
+  const dimmed = frameOf({ ...large, search: 'size>=32MiB', onlyMatches: false });
+  expect(dimmed.states).toEqual(plain.states);
+  expect(dimmed.lines).toEqual(plain.lines);
+  const isEmpty = (pixel: number) => pixel === TEST_PALETTE.background;
+  expect(dimmed.pixels.map((pixel) => Number(isEmpty(pixel)))).toEqual(
+    plain.pixels.map((pixel) => Number(isEmpty(pixel))),
+  );
+  const kept = plain.pixels.filter((pixel, i) => !isEmpty(pixel) && pixel === dimmed.pixels[i]);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(dimmed.pixels).not.toEqual(plain.pixels);
+});
+
+test('a search with a problem shows all', () => {
+  const { pixels } = frameOf({ ...large, search: 'size>' });
+  expect(pixels).toEqual(frameOf({ ...large, search: '' }).pixels);
+});

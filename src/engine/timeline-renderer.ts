@@ -1,0 +1,122 @@
+/**
+ * What the timeline draws of a device: all allocations, those that match a search bright and the
+ * others dimmed, or the matches alone.
+ */
+import type { DeviceContext } from '../core/device/device-context.ts';
+import type { StackRange } from '../core/device/hit.ts';
+import { withDimmedClass } from '../core/raster/colors.ts';
+import { type FrameJob, type Scene, TimelinePainter } from '../core/raster/frame-job.ts';
+import {
+  type MatchingTimeline,
+  matchingRow,
+  matchingTimeline,
+} from '../core/raster/matching-timeline.ts';
+import { stackHits } from '../core/raster/stack-hits.ts';
+import type { TimelineIndex } from '../core/raster/timeline-index.ts';
+import type { ColorBy } from '../core/raster/types.ts';
+import type { SearchMatches } from '../core/search/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
+import { DimmedClasses } from './dimmed-classes.ts';
+import type { FrameRequest, MatchingRequest } from './frame-request.ts';
+
+/** The matches of one search as a timeline of their own. */
+interface Matches {
+  readonly mask: Uint8Array;
+  readonly timeline: MatchingTimeline;
+  readonly painter: TimelinePainter;
+  /** Classes of the matches, of those of all allocations. */
+  classes: { readonly all: Uint8Array; readonly own: Uint8Array } | undefined;
+}
+
+/** What of an OpenDevice is needed. */
+interface Drawn {
+  readonly context: Pick<DeviceContext, 'replay' | 'trace'>;
+  readonly index: TimelineIndex;
+  matches(search: string, at: EventIndex | undefined): Pick<SearchMatches, 'mask'>;
+  classesBy(colorBy: ColorBy, count: number): Uint8Array;
+}
+
+export class DrawnStacks {
+  readonly #device: Drawn;
+  readonly #painter: TimelinePainter;
+  readonly #dimmed = new DimmedClasses();
+  /** Of the last search alone: up to 32 MB for 1.9 M allocations. */
+  #matches: Matches | undefined;
+
+  constructor(device: Drawn) {
+    this.#device = device;
+    this.#painter = new TimelinePainter(device.index);
+  }
+
+  /** Starts a frame; an earlier one that is not finished must not be run any more. */
+  begin(request: FrameRequest, out: Uint32Array | undefined): FrameJob {
+    const { viewport, palette, lines, selected, colorBy } = request;
+    const classes = palette.classes.length;
+    const classOf = this.#device.classesBy(colorBy, classes);
+    const scene: Scene = { viewport, classOf, palette, lines, selected };
+    const mask = this.#maskOf(request);
+    if (mask === undefined) return this.#painter.begin(scene, out);
+    if (!request.onlyMatches) {
+      const dimmed = this.#dimmed.of(classOf, mask, classes);
+      const all = { classOf: dimmed, dimmedClass: classes, palette: withDimmedClass(palette) };
+      return this.#painter.begin({ ...scene, ...all }, out);
+    }
+    const { painter, timeline } = this.#only(mask);
+    const matches = {
+      classOf: this.#classesOfMatches(classOf, mask),
+      selected: matchingRow(timeline, selected),
+      // The other counters are of all allocations.
+      lines: lines.filter((line) => line === 'activeBytes'),
+    };
+    return painter.begin({ ...scene, ...matches }, out);
+  }
+
+  /** What lies in a range of bytes of the stack that is drawn. */
+  hits(
+    request: MatchingRequest,
+    state: EventIndex,
+    bytesFrom: number,
+    bytesTo: number,
+  ): StackRange {
+    const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
+    if (mask === undefined) return stackHits(this.#device.index, state, bytesFrom, bytesTo);
+    const { index, ids } = this.#only(mask).timeline;
+    const hits = stackHits(index, state, bytesFrom, bytesTo);
+    const main = hits.main < 0 ? -1 : (ids[hits.main] ?? -1);
+    return { ...hits, ids: hits.ids.map((row) => ids[row] ?? -1), main };
+  }
+
+  /** Height of the stack that is drawn after an event. */
+  bytesAt(request: MatchingRequest, state: EventIndex): number {
+    const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
+    const index: TimelineIndex =
+      mask === undefined ? this.#device.index : this.#only(mask).timeline.index;
+    return index.counter('activeBytes').highest(state, state);
+  }
+
+  #maskOf({ search, at }: MatchingRequest): Uint8Array | undefined {
+    return search === '' ? undefined : this.#device.matches(search, at).mask;
+  }
+
+  #only(mask: Uint8Array): Matches {
+    if (this.#matches?.mask === mask) return this.#matches;
+    const { replay, trace } = this.#device.context;
+    const { length, timeUs } = trace.events;
+    const timeline = matchingTimeline(replay.allocations, mask, length, timeUs);
+    const painter = new TimelinePainter(timeline.index);
+    this.#matches = { mask, timeline, painter, classes: undefined };
+    return this.#matches;
+  }
+
+  /** The same array as long as both are the same: a panned frame keeps its columns by it. */
+  #classesOfMatches(all: Uint8Array, mask: Uint8Array): Uint8Array {
+    const matches = this.#only(mask);
+    if (matches.classes?.all !== all) {
+      const { ids } = matches.timeline;
+      const own = new Uint8Array(ids.length);
+      for (let row = 0; row < own.length; row++) own[row] = all[ids[row] ?? 0] ?? 0;
+      matches.classes = { all, own };
+    }
+    return matches.classes.own;
+  }
+}

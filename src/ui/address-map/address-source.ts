@@ -1,0 +1,69 @@
+/** The address map, as a plot. */
+
+import type { AddressFrame } from '../../core/address-map/address-job.ts';
+import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { AddressFrameRequest, AddressHighlight } from '../../engine/handlers/address-map.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import type { PlotHit, PlotPlace, PlotSource } from '../plot/plot-source.ts';
+import { addressContent, addressText } from './address-content.ts';
+import { addressPaletteFor } from './address-palette.ts';
+
+type AddressSession = Pick<SessionApi, 'addressFrame' | 'recycle' | 'addressHit' | 'newestAddress'>;
+
+export interface AddressSourceOptions {
+  readonly device: DeviceInfo;
+  readonly session: AddressSession;
+  readonly slots: AddressSlots;
+  /** Outlined besides the pinned allocation; keep it the same object while it is. */
+  readonly highlight?: AddressHighlight | undefined;
+  readonly onPinned: (place: PlotPlace | undefined) => void;
+}
+
+const NOTHING: AddressHighlight = { allocations: [], bands: [] };
+
+export function addressSource({
+  device: { index },
+  session,
+  slots: { slots, totalBytes },
+  highlight = NOTHING,
+  onPinned,
+}: AddressSourceOptions): PlotSource<AddressFrameRequest, AddressFrame> {
+  const heights = { reachBytes: totalBytes, fittedBytes: totalBytes };
+  return {
+    heights: () => heights,
+    rangeY: ({ addresses }) => addresses,
+    keepY: (addresses) => ({ addresses }),
+    request: (viewport, { view, theme, selected }) => ({
+      device: index,
+      viewport,
+      colorBy: view.colorBy,
+      palette: addressPaletteFor(theme, view.colorBy, view.onlyMatches),
+      selected,
+      highlight,
+      search: view.search,
+      // The cursor moves often and few searches ask for it.
+      cursor: view.search === '' ? undefined : view.cursor,
+    }),
+    frame: (request, signal) => session.addressFrame(request, { signal }),
+    recycle: (pixels) => void session.recycle({ device: index, pixels }),
+    lines: () => [],
+    heightText: (offset) => addressText(slots, offset),
+    hit: async (place): Promise<PlotHit> => {
+      const hit = await session.addressHit({ device: index, ...place });
+      const { block, gap } = hit;
+      const content = addressContent(hit, slots);
+      if (block === undefined) {
+        const { from, to } = gap ?? { from: place.bytesFrom, to: place.bytesTo };
+        return { bottomBytes: from, topBytes: to, content, selection: undefined };
+      }
+      const topBytes = block.bottomBytes + block.blockBytes;
+      return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
+    },
+    newestAt: async (state) => {
+      const place = await session.newestAddress({ device: index, state });
+      return place && { state, bytesFrom: place.from, bytesTo: place.to };
+    },
+    pinned: onPinned,
+  };
+}

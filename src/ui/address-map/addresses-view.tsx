@@ -1,0 +1,91 @@
+import './addresses.css';
+import { useMemo, useRef, useState } from 'react';
+import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { NothingReserved } from '../allocator-state/nothing-reserved.tsx';
+import { PlotArea } from '../plot/plot-area.tsx';
+import type { PlotPlace } from '../plot/plot-source.ts';
+import type { StripHost } from '../plot/plot-strip.ts';
+import { useFailureReport, usePlot } from '../plot/use-plot.ts';
+import { useServices } from '../shared/services.ts';
+import { useAnswer } from '../shared/use-query.ts';
+import type { ViewProps } from '../shared/view-props.ts';
+import { addressSource } from './address-source.ts';
+import { AddressToolbar } from './address-toolbar.tsx';
+import { FreeStrip } from './free-strip.ts';
+import { useEvidence } from './use-evidence.ts';
+
+const HINT = `Every allocation at its address, with the free memory between them; addresses that were
+never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the addresses, F shows all,
+brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
+down pins what lies above and below it, gaps too.`;
+
+const askSlots = (session: SessionApi, question: { readonly device: number }) =>
+  session.addressSlots(question);
+
+/** Memory by address over events or time: blocks, and the gaps between them. */
+export function AddressesView(props: ViewProps) {
+  const { info, device } = props;
+  const { value, failure } = useAnswer(askSlots, { device: device.index }, info);
+  if (failure !== undefined) {
+    return (
+      <div className="blank" role="alert">
+        <h2>The address map cannot be drawn</h2>
+        <p>{failure}</p>
+      </div>
+    );
+  }
+  if (value === undefined) return <div className="blank" aria-busy />;
+  if (value.totalBytes === 0) return <NothingReserved device={device} />;
+  return <AddressPlot {...props} slots={value} />;
+}
+
+interface AddressPlotProps extends ViewProps {
+  readonly slots: AddressSlots;
+}
+
+function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
+  const { session } = useServices();
+  const onError = useFailureReport(info);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [place, setPlace] = useState<PlotPlace>();
+  const highlight = useEvidence(info, device);
+  const source = useMemo(
+    () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
+    [device, session, slots, highlight],
+  );
+  const strip = (host: StripHost) =>
+    canvas.current === null
+      ? undefined
+      : new FreeStrip({ canvas: canvas.current, device: device.index, session, host, onError });
+  const plot = usePlot({ info, device, selected, source, strip });
+  return (
+    <section className="plot-view" aria-label="Addresses">
+      <AddressToolbar
+        info={info}
+        device={device}
+        slots={slots}
+        readout={plot.refs.readout}
+        place={place}
+        highlight={highlight}
+        onFit={() => plot.navigation()?.fit()}
+      />
+      <PlotArea
+        plot={plot}
+        info={info}
+        device={device}
+        label="Memory by address over time"
+        kind="address map"
+        hint={HINT}
+      >
+        <div className="plot-below-head free-head">free</div>
+        <canvas
+          ref={canvas}
+          className="plot-below free-strip"
+          role="img"
+          aria-label="Free memory over time, and its largest unbroken range"
+        />
+      </PlotArea>
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import type { FreeMemory } from '../../core/address-map/address-free.ts';
+import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/device/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useView } from '../../state/stores.ts';
+import { useAnswer } from '../shared/use-query.ts';
+
+interface FreeFactsProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  readonly slots: AddressSlots;
+}
+
+interface FreeQuestion {
+  readonly device: number;
+  readonly state: EventIndex;
+}
+
+const askFree = (session: SessionApi, question: FreeQuestion) => session.freeMemory(question);
+
+/** What is free at the cursor, and at an OOM whether it would have been enough. */
+export function FreeFacts({ info, device, slots }: FreeFactsProps) {
+  const cursor = useView((view) => view.cursor);
+  const state = Math.min(cursor ?? device.events - 1, device.events - 1);
+  const { value, failure } = useAnswer(askFree, { device: device.index, state }, info);
+  const oom = device.ooms.find(({ event }) => event === state);
+  const missing = missingText(device, slots);
+  const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;
+  if (failure !== undefined) {
+    return (
+      <p className="free-facts" role="alert">
+        The free memory is not known: {failure}
+      </p>
+    );
+  }
+  return (
+    <p className="free-facts" title={verdict ?? missing}>
+      {slots.segments > 0 && value !== undefined && (
+        <>
+          <span className="dim free-place">
+            {cursor === undefined ? 'At the end ' : 'At the cursor '}
+          </span>
+          <Figures free={value} />
+          {verdict !== undefined && <strong className="free-verdict">{verdict} </strong>}
+        </>
+      )}
+      {missing !== undefined && <span className="dim">{missing}</span>}
+    </p>
+  );
+}
+
+function Figures({ free }: { readonly free: FreeMemory }) {
+  const { freeBytes, largestBytes, ranges } = free;
+  if (freeBytes === 0) return <>nothing of the reserved memory is free. </>;
+  return (
+    <>
+      <b title={formatExactBytes(freeBytes)}>{formatBytes(freeBytes)}</b> free in{' '}
+      {plural(ranges, 'range')}, the largest{' '}
+      <b title={formatExactBytes(largestBytes)}>{formatBytes(largestBytes)}</b>.{' '}
+    </>
+  );
+}
+
+/** Free memory is that of all pools and streams: where a range would fit, it is not of the right one. */
+export function oomText({ requestedBytes }: OomInfo, free: FreeMemory): string {
+  const asked = `OOM: ${formatBytes(requestedBytes)} asked for,`;
+  if (requestedBytes > free.freeBytes) return `${asked} more than all of it`;
+  if (requestedBytes > free.largestBytes) return `${asked} no range fits`;
+  return `${asked} a range fits, but is of another pool or stream`;
+}
+
+/** What the file does not say, and how the map is drawn for want of it. */
+export function missingText(
+  { actions }: DeviceInfo,
+  { segments }: AddressSlots,
+): string | undefined {
+  if (segments === 0) {
+    return 'The file tells of no segment: blocks lie where they are, what else was reserved is not known.';
+  }
+  const words = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap'];
+  if (words.some((word) => (actions[word] ?? 0) > 0)) return undefined;
+  return 'No segment events in this trace: segments are drawn as if they had always been there.';
+}

@@ -1,0 +1,77 @@
+import type { AddressSlot, AddressSlots } from '../../core/address-map/address-slots.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+
+const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
+  small: 'small pool',
+  large: 'large pool',
+  'expandable small': 'expandable, small pool',
+  'expandable large': 'expandable, large pool',
+  private: 'private pools',
+  several: 'used by several pools in turn',
+  unknown: 'no segment in the file',
+};
+
+/** What the map consists of: ranges of addresses that were ever reserved, by pool. */
+export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
+  const count = slots.slots.length;
+  return (
+    <details className="slot-kinds">
+      <summary title="Ranges of addresses that were reserved at some time, packed together">
+        <span className="slot-total">{formatBytes(slots.totalBytes)} of addresses in </span>
+        {plural(count, 'range')}
+      </summary>
+      <div className="slot-box">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Pool</th>
+              <th scope="col">Ranges</th>
+              <th scope="col">Segments</th>
+              <th scope="col">Addresses</th>
+            </tr>
+          </thead>
+          <tbody>
+            {kindsOf(slots.slots).map(({ kind, ranges, segments, sizeBytes }) => (
+              <tr key={kind}>
+                <th scope="row">{LABELS[kind]}</th>
+                <td>{formatCount(ranges)}</td>
+                <td>{formatCount(segments)}</td>
+                <td title={formatExactBytes(sizeBytes)}>{formatBytes(sizeBytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <p className="dim">
+          The whole trace taken together: ranges that were given back and reserved again count once,
+          so this can be more than was ever reserved at a time.
+        </p>
+        {slots.strays > 0 && (
+          <p className="dim">
+            {formatCount(slots.strays)} allocations lie outside of every segment that the file tells
+            of; they have ranges of their own.
+          </p>
+        )}
+      </div>
+    </details>
+  );
+}
+
+interface Kind {
+  readonly kind: AddressSlot['kind'];
+  ranges: number;
+  segments: number;
+  sizeBytes: number;
+}
+
+/** The largest first. */
+export function kindsOf(slots: readonly AddressSlot[]): readonly Readonly<Kind>[] {
+  const kinds = new Map<AddressSlot['kind'], Kind>();
+  for (const { kind, segments, sizeBytes } of slots) {
+    const known = kinds.get(kind) ?? { kind, ranges: 0, segments: 0, sizeBytes: 0 };
+    known.ranges++;
+    known.segments += segments;
+    known.sizeBytes += sizeBytes;
+    kinds.set(kind, known);
+  }
+  return [...kinds.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
+}

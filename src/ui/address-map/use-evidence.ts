@@ -1,0 +1,31 @@
+import { useMemo } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { AddressHighlight, GapRequest } from '../../engine/handlers/address-map.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useView } from '../../state/stores.ts';
+import { useFindings } from '../findings/use-findings.ts';
+import { useAnswer } from '../shared/use-query.ts';
+
+const askGaps = (session: SessionApi, question: GapRequest) => session.gapBands(question);
+
+/** Rows of the selected finding's evidence, and where its gaps are; undefined while there are none. */
+export function useEvidence(info: SessionInfo, device: DeviceInfo): AddressHighlight | undefined {
+  const id = useView((view) => view.finding);
+  const { findings } = useFindings(info, device);
+  const finding = findings.find((one) => one.id === id);
+  const evidence = finding?.evidence;
+  const gaps = evidence?.gaps ?? [];
+  const question =
+    finding === undefined || gaps.length === 0
+      ? undefined
+      : { device: device.index, state: finding.events.last, gaps };
+  const { value, isCurrent } = useAnswer(askGaps, question, info);
+  // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
+  const bands = question !== undefined && isCurrent ? value : undefined;
+  return useMemo(() => {
+    if (evidence === undefined) return undefined;
+    const { allocations } = evidence;
+    if (allocations.length === 0 && bands === undefined) return undefined;
+    return { allocations, bands: bands ?? [] };
+  }, [evidence, bands]);
+}

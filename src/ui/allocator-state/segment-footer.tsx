@@ -1,0 +1,76 @@
+import { Filter } from 'lucide-react';
+import type { SegmentRow } from '../../core/allocator-state/describe-state.ts';
+import { SegmentKind } from '../../core/allocator-state/types.ts';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import { useStores } from '../../state/stores.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { frameText } from '../shared/stack-text.ts';
+import { roundingText } from './state-labels.ts';
+
+/** All that is known of the segment that the keys are at. */
+export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
+  const { view } = useStores();
+  const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;
+  const free = sizeBytes - allocatedBytes - pendingBytes;
+  return (
+    <section className="segment-footer" aria-label="Segment">
+      <CopyButton text={`0x${addressHex}`} label="address" className="mono">
+        0x{addressHex}
+      </CopyButton>
+      <span>
+        {KIND_TEXT[kind]}, <span title={formatExactBytes(sizeBytes)}>{formatBytes(sizeBytes)}</span>
+      </span>
+      <span title={formatExactBytes(allocatedBytes)}>{formatBytes(allocatedBytes)} allocated</span>
+      {pendingBytes > 0 && (
+        <span title={formatExactBytes(pendingBytes)}>{formatBytes(pendingBytes)} pending</span>
+      )}
+      {free > 0 && <span title={formatExactBytes(free)}>{formatBytes(free)} free</span>}
+      <span>{plural(liveBlocks, 'block')}</span>
+      {(row.roundingBytes > 0 || row.unknownBytes > 0) && (
+        <span title="Inside live blocks, beyond what was asked for">
+          {roundingText(row)} lost to rounding
+        </span>
+      )}
+      <MappedText row={row} />
+      <span>
+        {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameText(row.frame)}`}
+      </span>
+      <button
+        type="button"
+        className="link"
+        title="Search for the blocks of this segment, in all views"
+        onClick={() => view.commit({ search: `s${addressHex}` })}
+      >
+        <Filter size={12} aria-hidden />
+        its blocks alone
+      </button>
+    </section>
+  );
+}
+
+const KIND_TEXT: Readonly<Record<SegmentKind, string>> = {
+  [SegmentKind.Native]: 'one cudaMalloc',
+  [SegmentKind.Expandable]: 'expandable',
+  [SegmentKind.None]: 'a block in no known segment',
+};
+
+function MappedText({ row }: { readonly row: SegmentRow }) {
+  const { view } = useStores();
+  const { mappedEvent, grownEvent, pieces } = row;
+  if (mappedEvent < 0) return <span>there before the trace</span>;
+  return (
+    <span>
+      from{' '}
+      <button
+        type="button"
+        className="link"
+        title="Go to that event"
+        onClick={() => view.commit({ cursor: mappedEvent })}
+      >
+        event {formatCount(mappedEvent)}
+      </button>
+      {pieces > 1 && `, ${plural(pieces, 'piece')}, the last at event ${formatCount(grownEvent)}`}
+    </span>
+  );
+}

@@ -1,0 +1,119 @@
+/** A state in words: what a group is, what empty_cache() would do, why a request did not fit. */
+
+import type { SegmentRow, StateOverview } from '../../core/allocator-state/describe-state.ts';
+import type { ReleaseSums } from '../../core/allocator-state/empty-cache.ts';
+import type { SegmentGroup, SpaceTotals } from '../../core/allocator-state/segment-groups.ts';
+import { SegmentKind } from '../../core/allocator-state/types.ts';
+import { fileName } from '../../core/base/file-names.ts';
+import { formatBytes, formatDurationUs, plural } from '../../core/base/format.ts';
+import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
+import { poolTerm, privatePoolTerm, streamTerm } from '../../core/search/write-terms.ts';
+
+/** 'Large pool', 'Private pool (1, 0), small, expandable' */
+export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {
+  const size = isSmall ? 'small' : 'large';
+  if (kind === SegmentKind.None) return `In no known segment, ${size}`;
+  const pool =
+    privatePool === undefined
+      ? `${isSmall ? 'Small' : 'Large'} pool`
+      : `Private pool ${privatePool}, ${size}`;
+  return kind === SegmentKind.Expandable ? `${pool}, expandable` : pool;
+}
+
+/** The search that finds what is allocated in a group. */
+export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): string {
+  const pool = privatePool === undefined ? poolTerm('default') : privatePoolTerm(privatePool);
+  return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
+}
+
+/** '73 %'; nothing is reserved in no segment at all. */
+export function usedText(usedBytes: number, sizeBytes: number): string {
+  if (sizeBytes === 0) return '';
+  const percent = (usedBytes / sizeBytes) * 100;
+  if (percent > 0 && percent < 1) return '< 1 %';
+  return percent > 99 && percent < 100 ? '> 99 %' : `${Math.round(percent)} %`;
+}
+
+/** How long ago a segment was mapped; before the recording nobody knows. */
+export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): string {
+  if (mappedEvent < 0) return 'unknown';
+  return Number.isNaN(ageUs) ? plural(event - mappedEvent, 'event') : formatDurationUs(ageUs);
+}
+
+/** '3.20 GiB' of rounding, and what is not known. */
+export function roundingText({
+  roundingBytes,
+  unknownBytes,
+}: {
+  readonly roundingBytes: number;
+  readonly unknownBytes: number;
+}): string {
+  const known = formatBytes(roundingBytes);
+  return unknownBytes === 0 ? known : `${known}, not known of ${formatBytes(unknownBytes)}`;
+}
+
+/** What torch.cuda.empty_cache() would give back here. */
+export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {
+  const { releasedBytes, releasedSegments, releasedPageBytes, awaitedBytes } = release;
+  if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to give back.';
+  if (releasedBytes === 0) {
+    return totals.freeBytes === 0
+      ? 'It would give nothing back: all that is reserved is in use.'
+      : 'It would give nothing back: no free memory stands by itself.';
+  }
+  const parts: string[] = [];
+  if (releasedSegments > 0) parts.push(plural(releasedSegments, 'whole segment'));
+  if (releasedPageBytes === releasedBytes) parts.push('free pages of expandable segments');
+  else if (releasedPageBytes > 0) {
+    parts.push(`${formatBytes(releasedPageBytes)} of free pages in expandable segments`);
+  }
+  const share = awaitedBytes === releasedBytes ? 'all' : formatBytes(awaitedBytes);
+  const waits =
+    awaitedBytes === 0
+      ? ''
+      : ` For ${share} of it, it waits for streams that still use freed blocks.`;
+  return `It would give back ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
+}
+
+/** What it would not give back, a sentence for each reason. */
+export function keptSentences(release: ReleaseSums): readonly string[] {
+  const { pinnedBytes, pinnedSegments, partialPageBytes, privateBytes } = release;
+  const sentences: string[] = [];
+  if (pinnedBytes > 0) {
+    const where = plural(pinnedSegments, 'segment');
+    sentences.push(
+      `${formatBytes(pinnedBytes)} stays: it is free between live blocks in ${where}, and a segment goes back only when it is empty.`,
+    );
+  }
+  if (partialPageBytes > 0) {
+    sentences.push(
+      `${formatBytes(partialPageBytes)} stays: it shares pages of expandable segments with live blocks.`,
+    );
+  }
+  if (privateBytes > 0) {
+    sentences.push(
+      `${formatBytes(privateBytes)} stays in private pools until their graph or MemPool is destroyed; when that is, the trace does not say.`,
+    );
+  }
+  return sentences;
+}
+
+/** At an OOM: why the request did not fit. Undefined at other events. */
+export function oomSentence(device: DeviceInfo, overview: StateOverview): string | undefined {
+  const oom = device.ooms.find(({ event }) => event === overview.event);
+  if (oom === undefined) return undefined;
+  const { freeBytes, largestFreeBytes } = overview.totals;
+  const asked = `Out of memory: ${formatBytes(oom.requestedBytes)} was asked for`;
+  const free = `${formatBytes(freeBytes)} is free in what is reserved`;
+  if (freeBytes < oom.requestedBytes) return `${asked}, and only ${free}.`;
+  if (largestFreeBytes < oom.requestedBytes) {
+    return `${asked}. ${free}, but in pieces of at most ${formatBytes(largestFreeBytes)}: fragmented.`;
+  }
+  return `${asked}. A free range of ${formatBytes(largestFreeBytes)} is there, but of another pool or stream, or kept from splitting by the settings.`;
+}
+
+/** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
+export function siteText({ filename, line, name }: FrameView): string {
+  const file = fileName(filename);
+  return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
+}

@@ -1,0 +1,49 @@
+/** Rows of the list: a group's head, then its segments unless it is folded. */
+
+import type { SegmentGroup } from '../../core/allocator-state/segment-groups.ts';
+import { upperBound } from '../../core/base/binary-search.ts';
+
+export type StateRow =
+  | { readonly kind: 'group'; readonly group: SegmentGroup; readonly isFolded: boolean }
+  /** The segment at a place of the order. */
+  | { readonly kind: 'segment'; readonly group: SegmentGroup; readonly place: number };
+
+/** Which row is what, without a list of them: there may be more segments than the page should hold. */
+export class StateRows {
+  readonly count: number;
+  readonly #groups: readonly SegmentGroup[];
+  readonly #folded: ReadonlySet<string>;
+  /** Row of each group's head. */
+  readonly #heads: readonly number[];
+
+  constructor(groups: readonly SegmentGroup[], folded: ReadonlySet<string>) {
+    this.#groups = groups;
+    this.#folded = folded;
+    const heads: number[] = [];
+    let row = 0;
+    for (const { key, totals } of groups) {
+      heads.push(row);
+      row += 1 + (folded.has(key) ? 0 : totals.segments);
+    }
+    this.#heads = heads;
+    this.count = row;
+  }
+
+  at(row: number): StateRow | undefined {
+    const index = upperBound(this.#heads, row) - 1;
+    const group = this.#groups[index];
+    const head = this.#heads[index];
+    if (group === undefined || head === undefined || row >= this.count) return undefined;
+    if (row === head) return { kind: 'group', group, isFolded: this.#folded.has(group.key) };
+    return { kind: 'segment', group, place: group.first + row - head - 1 };
+  }
+
+  /** Row of the segment at a place; that of its group's head where it is folded. */
+  rowOf(place: number): number | undefined {
+    const index = this.#groups.findLastIndex(({ first }) => first <= place);
+    const group = this.#groups[index];
+    const head = this.#heads[index];
+    if (group === undefined || head === undefined) return undefined;
+    return this.#folded.has(group.key) ? head : head + 1 + place - group.first;
+  }
+}

@@ -1,0 +1,149 @@
+import { useState } from 'react';
+import type { PinSite, StateOverview } from '../../core/allocator-state/describe-state.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { fullPlace } from '../shared/stack-text.ts';
+import {
+  keptSentences,
+  oomSentence,
+  releaseSentence,
+  roundingText,
+  siteText,
+  usedText,
+} from './state-labels.ts';
+
+interface StateSummaryProps {
+  readonly device: DeviceInfo;
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** CSS pixels; in a lower window the list needs the room more. */
+const ROOMY_PX = 800;
+
+/** The figures of a state, and what empty_cache() would do to it. */
+export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
+  const oom = oomSentence(device, overview);
+  return (
+    <div className="state-summary">
+      {oom !== undefined && <p className="state-oom">{oom}</p>}
+      <dl className="state-facts" aria-label="Totals">
+        {factsOf(overview).map(({ term, bytes, text, title }) => (
+          <div key={term} title={title}>
+            <dt>{term}</dt>
+            <dd title={bytes === undefined ? undefined : formatExactBytes(bytes)}>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <ReleaseAnswer overview={overview} onPick={onPick} />
+    </div>
+  );
+}
+
+interface ReleaseAnswerProps {
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** What empty_cache() would give back; on request what stays, and because of which lines. */
+function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
+  const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
+  const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
+  const kept = keptSentences(release);
+  const answer = (
+    <>
+      <code>torch.cuda.empty_cache()</code> {releaseSentence(release, totals)}
+    </>
+  );
+  if (kept.length === 0) return <p>{answer}</p>;
+  return (
+    <details className="state-release" open={hasRoom}>
+      <summary>{answer}</summary>
+      <div className="state-kept">
+        <div>
+          {kept.map((sentence) => (
+            <p key={sentence}>{sentence}</p>
+          ))}
+        </div>
+        {pinSites.length > 0 && (
+          <ul aria-label="What keeps free memory from going back">
+            {pinSites.map((site) => (
+              <li key={site.allocation}>
+                <PinButton site={site} onPick={onPick} />
+              </li>
+            ))}
+            {otherPinSites > 0 && (
+              <li className="dim">
+                {plural(otherPinSites, 'more line')}: {formatBytes(otherPinnedBytes)}
+              </li>
+            )}
+          </ul>
+        )}
+      </div>
+    </details>
+  );
+}
+
+interface StateFact {
+  readonly term: string;
+  readonly text: string;
+  readonly bytes?: number;
+  readonly title: string;
+}
+
+function factsOf({ totals }: StateOverview): readonly StateFact[] {
+  const { reservedBytes, allocatedBytes, pendingBytes, freeBytes, largestFreeBytes } = totals;
+  const bytes = (term: string, value: number, title: string): StateFact => ({
+    term,
+    bytes: value,
+    text: formatBytes(value),
+    title,
+  });
+  return [
+    bytes('Reserved', reservedBytes, `In ${plural(totals.segments, 'segment')}`),
+    bytes(
+      'Allocated',
+      allocatedBytes,
+      `${plural(totals.liveBlocks, 'live block')}, pending ones too`,
+    ),
+    bytes('Pending free', pendingBytes, 'Freed, but a stream may still use it (record_stream)'),
+    {
+      ...bytes('Free', freeBytes, 'Between the blocks and in empty segments'),
+      text: `${formatBytes(freeBytes)} (${usedText(freeBytes, reservedBytes) || 'none'})`,
+    },
+    bytes(
+      'Largest gap',
+      largestFreeBytes,
+      'The largest request that can be served without new memory, if pool and stream fit',
+    ),
+    {
+      term: 'Rounding',
+      text: roundingText(totals),
+      title: 'Inside live blocks, beyond what was asked for',
+    },
+  ];
+}
+
+interface PinButtonProps {
+  readonly site: PinSite;
+  readonly onPick: (site: PinSite) => void;
+}
+
+function PinButton({ site, onPick }: PinButtonProps) {
+  const { frame, stackKind, keptBytes, blocks, segments } = site;
+  return (
+    <button
+      type="button"
+      className="pin-site"
+      title={`${frame === undefined ? absenceText(stackKind) : fullPlace(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are shared out evenly. Click to select the one that keeps most.`}
+      onClick={() => onPick(site)}
+    >
+      <span className="pin-bytes">{formatBytes(keptBytes)}</span>
+      <span className="pin-frame">
+        {frame === undefined ? absenceText(stackKind) : siteText(frame)}
+      </span>
+      <span className="dim">{plural(blocks, 'block')}</span>
+    </button>
+  );
+}

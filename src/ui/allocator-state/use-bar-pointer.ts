@@ -1,0 +1,95 @@
+import { type RefObject, useEffect, useRef } from 'react';
+import type { PinSite } from '../../core/allocator-state/describe-state.ts';
+import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
+import type { SegmentHit } from '../../core/allocator-state/segment-hit.ts';
+import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import type { StateHitRequest } from '../../engine/handlers/allocator-state.ts';
+import { useStores } from '../../state/stores.ts';
+import { Tooltip } from '../plot/tooltip.ts';
+import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
+import { LatestAnswer } from '../shared/latest-only.ts';
+import { useServices } from '../shared/services.ts';
+import type { BarPlace } from './segment-bar.tsx';
+
+/** The state on screen. */
+export interface ShownState {
+  readonly device: number;
+  readonly event: number;
+  readonly order: SegmentOrder;
+}
+
+export interface BarPointer {
+  /** The pointer is over the bar of the segment at a place; undefined: over none. */
+  hover(place: number, at: BarPlace | undefined): void;
+  /** Selects the block that is there. */
+  pick(place: number, at: BarPlace): void;
+  pickSite(site: PinSite): void;
+}
+
+/** What the pointer does to the bars: says what is under it, and selects it on a click. */
+export function useBarPointer(
+  shown: ShownState,
+  element: RefObject<HTMLDivElement | null>,
+): BarPointer {
+  const { session } = useServices();
+  const { view } = useStores();
+  const { device, event, order } = shown;
+  const pointer = useRef<BarPlace>(undefined);
+  const asking = useRef<Asking>(undefined);
+  useEffect(() => {
+    if (element.current === null) return;
+    const tooltip = new Tooltip(element.current);
+    const latest = new LatestAnswer<StateHitRequest, SegmentHit | undefined>({
+      ask: (request) => session.stateHit(request),
+      onAnswer: (_, hit) => {
+        const at = pointer.current;
+        if (at === undefined || hit === undefined) tooltip.hide();
+        else tooltip.show(contentOf(hit), at.clientX, at.clientY);
+      },
+      // The worker is gone: the list says so.
+      onError: () => tooltip.hide(),
+    });
+    asking.current = { tooltip, latest };
+    return () => {
+      latest.stop();
+      tooltip.hide();
+    };
+  }, [session, element]);
+  const requestAt = ({ from, to }: BarPlace, place: number): StateHitRequest => {
+    return { device, event, order, place, from, to };
+  };
+  const select = (label: Promise<string | undefined>) => {
+    label.then(
+      (selection) => selection !== undefined && view.commit({ selection }),
+      () => undefined,
+    );
+  };
+  return {
+    hover(place, at) {
+      pointer.current = at;
+      if (at === undefined) asking.current?.tooltip.hide();
+      else asking.current?.latest.want(requestAt(at, place));
+    },
+    pick(place, at) {
+      const hit = session.stateHit(requestAt(at, place));
+      select(hit.then((found) => (found?.kind === 'blocks' ? found.hit.label : undefined)));
+    },
+    pickSite({ allocation }) {
+      select(session.allocation({ device, index: allocation }).then(({ label }) => label));
+    },
+  };
+}
+
+interface Asking {
+  readonly tooltip: Tooltip;
+  readonly latest: LatestAnswer<StateHitRequest, SegmentHit | undefined>;
+}
+
+function contentOf(hit: SegmentHit): TooltipContent {
+  if (hit.kind === 'blocks') return hitContent(hit.hit);
+  return {
+    title: `${formatBytes(hit.sizeBytes)} free`,
+    label: hit.addressHex,
+    lines: [formatExactBytes(hit.sizeBytes)],
+  };
+}

@@ -1,0 +1,84 @@
+import { type RefObject, useCallback, useEffect, useMemo } from 'react';
+import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { StateBlock } from '../../engine/handlers/allocator-state.ts';
+import { useStores } from '../../state/stores.ts';
+import { stepped } from '../cursor/cursor-steps.ts';
+import { useServices } from '../shared/services.ts';
+import type { ListHandle } from './segment-list.tsx';
+import type { StateActions } from './state-keys.ts';
+import type { StateRows } from './state-rows.ts';
+
+export interface StatePlace {
+  readonly device: DeviceInfo;
+  readonly event: number;
+  readonly order: SegmentOrder;
+  readonly rows: StateRows;
+  /** Row that the keys are at. */
+  readonly active: number;
+  readonly selected: number;
+  readonly list: RefObject<ListHandle | null>;
+  readonly setActive: (row: number) => void;
+  readonly toggle: (key: string) => void;
+}
+
+/** What the keys do to the view, see state-keys.ts. */
+export function useStateActions(place: StatePlace): StateActions {
+  const { device, event, order, rows, active, selected, list, setActive, toggle } = place;
+  const { view } = useStores();
+  const { session } = useServices();
+  const showBlock = useCallback(
+    (block: StateBlock | undefined) => {
+      const row = block && rows.rowOf(block.place);
+      if (row === undefined) return;
+      setActive(row);
+      list.current?.show(row);
+    },
+    [rows, list, setActive],
+  );
+  const ask = useCallback(
+    (allocation: number, step: -1 | 0 | 1, from: number) =>
+      session
+        .stateBlock({ device: device.index, event, order, allocation, step, place: from })
+        // The worker is gone: the list says so.
+        .catch(() => undefined),
+    [session, device, event, order],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: shown when it is selected, not at every step
+  useEffect(() => {
+    if (selected >= 0) void ask(selected, 0, 0).then(showBlock);
+  }, [selected]);
+  return useMemo((): StateActions => {
+    const here = rows.at(active);
+    const moveTo = (row: number) => {
+      const within = Math.max(0, Math.min(rows.count - 1, row));
+      setActive(within);
+      list.current?.show(within);
+    };
+    const select = (block: StateBlock | undefined) => {
+      if (block === undefined) return;
+      view.commit({ selection: block.label });
+      showBlock(block);
+    };
+    const goTo = (event: number) => {
+      if (device.events > 0) view.commit({ cursor: event });
+    };
+    const firstPlace = here?.kind === 'segment' ? here.place : (here?.group.first ?? 0);
+    return {
+      step(events) {
+        if (device.events === 0) return;
+        view.move({ cursor: stepped(device, view.getState().view.cursor, events) });
+      },
+      firstEvent: () => goTo(0),
+      lastEvent: () => goTo(device.events - 1),
+      moveRow: (by) => moveTo(active + by),
+      movePage: (direction) => moveTo(active + direction * (list.current?.rowsPerPage() ?? 1)),
+      moveBlock: (direction) => void ask(selected, direction, firstPlace).then(select),
+      open: () => {
+        if (here?.kind === 'group') toggle(here.group.key);
+        else if (here !== undefined) void ask(-1, 1, here.place).then(select);
+      },
+      deselect: () => view.commit({ selection: undefined }),
+    };
+  }, [view, device, rows, active, selected, list, setActive, toggle, ask, showBlock]);
+}

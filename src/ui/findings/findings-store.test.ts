@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { LoadError } from '../../core/base/load-error.ts';
+import type { Analysis } from '../../core/findings/analyse.ts';
+import type { FindingsProgress } from '../../engine/analysis/findings-handler.ts';
+import { createIdleCounter } from '../../engine/idle.ts';
+import { createMarks } from '../../engine/marks.ts';
+import { sessionInfoOf } from '../../testing/session-info.ts';
+import { createFindingsKeeper } from './findings-store.ts';
+
+const INFO = sessionInfoOf('x');
+const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
+
+/** An analysis that answers when it is told to. */
+function setUp(patienceMs = 10_000) {
+  const asked: {
+    device: number;
+    signal: AbortSignal | undefined;
+    tell: (progress: FindingsProgress) => void;
+    answer: (analysis: Analysis) => void;
+    fail: (error: Error) => void;
+  }[] = [];
+  let forgotten = 0;
+  const idle = createIdleCounter();
+  const marks = createMarks();
+  const keeper = createFindingsKeeper({
+    idle,
+    marks,
+    patienceMs,
+    analysis: {
+      forget: () => forgotten++,
+      findings: ({ device }, { signal, onProgress } = {}) =>
+        new Promise((answer, fail) => {
+          asked.push({ device, signal, tell: (p) => onProgress?.(p), answer, fail });
+        }),
+    },
+  });
+  marks.start();
+  return { asked, idle, keeper, marks, forgotten: () => forgotten };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe('findings', () => {
+  it('are looked for when the first frame has been painted, and the page is not idle until then', async () => {
+    const { asked, idle, keeper, marks } = setUp();
+    keeper.show(INFO, 0);
+    await settled();
+    expect(asked).toHaveLength(0);
+    expect(idle.running).toBe(1);
+    marks.reach('painted');
+    await settled();
+    expect(asked).toHaveLength(1);
+    asked[0]?.tell({ kind: 'check', check: CLEAR });
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', checks: [CLEAR] });
+    asked[0]?.answer({ findings: [], checks: [CLEAR] });
+    await settled();
+    expect(keeper.of(INFO, 0).getState().phase).toBe('done');
+    expect(marks.times().analysed).toBeGreaterThanOrEqual(marks.times().painted ?? Infinity);
+    expect(idle.running).toBe(0);
+  });
+
+  it('do not wait for a painting that does not come', async () => {
+    const { asked, keeper } = setUp(1);
+    keeper.show(INFO, 0);
+    await expect.poll(() => asked.length).toBe(1);
+  });
+
+  it('are looked for once for a device, whoever asks', async () => {
+    const { asked, keeper, marks } = setUp();
+    marks.reach('painted');
+    keeper.show(INFO, 0);
+    await settled();
+    asked[0]?.answer({ findings: [], checks: [] });
+    await settled();
+    keeper.show(INFO, 0);
+    await settled();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('of a device that is left are begun anew when one comes back', async () => {
+    const { asked, keeper, marks } = setUp();
+    marks.reach('painted');
+    const leave = keeper.show(INFO, 0);
+    await settled();
+    leave();
+    expect(asked[0]?.signal?.aborted).toBe(true);
+    asked[0]?.fail(new Error('aborted'));
+    keeper.show(INFO, 1);
+    keeper.show(INFO, 0);
+    await settled();
+    expect(asked.map(({ device }) => device)).toEqual([0, 1, 0]);
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', failure: undefined });
+  });
+
+  it('that could not be had are said so, and tried again', async () => {
+    const { asked, idle, keeper, marks } = setUp();
+    marks.reach('painted');
+    keeper.show(INFO, 0);
+    await settled();
+    asked[0]?.fail(new LoadError({ code: 'worker-crashed', message: 'It has stopped.' }));
+    await settled();
+    const store = keeper.of(INFO, 0);
+    expect(store.getState()).toMatchObject({
+      phase: 'failed',
+      failure: { message: 'It has stopped.' },
+    });
+    expect(marks.times().analysed).toBeUndefined();
+    keeper.retry(INFO, 0);
+    expect(store.getState()).toMatchObject({ phase: 'running', failure: undefined });
+    asked[1]?.answer({ findings: [], checks: [CLEAR] });
+    await settled();
+    expect(store.getState().phase).toBe('done');
+    expect(idle.running).toBe(0);
+  });
+
+  it('can be stopped, keep what came until then, and begin anew', async () => {
+    const { asked, idle, keeper, marks } = setUp();
+    marks.reach('painted');
+    const leave = keeper.show(INFO, 0);
+    await settled();
+    asked[0]?.tell({ kind: 'check', check: CLEAR });
+    keeper.stop(INFO, 0);
+    expect(asked[0]?.signal?.aborted).toBe(true);
+    asked[0]?.fail(new Error('aborted'));
+    await settled();
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'stopped', checks: [CLEAR] });
+    expect(idle.running).toBe(0);
+    keeper.retry(INFO, 0);
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', checks: [] });
+    leave();
+    expect(asked[1]?.signal?.aborted).toBe(true);
+  });
+
+  it('can be stopped before the first frame', async () => {
+    const { asked, keeper, marks } = setUp();
+    keeper.show(INFO, 0);
+    keeper.stop(INFO, 0);
+    marks.reach('painted');
+    await settled();
+    expect(asked).toHaveLength(0);
+    expect(keeper.of(INFO, 0).getState().phase).toBe('stopped');
+  });
+
+  it('of another snapshot let the copy of the last one go', () => {
+    const { keeper, forgotten } = setUp();
+    keeper.show(INFO, 0);
+    keeper.show(INFO, 0);
+    expect(forgotten()).toBe(1);
+    keeper.show({ ...INFO }, 0);
+    expect(forgotten()).toBe(2);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * The findings of each device that was looked at, for as long as its snapshot is open. A run starts when
+ * the first frame has been painted, and only for the device that is shown; another device's ends.
+ */
+
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { errorText } from '../../core/base/error-text.ts';
+import type { LoadFailure } from '../../core/base/load-error.ts';
+import { LoadError } from '../../core/base/load-error.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
+import type { Analysis } from '../../core/findings/analyse.ts';
+import type { AnalysisClient } from '../../engine/analysis/client.ts';
+import type { FindingsProgress } from '../../engine/analysis/findings-handler.ts';
+import type { IdleCounter } from '../../engine/idle.ts';
+import type { Marks } from '../../engine/marks.ts';
+import { type RankedFinding, rankFindings } from './ranked-findings.ts';
+
+export interface FindingsState {
+  /** stopped: by the user. */
+  readonly phase: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
+  /** So far; all of it when done. */
+  readonly findings: readonly RankedFinding[];
+  readonly checks: Analysis['checks'];
+  /** Of phase 'failed'. */
+  readonly failure: LoadFailure | undefined;
+}
+
+type FindingsStore = StoreApi<FindingsState>;
+
+export interface FindingsKeeper {
+  /** The same store for the same device of the same snapshot. */
+  of(info: SessionInfo, device: number): FindingsStore;
+  /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
+  show(info: SessionInfo, device: number): () => void;
+  /** Ends a run for now; what was found stays. */
+  stop(info: SessionInfo, device: number): void;
+  /** Once more from the start, after a failure or a stop. */
+  retry(info: SessionInfo, device: number): void;
+}
+
+interface Needs {
+  readonly analysis: Pick<AnalysisClient, 'findings' | 'forget'>;
+  readonly idle: Pick<IdleCounter, 'begin'>;
+  readonly marks: Pick<Marks, 'reached' | 'reach'>;
+  /** A view that paints no timeline sets no mark: the run starts after so long all the same. */
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 500;
+const NOTHING: FindingsState = { phase: 'waiting', findings: [], checks: [], failure: undefined };
+
+export function createFindingsKeeper(needs: Needs): FindingsKeeper {
+  const { analysis, idle, marks, patienceMs = PATIENCE_MS } = needs;
+  const stores = new WeakMap<SessionInfo, Map<number, FindingsStore>>();
+  const runs = new WeakMap<FindingsStore, AbortController>();
+  let latest: SessionInfo | undefined;
+
+  function of(info: SessionInfo, device: number): FindingsStore {
+    const known = stores.get(info) ?? new Map<number, FindingsStore>();
+    stores.set(info, known);
+    const store = known.get(device) ?? createStore<FindingsState>(() => NOTHING);
+    known.set(device, store);
+    return store;
+  }
+
+  async function run(store: FindingsStore, device: number, signal: AbortSignal): Promise<void> {
+    store.setState({ ...NOTHING, phase: 'running' });
+    try {
+      const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
+      const { checks } = await analysis.findings({ device }, { signal, onProgress });
+      store.setState({ phase: 'done', checks });
+      marks.reach('analysed');
+    } catch (error) {
+      if (!signal.aborted) store.setState({ phase: 'failed', failure: failureOf(error) });
+    }
+  }
+
+  async function runAfterPaint(store: FindingsStore, device: number, signal: AbortSignal) {
+    const patience = new Promise((resolve) => setTimeout(resolve, patienceMs));
+    await Promise.race([marks.reached('painted'), patience]);
+    if (!signal.aborted) await run(store, device, signal);
+  }
+
+  /** One run for a device at a time. The page is not idle until it ends, or a script could look too soon. */
+  function begin(store: FindingsStore, work: (signal: AbortSignal) => Promise<void>): void {
+    runs.get(store)?.abort();
+    const controller = new AbortController();
+    runs.set(store, controller);
+    void work(controller.signal).finally(idle.begin());
+  }
+
+  function end(store: FindingsStore, state: Partial<FindingsState>): void {
+    runs.get(store)?.abort();
+    const { phase } = store.getState();
+    if (phase === 'waiting' || phase === 'running') store.setState(state);
+  }
+
+  return {
+    of,
+    show(info, device) {
+      if (latest !== info) analysis.forget();
+      latest = info;
+      const store = of(info, device);
+      if (store.getState().phase === 'waiting') {
+        begin(store, (signal) => runAfterPaint(store, device, signal));
+      }
+      return () => end(store, NOTHING);
+    },
+    stop: (info, device) => end(of(info, device), { phase: 'stopped' }),
+    retry(info, device) {
+      const store = of(info, device);
+      begin(store, (signal) => run(store, device, signal));
+    },
+  };
+}
+
+function withProgress(progress: FindingsProgress): (state: FindingsState) => FindingsState {
+  return (state) =>
+    progress.kind === 'check'
+      ? { ...state, checks: [...state.checks, progress.check] }
+      : { ...state, findings: rankFindings([...state.findings, progress.finding]) };
+}
+
+function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  const message = errorText(error);
+  return new LoadError({ code: 'unexpected', message: `The analysis failed: ${message}` }).failure;
+}

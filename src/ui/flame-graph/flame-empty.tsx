@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { useStores } from '../../state/stores.ts';
+import type { ViewState } from '../../state/view-store.ts';
+import { eventRangeText } from './flame-labels.ts';
+import type { FlameReady } from './use-flame.ts';
+
+interface FlameEmptyProps {
+  readonly device: DeviceInfo;
+  readonly asked: FlameReady;
+}
+
+/** Why there is nothing to see, and what would change that. */
+export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyProps) {
+  const { set, isSearched } = answer;
+  if (set === undefined) return <NoDifference device={device} />;
+  if (request.onlyMatches && isSearched) {
+    return (
+      <Empty title="Nothing here matches the search">
+        <Action label="Show what does not match too" change={{ onlyMatches: false }} />
+      </Empty>
+    );
+  }
+  if (request.weight === 'lifetime' && set.kind !== 'window') return <NoLifetime device={device} />;
+  switch (set.kind) {
+    case 'window':
+      return (
+        <Empty
+          title="Nothing was allocated in the window"
+          text={`In the timeline’s window, ${eventRangeText(set.from, set.to)}, there is no allocation.`}
+        >
+          <Action label="Take the whole trace" change={{ x: 'all' }} />
+        </Empty>
+      );
+    case 'live':
+      return (
+        <Empty
+          title="Nothing was live then"
+          text="No block of this device was in use at that event. Choose another, such as the peak."
+        />
+      );
+    case 'difference':
+      return (
+        <Empty
+          title="Nothing changed"
+          text="What is live at both events is the very same: nothing came that stayed, and nothing went."
+        />
+      );
+  }
+}
+
+/** Weighs nothing, though there may well be something: what a lifetime needs is time. */
+function NoLifetime({ device }: { readonly device: DeviceInfo }) {
+  return device.events === 0 ? (
+    <Empty
+      title="No lifetime is known"
+      text="Nothing was recorded over time on this device. Weigh by bytes to see what was there when the snapshot was taken."
+    />
+  ) : (
+    <Empty
+      title="Nothing was held for any time"
+      text="What was live there, if anything, had just begun. Weigh by bytes to see it."
+    />
+  );
+}
+
+/** Without a mark, or with it at the cursor; the common comparisons are one click away. */
+function NoDifference({ device }: { readonly device: DeviceInfo }) {
+  const last = device.events - 1;
+  const peak = Math.max(0, device.peaks.activeBytes.event);
+  return (
+    <Empty
+      title="A difference needs two events"
+      text="Set the cursor at one event and the mark at another: what came between them and stayed is shown as growth, what went as shrinkage."
+    >
+      <Action label="From the first event to the last" change={{ mark: 0, cursor: last }} />
+      <Action label="From the first event to the peak" change={{ mark: 0, cursor: peak }} />
+    </Empty>
+  );
+}
+
+interface ActionProps {
+  readonly label: string;
+  readonly change: Partial<ViewState>;
+}
+
+function Action({ label, change }: ActionProps) {
+  const { view } = useStores();
+  return (
+    <button type="button" className="button" onClick={() => view.commit(change)}>
+      {label}
+    </button>
+  );
+}
+
+interface EmptyProps {
+  readonly title: string;
+  readonly text?: string;
+  readonly children?: ReactNode;
+}
+
+function Empty({ title, text, children }: EmptyProps) {
+  return (
+    <div className="blank">
+      <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
+      <div className="flame-empty-actions">{children}</div>
+    </div>
+  );
+}

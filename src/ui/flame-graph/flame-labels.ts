@@ -1,0 +1,147 @@
+/** What the flame graph says, in words and figures. */
+import { assertUnreachable } from '../../core/base/assert.ts';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { noFrameText } from '../../core/flame-graph/flame-stacks.ts';
+import type {
+  FlameFrames,
+  FlameGroup,
+  FlameGrouping,
+  FlameSet,
+  FlameWeight,
+} from '../../core/flame-graph/types.ts';
+import type { FlameView } from '../../state/view-store.ts';
+
+export const OF_TEXT: Readonly<Record<FlameView['of'], string>> = {
+  peak: 'live at the peak',
+  cursor: 'live at the cursor',
+  end: 'live at the end',
+  window: 'allocated in the window',
+  difference: 'difference of two cursors',
+};
+
+export const WEIGHT_TEXT: Readonly<Record<FlameWeight, string>> = {
+  bytes: 'bytes (active)',
+  allocated: 'bytes (allocated)',
+  count: 'allocations',
+  lifetime: 'bytes × lifetime',
+};
+
+export const WEIGHT_TITLE: Readonly<Record<FlameWeight, string>> = {
+  bytes: 'Block bytes until their free has completed: as high as the timeline',
+  allocated: 'Block bytes until their free was asked for, as torch.cuda.memory_allocated()',
+  count: 'How many allocations',
+  lifetime: 'Block bytes times how long they were held within the trace',
+};
+
+export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
+  line: 'line',
+  stack: 'call stack',
+  function: 'function',
+  file: 'file',
+  module: 'module',
+};
+
+export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
+  own: 'your code',
+  known: 'your code and libraries',
+  all: 'all frames',
+};
+
+export interface WeightFormat {
+  /** Short: '2.05 GiB'. With `isSigned` what grew has a plus. */
+  readonly short: (value: number) => string;
+  /** Every digit. */
+  readonly exact: (value: number) => string;
+}
+
+/** How a weight is written; `hasTime`: lifetimes are microseconds, else events. */
+export function weightFormat(
+  weight: FlameWeight,
+  hasTime: boolean,
+  isSigned: boolean,
+): WeightFormat {
+  const signed = (write: (value: number) => string) => (value: number) =>
+    isSigned && value > 0 ? `+${write(value)}` : write(value);
+  switch (weight) {
+    case 'bytes':
+    case 'allocated':
+      return { short: signed(formatBytes), exact: signed(formatExactBytes) };
+    case 'count':
+      return { short: signed(formatCount), exact: signed(formatCount) };
+    case 'lifetime': {
+      const scale = hasTime ? 1e6 : 1;
+      const unit = hasTime ? 's' : 'events';
+      const short = signed((value) => `${formatBytes(Math.round(value / scale))} · ${unit}`);
+      return { short, exact: short };
+    }
+    default:
+      return assertUnreachable(weight);
+  }
+}
+
+/** '3 allocations'; in a difference '+3 allocations'. */
+export function countText(count: number, isSigned: boolean): string {
+  const sign = isSigned && count > 0 ? '+' : '';
+  return `${sign}${formatCount(count)} ${Math.abs(count) === 1 ? 'allocation' : 'allocations'}`;
+}
+
+/** '98.2 %'; what is not nothing is never '0 %'. */
+export function shareText(part: number, whole: number): string {
+  if (whole === 0) return '0 %';
+  const percent = (Math.abs(part) / whole) * 100;
+  if (percent > 0 && percent < 0.1) return '< 0.1 %';
+  return `${percent.toFixed(1)} %`;
+}
+
+export function groupLabel(group: FlameGroup): string {
+  return group.kind === 'frame' ? group.label : noFrameText(group.reason);
+}
+
+export function groupPlace(group: FlameGroup): string {
+  return group.kind === 'frame' ? group.place : '';
+}
+
+/** What the total is of: 'Live at the peak, after event 6,302'. */
+export function setText(
+  set: FlameSet,
+  of: FlameView['of'],
+  { hasCursor, hasTrace }: { readonly hasCursor: boolean; readonly hasTrace: boolean },
+): string {
+  switch (set.kind) {
+    case 'live': {
+      if (!hasTrace) return 'Live when the snapshot was taken';
+      if (set.event < 0) return 'Live before the first event';
+      const event = `after event ${formatCount(set.event)}`;
+      if (of === 'peak') return `Live at the peak, ${event}`;
+      if (of === 'end') return `Live at the end, ${event}`;
+      return hasCursor
+        ? `Live at the cursor, ${event}`
+        : `Live at the end, ${event}: no cursor is set`;
+    }
+    case 'window':
+      return `Allocated by ${eventRangeText(set.from, set.to)}`;
+    case 'difference':
+      return `Change from event ${formatCount(set.before)} to event ${formatCount(set.after)}`;
+    default:
+      return assertUnreachable(set);
+  }
+}
+
+/** 'events 3 to 9', both of them included; from <= e < to. */
+export function eventRangeText(from: number, to: number): string {
+  if (to <= from) return 'no event';
+  if (to === from + 1) return `event ${formatCount(from)}`;
+  return `events ${formatCount(from)} to ${formatCount(to - 1)}`;
+}
+
+/** Name of a file with an export. */
+export function exportName(
+  fileName: string,
+  flame: FlameView,
+  device: Pick<DeviceInfo, 'kind' | 'device'>,
+): string {
+  const base = fileName.replace(/(\.(pickle|pkl|gz|zst|zip|html|json))+$/i, '');
+  const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
+  return `${base}-${place}-${flame.of}-${flame.weight}`;
+}

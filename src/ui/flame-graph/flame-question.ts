@@ -1,0 +1,43 @@
+/** From the view on the page to what is asked of the worker. */
+
+import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
+import type { ViewState } from '../../state/view-store.ts';
+
+/**
+ * What is added up. Fields that make no difference to the answer are left undefined, so that two
+ * questions that say the same are the same: a peak does not move with the cursor.
+ */
+export function flameQuestion(view: ViewState, device: number): FlameQuestion {
+  const { of, weight, by, frames } = view.flame;
+  const isAtCursor = of === 'cursor' || of === 'difference';
+  // `state:` and `age` in a search are meant at the cursor.
+  const needsCursor = isAtCursor || view.search !== '';
+  const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
+  return {
+    device,
+    of,
+    weight,
+    by,
+    frames,
+    cursor: needsCursor ? view.cursor : undefined,
+    mark: of === 'difference' ? view.mark : undefined,
+    window: of === 'window' ? window : undefined,
+    search: view.search,
+    onlyMatches: view.onlyMatches,
+  };
+}
+
+/** Boxes are asked for down to about a pixel. @param widthPx of the graph */
+export function flameRequest(view: ViewState, device: number, widthPx: number): FlameRequest {
+  return {
+    ...flameQuestion(view, device),
+    inverted: view.flame.inverted,
+    root: view.flame.root,
+    smallestShare: 1 / nextPowerOfTwo(widthPx),
+  };
+}
+
+/** In steps, so that a panel that is dragged wider does not ask for each of its widths. */
+function nextPowerOfTwo(width: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(256, width)));
+}

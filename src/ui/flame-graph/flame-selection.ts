@@ -1,0 +1,107 @@
+/** What was clicked, in the graph or in the table, as one thing to speak about. */
+
+import type { FrameView } from '../../core/device/types.ts';
+import type { FlameGroup, FlameRow } from '../../core/flame-graph/types.ts';
+import { addTerm, frameTerm } from '../../core/search/write-terms.ts';
+import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
+import { fullPlace, placeText } from '../shared/stack-text.ts';
+import { groupLabel, groupPlace } from './flame-labels.ts';
+import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+
+/** A path in the graph, which outlives a new answer, or a row with the question that it answers. */
+export type Chosen =
+  | { readonly kind: 'box'; readonly path: string }
+  | { readonly kind: 'row'; readonly row: FlameRow; readonly question: FlameQuestion };
+
+/** How the graph was asked for. */
+export type FlameShapeOnScreen = Pick<FlameRequest, 'by' | 'inverted'>;
+
+export interface FlameSelection {
+  readonly label: string;
+  /** Short, and the whole path to copy; both '' where the label says all. */
+  readonly place: string;
+  readonly fullPlace: string;
+  /** Search that finds its allocations; undefined where none does. */
+  readonly search: string | undefined;
+  readonly value: number;
+  readonly count: number;
+  /** Its part of the whole's width. */
+  readonly magnitude: number;
+  /** What no frame inside it holds; undefined where it is not known. */
+  readonly self: number | undefined;
+  /** Frames of the stack so far, innermost first; undefined where there are many. */
+  readonly frames: readonly FrameView[] | undefined;
+  /** The row's stack, whose frames are to be asked for; -1 for none. */
+  readonly stack: number;
+}
+
+/** The box that is selected: the one clicked, or the one of a stack chosen in the table. */
+export function selectedBox(
+  chosen: Chosen | undefined,
+  layout: FlameLayout,
+  isInverted: boolean,
+): BoxIndex | undefined {
+  if (chosen === undefined) return undefined;
+  if (chosen.kind === 'box') return layout.boxOfPath(chosen.path);
+  // Paths of rows begin at the outermost caller, as the boxes do unless they are turned round.
+  const keys = chosen.row.stack < 0 ? [] : chosen.row.key.split('.');
+  if (isInverted) keys.reverse();
+  return keys.length === 0 ? undefined : layout.boxOfPath(keys.join('.'));
+}
+
+/** Undefined when the box is not there any more, or too small to see. */
+export function selectionOf(
+  chosen: Chosen,
+  layout: FlameLayout,
+  { by, inverted }: FlameShapeOnScreen,
+): FlameSelection | undefined {
+  if (chosen.kind === 'row') return rowSelection(chosen.row);
+  const box = layout.boxOfPath(chosen.path);
+  const ancestry = box === undefined ? [] : layout.ancestry(box);
+  const group = ancestry.at(-1);
+  if (box === undefined || group === undefined) return undefined;
+  const { value, magnitude, count, selfMagnitude } = layout.graph.boxes;
+  const frames = by === 'line' || by === 'stack' ? framesOf(ancestry) : undefined;
+  return {
+    ...namesOf(group),
+    value: value[box] ?? 0,
+    count: count[box] ?? 0,
+    magnitude: magnitude[box] ?? 0,
+    self: inverted ? undefined : (selfMagnitude[box] ?? 0),
+    frames: inverted ? frames : frames?.reverse(),
+    stack: -1,
+  };
+}
+
+/** Boxes of functions, files and modules have many lines: only those of lines make a stack. */
+const framesOf = (groups: readonly FlameGroup[]): FrameView[] =>
+  groups.flatMap((group) => (group.kind === 'frame' ? [group.frame] : []));
+
+function rowSelection(row: FlameRow): FlameSelection {
+  const { group, userFrame, self, total, count, stack } = row;
+  const figures = { value: total, count, magnitude: Math.abs(total), frames: undefined, stack };
+  if (userFrame === undefined) return { ...namesOf(group), ...figures, self };
+  // A call stack: found by the user's line and by what was called in the end.
+  const inner = namesOf(group);
+  const own = frameTerm(userFrame);
+  return {
+    label: `${userFrame.name} → ${inner.label}`,
+    place: placeText(userFrame),
+    fullPlace: fullPlace(userFrame),
+    search: inner.search === undefined ? own : addTerm(own, inner.search),
+    ...figures,
+    self: undefined,
+  };
+}
+
+function namesOf(
+  group: FlameGroup,
+): Pick<FlameSelection, 'label' | 'place' | 'fullPlace' | 'search'> {
+  const [label, place] = [groupLabel(group), groupPlace(group)];
+  if (group.kind === 'absent') return { label, place, fullPlace: '', search: undefined };
+  const { filename } = group.frame;
+  // A function has many lines.
+  const isLine = place.endsWith(`:${group.frame.line}`);
+  const full = place === '' ? '' : isLine ? fullPlace(group.frame) : filename;
+  return { label, place, fullPlace: full, search: group.search };
+}

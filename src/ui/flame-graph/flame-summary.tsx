@@ -1,0 +1,87 @@
+import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import type { FlameFigures } from './box-tooltip.ts';
+import { flameColors } from './flame-colors.ts';
+import { countText, setText, shareText } from './flame-labels.ts';
+import type { FlameReady } from './use-flame.ts';
+
+interface FlameSummaryProps {
+  readonly device: DeviceInfo;
+  readonly asked: FlameReady;
+  readonly figures: FlameFigures;
+}
+
+/** What is added up, how much it comes to, and what the picture cannot say. */
+export function FlameSummary({ device, asked, figures }: FlameSummaryProps) {
+  const { set, graph, hasStacks } = asked.answer;
+  if (set === undefined || graph === undefined) return undefined;
+  const { of, cursor, onlyMatches } = asked.request;
+  const context = { hasCursor: cursor !== undefined, hasTrace: device.events > 0 };
+  const { format, isDifference, hasSearch } = figures;
+  const { value, magnitude, count, matched } = graph.total;
+  return (
+    <div className="flame-summary">
+      <p role="status">
+        {setText(set, of, context)}:{' '}
+        <strong title={format.exact(value)}>{format.short(value)}</strong>
+        {', '}
+        {countText(count, isDifference)}
+        {hasSearch && onlyMatches && ' that match the search'}
+        {hasSearch && !onlyMatches && (
+          <>
+            ; <strong>{shareText(matched, magnitude)}</strong> of it matches the search
+          </>
+        )}
+      </p>
+      <FlameKey isDifference={isDifference} />
+      {!hasStacks && (
+        <Note>
+          This file holds no call stacks. Record them with{' '}
+          <code>torch.cuda.memory._record_memory_history(stacks=&quot;all&quot;)</code> and take the
+          snapshot again.
+        </Note>
+      )}
+      {!graph.isRootFound && (
+        <Note>
+          The frame that was zoomed into holds nothing here; shown is as much of its stack as does.
+        </Note>
+      )}
+    </div>
+  );
+}
+
+/** What the colours mean. */
+function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
+  const { grew, shrank, own, library, absent } = flameColors(useTheme());
+  const entries = isDifference
+    ? [
+        { color: grew.at(-1), text: 'grew' },
+        { color: shrank.at(-1), text: 'shrank; as wide as both together' },
+      ]
+    : [
+        { color: own[0], text: 'your code' },
+        { color: library[0], text: 'libraries' },
+        { color: absent, text: 'no frame' },
+      ];
+  return (
+    <ul className="flame-key">
+      {entries.map(({ color, text }) => (
+        <li key={text}>
+          <span className="flame-swatch" style={{ background: color?.fill }} />
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Note({ children }: { readonly children: ReactNode }) {
+  return (
+    <p className="flame-note">
+      <TriangleAlert size={13} aria-hidden />
+      <span>{children}</span>
+    </p>
+  );
+}

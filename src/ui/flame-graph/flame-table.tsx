@@ -1,0 +1,164 @@
+import { useMemo, useState } from 'react';
+import type { SessionInfo } from '../../core/device/types.ts';
+import type { FlameOrderBy, FlameRow } from '../../core/flame-graph/types.ts';
+import type { FlameQuestion } from '../../engine/handlers/flame-graph.ts';
+import type { Sort } from '../../state/view-store.ts';
+import { useServices } from '../shared/services.ts';
+import { frameText, placeText } from '../shared/stack-text.ts';
+import type { RowSource } from '../table/row-pages.ts';
+import type { Column } from '../table/table-types.ts';
+import { VirtualTable } from '../table/virtual-table.tsx';
+import type { FlameFigures } from './box-tooltip.ts';
+import { countText, GROUPING_TEXT, groupLabel, groupPlace, shareText } from './flame-labels.ts';
+
+interface FlameTableProps {
+  readonly info: SessionInfo;
+  readonly question: FlameQuestion;
+  readonly rowCount: number;
+  readonly totalMagnitude: number;
+  readonly figures: FlameFigures;
+  readonly chosenKey: string | undefined;
+  readonly onChoose: (row: FlameRow) => void;
+}
+
+/** Without a sort, the order that reads best: see byTelling. */
+export function FlameTable(props: FlameTableProps) {
+  const { info, question, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
+  const [sort, setSort] = useState<Sort | undefined>(undefined);
+  const source = useRows(info, question, rowCount, sort);
+  const columns = useMemo(
+    () => columnsOf(question.by, figures, totalMagnitude),
+    [question.by, figures, totalMagnitude],
+  );
+  const rowState = useMemo(
+    () => (row: FlameRow) => ({ isSelected: row.key === chosenKey }),
+    [chosenKey],
+  );
+  return (
+    <VirtualTable
+      label={`By ${GROUPING_TEXT[question.by]}`}
+      columns={columns}
+      source={source}
+      empty="Nothing to list."
+      sort={sort}
+      onSort={(column) => setSort(nextSort(sort, column))}
+      rowState={rowState}
+      onActivate={onChoose}
+    />
+  );
+}
+
+/** Largest first, then smallest first, then as it was; names the other way round. */
+function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
+  const first = key !== 'name';
+  if (sort?.key !== key) return { key, descending: first };
+  return sort.descending === first ? { key, descending: !first } : undefined;
+}
+
+const ORDERS: readonly FlameOrderBy[] = ['name', 'self', 'total', 'count'];
+
+function useRows(
+  info: SessionInfo,
+  question: FlameQuestion,
+  rowCount: number,
+  sort: Sort | undefined,
+): RowSource<FlameRow> {
+  const { session } = useServices();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other rows
+  return useMemo(() => {
+    const by = ORDERS.find((order) => order === sort?.key) ?? 'telling';
+    const order = { by, descending: sort?.descending ?? true };
+    return {
+      count: rowCount,
+      load: async (from, to, signal) => {
+        const { rows } = await session.flameRows({ ...question, order, from, to }, { signal });
+        return rows;
+      },
+    };
+  }, [session, info, question, rowCount, sort]);
+}
+
+function columnsOf(
+  by: FlameQuestion['by'],
+  { format, isDifference }: FlameFigures,
+  totalMagnitude: number,
+): readonly Column<FlameRow>[] {
+  const figure = (id: 'total' | 'self', header: string, title: string): Column<FlameRow> => ({
+    id,
+    header,
+    title,
+    widthPx: 104,
+    align: 'end',
+    isSortable: true,
+    render: (row) => (
+      <span
+        title={format.exact(row[id])}
+        data-change={isDifference ? changeOf(row[id]) : undefined}
+      >
+        {format.short(row[id])}
+      </span>
+    ),
+  });
+  const name: Column<FlameRow> = {
+    id: 'name',
+    header: GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase()),
+    widthPx: 200,
+    grow: 1,
+    isSortable: true,
+    render: (row) => <RowName row={row} />,
+  };
+  const share: Column<FlameRow> = {
+    id: 'share',
+    header: 'Share',
+    title: isDifference ? 'Of all change: what grew and what shrank together' : 'Of the whole',
+    widthPx: 76,
+    align: 'end',
+    render: ({ total }) => shareText(total, totalMagnitude),
+  };
+  const count: Column<FlameRow> = {
+    id: 'count',
+    header: 'Allocations',
+    widthPx: 92,
+    align: 'end',
+    isSortable: true,
+    render: (row) => (
+      <span title={countText(row.count, isDifference)}>
+        {countText(row.count, isDifference).split(' ')[0]}
+      </span>
+    ),
+  };
+  const total = figure(
+    'total',
+    isDifference ? 'Difference' : 'Total',
+    'Of all allocations that have it in their stack; recursion counts once',
+  );
+  // A stack has nothing inside it: its total is its own.
+  if (by === 'stack') return [name, total, share, count];
+  const self = figure('self', 'Itself', 'Of allocations whose innermost box it is');
+  return [name, total, share, self, count];
+}
+
+const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' : undefined);
+
+/** By stack the user's line, and what was called in the end. */
+function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
+  const own = `${groupLabel(group)} ${groupPlace(group)}`.trim();
+  const role = group.kind === 'frame' ? group.frame.role : 'noise';
+  if (userFrame === undefined) {
+    return (
+      <span className="flame-row-name" data-role={role} title={own}>
+        {groupLabel(group)} <span className="dim">{groupPlace(group)}</span>
+      </span>
+    );
+  }
+  return (
+    <span
+      className="flame-row-name"
+      data-role={userFrame.role}
+      title={`${frameText(userFrame)} → ${own}`}
+    >
+      {userFrame.name} <span className="dim">{placeText(userFrame)}</span>
+      <span className="dim"> → {own}</span>
+    </span>
+  );
+}

@@ -1,0 +1,132 @@
+import './flame.css';
+import { useCallback, useMemo, useRef } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import type { FlameView as FlameChoices } from '../../state/view-store.ts';
+import { useElementWidth } from '../plot/use-element-width.ts';
+import type { ViewProps } from '../shared/view-props.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import type { FlameFigures } from './box-tooltip.ts';
+import { FlameCanvas } from './flame-canvas.tsx';
+import { flameColors } from './flame-colors.ts';
+import { FlameDownloads } from './flame-downloads.tsx';
+import { FlameEmpty } from './flame-empty.tsx';
+import { weightFormat } from './flame-labels.ts';
+import { type BoxIndex, FlameLayout } from './flame-layout.ts';
+import { selectedBox, selectionOf } from './flame-selection.ts';
+import { FlameSummary } from './flame-summary.tsx';
+import { FlameTable } from './flame-table.tsx';
+import { FlameToolbar } from './flame-toolbar.tsx';
+import { FlameTrail } from './flame-trail.tsx';
+import { FrameStrip } from './frame-strip.tsx';
+import { useChosen } from './use-chosen.ts';
+import { type FlameReady, useFlame } from './use-flame.ts';
+
+/** Who holds the memory: call stacks as boxes, and the same as a table. */
+export function FlameView(props: ViewProps) {
+  const { info, device } = props;
+  const { view } = useStores();
+  const area = useRef<HTMLElement>(null);
+  const { state, isBusy } = useFlame(info, device, useElementWidth(area));
+  const flame = useView((current) => current.flame);
+  const change = useCallback(
+    (changed: Partial<FlameChoices>) =>
+      view.commit({ flame: { ...view.getState().view.flame, ...changed } }),
+    [view],
+  );
+  const ready = state.kind === 'ready' ? state : undefined;
+  const hasBoxes = (ready?.answer.graph?.total.magnitude ?? 0) > 0;
+  return (
+    <section ref={area} className="flame-view" aria-label="Flame graph">
+      <FlameToolbar flame={flame} onChange={change} />
+      {state.kind === 'failed' && (
+        <div className="blank" role="alert">
+          <h2>The flame graph could not be made</h2>
+          <p>{state.message}</p>
+        </div>
+      )}
+      {ready !== undefined && !hasBoxes && <FlameEmpty device={device} asked={ready} />}
+      {ready !== undefined && hasBoxes && (
+        <FlameContent {...props} asked={ready} isBusy={isBusy} onChange={change} />
+      )}
+    </section>
+  );
+}
+
+interface FlameContentProps extends ViewProps {
+  readonly asked: FlameReady;
+  readonly isBusy: boolean;
+  readonly onChange: (change: Partial<FlameChoices>) => void;
+}
+
+function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentProps) {
+  const { answer, request, question } = asked;
+  const { graph, set } = answer;
+  const [chosen, choose] = useChosen(question);
+  const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
+  const figures = useFigures(asked, device);
+  const colors = flameColors(useTheme());
+  const selected = layout && selectedBox(chosen, layout, request.inverted);
+  const chosenRow = chosen?.kind === 'row' ? chosen.row.key : undefined;
+  const scene = useMemo(
+    () => ({ colors, ...figures, selected, chosenKey: chosenRow }),
+    [colors, figures, selected, chosenRow],
+  );
+  if (layout === undefined || graph === undefined || set === undefined) return undefined;
+  const zoom = (root: string | undefined) => onChange({ root });
+  const select = (box: BoxIndex) => {
+    const path = layout.pathOf(box);
+    choose(path === undefined ? undefined : { kind: 'box', path });
+  };
+  return (
+    <>
+      <FlameSummary device={device} asked={asked} figures={figures} />
+      <div className="flame-trail-row">
+        <FlameTrail trail={graph.trail} onZoom={zoom} />
+        <FlameDownloads info={info} device={device} question={question} />
+      </div>
+      <Group className="flame-split" orientation="vertical">
+        <Panel minSize="80px" defaultSize="52%">
+          <FlameCanvas
+            layout={layout}
+            scene={scene}
+            figures={figures}
+            isBusy={isBusy}
+            onSelect={select}
+            onZoom={(box) => zoom(layout.zoomPathOf(box))}
+            onBack={() => zoom(graph.trail.at(-2)?.path)}
+          />
+        </Panel>
+        <Separator className="flame-split-handle" aria-label="Height of the table" />
+        <Panel minSize="120px" className="flame-lower">
+          <FrameStrip
+            device={device}
+            selection={chosen && selectionOf(chosen, layout, request)}
+            totalMagnitude={graph.total.magnitude}
+            figures={figures}
+          />
+          <FlameTable
+            info={info}
+            question={question}
+            rowCount={answer.rowCount}
+            totalMagnitude={graph.total.magnitude}
+            figures={figures}
+            chosenKey={chosenRow}
+            onChoose={(row) => choose({ kind: 'row', row, question })}
+          />
+        </Panel>
+      </Group>
+    </>
+  );
+}
+
+function useFigures({ answer, request }: FlameReady, device: DeviceInfo): FlameFigures {
+  const { weight } = request;
+  const isDifference = answer.set?.kind === 'difference';
+  const hasSearch = answer.isSearched;
+  return useMemo(
+    () => ({ format: weightFormat(weight, device.hasTime, isDifference), isDifference, hasSearch }),
+    [weight, device.hasTime, isDifference, hasSearch],
+  );
+}

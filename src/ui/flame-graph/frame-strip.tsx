@@ -1,0 +1,127 @@
+import { Filter, List, Rows3 } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { DeviceInfo, StackView } from '../../core/device/types.ts';
+import { addTerm } from '../../core/search/write-terms.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useStores } from '../../state/stores.ts';
+import type { ViewState } from '../../state/view-store.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { StackList } from '../shared/stack-list.tsx';
+import { useAnswer } from '../shared/use-query.ts';
+import type { FlameFigures } from './box-tooltip.ts';
+import { countText, shareText } from './flame-labels.ts';
+import type { FlameSelection } from './flame-selection.ts';
+
+interface FrameStripProps {
+  readonly device: DeviceInfo;
+  readonly selection: FlameSelection | undefined;
+  readonly totalMagnitude: number;
+  readonly figures: FlameFigures;
+}
+
+/** What is chosen: its figures, its stack, and what else to ask of it. */
+export function FrameStrip({ device, selection, totalMagnitude, figures }: FrameStripProps) {
+  if (selection === undefined) {
+    return (
+      <section className="frame-strip" aria-label="Chosen frame">
+        <p className="dim">
+          What a box or a row that you click holds, its stack and its allocations show here.
+        </p>
+      </section>
+    );
+  }
+  const { label, place, fullPlace, value, magnitude, count, self } = selection;
+  const { format, isDifference } = figures;
+  return (
+    <section className="frame-strip" aria-label="Chosen frame">
+      <div className="frame-strip-head" aria-live="polite">
+        <strong className="frame-strip-name" title={label}>
+          {label}
+        </strong>
+        {place !== '' && (
+          <CopyButton text={fullPlace} label={fullPlace} className="frame-place">
+            <span>{place}</span>
+          </CopyButton>
+        )}
+        <span className="frame-strip-figures">
+          <span title={format.exact(value)}>{format.short(value)}</span>
+          <span className="dim">{shareText(magnitude, totalMagnitude)}</span>
+          <span className="dim">{countText(count, isDifference)}</span>
+          {self !== undefined && !isDifference && (
+            <span className="dim" title="Held by this itself, and by no frame inside it">
+              itself {format.short(self)}
+            </span>
+          )}
+        </span>
+      </div>
+      <FrameActions selection={selection} />
+      <SelectedStack device={device} selection={selection} />
+    </section>
+  );
+}
+
+function FrameActions({ selection }: { readonly selection: FlameSelection }) {
+  const { view } = useStores();
+  const { search: term } = selection;
+  const go = (change: Partial<ViewState>) => () => {
+    if (term === undefined) return;
+    const search = addTerm(view.getState().view.search, term);
+    view.commit({ search, ...change });
+  };
+  const button = (icon: ReactNode, text: string, does: string, change: Partial<ViewState>) => (
+    <button
+      type="button"
+      className="button"
+      disabled={term === undefined}
+      title={term === undefined ? 'No search finds what has no frame' : `${does}: ${term}`}
+      onClick={go(change)}
+    >
+      {icon}
+      {text}
+    </button>
+  );
+  return (
+    <div className="frame-actions">
+      {button(<Filter size={13} aria-hidden />, 'Show only this', 'In all views', {
+        onlyMatches: true,
+      })}
+      {button(<Rows3 size={13} aria-hidden />, 'Allocations', 'List its allocations', {
+        view: 'allocations',
+      })}
+      {button(<List size={13} aria-hidden />, 'Events', 'List its events', { view: 'events' })}
+    </div>
+  );
+}
+
+interface SelectedStackProps {
+  readonly device: DeviceInfo;
+  readonly selection: FlameSelection;
+}
+
+/** Closed until it is asked for: the graph above shows the same. */
+function SelectedStack({ device, selection }: SelectedStackProps) {
+  const { frames, stack } = selection;
+  const asked = useStack(device, stack);
+  const shown = frames === undefined ? asked : { kind: 'recorded' as const, frames };
+  if (shown === undefined || shown.frames.length < 2) return undefined;
+  return (
+    <details className="frame-stack">
+      <summary>Stack, innermost first ({shown.frames.length})</summary>
+      <StackList stack={shown} />
+    </details>
+  );
+}
+
+interface StackQuestion {
+  readonly device: number;
+  readonly stack: number;
+}
+
+const askStack = (session: SessionApi, question: StackQuestion) => session.flameStack(question);
+
+/** All frames of a stack; undefined for none, and until they have come. */
+function useStack(device: DeviceInfo, stack: number): StackView | undefined {
+  const question = stack < 0 ? undefined : { device: device.index, stack };
+  const { value, isCurrent } = useAnswer(askStack, question, device);
+  return isCurrent ? value : undefined;
+}

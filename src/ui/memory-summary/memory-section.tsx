@@ -1,0 +1,147 @@
+import { useState } from 'react';
+import { formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { Phase } from '../../core/device/phases.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { MemoryFigures } from '../../core/memory-summary/memory-tally.ts';
+import type { TraceFacts } from '../../core/memory-summary/trace-facts.ts';
+import {
+  FIELD_TEXTS,
+  figureText,
+  PARTIAL_TEXT,
+  POOL_TEXTS,
+  STAT_TEXTS,
+} from '../../core/report/stat-labels.ts';
+import { summaryText } from '../../core/report/summary-text.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import { useView } from '../../state/stores.ts';
+import { notesOf } from '../header/notes.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { useAnswer } from '../shared/use-query.ts';
+import { SectionHead, Unanswered } from './section.tsx';
+
+interface MemorySectionProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+  /** What goes into the text that is copied, besides the figures; undefined while not known. */
+  readonly phases: readonly Phase[] | undefined;
+  readonly facts: TraceFacts | undefined;
+}
+
+const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
+type Moment = (typeof MOMENTS)[number];
+
+const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly title: string }>> = {
+  cursor: { label: 'At the cursor', title: 'The event that is pinned' },
+  oom: {
+    label: 'At the OOM',
+    title: 'When memory ran out; the last time, where it did several times',
+  },
+  peak: { label: 'At the peak', title: 'Where active memory stood highest' },
+  end: { label: 'At the end', title: 'When the snapshot was taken' },
+};
+
+const ask = (session: SessionApi, question: { device: number; event: EventIndex }) =>
+  session.memoryFigures(question);
+
+/** The figures of torch.cuda.memory_summary(), at any event. */
+export function MemorySection({ info, device, phases, facts }: MemorySectionProps) {
+  const cursor = useView((view) => view.cursor);
+  const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
+  const events: Readonly<Record<Moment, EventIndex | undefined>> = {
+    cursor,
+    oom: device.ooms.at(-1)?.event,
+    peak: device.peaks.activeBytes.event,
+    end: device.events - 1,
+  };
+  const hasTrace = device.events > 0;
+  const fallback = hasTrace ? 'peak' : 'end';
+  const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
+  // Without a trace there is one moment; an OOM is offered where there was one.
+  const moments = MOMENTS.filter((one) =>
+    hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
+  );
+  const event = events[moment] ?? -1;
+  const { value, failure } = useAnswer(ask, { device: device.index, event }, info);
+  const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
+  const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
+  const notes = notesOf(info, device).map(({ text }) => text);
+  return (
+    <section aria-label="Memory" className="summary-section">
+      <SectionHead title="Memory">
+        <fieldset className="segmented" aria-label="Moment">
+          {moments.map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={one === moment}
+              disabled={events[one] === undefined}
+              title={events[one] === undefined ? 'No event is pinned' : MOMENT_TEXTS[one].title}
+              onClick={() => setChosen(one)}
+            >
+              {MOMENT_TEXTS[one].label}
+            </button>
+          ))}
+        </fieldset>
+        <span className="dim">{value !== undefined && place}</span>
+        {value !== undefined && (
+          <CopyButton
+            text={summaryText({ info, device, figures: value, title, phases, facts, notes })}
+            label="summary as text"
+            title="Copy these figures, phases, settings and what was recorded as text"
+            className="button"
+          >
+            Copy
+          </CopyButton>
+        )}
+      </SectionHead>
+      {value === undefined ? (
+        <Unanswered failure={failure} />
+      ) : (
+        <>
+          {!value.isWhole && <p className="summary-caution">{PARTIAL_TEXT}</p>}
+          <MemoryTable figures={value} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const placeText = (event: EventIndex): string =>
+  event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+
+function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
+  return (
+    <table className="summary-table summary-memory">
+      <thead>
+        <tr>
+          <td />
+          {FIELD_TEXTS.map(({ field, label }) => (
+            <th key={field} scope="col">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      {STAT_TEXTS.map((stat) => (
+        <tbody key={stat.name}>
+          {POOL_TEXTS.map(({ pool, label }) => (
+            <tr key={pool} data-part={pool === 'all' ? undefined : true}>
+              <th scope="row" title={stat.about}>
+                {pool === 'all' ? stat.label : label}
+              </th>
+              {FIELD_TEXTS.map((field) => {
+                const value = figures.pools[pool][stat.name][field.field];
+                return (
+                  <td key={field.field} title={stat.isBytes ? formatExactBytes(value) : undefined}>
+                    {figureText(figures, pool, stat, field)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}

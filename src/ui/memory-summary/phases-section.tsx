@@ -1,0 +1,162 @@
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import type { Phase } from '../../core/device/phases.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
+import type { Peak } from '../../core/replay/types.ts';
+import type { PhaseTable } from '../../engine/handlers/memory-summary.ts';
+import { useStores } from '../../state/stores.ts';
+import type { Range } from '../../state/view-store.ts';
+import type { Answer } from '../shared/use-query.ts';
+import type { RowSource } from '../table/row-pages.ts';
+import type { Column } from '../table/table-types.ts';
+import { VirtualTable } from '../table/virtual-table.tsx';
+import { SectionHead, Unanswered } from './section.tsx';
+import { useLocalRows } from './use-local-rows.ts';
+
+interface PhasesSectionProps {
+  readonly device: DeviceInfo;
+  readonly answer: Answer<PhaseTable>;
+}
+
+/** Rows that are shown without scrolling inside the table. */
+const ROWS_AT_ONCE = 12;
+const ROW_PX = 26;
+const HEADER_PX = 30;
+
+/** Which part of the program memory stood highest in: annotations by name. */
+export function PhasesSection({ device, answer: { value, failure } }: PhasesSectionProps) {
+  const isEmpty = value?.phases.length === 0;
+  return (
+    <section aria-label="Phases" className="summary-section">
+      <SectionHead title="Phases">
+        {value !== undefined && !isEmpty && (
+          <span className="dim">
+            {formatCount(value.phases.length)}, the highest first. Click one to see where memory
+            stood highest in it.
+          </span>
+        )}
+      </SectionHead>
+      {value === undefined && <Unanswered failure={failure} />}
+      {isEmpty && <p className="dim">{noPhasesText(device)}</p>}
+      {value !== undefined && !isEmpty && <Phases {...value} />}
+      {value !== undefined && value.moments > 0 && (
+        <p className="dim">
+          {formatCount(value.moments)} more lack their START or their END: only a moment is known of
+          each, so they are in no row.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function noPhasesText({ hasTime }: DeviceInfo): string {
+  if (!hasTime) return 'The events carry no times, so nothing says which lie in an annotation.';
+  return 'No annotations were recorded. torch.profiler.record_function("forward") around the parts of a step tells here which of them peaks.';
+}
+
+function Phases({ phases }: PhaseTable) {
+  const { view } = useStores();
+  const source: RowSource<Phase> = useLocalRows(phases);
+  const height = HEADER_PX + Math.min(phases.length, ROWS_AT_ONCE) * ROW_PX;
+  const show = ({ highest, peaks }: Phase) => {
+    const { axis } = view.getState().view;
+    const cursor = Math.max(0, peaks.allocatedBytes.event);
+    view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
+  };
+  return (
+    <div style={{ height }}>
+      <VirtualTable
+        label="Phases"
+        columns={COLUMNS}
+        source={source}
+        empty={undefined}
+        onActivate={show}
+      />
+    </div>
+  );
+}
+
+function rangeOf(span: Phase['highest'], axis: TimeAxis): Range | 'all' {
+  const [from, to] =
+    axis === 'event' ? [span.startEvent, span.endEvent] : [span.startUs, span.endUs];
+  return from < to ? { from, to } : 'all';
+}
+
+const COLUMNS: readonly Column<Phase>[] = [
+  {
+    id: 'name',
+    header: 'Phase',
+    widthPx: 120,
+    grow: 1,
+    render: ({ name, names }) => (
+      <span title={names > 1 ? `${formatCount(names)} names of this pattern` : name}>{name}</span>
+    ),
+  },
+  {
+    id: 'count',
+    header: 'Times',
+    title: 'How often it was entered',
+    widthPx: 84,
+    align: 'end',
+    render: ({ count, unclosed }) => (
+      <span title={unclosed > 0 ? `${formatCount(unclosed)} without START or END` : undefined}>
+        {formatCount(count)}
+        {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
+      </span>
+    ),
+  },
+  peakColumn('Peak allocated', ({ peaks }) => peaks.allocatedBytes),
+  peakColumn('Peak active', ({ peaks }) => peaks.activeBytes),
+  peakColumn('Peak reserved', ({ peaks }) => peaks.reservedBytes),
+  {
+    id: 'growth',
+    header: 'Leaves behind',
+    title: 'Allocated memory after it less that before it, on average',
+    widthPx: 104,
+    align: 'end',
+    render: (phase) => {
+      const times = phase.count - phase.unclosed;
+      if (times === 0) return <span className="dim">unknown</span>;
+      const mean = phase.grownBytes / times;
+      const title = `${formatExactBytes(phase.grownBytes)} over all ${formatCount(times)}`;
+      return (
+        <span title={title}>
+          {mean > 0 ? '+' : ''}
+          {formatBytes(Math.round(mean))}
+        </span>
+      );
+    },
+  },
+  {
+    id: 'time',
+    header: 'Mean time',
+    widthPx: 84,
+    align: 'end',
+    render: ({ totalUs, count, unclosed }) =>
+      count === unclosed ? (
+        <span className="dim">unknown</span>
+      ) : (
+        formatDurationUs(totalUs / (count - unclosed))
+      ),
+  },
+];
+
+function peakColumn(header: string, of: (phase: Phase) => Peak): Column<Phase> {
+  return {
+    id: header,
+    header,
+    title: `${header.replace('Peak', 'Most')} memory inside of it`,
+    widthPx: 102,
+    align: 'end',
+    render: (phase) => {
+      const { bytes, event } = of(phase);
+      const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+      return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
+    },
+  };
+}

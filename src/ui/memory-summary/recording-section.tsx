@@ -1,0 +1,179 @@
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/absence-text.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts';
+import { deviceName } from '../../core/report/summary-text.ts';
+import { useStores } from '../../state/stores.ts';
+import { onDevice } from '../../state/view-store.ts';
+import { notesOf } from '../header/notes.ts';
+import { RECORDING_TEXT } from '../header/recording.ts';
+import { Fact } from '../shared/fact.tsx';
+import { absenceExplanation } from '../shared/stack-text.ts';
+import type { Answer } from '../shared/use-query.ts';
+import { SectionHead, Unanswered } from './section.tsx';
+import { SharesTable } from './shares-table.tsx';
+
+interface DeviceProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+interface RecordingSectionProps extends DeviceProps {
+  readonly answer: Answer<TraceFacts>;
+}
+
+/** What was recorded, what that hides, and what looked wrong. */
+export function RecordingSection({ info, device, answer }: RecordingSectionProps) {
+  const { value, failure } = answer;
+  const notes = notesOf(info, device);
+  return (
+    <section aria-label="Recording" className="summary-section">
+      <SectionHead title="Recording" />
+      <dl className="summary-facts">
+        <Fact term="Recording">
+          {RECORDING_TEXT[device.recording].short}: {device.recordingReason}
+        </Fact>
+        <Fact term="Events">{eventsText(device)}</Fact>
+        <Fact term="Ring">{ringText(value?.ringOverflowed)}</Fact>
+        <Fact term="Devices">
+          <Devices info={info} device={device} />
+        </Fact>
+        <Fact term="File">{fileText(info)}</Fact>
+      </dl>
+      {notes.length > 0 && (
+        <ul className="summary-notes" aria-label="Warnings">
+          {notes.map(({ code, text }) => (
+            <li key={`${code} ${text}`}>{text}</li>
+          ))}
+        </ul>
+      )}
+      {value === undefined ? (
+        <Unanswered failure={failure} />
+      ) : (
+        <Facts facts={value} device={device} />
+      )}
+    </section>
+  );
+}
+
+function Facts({ facts, device }: { readonly facts: TraceFacts; readonly device: DeviceInfo }) {
+  return (
+    <>
+      <p className="dim">{columnsText(facts)}</p>
+      <SharesTable
+        heading="Stacks"
+        rows={facts.stackKinds.map((share) => ({
+          ...share,
+          label: share.kind === 'recorded' ? 'with a stack' : absenceText(share.kind),
+          about: share.kind === 'recorded' ? '' : absenceExplanation(share.kind),
+        }))}
+      />
+      <SharesTable
+        heading="Streams"
+        rows={named(facts.streams, ({ stream }) =>
+          stream === '0' ? 'default stream' : `stream ${stream}`,
+        )}
+      />
+      <SharesTable
+        heading="Pools"
+        rows={named(facts.pools, ({ pool }) =>
+          pool === 'default' ? 'default pool' : `private pool ${pool}`,
+        )}
+      />
+      {device.anomalies > 0 && <Anomalies facts={facts} device={device} />}
+    </>
+  );
+}
+
+function named<S extends Share>(shares: readonly S[], label: (share: S) => string) {
+  return shares.map((share) => ({ ...share, label: label(share), about: '' }));
+}
+
+/** The devices of the file; a click goes to another. */
+function Devices({ info, device }: DeviceProps) {
+  const { view } = useStores();
+  return (
+    <ul className="summary-devices">
+      {info.devices.map((one) => {
+        const text = `${deviceName(one)}: ${formatCount(one.events)} events, at most ${formatBytes(one.peaks.reservedBytes.bytes)} reserved`;
+        return (
+          <li key={one.index}>
+            {one.index === device.index ? (
+              <span>{text} (shown)</span>
+            ) : (
+              <button
+                type="button"
+                className="link"
+                onClick={() => view.commit(onDevice(one.index))}
+              >
+                {text}
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The first hundred events that contradict the state before them. */
+function Anomalies({ facts, device }: { readonly facts: TraceFacts; readonly device: DeviceInfo }) {
+  const { view } = useStores();
+  const hidden = device.anomalies - facts.anomalies.length;
+  return (
+    <details className="summary-details">
+      <summary>{formatCount(device.anomalies)} events contradict those before them</summary>
+      <ul>
+        {facts.anomalies.map(({ event, message }) => (
+          <li key={`${event} ${message}`}>
+            <button
+              type="button"
+              className="link"
+              onClick={() => view.commit({ view: 'timeline', cursor: event })}
+            >
+              event {formatCount(event)}
+            </button>{' '}
+            {message}
+          </li>
+        ))}
+        {hidden > 0 && <li className="dim">and {formatCount(hidden)} more</li>}
+      </ul>
+    </details>
+  );
+}
+
+function eventsText({ events, actions, hasTime, durationUs }: DeviceInfo): string {
+  if (events === 0) return 'none';
+  const kinds = Object.entries(actions)
+    .sort(([, a], [, b]) => b - a)
+    .map(([action, count]) => `${formatCount(count)} ${action}`);
+  const time = hasTime ? `, over ${formatDurationUs(durationUs)}` : ', without times';
+  return `${formatCount(events)}${time}: ${kinds.join(', ')}`;
+}
+
+function ringText(overflowed: boolean | undefined): string {
+  if (overflowed === undefined) return 'the file does not say whether it dropped entries';
+  return overflowed ? 'was full and dropped its oldest entries' : 'dropped nothing';
+}
+
+function columnsText({ columns }: TraceFacts): string {
+  const labels = (isRecorded: boolean) =>
+    columns.filter((column) => column.isRecorded === isRecorded).map(({ label }) => label);
+  const [present, missing] = [labels(true), labels(false)];
+  const parts = [
+    present.length > 0 && `Recorded: ${present.join(', ')}.`,
+    missing.length > 0 && `Not in this file: ${missing.join(', ')}.`,
+  ];
+  return parts.filter((part) => part !== false).join(' ');
+}
+
+function fileText({ file }: SessionInfo): string {
+  const { bytes, container, protocol, decoder } = file;
+  const parts = [
+    `${formatCount(bytes)} bytes`,
+    container,
+    protocol === undefined ? undefined : `pickle protocol ${protocol}`,
+    `${decoder} decoder`,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}

@@ -1,0 +1,63 @@
+import { useMemo } from 'react';
+import type { SessionInfo } from '../../core/device/types.ts';
+import { type SettingRow, settingRows } from '../../core/memory-summary/settings.ts';
+import { SectionHead } from './section.tsx';
+
+/** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
+export function SettingsSection({ info }: { readonly info: SessionInfo }) {
+  const rows = useMemo(() => settingRows(info.settings), [info.settings]);
+  const changed = rows.filter(({ isDefault }) => isDefault !== true).length;
+  return (
+    <section aria-label="Allocator settings" className="summary-section">
+      <SectionHead title="Allocator settings">
+        <span className="dim">{rows.length > 0 && changedText(changed)}</span>
+      </SectionHead>
+      {rows.length === 0 ? (
+        <p className="dim">
+          The file says nothing of them: PyTorch writes them since 2.3. Rounding and splitting are
+          taken as without any settings.
+        </p>
+      ) : (
+        <table className="summary-table summary-settings">
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Recorded</th>
+              <th scope="col">PyTorch’s default</th>
+              <th scope="col">What it does</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Setting key={row.name} row={row} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function changedText(changed: number): string {
+  if (changed === 0) return 'all at PyTorch’s defaults';
+  return changed === 1 ? '1 differs from the default' : `${changed} differ from the defaults`;
+}
+
+function Setting({ row }: { readonly row: SettingRow }) {
+  const { name, value, defaultValue, isDefault, about, source } = row;
+  return (
+    <tr data-changed={isDefault === true ? undefined : true}>
+      <th scope="row" className="mono">
+        {name}
+      </th>
+      <td className="mono">
+        {value}
+        {isDefault === false && <span className="chip">changed</span>}
+      </td>
+      <td className="mono" title={source === '' ? undefined : `From ${source}`}>
+        {defaultValue ?? 'unknown'}
+      </td>
+      <td>{about === '' ? <span className="dim">a key that is not known here</span> : about}</td>
+    </tr>
+  );
+}

@@ -1,9 +1,0 @@
-/** Questions for `useAnswer`. */
-import type { SearchRequest } from '../../engine/answers/search.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
-
-export const askSummary = (session: SessionApi, request: SearchRequest) =>
-  session.searchSummary(request);
-
-export const askKnownValues = (session: SessionApi, request: { readonly device: number }) =>
-  session.searchValues(request);

@@ -1,0 +1,33 @@
+/** What components can ask for besides the stores; made once in main.tsx. */
+
+import { createContext, useContext } from 'react';
+import type { StoreApi } from 'zustand/vanilla';
+import type { ReportHead } from '../../core/report/report-page.ts';
+import type { AnalysisClient } from '../../engine/analysis/client.ts';
+import type { IdleCounter } from '../../engine/idle.ts';
+import type { Marks } from '../../engine/marks.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
+import type { FindingsKeeper } from '../findings/findings-store.ts';
+import type { Opener } from '../shell/snapshot-loader.ts';
+
+export interface Services {
+  readonly session: SessionApi;
+  /** Detectors and simulator, in a worker of their own. */
+  readonly analysis: AnalysisClient;
+  readonly findings: FindingsKeeper;
+  readonly opener: Opener;
+  readonly marks: Marks;
+  readonly idle: IdleCounter;
+  /** Set when this page is a report: what its author says of it. */
+  readonly report: ReportHead | undefined;
+  /** Sentences about the link that was followed, until they are dismissed. */
+  readonly notices: StoreApi<readonly string[]>;
+}
+
+export const ServicesContext = createContext<Services | undefined>(undefined);
+
+export function useServices(): Services {
+  const services = useContext(ServicesContext);
+  if (services === undefined) throw new Error('No ServicesContext above this component');
+  return services;
+}

@@ -1,0 +1,81 @@
+import './app.css';
+import { useCallback, useEffect, useState } from 'react';
+import type { OpenSource } from '../../engine/protocol.ts';
+import { openInfo, type SessionState } from '../../state/session-store.ts';
+import { useSession } from '../../state/stores.ts';
+import { AppHeader } from '../header/app-header.tsx';
+import { EmptyState } from '../open/empty-state.tsx';
+import { ErrorCard } from '../open/error-card.tsx';
+import { FilePickerRoot } from '../open/file-picker.tsx';
+import { LoadingCard } from '../open/loading-card.tsx';
+import '../open/open.css';
+import { ReportBar } from '../report/report-bar.tsx';
+import { useServices } from '../shared/services.ts';
+import { useShortcut } from '../shared/use-shortcut.ts';
+import { useThemeAttribute } from '../theme/use-theme.ts';
+import { Announcer } from './announcer.tsx';
+import { LateHelp } from './lazy-help.tsx';
+import { expectViews, lateViews } from './lazy-workbench.ts';
+import { Notices } from './notices.tsx';
+import { UpdateBar } from './update-bar.tsx';
+import { useIncomingFiles } from './use-incoming-files.ts';
+
+/** The whole page: what to open, or what is open, and how the opening goes. */
+export function App() {
+  useThemeAttribute();
+  const { opener, report } = useServices();
+  const state = useSession((session) => session);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
+  const openFile = useCallback((source: OpenSource) => void opener.open(source), [opener]);
+  const isDragging = useIncomingFiles(openFile);
+  const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
+  const closeHelp = useCallback(() => setIsHelpOpen(false), []);
+  useShortcut('?', toggleHelp);
+  useEffect(() => {
+    if (isDragging) expectViews();
+  }, [isDragging]);
+  const Workbench = lateViews()?.Workbench;
+  const info = openInfo(state);
+  const status = <OpeningStatus state={state} />;
+  return (
+    <FilePickerRoot>
+      <div className="app">
+        <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp} />
+        {report !== undefined && <ReportBar {...report} />}
+        <Notices />
+        <UpdateBar />
+        {info !== undefined && Workbench !== undefined && <Workbench info={info} />}
+        {info !== undefined && <div className="status-layer">{status}</div>}
+        {info === undefined && state.phase === 'loading' && (
+          <main className="loading-page">{status}</main>
+        )}
+        {info === undefined && state.phase !== 'loading' && <EmptyState>{status}</EmptyState>}
+        {isDragging && (
+          <div className="drop-veil" aria-hidden>
+            <p>Drop to open</p>
+          </div>
+        )}
+      </div>
+      <LateHelp isOpen={isHelpOpen} onClose={closeHelp} />
+      <Announcer state={state} />
+    </FilePickerRoot>
+  );
+}
+
+function OpeningStatus({ state }: { readonly state: SessionState }) {
+  switch (state.phase) {
+    case 'loading':
+      return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
+    case 'failed':
+      return (
+        <ErrorCard
+          name={state.name}
+          failure={state.failure}
+          stillOpen={state.previous?.file.name}
+        />
+      );
+    case 'idle':
+    case 'ready':
+      return undefined;
+  }
+}

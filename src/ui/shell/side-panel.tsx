@@ -1,0 +1,100 @@
+import './side-panel.css';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
+import { useView } from '../../state/stores.ts';
+import { DetailsPanel } from '../details/details-panel.tsx';
+import type { Selection } from '../details/use-selection.ts';
+import { FindingsPanel } from '../findings/findings-panel.tsx';
+import { useFindingBands } from '../findings/use-finding-bands.ts';
+import { useFindings, useFindingsRun } from '../findings/use-findings.ts';
+import type { ViewProps } from '../shared/view-props.ts';
+
+interface SidePanelProps extends ViewProps {
+  readonly selection: Selection;
+}
+
+const TABS = ['findings', 'details'] as const;
+type Tab = (typeof TABS)[number];
+
+const tabId = (name: Tab): string => `side-tab-${name}`;
+
+/** Beside every view: what was found, and what is selected. */
+export function SidePanel({ selection, ...view }: SidePanelProps) {
+  // Here and not in the panel: findings are looked for and drawn whichever tab is open.
+  useFindingsRun(view.info, view.device);
+  const { findings } = useFindings(view.info, view.device);
+  useFindingBands(findings);
+  const [tab, setTab] = useTab();
+  const grave = findings.filter(({ severity }) => severity !== 'low').length;
+  return (
+    <div className="side-panel">
+      <div
+        className="side-tabs"
+        role="tablist"
+        aria-label="Side panel"
+        onKeyDown={(event) => goByArrow(event, tab, setTab)}
+      >
+        <TabButton name="findings" current={tab} onChoose={setTab}>
+          Findings
+          {grave > 0 && <span className="side-count">{grave}</span>}
+        </TabButton>
+        <TabButton name="details" current={tab} onChoose={setTab}>
+          Details
+        </TabButton>
+      </div>
+      <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
+        {tab === 'findings' && <FindingsPanel {...view} />}
+        {tab === 'details' && <DetailsPanel device={view.device} selection={selection} />}
+      </div>
+    </div>
+  );
+}
+
+/** One stop of the tab order for all tabs: between them go the arrows, and round. */
+function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step === undefined) return;
+  const next = TABS.at((TABS.indexOf(tab) + step) % TABS.length);
+  if (next === undefined) return;
+  // The arrows of a view mean something else.
+  event.stopPropagation();
+  event.preventDefault();
+  setTab(next);
+  document.getElementById(tabId(next))?.focus();
+}
+
+/** What is selected last is what one wants to read. */
+function useTab(): readonly [Tab, (tab: Tab) => void] {
+  const label = useView((view) => view.selection);
+  const finding = useView((view) => view.finding);
+  const [tab, setTab] = useState<Tab>('findings');
+  useEffect(() => {
+    if (label !== undefined) setTab('details');
+  }, [label]);
+  useEffect(() => {
+    if (finding !== undefined) setTab('findings');
+  }, [finding]);
+  return [tab, setTab];
+}
+
+interface TabButtonProps {
+  readonly name: Tab;
+  readonly current: Tab;
+  readonly onChoose: (tab: Tab) => void;
+  readonly children: ReactNode;
+}
+
+function TabButton({ name, current, onChoose, children }: TabButtonProps) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={tabId(name)}
+      className="side-tab"
+      aria-selected={name === current}
+      tabIndex={name === current ? 0 : -1}
+      onClick={() => onChoose(name)}
+    >
+      {children}
+    </button>
+  );
+}

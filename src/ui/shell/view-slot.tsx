@@ -1,0 +1,63 @@
+import { type ComponentType, useEffect, useState } from 'react';
+import type { ViewName } from '../../state/view-store.ts';
+import { useServices } from '../shared/services.ts';
+import type { ViewProps } from '../shared/view-props.ts';
+import { NoTrace } from './no-trace.tsx';
+import { VIEWS, type ViewEntry } from './views.tsx';
+
+/** Those that were fetched once are there at once. */
+const fetched = new Map<ViewName, ComponentType<ViewProps>>();
+
+interface ViewSlotProps extends ViewProps {
+  readonly name: ViewName;
+}
+
+/** The view of that name; fetches it first where that has not been done. */
+export function ViewSlot({ name, ...props }: ViewSlotProps) {
+  const entry = VIEWS.find((view) => view.name === name) ?? VIEWS[0];
+  if (entry === undefined) return undefined;
+  if (entry.needsTrace === true && props.device.events === 0) {
+    return <NoTrace device={props.device} />;
+  }
+  const Component = entry.component;
+  if (Component !== undefined) return <Component {...props} />;
+  // One way for what is fetched and what is there: another would make the view anew, and lose what
+  // is scrolled and typed in it, as soon as it is drawn for the second time.
+  return <FetchedView key={entry.name} entry={entry} {...props} />;
+}
+
+interface FetchedViewProps extends ViewProps {
+  readonly entry: ViewEntry;
+}
+
+function FetchedView({ entry, ...props }: FetchedViewProps) {
+  const { idle } = useServices();
+  const [Component, setComponent] = useState(() => fetched.get(entry.name));
+  const [hasFailed, setHasFailed] = useState(false);
+  useEffect(() => {
+    if (fetched.has(entry.name)) return;
+    let isWanted = true;
+    const fetchView = async () => {
+      const component = await entry.load?.();
+      if (component === undefined) return;
+      fetched.set(entry.name, component);
+      // A function given to a setter is called: hand it one that gives the component.
+      if (isWanted) setComponent(() => component);
+    };
+    idle.during(fetchView).catch(() => isWanted && setHasFailed(true));
+    return () => {
+      isWanted = false;
+    };
+  }, [entry, idle]);
+  if (Component !== undefined) return <Component {...props} />;
+  if (!hasFailed) return <div className="blank" aria-busy />;
+  return (
+    <div className="blank" role="alert">
+      <h2>The {entry.label.toLowerCase()} view could not be loaded</h2>
+      <p>
+        The server that this page came from is gone, or has a newer version by now. Reload the page
+        and open the file again.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import './workbench.css';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { CursorBar } from '../cursor/cursor-bar.tsx';
+import { useSelection } from '../details/use-selection.ts';
+import { ExportButton } from '../export/export-button.tsx';
+import { PICTURE_ID } from '../export/picture.ts';
+import { SummaryStrip } from '../header/summary-strip.tsx';
+import { SearchBox } from '../search/search-box.tsx';
+import { useServices } from '../shared/services.ts';
+import { SidePanel } from './side-panel.tsx';
+import { ViewSlot } from './view-slot.tsx';
+import { ViewTabs } from './view-tabs.tsx';
+
+/** What is open: its summary, the view on it and the details of what is selected. */
+export function Workbench({ info }: { readonly info: SessionInfo }) {
+  const { opener } = useServices();
+  const index = useView((view) => view.device);
+  // Runs after the effects of what is below: by then the timeline has begun work of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
+  useEffect(() => opener.shown(), [opener, info]);
+  const device = info.devices[index];
+  if (device === undefined) return <NoDevices />;
+  return (
+    // The key starts the views afresh for another snapshot or device.
+    <DeviceWorkbench key={device.index} info={info} device={device} />
+  );
+}
+
+interface DeviceWorkbenchProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
+  const name = useView((view) => view.view);
+  const selection = useSelection(info, device);
+  const selected = selection.kind === 'found' ? selection.details.index : -1;
+  const view = { info, device, selected };
+  return (
+    <main className="workbench">
+      <SummaryStrip info={info} device={device} />
+      <div className="view-row">
+        <ViewTabs />
+        <ExportButton {...view} />
+      </div>
+      <div className="tool-bar">
+        <SearchBox {...view} />
+        <CursorBar {...view} />
+      </div>
+      <ResizableSplit
+        main={
+          <div id={PICTURE_ID} className="view-picture">
+            <ViewSlot name={name} {...view} />
+          </div>
+        }
+        side={<SidePanel {...view} selection={selection} />}
+      />
+    </main>
+  );
+}
+
+interface ResizableSplitProps {
+  readonly main: ReactNode;
+  readonly side: ReactNode;
+}
+
+const MAIN = 'main-panel';
+const SIDE = 'side-panel';
+
+function ResizableSplit({ main, side }: ResizableSplitProps) {
+  const { preferences } = useStores();
+  const [percent] = useState(() => preferences.getState().detailsPercent);
+  return (
+    <Group
+      className="split"
+      defaultLayout={{ [MAIN]: 100 - percent, [SIDE]: percent }}
+      onLayoutChanged={(layout, { isUserInteraction }) => {
+        const size = layout[SIDE];
+        if (isUserInteraction && size !== undefined) preferences.set({ detailsPercent: size });
+      }}
+    >
+      <Panel id={MAIN} minSize="360px">
+        {main}
+      </Panel>
+      <Separator className="split-handle" aria-label="Width of the side panel" />
+      <Panel id={SIDE} minSize="240px" maxSize="70%">
+        {side}
+      </Panel>
+    </Group>
+  );
+}
+
+function NoDevices() {
+  return (
+    <main className="workbench">
+      <div className="blank">
+        <h2>This snapshot is empty</h2>
+        <p>
+          It holds no events and no segments of any device. PyTorch writes such a file when nothing
+          was allocated on the GPU, or when the snapshot was taken before CUDA was first used.
+        </p>
+      </div>
+    </main>
+  );
+}

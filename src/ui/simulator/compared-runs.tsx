@@ -1,0 +1,89 @@
+import './compared-runs.css';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import type { RecordedRun } from '../../core/simulator/recorded-run.ts';
+import type { WhatIfResult } from '../../core/simulator/types.ts';
+import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
+import { cardText, cardTitle, settingName } from './labels.ts';
+
+interface ComparedRunsProps {
+  readonly recorded: RecordedRun;
+  readonly recordedCard: CardFit | undefined;
+  readonly result: WhatIfResult;
+  readonly card: CardFit | undefined;
+  /** Peak reserved had no free waited for another stream; undefined where none did. */
+  readonly lowestBytes: number | undefined;
+}
+
+/** All figures of the two runs side by side. */
+export function ComparedRuns(props: ComparedRunsProps) {
+  const { recorded, recordedCard, result, card, lowestBytes } = props;
+  const bytes = (value: number | undefined) => ({
+    text: value === undefined ? 'unknown' : formatBytes(value),
+    title: value === undefined ? 'The file has no final segments' : formatExactBytes(value),
+  });
+  const count = (value: number) => ({ text: formatCount(value), title: undefined });
+  const share = (value: number | undefined) => ({
+    text: value === undefined ? 'unknown' : `${(100 * value).toFixed(1)} %`,
+    title: undefined,
+  });
+  const smallest = (value: CardFit | undefined) =>
+    value === undefined
+      ? { text: 'not searched', title: undefined }
+      : {
+          text: `${cardText(value)}${value.retries > 0 ? `, ${formatCount(value.retries)} retries` : ''}`,
+          title: cardTitle(value),
+        };
+  const was = recorded.end;
+  const is = result.end;
+  const rows = [
+    ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
+    ...(lowestBytes === undefined
+      ? []
+      : [['… had no free waited', { text: '', title: undefined }, bytes(lowestBytes)] as const]),
+    ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
+    ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
+    ['Retries', count(recorded.retries), count(result.retries)],
+    ['cudaMalloc calls', count(recorded.deviceAllocs), count(result.deviceAllocs)],
+    ['cudaFree calls', count(recorded.deviceFrees), count(result.deviceFrees)],
+    ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
+    ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
+    ['Largest free piece then', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
+    ['Fragmentation then', share(was?.fragmentation), share(is.fragmentation)],
+    ['Smallest card', smallest(recordedCard), smallest(card)],
+  ] as const;
+  return (
+    <table className="whatif-compared">
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">Recorded</th>
+          <th scope="col" title={settingName(result.settings)}>
+            Chosen
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([label, before, after]) => (
+          <tr key={label}>
+            <th scope="row" title={ABOUT[label]}>
+              {label}
+            </th>
+            <td title={before.title}>{before.text}</td>
+            <td title={after.title}>{after.text}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const ABOUT: Readonly<Record<string, string>> = {
+  '… had no free waited':
+    'Peak reserved if no other stream had been waited for: a real run lies between this and the figure above',
+  Retries: 'Times that all cached memory was given back for one request',
+  'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
+  'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',
+  'Largest free piece then': 'What one request could still get without new memory',
+  'Smallest card': 'The smallest common card that would have run all requests',
+  'Fragmentation then': 'Share of the free reserved bytes that lies outside the largest free piece',
+};

@@ -1,0 +1,224 @@
+import './settings-table.css';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { formatCount } from '../../core/base/format.ts';
+import type { RecordedRun } from '../../core/simulator/recorded-run.ts';
+import type { WhatIfResult } from '../../core/simulator/types.ts';
+import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
+import { CONFIDENCE_TEXT } from './labels.ts';
+import { Bar, CallsCell, CardCell, OomCell, SettingText } from './setting-cells.tsx';
+import type { RowSort, SettingRow, SortKey } from './setting-rows.ts';
+
+interface SettingsTableProps {
+  readonly recorded: RecordedRun;
+  readonly recordedCard: CardFit | undefined;
+  /** In the order in which they are shown. */
+  readonly rows: readonly SettingRow[];
+  readonly chosen: string;
+  readonly onChoose: (settings: string) => void;
+  readonly sort: RowSort | undefined;
+  readonly onSort: (sort: RowSort | undefined) => void;
+}
+
+interface Column {
+  readonly key: SortKey;
+  readonly label: string;
+  readonly about: string;
+  readonly isNumber: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { key: 'settings', label: 'Setting', about: 'PYTORCH_CUDA_ALLOC_CONF', isNumber: false },
+  {
+    key: 'reserved',
+    label: 'Peak reserved',
+    about:
+      'Most memory taken of the device; the darker part of a bar is the peak of what was allocated',
+    isNumber: false,
+  },
+  {
+    key: 'card',
+    label: 'Card',
+    about:
+      'The smallest common card that would have run all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
+    isNumber: true,
+  },
+  { key: 'ooms', label: 'OOM', about: 'Requests that run out of memory', isNumber: true },
+  {
+    key: 'retries',
+    label: 'Retries',
+    about: 'Times that all cached memory is given back for one request: slow',
+    isNumber: true,
+  },
+  {
+    key: 'calls',
+    label: 'Calls',
+    about: 'cudaMalloc and cudaFree, or maps and unmaps: each makes the program wait',
+    isNumber: true,
+  },
+  {
+    key: 'confidence',
+    label: 'Sure',
+    about: 'How sure the figures are; the reasons are below',
+    isNumber: false,
+  },
+];
+
+/** Times the recorded run: one absurd setting must not make all other bars too short to compare. */
+const LONGEST_BAR = 2;
+
+/** The recorded run, and under it every setting that was tried. */
+export function SettingsTable(props: SettingsTableProps) {
+  const { recorded, recordedCard, rows, chosen, onChoose, sort, onSort } = props;
+  const highest = rows.reduce(
+    (bytes, { result }) => Math.max(bytes, result?.peakReservedBytes ?? 0),
+    recorded.peakReservedBytes,
+  );
+  const most = Math.min(highest, recorded.peakReservedBytes * LONGEST_BAR);
+  return (
+    <table className="whatif-table" aria-label="Settings">
+      <thead>
+        <tr>
+          {COLUMNS.map((column) => (
+            <SortHeader key={column.key} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        <RecordedTableRow recorded={recorded} card={recordedCard} most={most} />
+        {rows.map((row) => (
+          <SettingTableRow
+            key={row.settings}
+            row={row}
+            recordedBytes={recorded.peakReservedBytes}
+            most={most}
+            isChosen={row.settings === chosen}
+            onChoose={onChoose}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface SortHeaderProps {
+  readonly column: Column;
+  readonly sort: RowSort | undefined;
+  readonly onSort: (sort: RowSort | undefined) => void;
+}
+
+/** Up, down, and back to the best first. */
+function SortHeader({ column: { key, label, about, isNumber }, sort, onSort }: SortHeaderProps) {
+  const isSorted = sort?.key === key;
+  const descending = isSorted && sort.descending;
+  const next = descending ? undefined : { key, descending: isSorted };
+  const state = descending ? 'descending' : 'ascending';
+  return (
+    <th
+      scope="col"
+      className={isNumber ? 'whatif-number' : undefined}
+      aria-sort={isSorted ? state : undefined}
+    >
+      <button type="button" title={about} onClick={() => onSort(next)}>
+        {label}
+        {isSorted &&
+          (descending ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />)}
+      </button>
+    </th>
+  );
+}
+
+interface RecordedTableRowProps {
+  readonly recorded: RecordedRun;
+  readonly card: CardFit | undefined;
+  readonly most: number;
+}
+
+function RecordedTableRow({ recorded, card, most }: RecordedTableRowProps) {
+  return (
+    <tr className="whatif-recorded">
+      <th scope="row">
+        As recorded
+        {recorded.settings !== '' && <SettingText settings={recorded.settings} />}
+      </th>
+      <td>
+        <Bar run={recorded} most={most} recordedBytes={undefined} />
+      </td>
+      <CardCell card={card} />
+      <td className="whatif-number" data-tone={recorded.ooms > 0 ? 'danger' : undefined}>
+        {formatCount(recorded.ooms)}
+      </td>
+      <td className="whatif-number">{formatCount(recorded.retries)}</td>
+      <CallsCell allocs={recorded.deviceAllocs} frees={recorded.deviceFrees} />
+      <td className="dim" title="What really happened">
+        real
+      </td>
+    </tr>
+  );
+}
+
+interface SettingTableRowProps {
+  readonly row: SettingRow;
+  readonly recordedBytes: number;
+  readonly most: number;
+  readonly isChosen: boolean;
+  readonly onChoose: (settings: string) => void;
+}
+
+function SettingTableRow({ row, recordedBytes, most, isChosen, onChoose }: SettingTableRowProps) {
+  const { settings, result, card } = row;
+  const name = (
+    <th scope="row">
+      <label className="whatif-choice">
+        <input
+          type="radio"
+          name="whatif-setting"
+          checked={isChosen}
+          onChange={() => onChoose(settings)}
+        />
+        <SettingText settings={settings} />
+      </label>
+    </th>
+  );
+  return (
+    // For keys there is the radio button in it.
+    <tr data-chosen={isChosen || undefined} onClick={() => onChoose(settings)}>
+      {name}
+      {result === undefined ? (
+        <td className="dim" colSpan={COLUMNS.length - 1}>
+          not run yet
+        </td>
+      ) : (
+        <ResultCells result={result} card={card} most={most} recordedBytes={recordedBytes} />
+      )}
+    </tr>
+  );
+}
+
+interface ResultCellsProps {
+  readonly result: WhatIfResult;
+  readonly card: CardFit | undefined;
+  readonly most: number;
+  readonly recordedBytes: number;
+}
+
+function ResultCells({ result, card, most, recordedBytes }: ResultCellsProps) {
+  return (
+    <>
+      <td>
+        <Bar
+          run={result}
+          most={most}
+          recordedBytes={recordedBytes}
+          hasFailed={result.ooms.length > 0}
+        />
+      </td>
+      <CardCell card={card} />
+      <OomCell ooms={result.ooms} />
+      <td className="whatif-number">{formatCount(result.retries)}</td>
+      <CallsCell allocs={result.deviceAllocs} frees={result.deviceFrees} />
+      <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
+        {result.confidence}
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import './whatif.css';
+import { useMemo, useState } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { PRESETS } from '../../core/simulator/presets.ts';
+import type { CardFit, RecordedSide } from '../../engine/analysis/what-if-handler.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { ChosenSetting } from './chosen-setting.tsx';
+import { ComparedRuns } from './compared-runs.tsx';
+import { HowSure } from './confidence-note.tsx';
+import { LimitSelect } from './limit-select.tsx';
+import { RunPlot } from './run-plot.tsx';
+import { RunStatus } from './run-status.tsx';
+import { SettingForm } from './setting-form.tsx';
+import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
+import { SettingsTable } from './settings-table.tsx';
+import { useWhatIfRuns } from './use-what-if-runs.ts';
+import { lowestOf } from './what-if-results.ts';
+
+interface WhatIfViewProps {
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** The recorded requests run again under other allocator settings, the best first. */
+export function WhatIfView({ info, device }: WhatIfViewProps) {
+  const reason = whyNot(device);
+  if (reason === undefined) return <Runs info={info} device={device} />;
+  return (
+    <div className="blank">
+      <h2>What if: cannot be told for this device</h2>
+      <p>{reason}</p>
+    </div>
+  );
+}
+
+function whyNot(device: DeviceInfo): string | undefined {
+  if (device.kind === 'host') {
+    return 'This is pinned host memory. Its allocator has none of the settings that are compared here; choose a CUDA device above.';
+  }
+  if (device.events > 0) return undefined;
+  return 'The file has no history for it, so there are no requests to run again. Record some with torch.cuda.memory._record_memory_history() before the part of the program that matters, then take another snapshot.';
+}
+
+function Runs({ info, device }: WhatIfViewProps) {
+  const { view } = useStores();
+  const setting = useView((state) => state.setting);
+  const limit = useView((state) => state.limit) ?? 'recorded';
+  const asked = parseAllocConf(setting ?? '');
+  const recordedSetting = recordedSettingOf(info);
+  const [tried, setTried] = useState<readonly string[]>([]);
+  const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
+  const { known, phase, cancel, resume } = useWhatIfRuns(device, settings, limit);
+  const rows = settingRows(known, limit, settings);
+  const choose = (text: string) => {
+    setTried((before) => (settings.includes(text) ? before : [...before, text]));
+    // A click on the button is one on its row too.
+    if (view.getState().view.setting !== text) view.commit({ setting: text });
+  };
+  return (
+    <section className="whatif-view" aria-label="What if">
+      <div className="whatif-toolbar">
+        <LimitSelect
+          limit={limit}
+          recorded={known.recorded?.run.limit}
+          onChange={(next) => view.commit({ limit: next === 'recorded' ? undefined : next })}
+        />
+        <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
+      </div>
+      <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
+      {known.recorded !== undefined && (
+        <Compared
+          info={info}
+          device={device}
+          recorded={known.recorded}
+          recordedCard={known.cards.get(recordedSetting)}
+          rows={rows}
+          areAllRun={phase.kind === 'done'}
+          setting={setting !== undefined && asked.ok ? asked.text : undefined}
+          lowestBytes={(text) => lowestOf(known, limit, text)}
+          onChoose={choose}
+        />
+      )}
+    </section>
+  );
+}
+
+interface ComparedProps extends WhatIfViewProps {
+  readonly recorded: RecordedSide;
+  readonly recordedCard: CardFit | undefined;
+  readonly rows: readonly SettingRow[];
+  readonly areAllRun: boolean;
+  /** The one that was chosen; undefined: the best. */
+  readonly setting: string | undefined;
+  readonly lowestBytes: (setting: string) => number | undefined;
+  readonly onChoose: (setting: string) => void;
+}
+
+function Compared({ info, device, recorded, recordedCard, rows, ...props }: ComparedProps) {
+  const [sort, setSort] = useState<RowSort>();
+  const best = sortRows(rows, undefined)[0];
+  const chosen = rows.find(({ settings }) => settings === props.setting) ?? best;
+  if (chosen === undefined) return undefined;
+  const { settings, result, card } = chosen;
+  const lowestBytes = props.lowestBytes(settings);
+  return (
+    <div className="whatif-content">
+      {result !== undefined && (
+        <ChosenSetting
+          recorded={recorded.run}
+          result={result}
+          isBest={props.areAllRun && settings === best?.settings}
+        />
+      )}
+      <SettingsTable
+        recorded={recorded.run}
+        recordedCard={recordedCard}
+        rows={sortRows(rows, sort)}
+        chosen={settings}
+        onChoose={props.onChoose}
+        sort={sort}
+        onSort={setSort}
+      />
+      <RunPlot info={info} device={device} recorded={recorded} result={result} />
+      {result !== undefined && (
+        <div className="whatif-details">
+          <ComparedRuns
+            recorded={recorded.run}
+            recordedCard={recordedCard}
+            result={result}
+            card={card}
+            lowestBytes={lowestBytes}
+          />
+          <HowSure result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Each once, and the same array as long as they are the same: choosing one of them runs nothing. */
+function useSettings(settings: readonly string[]): readonly string[] {
+  const key = [...new Set(settings)].join('\n');
+  return useMemo(() => key.split('\n'), [key]);
+}
+
+/** '' where the file does not say, or says what is not understood: then the recorded run has no row of its own. */
+function recordedSettingOf({ settings }: SessionInfo): string {
+  const conf = settings.PYTORCH_CUDA_ALLOC_CONF;
+  const parsed = parseAllocConf(typeof conf === 'string' ? conf : '');
+  return parsed.ok ? parsed.text : '';
+}
