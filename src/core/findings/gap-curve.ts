@@ -5,13 +5,6 @@ import { thinned } from './finding-parts.ts';
 import { stepCount } from './steps/step-sequence.ts';
 import type { Finding } from './types.ts';
 
-/** First event at which half of the final gap between the two peaks was there. */
-export function growthOfGap(study: Study): EventIndex {
-  const points = gapCurve(study);
-  const last = points[points.length - 1];
-  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
-}
-
 interface GapPoint {
   readonly event: EventIndex;
   /** Highest reserved so far minus highest active so far. */
@@ -19,7 +12,7 @@ interface GapPoint {
 }
 
 /** Where segments came: between them the gap can only shrink. */
-function gapCurve(study: Study): GapPoint[] {
+export function gapCurve(study: Study): GapPoint[] {
   const { trace, replay } = study.input;
   const { action, sizeBytes } = trace.events;
   const { allocations: table, allocationOfEvent, start } = replay;
@@ -54,9 +47,15 @@ function gapCurve(study: Study): GapPoint[] {
   return points;
 }
 
+/** First event at which half of the final gap between the two peaks was there. */
+export function growthOfGap(points: readonly GapPoint[]): EventIndex {
+  const last = points[points.length - 1];
+  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
+}
+
 /** The gap over time, for the plot. */
-export function gapSeries(study: Study): Finding['series'] {
-  const points = thinned(gapCurve(study));
+export function gapSeries(study: Study, curve: readonly GapPoint[]): Finding['series'] {
+  const points = thinned(curve);
   if (points.length < 2) return undefined;
   return {
     unit:

@@ -101,7 +101,7 @@ function unescapeString(line: string): string {
   });
 }
 
-/** Raw-unicode-escape: only \\uXXXX and \\UXXXXXXXX mean something else. */
+/** Raw-unicode-escape: only \u with four hex digits and \U with eight mean something else. */
 function unescapeUnicode(line: string): string {
   return line.replace(
     /\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})/g,

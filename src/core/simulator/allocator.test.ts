@@ -27,7 +27,7 @@ function allocatorOf(text: string, limitBytes: number): CachingAllocator {
   const memory = new DeviceMemory(limitBytes, () => undefined);
   return new CachingAllocator(settingsOf(text), memory, STREAMS, {
     beforeRelease: () => undefined,
-    likelyAddress: () => undefined,
+    likelyAddresses: () => [],
   });
 }
 

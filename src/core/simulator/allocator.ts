@@ -26,8 +26,8 @@ const ROUND_LARGE_BYTES = 2 * 2 ** 20;
 export interface AllocatorHooks {
   /** Cached memory is about to be released: frees that wait for other streams complete first. */
   beforeRelease(): void;
-  /** Where the driver may put a new segment of this size, of what is free, if there is reason to think so. */
-  likelyAddress(segmentBytes: number, isFree: (address: number) => boolean): number | undefined;
+  /** Where the driver may put a new segment of this size, the likeliest first; some may be taken. */
+  likelyAddresses(segmentBytes: number): Iterable<number>;
 }
 
 export class CachingAllocator {
@@ -188,9 +188,7 @@ export class CachingAllocator {
     const bytes = allocationSize(size);
     if (!memory.fits(bytes)) return NO_BLOCK;
     if (this.#settings.expandableSegments) return this.expandable.allocate(arena, size);
-    const address = memory.addresses.take(bytes, (isFree) =>
-      this.#hooks.likelyAddress(bytes, isFree),
-    );
+    const address = memory.addresses.take(bytes, this.#hooks.likelyAddresses(bytes));
     const row = table.add(address, bytes, arena.index, BlockUse.Free);
     memory.add(bytes, false);
     return row;

@@ -22,16 +22,12 @@ export class DeviceAddresses {
   /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
   readonly #searchedTo = new Map<number, number>();
 
-  /** Takes a place: the likely one that `likely` finds among those that are free, if it finds one. */
-  take(
-    sizeBytes: number,
-    likely: (isFree: (address: number) => boolean) => number | undefined,
-  ): number {
-    const place =
-      likely((address) => this.#isFree(address, sizeBytes)) ??
-      this.#rest(sizeBytes) ??
-      this.#gap(sizeBytes);
-    return this.#insert(place, sizeBytes);
+  /** Takes a place: the first of the likely ones that is free, or else where the driver would look. */
+  take(sizeBytes: number, likely: Iterable<number>): number {
+    for (const address of likely) {
+      if (this.#isFree(address, sizeBytes)) return this.#insert(address, sizeBytes);
+    }
+    return this.#insert(this.#rest(sizeBytes) ?? this.#gap(sizeBytes), sizeBytes);
   }
 
   release(address: number): void {

@@ -14,6 +14,7 @@ interface Places {
 /** Of each size of cudaMalloc's segments, the places in the order in which they were taken. */
 export type RecordedPlaces = ReadonlyMap<number, Places>;
 
+/** @param spans a device's segments, whenever they lived; those from before the trace are left out */
 export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
   const { start, address, sizeBytes, isExpandable, length } = spans;
   const rows = Array.from({ length }, (_, span) => span)
@@ -39,21 +40,20 @@ export class PlaceGuesser {
   }
 
   /**
-   * The place that the recorded run took for the request of `event`, or the next that it took for a
-   * segment of that size and that is free here; undefined when it took no more.
+   * The place that the recorded run took for the request of `event`, then those that it took later for
+   * segments of that size. What was looked at is not offered again.
    */
-  take(
-    segmentBytes: number,
-    event: EventIndex,
-    isFree: (address: number) => boolean,
-  ): number | undefined {
+  *places(segmentBytes: number, event: EventIndex): Generator<number> {
     const places = this.#places.get(segmentBytes);
-    if (places === undefined) return undefined;
+    if (places === undefined) return;
     const { events, addresses } = places;
     let at = this.#next.get(segmentBytes) ?? 0;
     // The event of a new segment stands before that of the request for which it is taken.
-    while (at < events.length && (events[at] < event - 1 || !isFree(addresses[at]))) at++;
-    this.#next.set(segmentBytes, at + 1);
-    return addresses[at];
+    while (at < events.length && events[at] < event - 1) at++;
+    this.#next.set(segmentBytes, at);
+    for (; at < events.length; at++) {
+      this.#next.set(segmentBytes, at + 1);
+      yield addresses[at];
+    }
   }
 }

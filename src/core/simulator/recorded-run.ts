@@ -48,17 +48,16 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
   const { action } = trace.events;
   const count = (...actions: readonly TraceAction[]) =>
     action.reduce((n, one) => n + Number(actions.some((wanted) => wanted === one)), 0);
-  const failed = count(TraceAction.Oom);
   const { size: oomsAskedAgain } = requests.oomsAskedAgain;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
-    ooms: failed - oomsAskedAgain,
+    ooms: requests.ooms - oomsAskedAgain,
     oomsAskedAgain,
     // A request that fails has released all that is cached first: one retry, entries of it or not.
-    retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + failed,
+    retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),
     deviceFrees: count(TraceAction.SegmentFree, TraceAction.SegmentUnmap),
     end: recordedEnd(input),

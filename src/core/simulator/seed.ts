@@ -69,9 +69,7 @@ export class Seeder {
     const { table, arenas, memory } = this.#allocator;
     const arena = arenas.get(pool[span], isSmall[span] === 1, stream[span]);
     const bytes = sizeBytes[span];
-    const place = memory.addresses.take(bytes, (isFree) =>
-      isFree(address[span]) ? address[span] : undefined,
-    );
+    const place = memory.addresses.take(bytes, [address[span]]);
     const row = table.add(place, bytes, arena.index, BlockUse.Free);
     memory.seed(bytes);
     this.#restoreBlocks(row, address[span]);

@@ -79,14 +79,14 @@ export class Simulation {
     const curve = new ByteCurveBuilder(trace.events.length, options.parts);
     this.#curve = curve;
     const { onSegment } = options;
-    const places = new PlaceGuesser(input.places);
+    const guesser = new PlaceGuesser(input.places);
     this.memory = new DeviceMemory(options.limitBytes, (change, reservedBytes) => {
       curve.set(change.event, reservedBytes);
       onSegment?.(change);
     });
     this.allocator = new CachingAllocator(options.settings, this.memory, trace.streams.length, {
       beforeRelease: () => this.#completePending(),
-      likelyAddress: (bytes, isFree) => places.take(bytes, this.memory.event, isFree),
+      likelyAddresses: (bytes) => guesser.places(bytes, this.memory.event),
     });
     this.#blockOf = new Int32Array(this.#allocations.length).fill(GONE);
     this.#seed(options.settings);

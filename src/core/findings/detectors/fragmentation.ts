@@ -12,7 +12,7 @@ import { type SegmentState, segmentsAt } from '../address-state.ts';
 import type { Study } from '../analysis-context.ts';
 import { type Concatenation, findConcatenations } from '../concatenation.ts';
 import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { gapSeries, growthOfGap } from '../gap-curve.ts';
+import { gapCurve, gapSeries, growthOfGap } from '../gap-curve.ts';
 import { percent, placeOf } from '../labels.ts';
 import { sitePart } from '../live-sites.ts';
 import { namedPin, type Pin, pinHolder, pinningSites } from '../pins.ts';
@@ -80,6 +80,9 @@ function fragmentationFinding(
   const named = churning === undefined || isPinned(pins, excessBytes) ? namedPin(pins) : undefined;
   const cause = named?.part.stack ?? churning?.stack;
   const where = place(study, cause);
+  const churned = churning === undefined ? undefined : churnText(study, churning);
+  const holder = named === undefined ? churned : pinHolder(named);
+  const curve = gapCurve(study);
   const gaps = segments
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
@@ -91,11 +94,11 @@ function fragmentationFinding(
     severity: severityOf(excessBytes, share, ooms.length > 0),
     bytes: excessBytes,
     headline,
-    ...holderOf(study, named, churning),
-    claim: `${headline}${pinText(where.frame, named, pins)}${churning === undefined ? '' : ` Sizes churn: ${churnText(study, churning)}`}`,
+    ...(holder === undefined ? {} : { holder }),
+    claim: `${headline}${pinText(where.frame, named, pins)}${churned === undefined ? '' : ` Sizes churn: ${churned}`}`,
     ...where,
     perStep: undefined,
-    events: { first: growthOfGap(study), last: event },
+    events: { first: growthOfGap(curve), last: event },
     parts: [
       ...pins.slice(0, TOP_PARTS).map(({ part }) => part),
       ...churn.map(({ stack, sizes, bytes }) =>
@@ -109,7 +112,7 @@ function fragmentationFinding(
       [...pins.map(({ part }) => part.stack), ...churn.map(({ stack }) => stack)],
       gaps.slice(0, MAX_GAPS),
     ),
-    series: gapSeries(study),
+    series: gapSeries(study, curve),
     advice: [
       ...(churning !== undefined && churning.stack === concatenation?.stack
         ? CONCATENATION_ADVICE
@@ -143,15 +146,6 @@ function pinText(frame: Finding['frame'], named: Pin | undefined, pins: readonly
  */
 function isPinned(pins: readonly Pin[], excessBytes: number): boolean {
   return pins.reduce((sum, { part }) => sum + part.bytes, 0) >= MIN_PINNED_SHARE * excessBytes;
-}
-
-function holderOf(
-  study: Study,
-  named: Pin | undefined,
-  churning: SizeChurn | undefined,
-): { holder?: string } {
-  if (named !== undefined) return { holder: pinHolder(named) };
-  return churning === undefined ? {} : { holder: churnText(study, churning) };
 }
 
 function churnText({ input }: Study, churning: SizeChurn): string {
