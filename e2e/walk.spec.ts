@@ -32,7 +32,10 @@ async function picture(page: Page): Promise<readonly string[]> {
 }
 
 /** Goes through all views: each says something, or what is asked for here, and none that it failed. */
-async function expectViews(page: Page, says: Readonly<Record<string, RegExp>> = {}): Promise<void> {
+async function preloadWorkbench(
+  page: Page,
+  says: Readonly<Record<string, RegExp>> = {},
+): Promise<void> {
   const view = page.locator('#view-picture');
   // `all()` waits for nothing: before the file is open it lists none, and all of none are right.
   await expect(tabsOf(page)).toHaveCount(9);
@@ -145,12 +148,12 @@ test('a regex that is wrong or catastrophic is said to be, and every view goes o
   const outcome = page.getByRole('search', { name: 'Search' });
   await searchOf(page).fill('/forward(/');
   await expect(page.getByText('missing closing )').first()).toBeVisible();
-  await expectViews(page);
+  await preloadWorkbench(page);
   await expect(outcome).toContainText('not understood');
   // A backtracking engine would be busy for longer than the test may take.
   await searchOf(page).fill('/(([a-z_]+)+)+%/');
   await expect(outcome).toContainText('no match');
-  await expectViews(page);
+  await preloadWorkbench(page);
   await outcome.getByRole('button', { name: 'Clear the search' }).click();
   await expect(searchOf(page)).toHaveValue('');
   expect(errors).toEqual([]);
@@ -210,7 +213,7 @@ for (const { what, file, says } of LACKING) {
     const errors = noErrors(page);
     await page.goto('/');
     await chooseFile(page, file());
-    await expectViews(page, says);
+    await preloadWorkbench(page, says);
     expect(errors).toEqual([]);
   });
 }

@@ -12,14 +12,14 @@ import { openInfo } from './state/session-store.ts';
 import { createStores, StoresContext } from './state/stores.ts';
 import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
-import { createFindingsKeeper } from './ui/findings/findings-store.ts';
+import { createFindingsStore } from './ui/findings/findings-store.ts';
 import { keepShell } from './ui/report/app-shell.ts';
 import { reportSource, takeReport } from './ui/report/open-report.ts';
 import { ServicesContext } from './ui/shared/services.ts';
 import { App } from './ui/shell/app.tsx';
 import { limitConnections } from './ui/shell/connection-policy.ts';
-import { loadViews } from './ui/shell/lazy-workbench.ts';
-import { createOpener, type Opener } from './ui/shell/snapshot-loader.ts';
+import { loadWorkbench } from './ui/shell/lazy-workbench.ts';
+import { createSnapshotLoader, type SnapshotLoader } from './ui/shell/snapshot-loader.ts';
 
 declare global {
   interface Window {
@@ -53,10 +53,10 @@ function start(root: HTMLElement): void {
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
   const session = createSessionClient({ idle, marks });
-  const lend = (port: MessagePort) => session.lend({ port });
-  const analysis = createAnalysisClient({ lend, idle });
-  stores.view.subscribe(analysis.makeWay);
-  const findings = createFindingsKeeper({ analysis, idle, marks });
+  const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
+  const analysis = createAnalysisClient({ attachAnalysis, idle });
+  stores.view.subscribe(analysis.yieldToInteraction);
+  const findings = createFindingsStore({ analysis, idle, marks });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
   const urlSync = startUrlSync({
     store: stores.view,
@@ -64,11 +64,11 @@ function start(root: HTMLElement): void {
     openFile: () => openInfo(stores.session.getState())?.file,
     onProblems: onNotices,
   });
-  const opener = createOpener({
+  const loader = createSnapshotLoader({
     client: session,
     idle,
     stores,
-    prepare: loadViews,
+    prepare: loadWorkbench,
     readUrl: urlSync.read,
     showSource,
     onNotices,
@@ -82,7 +82,7 @@ function start(root: HTMLElement): void {
     <StrictMode>
       <StoresContext value={stores}>
         <ServicesContext
-          value={{ session, analysis, findings, opener, marks, idle, notices, report }}
+          value={{ session, analysis, findings, loader, marks, idle, notices, report }}
         >
           <App />
         </ServicesContext>
@@ -91,14 +91,14 @@ function start(root: HTMLElement): void {
   );
   if (parsed?.kind === 'problem') onNotices([parsed.problem]);
   const { snapshotUrl } = urlSync.read();
-  if (report !== undefined) openReport(report, opener);
-  else if (snapshotUrl !== undefined) void opener.open({ kind: 'url', url: snapshotUrl });
+  if (report !== undefined) openReport(report, loader);
+  else if (snapshotUrl !== undefined) void loader.open({ kind: 'url', url: snapshotUrl });
 }
 
 /** At the view it was made at, unless the address says otherwise: a report can be linked into. */
-function openReport({ title, hash, base64 }: Report, opener: Opener): void {
+function openReport({ title, hash, base64 }: Report, loader: SnapshotLoader): void {
   if (window.location.hash === '' && hash !== '') window.history.replaceState(null, '', `#${hash}`);
-  void opener.open(reportSource(title, base64));
+  void loader.open(reportSource(title, base64));
 }
 
 const root = document.getElementById('root');

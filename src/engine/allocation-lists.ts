@@ -5,7 +5,7 @@ import type { AllocationIndex } from '../core/replay/types.ts';
 import { dependsOnCursor } from '../core/search/match-allocations.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { allocationUses } from './allocation-uses.ts';
-import { Kept } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { DeviceRequest } from './queries.ts';
 
@@ -31,8 +31,8 @@ const KEPT = 3;
 /** Sorted lists of a device, the last few kept: 4 bytes a row each. Get it by `device.once`. */
 export class AllocationLists {
   readonly #device: OpenDevice;
-  readonly #orders = new Kept<Uint32Array>(KEPT);
-  readonly #sites = new Kept<Sites>(KEPT);
+  readonly #orders = new LruCache<Uint32Array>(KEPT);
+  readonly #sites = new LruCache<Sites>(KEPT);
 
   constructor(device: OpenDevice) {
     this.#device = device;

@@ -5,7 +5,7 @@
  */
 import { LoadError } from '../core/base/load-error.ts';
 import { crashError } from './crash-error.ts';
-import { withQuestions } from './create-rpc-proxy.ts';
+import { createRpcProxy } from './create-rpc-proxy.ts';
 import { createIdleCounter, type IdleCounter } from './idle.ts';
 import { createMarks, type Marks } from './marks.ts';
 import type {
@@ -37,8 +37,8 @@ export interface SessionClientOptions {
 }
 
 /** What the client does itself; every other method of the session is passed on. */
-type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'lend' | 'close'>;
-type Asked = Omit<SessionMethods, 'open' | 'recycle' | 'lend'>;
+type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'attachAnalysis' | 'close'>;
+type Asked = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
 
 type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
@@ -92,7 +92,8 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
         ? Promise.resolve(undefined)
         : connection.remote.call('recycle', request, { transfer }).catch(() => undefined);
     },
-    lend: (request) => connection.remote.call('lend', request, { transfer: [request.port] }),
+    attachAnalysis: (request) =>
+      connection.remote.call('attachAnalysis', request, { transfer: [request.port] }),
     close() {
       connection.worker.terminate();
       connection.remote.fail(closedError());
@@ -100,7 +101,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   };
   const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<unknown>) =>
     call(name, request, callOptions);
-  return withQuestions<SessionClient>(own, (name) => ask(name as keyof Asked));
+  return createRpcProxy<SessionClient>(own, (name) => ask(name as keyof Asked));
 }
 
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */

@@ -5,7 +5,7 @@ const PIECE_BYTES = 2 ** 20;
 /** Frames and hovers of the snapshot that is open already wait no longer than about this. */
 const BUSY_MS = 12;
 
-export interface PaceClock {
+export interface CooperativeClock {
   readonly now: () => number;
   /** Lets waiting messages in. */
   readonly yieldTask: () => Promise<void>;
@@ -15,11 +15,11 @@ export interface PaceClock {
  * Hands bytes on in small pieces and lets messages in between. Awaiting the next chunk is not
  * enough: one that has arrived already resumes the reader at once, before any message.
  */
-export class Pace {
-  readonly #clock: PaceClock;
+export class CooperativeReader {
+  readonly #clock: CooperativeClock;
   #resumedMs: number;
 
-  constructor(clock: PaceClock) {
+  constructor(clock: CooperativeClock) {
     this.#clock = clock;
     this.#resumedMs = clock.now();
   }

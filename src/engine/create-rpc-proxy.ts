@@ -2,7 +2,7 @@
  * An object whose other methods are questions, told apart by their names alone: nobody keeps a list.
  * `then` is none of them: what has it would be taken for a promise, and awaited for ever.
  */
-export function withQuestions<Api extends object>(
+export function createRpcProxy<Api extends object>(
   own: Partial<Api>,
   question: (name: string) => unknown,
 ): Api {

@@ -1,43 +1,43 @@
 /** All questions that the page can ask about a device. One line each here for a feature of answers/. */
-import { type AddressQueries, addressAnswers } from './handlers/address-map.ts';
-import { type AllocationListQueries, allocationListAnswers } from './handlers/allocation-list.ts';
-import { type StateQueries, stateAnswers } from './handlers/allocator-state.ts';
-import { type LegendQueries, legendAnswers } from './handlers/coloring.ts';
-import { type AllocationQueries, allocationAnswers } from './handlers/device.ts';
-import { type EventQueries, eventAnswers } from './handlers/event-list.ts';
-import { type ExportQueries, exportAnswers } from './handlers/export.ts';
-import { type FlameQueries, flameAnswers } from './handlers/flame-graph.ts';
-import { type SummaryQueries, summaryAnswers } from './handlers/memory-summary.ts';
-import { type TimelineQueries, timelineAnswers } from './handlers/raster.ts';
-import { type ReportQueries, reportAnswers } from './handlers/report.ts';
-import { type SearchQueries, searchAnswers } from './handlers/search.ts';
-import type { Answers } from './queries.ts';
+import { type AddressMapQueries, addressMapHandlers } from './handlers/address-map.ts';
+import { type AllocationListQueries, allocationListHandlers } from './handlers/allocation-list.ts';
+import { type AllocatorStateQueries, allocatorStateHandlers } from './handlers/allocator-state.ts';
+import { type ColoringQueries, coloringHandlers } from './handlers/coloring.ts';
+import { type AllocationQueries, deviceHandlers } from './handlers/device.ts';
+import { type EventListQueries, eventListHandlers } from './handlers/event-list.ts';
+import { type ExportQueries, exportHandlers } from './handlers/export.ts';
+import { type FlameGraphQueries, flameGraphHandlers } from './handlers/flame-graph.ts';
+import { type MemorySummaryQueries, memorySummaryHandlers } from './handlers/memory-summary.ts';
+import { type RasterQueries, rasterHandlers } from './handlers/raster.ts';
+import { type ReportQueries, reportHandlers } from './handlers/report.ts';
+import { type SearchQueries, searchHandlers } from './handlers/search.ts';
+import type { QueryHandlers } from './queries.ts';
 
 export interface DeviceQueries
-  extends AddressQueries,
+  extends AddressMapQueries,
     AllocationQueries,
     AllocationListQueries,
-    EventQueries,
+    EventListQueries,
     ExportQueries,
-    FlameQueries,
-    LegendQueries,
+    FlameGraphQueries,
+    ColoringQueries,
     SearchQueries,
-    StateQueries,
-    SummaryQueries,
+    AllocatorStateQueries,
+    MemorySummaryQueries,
     ReportQueries,
-    TimelineQueries {}
+    RasterQueries {}
 
-export const ANSWERS: Answers<DeviceQueries> = {
-  ...addressAnswers,
-  ...allocationAnswers,
-  ...allocationListAnswers,
-  ...eventAnswers,
-  ...exportAnswers,
-  ...flameAnswers,
-  ...legendAnswers,
-  ...searchAnswers,
-  ...stateAnswers,
-  ...summaryAnswers,
-  ...reportAnswers,
-  ...timelineAnswers,
+export const HANDLERS: QueryHandlers<DeviceQueries> = {
+  ...addressMapHandlers,
+  ...deviceHandlers,
+  ...allocationListHandlers,
+  ...eventListHandlers,
+  ...exportHandlers,
+  ...flameGraphHandlers,
+  ...coloringHandlers,
+  ...searchHandlers,
+  ...allocatorStateHandlers,
+  ...memorySummaryHandlers,
+  ...reportHandlers,
+  ...rasterHandlers,
 };

@@ -1,5 +1,5 @@
 /** The last few of what is costly to make, by name. */
-export class Kept<T extends object> {
+export class LruCache<T extends object> {
   readonly #capacity: number;
   /** The longest unused first. */
   readonly #made = new Map<string, T>();

@@ -8,9 +8,9 @@ import type { AllocationTable } from '../core/replay/types.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
-import { SparePixels } from './pixel-buffer-pool.ts';
-import { KeptMatches } from './search-cache.ts';
-import { DrawnStacks } from './timeline-renderer.ts';
+import { PixelBufferPool } from './pixel-buffer-pool.ts';
+import { SearchCache } from './search-cache.ts';
+import { TimelineRenderer } from './timeline-renderer.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
 const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
@@ -18,10 +18,10 @@ const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
 export class OpenDevice {
   readonly context: DeviceContext;
   readonly index: TimelineIndex<AllocationTable>;
-  readonly stacks: DrawnStacks;
-  readonly spares = new SparePixels();
+  readonly stacks: TimelineRenderer;
+  readonly spares = new PixelBufferPool();
   readonly #made = new Map<unknown, unknown>();
-  readonly #matches: KeptMatches;
+  readonly #matches: SearchCache;
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
@@ -29,8 +29,8 @@ export class OpenDevice {
     const { trace, replay } = context;
     this.context = context;
     this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
-    this.stacks = new DrawnStacks(this);
-    this.#matches = new KeptMatches(context);
+    this.stacks = new TimelineRenderer(this);
+    this.#matches = new SearchCache(context);
   }
 
   /**

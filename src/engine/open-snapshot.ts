@@ -7,7 +7,7 @@ import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { Replay } from '../core/replay/types.ts';
-import { Pace, type PaceClock } from './cooperative-reader.ts';
+import { type CooperativeClock, CooperativeReader } from './cooperative-reader.ts';
 import { OpenDevice } from './open-device.ts';
 import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
 
@@ -20,7 +20,7 @@ export interface OpenSnapshot {
 export interface OpenJob {
   readonly source: ByteSource;
   readonly platform: Platform;
-  readonly clock: PaceClock;
+  readonly clock: CooperativeClock;
   readonly options: OpenOptions;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: OpenProgress) => void;
@@ -29,7 +29,7 @@ export interface OpenJob {
 /** @throws LoadError, or CancelledError once `signal` is aborted */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   const { clock, onProgress, options, signal } = job;
-  const pace = new Pace(clock);
+  const pace = new CooperativeReader(clock);
   let progress: OpenProgress = {
     phase: 'reading',
     readBytes: 0,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { FrameQueue } from './frame-queue.ts';
-import { SparePixels } from './pixel-buffer-pool.ts';
+import { PixelBufferPool } from './pixel-buffer-pool.ts';
 
 const viewport = { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 1, width: 2, height: 3 } as const;
 
 it('gives a frame the newest pixels of its size, and has them again when it is given up', async () => {
   const queue = new FrameQueue<string>({ now: () => 0, yieldTask: () => Promise.resolve() });
-  const spares = new SparePixels();
+  const spares = new PixelBufferPool();
   const given: (Uint32Array | undefined)[] = [];
   const draw = (run: () => string) =>
     spares.draw(

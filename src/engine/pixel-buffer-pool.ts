@@ -5,7 +5,7 @@ import type { FrameQueue, SlicedJob } from './frame-queue.ts';
 /** One frame is on screen, one is being drawn, one is on its way back. */
 const MAX_SPARE_BUFFERS = 2;
 
-export class SparePixels {
+export class PixelBufferPool {
   /** Newest first: after a resize the old ones fit no frame. */
   #spares: readonly Uint32Array[] = [];
 

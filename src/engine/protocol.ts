@@ -8,7 +8,7 @@ import type { SessionInfo } from '../core/device/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
 import type { FrameRequest } from './frame-request.ts';
 import type { DeviceQueries } from './handlers.ts';
-import type { Asking, CallOptions, DeviceRequest, Query } from './queries.ts';
+import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
 
 export type { HitRequest, MinimapResult } from './handlers/raster.ts';
 
@@ -37,7 +37,7 @@ export interface FrameQueries {
   readonly frame: Query<FrameRequest, TimelineFrame>;
 }
 
-export interface SessionApi extends Asking<DeviceQueries>, Asking<FrameQueries> {
+export interface SessionApi extends QueryClient<DeviceQueries>, QueryClient<FrameQueries> {
   /** Replaces the open snapshot only when it succeeds. Rejects with LoadError (core/base/load-error.ts) or AbortError. */
   open(
     source: OpenSource,
@@ -50,7 +50,7 @@ export interface SessionApi extends Asking<DeviceQueries>, Asking<FrameQueries> 
    */
   recycle(request: RecycleRequest): Promise<undefined>;
   /** Gives copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
-  lend(request: { readonly port: MessagePort }): Promise<undefined>;
+  attachAnalysis(request: { readonly port: MessagePort }): Promise<undefined>;
 }
 
 export interface RecycleRequest extends DeviceRequest {
@@ -69,7 +69,7 @@ export interface SessionMethods extends DeviceQueries, FrameQueries {
     readonly progress: never;
     readonly result: undefined;
   };
-  readonly lend: {
+  readonly attachAnalysis: {
     readonly request: { readonly port: MessagePort };
     readonly progress: never;
     readonly result: undefined;

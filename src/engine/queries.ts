@@ -2,8 +2,8 @@
  * Questions about one device of the open snapshot. A feature declares what it asks and what it is
  * answered in one file of answers/, answers.ts puts them together; the wire needs no more.
  *
- *   export interface StateQueries { state: Query<{ device: number; event: EventIndex }, State> }
- *   export const stateAnswers: Answers<StateQueries> = { state: (device, request) => … }
+ *   export interface AllocatorStateQueries { state: Query<{ device: number; event: EventIndex }, State> }
+ *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
  *
  * Then `session.state({ device, event }, { signal })` works on the page.
  */
@@ -24,18 +24,18 @@ export interface Query<Request extends DeviceRequest, Result, Progress = never> 
 export type Queries<Q> = { readonly [K in keyof Q]: Query<DeviceRequest, unknown, unknown> };
 
 /** What an answer gets beside its request. */
-export interface AnswerCall<Progress> {
+export interface QueryCall<Progress> {
   /** Aborted when the page does not want the answer any more. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }
 
 /** One function a question; runs in the session worker. */
-export type Answers<Q extends Queries<Q>> = {
+export type QueryHandlers<Q extends Queries<Q>> = {
   readonly [K in keyof Q]: (
     device: OpenDevice,
     request: Q[K]['request'],
-    call: AnswerCall<Q[K]['progress']>,
+    call: QueryCall<Q[K]['progress']>,
   ) => Q[K]['result'] | Promise<Q[K]['result']>;
 };
 
@@ -45,7 +45,7 @@ export interface CallOptions<P = never> {
 }
 
 /** What the page calls: a method a question. Rejects with LoadError or an AbortError. */
-export type Asking<Q extends Queries<Q>> = {
+export type QueryClient<Q extends Queries<Q>> = {
   readonly [K in keyof Q]: (
     request: Q[K]['request'],
     options?: CallOptions<Q[K]['progress']>,

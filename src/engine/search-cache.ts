@@ -2,15 +2,15 @@ import type { DeviceContext } from '../core/device/device-context.ts';
 import { dependsOnCursor, matchAllocations } from '../core/search/match-allocations.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import { Kept } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
 /** Each view asks for the same search with each frame; two or three are typed one after the other. */
 const KEPT = 4;
 
 /** The matches of the last few searches on a device: a byte an allocation each. */
-export class KeptMatches {
+export class SearchCache {
   readonly #context: DeviceContext;
-  readonly #kept = new Kept<SearchMatches>(KEPT);
+  readonly #kept = new LruCache<SearchMatches>(KEPT);
 
   constructor(context: DeviceContext) {
     this.#context = context;

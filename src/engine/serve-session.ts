@@ -1,4 +1,4 @@
-import { withQuestions } from './create-rpc-proxy.ts';
+import { createRpcProxy } from './create-rpc-proxy.ts';
 import type { SessionApi, SessionMethods } from './protocol.ts';
 import { type HandlerCall, type Handlers, serve } from './rpc.ts';
 import { transferablesOf } from './transfer.ts';
@@ -13,7 +13,7 @@ export function serveSession(port: MessagePort, session: SessionApi): void {
   // One handler made for every other method: their types are those of SessionApi.
   serve(
     port,
-    withQuestions<Handlers<SessionMethods>>(own, (name) => answering(session, name)),
+    createRpcProxy<Handlers<SessionMethods>>(own, (name) => answering(session, name)),
   );
 }
 

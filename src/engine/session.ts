@@ -8,8 +8,8 @@ import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
 import { loadRegexEngine, mayHoldRegex } from '../core/search/regex-engine.ts';
 import { abortError } from './abort.ts';
-import type { PaceClock } from './cooperative-reader.ts';
-import { withQuestions } from './create-rpc-proxy.ts';
+import type { CooperativeClock } from './cooperative-reader.ts';
+import { createRpcProxy } from './create-rpc-proxy.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { FrameRequest } from './frame-request.ts';
 import type { DeviceQueries } from './handlers.ts';
@@ -22,12 +22,12 @@ import type {
   RecycleRequest,
   SessionApi,
 } from './protocol.ts';
-import type { Answers, CallOptions } from './queries.ts';
+import type { CallOptions, QueryHandlers } from './queries.ts';
 import { transferring } from './transfer.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
-  readonly clock: PaceClock;
+  readonly clock: CooperativeClock;
   /** Rejects with LoadError; stops reading when `signal` is aborted. */
   readonly sourceOf: (source: OpenSource, signal: AbortSignal) => Promise<ByteSource>;
 }
@@ -41,11 +41,11 @@ export function createSession(host: SessionHost): SessionApi {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
     recycle: (request) => session.recycle(request),
-    lend: (request) => session.lend(request),
+    attachAnalysis: (request) => session.attachAnalysis(request),
   };
   const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
     session.ask(name, request, call);
-  return withQuestions<SessionApi>(own, (name) => ask(name as keyof DeviceQueries));
+  return createRpcProxy<SessionApi>(own, (name) => ask(name as keyof DeviceQueries));
 }
 
 type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
@@ -119,8 +119,8 @@ class Session {
     call: CallOptions<DeviceQueries[K]['progress']> = {},
   ): Promise<DeviceQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
-    const { ANSWERS } = await loadAnswers();
-    const answer: Answers<DeviceQueries>[K] | undefined = ANSWERS[name];
+    const { HANDLERS } = await loadAnswers();
+    const answer: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
     if (answer === undefined) throw new Error(`No question ${name}`);
     await prepareSearch(request);
     return answer(this.#device(request.device), request, { signal, onProgress });
@@ -131,9 +131,9 @@ class Session {
     return undefined;
   }
 
-  async lend({ port }: { port: MessagePort }): Promise<undefined> {
-    const { serveCopies } = await import('./analysis/serve-device-copies.ts');
-    serveCopies(port, (position) => this.#device(position).context, this.#host.clock);
+  async attachAnalysis({ port }: { port: MessagePort }): Promise<undefined> {
+    const { serveDeviceCopies } = await import('./analysis/serve-device-copies.ts');
+    serveDeviceCopies(port, (position) => this.#device(position).context, this.#host.clock);
     return undefined;
   }
 

@@ -36,7 +36,7 @@ interface Drawn {
   classesBy(colorBy: ColorBy, count: number): Uint8Array;
 }
 
-export class DrawnStacks {
+export class TimelineRenderer {
   readonly #device: Drawn;
   readonly #painter: TimelinePainter;
   readonly #dimmed = new DimmedClasses();

@@ -4,7 +4,7 @@
  */
 import { CancelledError } from '../core/base/cancelled.ts';
 import type { Platform } from '../core/input/types.ts';
-import type { PaceClock } from './cooperative-reader.ts';
+import type { CooperativeClock } from './cooperative-reader.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 /** Steps of the made-up run: enough for the compiler to take notice, 100 ms of work at most. */
@@ -15,7 +15,7 @@ const BLOCK_BYTES = 4096;
 
 /** Ends quietly when `signal` is aborted, as it is when a real file comes. */
 export async function warmUp(
-  clock: PaceClock,
+  clock: CooperativeClock,
   platform: Platform,
   signal: AbortSignal,
 ): Promise<void> {

@@ -25,7 +25,7 @@ export type SessionState =
  * Reports of one opening. All are ignored once a later opening has begun, so that the end of a
  * replaced opening cannot overwrite what the user sees.
  */
-export interface Opening {
+export interface LoadAttempt {
   progress(progress: OpenProgress): void;
   ready(info: SessionInfo): void;
   failed(failure: LoadFailure): void;
@@ -37,7 +37,7 @@ export interface Opening {
 
 export interface SessionStore extends StoreApi<SessionState> {
   /** A file was given. */
-  begin(name: string): Opening;
+  begin(name: string): LoadAttempt;
   /** The user has read the failure. */
   dismissFailure(): void;
 }
@@ -50,7 +50,7 @@ export function createSessionStore(): SessionStore {
     become(previous === undefined ? { phase: 'idle' } : { phase: 'ready', info: previous });
   let openings = 0;
 
-  function begin(name: string): Opening {
+  function begin(name: string): LoadAttempt {
     const number = ++openings;
     const previous = openInfo(store.getState());
     const isCurrent = () => number === openings;

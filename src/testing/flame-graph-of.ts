@@ -1,5 +1,5 @@
 import type { DeviceContext } from '../core/device/device-context.ts';
-import { FlameStudy } from '../core/flame-graph/flame-context.ts';
+import { FlameContext } from '../core/flame-graph/flame-context.ts';
 import { flameGraph } from '../core/flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../core/flame-graph/flame-nodes.ts';
 import type { WeighOptions } from '../core/flame-graph/stack-weights.ts';
@@ -20,7 +20,7 @@ export function flameGraphOf(
   shape: FlameGraphShape = {},
 ): FlameGraph {
   const { by = 'line', frames = 'known', inverted = false, root, smallestShare = 0 } = shape;
-  const { weighed, groups } = new FlameStudy(context).flame({ by, frames }, options);
+  const { weighed, groups } = new FlameContext(context).flame({ by, frames }, options);
   const whole = inverted ? calleeTree(weighed) : callerTree(weighed);
   return flameGraph(whole, groups, { root, smallestShare });
 }

@@ -21,7 +21,7 @@ export const TEST_PALETTE: Palette = {
 };
 
 /** Colour to word, the inverse of the palette's table: pixels can be compared with the oracle's. */
-export function pixelWords(palette: Palette): Map<number, NaivePixel> {
+export function pixelLabel(palette: Palette): Map<number, NaivePixel> {
   const table = colorTable(palette);
   const words = new Map<number, NaivePixel>();
   const names: [number, string][] = [

@@ -7,7 +7,7 @@
  */
 
 import { ColumnCache } from '../raster/column-cache.ts';
-import { SeenContents } from '../raster/column-content-cache.ts';
+import { ColumnContentCache } from '../raster/column-content-cache.ts';
 import { highestStates } from '../raster/column-extremes.ts';
 import { columnRanges } from '../raster/columns.ts';
 import { SlicedColumns } from '../raster/sliced-columns.ts';
@@ -52,7 +52,7 @@ export class AddressPainter {
       blocks: new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd),
       segments: new AddressSweep(segments, segmentPlaces, segmentsMaxEnd),
       cache: new ColumnCache(),
-      seen: new SeenContents(),
+      seen: new ColumnContentCache(),
     };
   }
 
@@ -75,7 +75,7 @@ interface PaintTools {
   readonly blocks: AddressSweep;
   readonly segments: AddressSweep;
   readonly cache: ColumnCache;
-  readonly seen: SeenContents;
+  readonly seen: ColumnContentCache;
 }
 
 const NONE = -1;

@@ -6,7 +6,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { buildTimelineIndex } from '../raster/timeline-index.ts';
 import { COLORINGS, type ColorBy } from '../raster/types.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
-import { type Coloring, makeColoring, whyUniform } from './colorings.ts';
+import { type Coloring, makeColoring, unavailableReason } from './colorings.ts';
 import { type Legend, legendAt, peakInWindow } from './legend.ts';
 
 const COUNTS: Readonly<Partial<Record<ColorBy, number>>> = { stack: 15, size: 9 };
@@ -117,7 +117,7 @@ test('the rest has one colour, and says how many it stands for', () => {
 
 test('a colouring that tells nothing apart says why', () => {
   const context = contextOfText('+A 512 @a.py:1 f');
-  const reasons = COLORINGS.map((colorBy) => [colorBy, whyUniform(context, colorBy)]);
+  const reasons = COLORINGS.map((colorBy) => [colorBy, unavailableReason(context, colorBy)]);
   expect(Object.fromEntries(reasons)).toEqual({
     stack: undefined,
     site: undefined,

@@ -30,9 +30,9 @@ import {
   classesByStack,
   sizeEdge,
 } from './classes.ts';
-import { type Meaning, siteMeaning } from './site-label.ts';
+import { type ColorLabel, siteLabel } from './color-label.ts';
 
-export interface ColorClass extends Meaning {
+export interface ColorClass extends ColorLabel {
   readonly class: number;
 }
 
@@ -78,7 +78,7 @@ export function makeColoring(
 }
 
 /** Why a colouring would show nothing on this device; undefined where it tells something apart. */
-export function whyUniform(context: DeviceContext, colorBy: ColorBy): string | undefined {
+export function unavailableReason(context: DeviceContext, colorBy: ColorBy): string | undefined {
   const { trace, replay, snapshot } = context;
   switch (colorBy) {
     case 'size':
@@ -140,7 +140,7 @@ function bySite(context: DeviceContext, classCount: number): Coloring {
   const groupOf = groupsOf(stack.length, (id) => (stack[id] > EMPTY_STACK ? stack[id] : -1));
   const none = { label: 'no stack known', about: '', term: undefined };
   return grouped(context, classCount, groupOf, length, none, 'sites', (row: StackIndex) =>
-    siteMeaning(context, row),
+    siteLabel(context, row),
   );
 }
 
@@ -206,7 +206,7 @@ function byText(
   context: DeviceContext,
   classCount: number,
   column: Int32Array | undefined,
-  none: Meaning,
+  none: ColorLabel,
   term: (word: string) => string,
 ): Coloring {
   const { strings } = context.snapshot;
@@ -228,7 +228,7 @@ function groupsOf(length: number, of: (id: number) => number): Int32Array {
   return groups;
 }
 
-const NOTHING: Meaning = { label: 'not known', about: '', term: undefined };
+const NOTHING: ColorLabel = { label: 'not known', about: '', term: undefined };
 
 /** The heaviest groups by name, then what stands for the others and for what is in none. */
 function grouped(
@@ -236,9 +236,9 @@ function grouped(
   classCount: number,
   groupOf: Int32Array,
   groupCount: number,
-  none: Meaning,
+  none: ColorLabel,
   plural: string,
-  meaning: (group: number) => Meaning,
+  meaning: (group: number) => ColorLabel,
 ): Coloring {
   const peakEvent = replay.peaks.activeBytes.event;
   const groups = classesByGroup(replay.allocations, groupOf, groupCount, peakEvent, classCount);

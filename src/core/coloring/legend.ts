@@ -7,9 +7,9 @@ import type { ColorBy, TimeAxis } from '../raster/types.ts';
 import { stateTerm } from '../search/write-terms.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
 import type { Coloring } from './colorings.ts';
-import { type Meaning, siteMeaning } from './site-label.ts';
+import { type ColorLabel, siteLabel } from './color-label.ts';
 
-export interface LegendEntry extends Meaning {
+export interface LegendEntry extends ColorLabel {
   /** Row of the palette; 'pending' where the free is requested, 'several' for more than one colour. */
   readonly swatch: number | 'pending' | 'several';
   readonly bytes: number;
@@ -120,7 +120,7 @@ function stackEntries(
 ): LegendEntry[] {
   const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
   const entries = heaviest.slice(0, NAMED_STACKS).map(([stack, { swatch, sum }]): LegendEntry => {
-    return { ...siteMeaning(context, stack), swatch, ...sum };
+    return { ...siteLabel(context, stack), swatch, ...sum };
   });
   const rest = heaviest.slice(NAMED_STACKS);
   if (rest.length === 0) return entries;

@@ -35,7 +35,7 @@ export function allocationDetails(
     ...freeStack(context, index),
     topUserFrame: stacks.topUserFrameView(stack),
     site: siteInfo(context.sites(), stack),
-    ...contextTexts(context, table.start[index]),
+    ...contextLabels(context, table.start[index]),
     phases: phasesAround(context, table.start[index]),
   };
 }
@@ -88,7 +88,7 @@ function freeStack(
 const NO_COMPILE_CONTEXT = 'N/A';
 
 /** Labels that the alloc event carries; none for an allocation from before the trace. */
-export function contextTexts(
+export function contextLabels(
   { snapshot, trace }: DeviceContext,
   event: EventIndex,
 ): Pick<AllocationDetails, 'compileContext' | 'userMetadata' | 'category' | 'forwardFrames'> {

@@ -1,7 +1,7 @@
 /** One way to ask for a file that other programs read, in pieces. */
 import { assertUnreachable } from '../base/assert.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { FlameStudy } from '../flame-graph/flame-context.ts';
+import { FlameContext } from '../flame-graph/flame-context.ts';
 import { type FlameStack, flameStacks } from '../flame-graph/flame-stacks.ts';
 import { EventReader } from '../lists/event-reader.ts';
 import { CSV_HEADER, eventsCsv } from '../lists/events-csv.ts';
@@ -53,7 +53,7 @@ function stacksAtPeak(context: DeviceContext): Iterable<FlameStack> {
   const { event } = context.replay.peaks.activeBytes;
   const set = { kind: 'live', event } as const;
   const shape = { by: 'line', frames: 'known' } as const;
-  return flameStacks(new FlameStudy(context).flame(shape, { set, weight: 'bytes' }));
+  return flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 }
 
 function* allEventsCsv(context: DeviceContext): Generator<string> {

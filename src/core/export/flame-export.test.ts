@@ -3,7 +3,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { type FlameShape, FlameStudy } from '../flame-graph/flame-context.ts';
+import { FlameContext, type FlameShape } from '../flame-graph/flame-context.ts';
 import { flameStacks } from '../flame-graph/flame-stacks.ts';
 import type { FlameSet } from '../flame-graph/types.ts';
 import { foldedStacks } from './folded-stacks.ts';
@@ -21,7 +21,7 @@ const DRAWN = snapshotFromText(`
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 
 const stacksOf = (context: DeviceContext, set: FlameSet, shape = LINES) =>
-  flameStacks(new FlameStudy(context).flame(shape, { set, weight: 'bytes' }));
+  flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 
 describe('folded stacks', () => {
   it('have a line a stack, its frames parted by semicolons', () => {

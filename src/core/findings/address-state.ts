@@ -3,7 +3,7 @@ import { mappedRangesAt } from '../allocator-state/mapped-ranges.ts';
 import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import type { AddressGap } from './types.ts';
 
 /** A segment, or expandable memory that hangs together: what is freed as a whole. */
@@ -20,7 +20,7 @@ export interface SegmentState {
 }
 
 /** Segments after `event`, with their live blocks and the gaps between them; all by address. */
-export function segmentsAt(study: Study, event: EventIndex): SegmentState[] {
+export function segmentsAt(study: AnalysisContext, event: EventIndex): SegmentState[] {
   const { allocations: table, segmentSpans } = study.input.replay;
   const live = liveAt(table, event).sort((a, b) => table.address[a] - table.address[b]);
   let next = 0;

@@ -1,6 +1,6 @@
 /** Runs every detector over one device, handing out findings as they come. */
 import { plural } from '../base/format.ts';
-import { Study } from './analysis-context.ts';
+import { AnalysisContext } from './analysis-context.ts';
 import { detectFragmentation } from './detectors/fragmentation.ts';
 import { detectGrowth } from './detectors/growth.ts';
 import { detectNoGrad } from './detectors/no-grad.ts';
@@ -19,7 +19,7 @@ import {
   SEVERITIES,
 } from './types.ts';
 
-const DETECTORS: Readonly<Record<DetectorId, (study: Study) => DetectorResult>> = {
+const DETECTORS: Readonly<Record<DetectorId, (study: AnalysisContext) => DetectorResult>> = {
   growth: detectGrowth,
   oom: detectOom,
   fragmentation: detectFragmentation,
@@ -42,7 +42,7 @@ export interface AnalyseOptions {
 export interface Analysis {
   /** In the detectors' order. */
   readonly checks: readonly Check[];
-  /** The gravest first, then the largest. */
+  /** The most severe first, then the largest. */
   readonly findings: readonly Finding[];
 }
 
@@ -51,7 +51,7 @@ export async function analyse(
   input: AnalysisInput,
   options: AnalyseOptions = {},
 ): Promise<Analysis> {
-  const study = new Study(input, options.isCancelled);
+  const study = new AnalysisContext(input, options.isCancelled);
   const findings: Finding[] = [];
   const checks: Check[] = [];
   for (const detector of DETECTOR_IDS) {
@@ -72,11 +72,11 @@ export async function analyse(
 }
 
 /** One detector by itself. */
-export function detect(detector: DetectorId, study: Study): DetectorResult {
+export function detect(detector: DetectorId, study: AnalysisContext): DetectorResult {
   return DETECTORS[detector](study);
 }
 
-/** For sorting: the gravest first, of equally grave ones the one of most bytes. */
+/** For sorting: the most severe first, of equally severe ones the one of most bytes. */
 export function bySeverity(a: Finding, b: Finding): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
 }

@@ -1,11 +1,11 @@
 /** What several detectors need, made once and when first asked for. */
 import { CancelledError } from '../base/cancelled.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
-import { StackTraits } from './stack-classifier.ts';
-import { findRhythms } from './steps/detect-steps.ts';
+import { StackClassifier } from './stack-classifier.ts';
+import { detectSteps } from './steps/detect-steps.ts';
 import { type PythonTree, pythonTree } from './steps/python-tree.ts';
-import type { Program } from './steps/step-detection-input.ts';
-import type { Rhythm } from './steps/step-sequence.ts';
+import type { StepDetectionInput } from './steps/step-detection-input.ts';
+import type { StepSequence } from './steps/step-sequence.ts';
 import type { AnalysisInput } from './types.ts';
 
 /** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
@@ -16,11 +16,11 @@ export interface StateBytes {
   readonly reservedBytes: number;
 }
 
-export class Study implements Program {
+export class AnalysisContext implements StepDetectionInput {
   readonly input: AnalysisInput;
   readonly #isCancelled: () => boolean;
-  #traits: StackTraits | undefined;
-  #rhythms: readonly Rhythm[] | undefined;
+  #traits: StackClassifier | undefined;
+  #rhythms: readonly StepSequence[] | undefined;
   #tree: PythonTree | undefined;
   #sites: Int32Array | undefined;
   #siteCount = 0;
@@ -35,8 +35,8 @@ export class Study implements Program {
     if (this.#isCancelled()) throw new CancelledError();
   }
 
-  get traits(): StackTraits {
-    this.#traits ??= new StackTraits(this.input);
+  get traits(): StackClassifier {
+    this.#traits ??= new StackClassifier(this.input);
     return this.#traits;
   }
 
@@ -46,8 +46,8 @@ export class Study implements Program {
   }
 
   /** How the program repeats itself, the most trustworthy first. */
-  get rhythms(): readonly Rhythm[] {
-    this.#rhythms ??= findRhythms(this);
+  get rhythms(): readonly StepSequence[] {
+    this.#rhythms ??= detectSteps(this);
     return this.#rhythms;
   }
 

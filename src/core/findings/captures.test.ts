@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from './analyse.ts';
-import { Study } from './analysis-context.ts';
+import { AnalysisContext } from './analysis-context.ts';
 import type { DetectorId, DetectorResult, Finding } from './types.ts';
 
 function run(name: string, detector: DetectorId): DetectorResult[] {
   const contexts = contextsOf(loadCapture(`${name}.pickle.gz`));
-  return contexts.map((context) => detect(detector, new Study(context)));
+  return contexts.map((context) => detect(detector, new AnalysisContext(context)));
 }
 
 function findings(name: string, detector: DetectorId): readonly Finding[] {

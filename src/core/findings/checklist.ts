@@ -34,7 +34,7 @@ export function checklist(analysis: Analysis, facts: ChecklistFacts): ChecklistI
     ['Reserved against allocated', of('fragmentation')],
     ['Batch size', remedy('batch-size', activations)],
     ['Inference mode', of('no-grad')],
-    ['Kept graphs', keptGraphs(analysis)],
+    ['LruCache graphs', keptGraphs(analysis)],
     ['Mixed precision', mixedPrecision(remedy('mixed-precision', activations))],
     ['Gradient accumulation', accumulation(remedy('batch-size', activations))],
     ['Checkpointing', remedy('checkpointing', activations)],

@@ -3,7 +3,7 @@
  * At one site each allocation is a little larger than the one before it, which is freed right after.
  */
 import { type StackIndex, TraceAction } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 
 export interface Concatenation {
   readonly stack: StackIndex;
@@ -23,7 +23,7 @@ const MIN_GROWTH = 3;
 /** Of the frees at the site that could be. */
 const MIN_SHARE = 0.6;
 
-export function findConcatenations(study: Study): Concatenation[] {
+export function findConcatenations(study: AnalysisContext): Concatenation[] {
   const { sites, siteCount } = study;
   const { trace, replay } = study.input;
   const { allocations: table, allocationOfEvent } = replay;

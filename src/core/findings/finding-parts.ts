@@ -3,7 +3,7 @@ import { fileName } from '../base/file-names.ts';
 import type { FrameView, StackView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
 
 /** Points of a small plot: more cannot be seen. */
@@ -14,7 +14,7 @@ const MAX_POINTS = 240;
  * `allocationCount` says how many there are; stacks are listed once each.
  */
 export function evidence(
-  study: Study,
+  study: AnalysisContext,
   allocations: ArrayLike<AllocationIndex>,
   stacks: readonly StackIndex[],
   gaps: readonly AddressGap[] = [],
@@ -34,7 +34,7 @@ export function evidence(
 
 /** Where a finding points to. `first`: the frame to look at where it is not the innermost user frame. */
 export function place(
-  { input }: Study,
+  { input }: AnalysisContext,
   stack: StackIndex | undefined,
   first?: number,
 ): { frame: FrameView | undefined; stack: readonly FrameView[]; stackKind: StackView['kind'] } {
@@ -50,7 +50,7 @@ export function place(
  * numbers (they move with every edit), no addresses.
  */
 export function fingerprint(
-  { input }: Study,
+  { input }: AnalysisContext,
   detector: DetectorId,
   kind: string,
   stack: StackIndex | undefined,

@@ -1,6 +1,6 @@
 /** How far reserved memory ran ahead of what was in use. */
 import { type EventIndex, TraceAction } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import { thinned } from './finding-parts.ts';
 import { stepCount } from './steps/step-sequence.ts';
 import type { Finding } from './types.ts';
@@ -12,7 +12,7 @@ interface GapPoint {
 }
 
 /** Where segments came: between them the gap can only shrink. */
-export function gapCurve(study: Study): GapPoint[] {
+export function gapCurve(study: AnalysisContext): GapPoint[] {
   const { trace, replay } = study.input;
   const { action, sizeBytes } = trace.events;
   const { allocations: table, allocationOfEvent, start } = replay;
@@ -54,7 +54,7 @@ export function growthOfGap(points: readonly GapPoint[]): EventIndex {
 }
 
 /** The gap over time, for the plot. */
-export function gapSeries(study: Study, curve: readonly GapPoint[]): Finding['series'] {
+export function gapSeries(study: AnalysisContext, curve: readonly GapPoint[]): Finding['series'] {
   const points = thinned(curve);
   if (points.length < 2) return undefined;
   return {

@@ -12,8 +12,8 @@
 import { lowerBound } from '../base/binary-search.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
-import { type Rhythm, stepCount } from './steps/step-sequence.ts';
+import type { AnalysisContext } from './analysis-context.ts';
+import { type StepSequence, stepCount } from './steps/step-sequence.ts';
 
 /** In fewer steps nothing can be told from a start. */
 const MIN_KEPT_STEPS = 4;
@@ -62,7 +62,7 @@ export interface BurstSite {
 }
 
 /** Verdicts over all sites by one way of counting steps; of a recording of few steps with suspects. */
-export function judgeSites(study: Study, rhythm: Rhythm): SiteVerdicts {
+export function judgeSites(study: AnalysisContext, rhythm: StepSequence): SiteVerdicts {
   const steps = stepCount(rhythm);
   const leaks: GrowingSite[] = [];
   const bursts: BurstSite[] = [];
@@ -81,7 +81,12 @@ export function judgeSites(study: Study, rhythm: Rhythm): SiteVerdicts {
   return { leaks, bursts, suspects };
 }
 
-function growingSite(study: Study, site: number, curve: Curve, firstStep: number): GrowingSite {
+function growingSite(
+  study: AnalysisContext,
+  site: number,
+  curve: Curve,
+  firstStep: number,
+): GrowingSite {
   const { stack, keptCount, keptBytes } = curve;
   const kept = withoutSetUp(study, curve, firstStep);
   let keptSteps = 0;
@@ -93,7 +98,7 @@ function growingSite(study: Study, site: number, curve: Curve, firstStep: number
  * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
  * result. What the first step keeps and what is twice as large as all that later steps keep is such set-up.
  */
-function withoutSetUp(study: Study, curve: Curve, firstStep: number): AllocationIndex[] {
+function withoutSetUp(study: AnalysisContext, curve: Curve, firstStep: number): AllocationIndex[] {
   const { sizeBytes } = study.input.replay.allocations;
   const { kept, keptCount, keptBytes } = curve;
   let before = 0;
@@ -113,7 +118,7 @@ function withoutSetUp(study: Study, curve: Curve, firstStep: number): Allocation
 }
 
 /** Curves of the sites that have something left from several steps, or often pile up. */
-function siteCurves(study: Study, { bounds }: Rhythm): Map<number, Curve> {
+function siteCurves(study: AnalysisContext, { bounds }: StepSequence): Map<number, Curve> {
   const { sites, siteCount } = study;
   const { start, freeRequested, sizeBytes, stack, length, preexisting } =
     study.input.replay.allocations;
@@ -159,7 +164,7 @@ function emptyCurve(stack: StackIndex, steps: number): Curve {
 }
 
 /** 1 for sites with tensors from at least MIN_KEPT_STEPS steps alive at the end or at some step's end. */
-function piledSites(study: Study, bounds: Int32Array): Uint8Array {
+function piledSites(study: AnalysisContext, bounds: Int32Array): Uint8Array {
   const { sites, siteCount } = study;
   const { start, freeRequested, length, preexisting } = study.input.replay.allocations;
   const end = bounds[bounds.length - 1];

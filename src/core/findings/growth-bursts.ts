@@ -2,12 +2,12 @@
 import { highest } from '../base/extremes.ts';
 import { formatBytes, plural } from '../base/format.ts';
 import type { AllocationIndex } from '../replay/types.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
 import type { BurstSite } from './growing-sites.ts';
-import { placeOf } from './labels.ts';
+import { frameLocation } from './labels.ts';
 import { sitePart } from './live-sites.ts';
-import type { Rhythm } from './steps/step-sequence.ts';
+import type { StepSequence } from './steps/step-sequence.ts';
 import type { Finding } from './types.ts';
 
 /** Piles below this share of the peak are not worth a line. */
@@ -15,8 +15,8 @@ const MIN_SHARE = 0.01;
 
 /** One finding for all sites that pile up; never more than low, for the memory comes back. */
 export function burstFindings(
-  study: Study,
-  { bounds }: Rhythm,
+  study: AnalysisContext,
+  { bounds }: StepSequence,
   bursts: readonly BurstSite[],
 ): Finding[] {
   if (bursts.length === 0) return [];
@@ -34,7 +34,11 @@ interface Pile {
   readonly ids: readonly AllocationIndex[];
 }
 
-function pileOf(study: Study, bounds: Rhythm['bounds'], bursts: readonly BurstSite[]): Pile {
+function pileOf(
+  study: AnalysisContext,
+  bounds: StepSequence['bounds'],
+  bursts: readonly BurstSite[],
+): Pile {
   const { allocations: table } = study.input.replay;
   const isBurst = new Set(bursts.map(({ site }) => site));
   const change = new Float64Array(bounds.length + 1);
@@ -58,8 +62,8 @@ function pileOf(study: Study, bounds: Rhythm['bounds'], bursts: readonly BurstSi
 }
 
 function toFinding(
-  study: Study,
-  bounds: Rhythm['bounds'],
+  study: AnalysisContext,
+  bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
   { bytes, ids, top }: Pile & { readonly top: number },
 ): Finding {
@@ -71,7 +75,7 @@ function toFinding(
     kind: 'given-back-in-bursts',
     severity: 'low',
     bytes: top,
-    claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${placeOf(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+    claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${frameLocation(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
     ...where,
     perStep: undefined,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },

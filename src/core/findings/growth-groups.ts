@@ -1,7 +1,7 @@
 /** Which growing sites belong together: the many tensors of one kept autograd graph are one leak. */
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import type { GrowingSite } from './growing-sites.ts';
 
 export type GrowthKind =
@@ -26,7 +26,7 @@ const GRAPH_SITES = 4;
 /** Tensors of a few numbers: losses, norms, accuracies. */
 export const SCALAR_BYTES = 64;
 
-export function groupSites(study: Study, sites: readonly GrowingSite[]): GrowthGroup[] {
+export function groupSites(study: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
   const groups: GrowthGroup[] = [];
   for (const cluster of clusters(sites)) {
     const { traits } = study;
@@ -77,7 +77,7 @@ function overlap(a: GrowingSite, b: GrowingSite): number {
  * there may well hold it: `total = total + loss`.
  */
 function splitGraph(
-  study: Study,
+  study: AnalysisContext,
   sites: readonly GrowingSite[],
 ): { graph: GrowingSite[]; apart: GrowingSite[] } {
   const { traits } = study;
@@ -108,7 +108,7 @@ function bornInStep({ keptCount, kept, firstStep }: GrowingSite): AllocationInde
   return kept[Math.max(0, before - 1)];
 }
 
-function lastBorn(sites: readonly GrowingSite[], { traits }: Study): GrowingSite {
+function lastBorn(sites: readonly GrowingSite[], { traits }: AnalysisContext): GrowingSite {
   const named = sites.filter(({ stack }) => traits.hasPython(stack) && !traits.isBackward(stack));
   return (named.length > 0 ? named : sites).reduce((a, b) =>
     bornInStep(b) > bornInStep(a) ? b : a,
@@ -116,7 +116,7 @@ function lastBorn(sites: readonly GrowingSite[], { traits }: Study): GrowingSite
 }
 
 /** One group a site; but one for all that backward threads keep, and one for a line. */
-function singles(study: Study, sites: readonly GrowingSite[]): GrowthGroup[] {
+function singles(study: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
   const byPlace = new Map<string, GrowingSite[]>();
   for (const site of sites) {
     const frame = study.input.stacks.topUserFrame(site.stack);
@@ -133,7 +133,7 @@ function singles(study: Study, sites: readonly GrowingSite[]): GrowthGroup[] {
   }));
 }
 
-function kindOf(study: Study, site: GrowingSite): GrowthKind {
+function kindOf(study: AnalysisContext, site: GrowingSite): GrowthKind {
   const { traits } = study;
   if (traits.isHook(site.stack)) return 'kept-hook';
   if (site.stack <= EMPTY_STACK || traits.isBackward(site.stack)) return 'kept-gradients';
@@ -142,7 +142,7 @@ function kindOf(study: Study, site: GrowingSite): GrowthKind {
   return traits.isForward(site.stack) ? 'kept-output' : 'kept-tensor';
 }
 
-function isScalar(study: Study, { kept }: GrowingSite): boolean {
+function isScalar(study: AnalysisContext, { kept }: GrowingSite): boolean {
   const { requestedBytes } = study.input.replay.allocations;
   return kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
 }

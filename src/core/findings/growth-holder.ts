@@ -1,9 +1,9 @@
 /** Which statement holds a kept graph. The tensors themselves do not say: they were made in the model. */
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import type { GrowingSite } from './growing-sites.ts';
 import { SCALAR_BYTES } from './growth-groups.ts';
-import type { Rhythm } from './steps/step-sequence.ts';
+import type { StepSequence } from './steps/step-sequence.ts';
 
 /**
  * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces
@@ -12,9 +12,9 @@ import type { Rhythm } from './steps/step-sequence.ts';
  * is kept: then that is what holds the graph.
  */
 export function runningTotal(
-  study: Study,
+  study: AnalysisContext,
   holder: GrowingSite,
-  { bounds }: Rhythm,
+  { bounds }: StepSequence,
 ): StackIndex | undefined {
   const { traits, input } = study;
   const { allocations: table } = input.replay;
@@ -41,7 +41,7 @@ export function runningTotal(
 }
 
 /** Whether the last tensor that the forward pass of `inside` makes is alive at the end. */
-function isOutputKept({ traits, input }: Study, inside: number, end: number): boolean {
+function isOutputKept({ traits, input }: AnalysisContext, inside: number, end: number): boolean {
   const { stack, freeRequested, length } = input.replay.allocations;
   let output = inside;
   for (let id = inside; id < length && traits.isForward(stack[id]); id++) output = id;
@@ -49,7 +49,7 @@ function isOutputKept({ traits, input }: Study, inside: number, end: number): bo
 }
 
 /** Freed within a few events after the next allocation of its own site, which is not at once. */
-function isReplacedByNext(study: Study, id: number): boolean {
+function isReplacedByNext(study: AnalysisContext, id: number): boolean {
   const { stack, start, freeRequested, length } = study.input.replay.allocations;
   for (let next = id + 1; next < length; next++) {
     if (start[next] > freeRequested[id]) return false;
@@ -66,9 +66,9 @@ function isReplacedByNext(study: Study, id: number): boolean {
  * which is somewhere in the model. The innermost user frame at or below the loop's own function.
  */
 export function statementFrame(
-  { tree, input, traits }: Study,
+  { tree, input, traits }: AnalysisContext,
   stack: StackIndex,
-  loops: readonly Rhythm[],
+  loops: readonly StepSequence[],
 ): number | undefined {
   if (!traits.hasPython(stack)) return undefined;
   const path: number[] = [];

@@ -3,7 +3,7 @@ import { fileName } from '../base/file-names.ts';
 import type { FrameView } from '../device/types.ts';
 
 /** 'train.py:21 (step)'; says so where there is no frame. */
-export function placeOf(frame: FrameView | undefined): string {
+export function frameLocation(frame: FrameView | undefined): string {
   if (frame === undefined) return 'a place that has no recorded stack';
   const line = frame.line > 0 ? `:${frame.line}` : '';
   return `${fileName(frame.filename)}${line} (${frame.name})`;

@@ -1,7 +1,7 @@
 /** Bytes and how many, by call site. */
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import type { FindingPart } from './types.ts';
 
 export interface SiteSum {
@@ -29,7 +29,7 @@ export class SiteSums {
 }
 
 /** Allocations by stack, the largest sum of their blocks first. */
-export function sumBySite(study: Study, ids: Iterable<AllocationIndex>): SiteSum[] {
+export function sumBySite(study: AnalysisContext, ids: Iterable<AllocationIndex>): SiteSum[] {
   const { stack, sizeBytes } = study.input.replay.allocations;
   const sums = new SiteSums();
   for (const id of ids) sums.add(stack[id], sizeBytes[id]);
@@ -38,7 +38,7 @@ export function sumBySite(study: Study, ids: Iterable<AllocationIndex>): SiteSum
 
 /** A site as a part of a finding, under the user's own line; `note` says why it is listed. */
 export function sitePart(
-  study: Study,
+  study: AnalysisContext,
   { stack, bytes, count }: SiteSum,
   note: string,
 ): FindingPart {

@@ -6,7 +6,7 @@
 import { liveAt } from '../replay/live-at.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import { BackwardPhases } from './steps/backward-passes.ts';
 
 const MEMORY_CLASSES = [
@@ -59,7 +59,7 @@ export interface ClassSum {
 }
 
 /** Largest first; classes that hold nothing are left out. */
-export function classesAt(study: Study, event: EventIndex): ClassSum[] {
+export function classesAt(study: AnalysisContext, event: EventIndex): ClassSum[] {
   const { sizeBytes } = study.input.replay.allocations;
   const phases = new BackwardPhases(study);
   const sums = new Map<MemoryClass, ClassSum>();
@@ -77,7 +77,7 @@ export function classesAt(study: Study, event: EventIndex): ClassSum[] {
 const SHORT_EVENTS = 64;
 
 function classOf(
-  { traits, input }: Study,
+  { traits, input }: AnalysisContext,
   phases: BackwardPhases,
   id: AllocationIndex,
 ): MemoryClass {

@@ -3,8 +3,8 @@ import { formatBytes, plural } from '../base/format.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 import type { SegmentState } from './address-state.ts';
-import type { Study } from './analysis-context.ts';
-import { placeOf } from './labels.ts';
+import type { AnalysisContext } from './analysis-context.ts';
+import { frameLocation } from './labels.ts';
 import { sitePart } from './live-sites.ts';
 import type { FindingPart } from './types.ts';
 
@@ -18,7 +18,7 @@ export interface Pin {
  * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
  * the blocks that are still in it, so that sums are true.
  */
-export function pinningSites(study: Study, segments: readonly SegmentState[]): Pin[] {
+export function pinningSites(study: AnalysisContext, segments: readonly SegmentState[]): Pin[] {
   const { stack } = study.input.replay.allocations;
   const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
   for (const { live, freeBytes, isSmall } of segments) {
@@ -52,5 +52,5 @@ export function namedPin(pins: readonly Pin[]): Pin | undefined {
 
 /** 'train.py:12 (step) keeps 3.1 GiB of the gaps from being given back: it pins 14 segments.' */
 export function pinHolder({ part }: Pin): string {
-  return `${placeOf(part.frame)} keeps ${formatBytes(part.bytes)} of the gaps from being given back: it ${part.note}.`;
+  return `${frameLocation(part.frame)} keeps ${formatBytes(part.bytes)} of the gaps from being given back: it ${part.note}.`;
 }

@@ -1,9 +1,9 @@
 /** OOM events that were no errors to the program: see replay/asked-again.ts. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 import { evidence, fingerprint, place } from './finding-parts.ts';
-import { placeOf } from './labels.ts';
+import { frameLocation } from './labels.ts';
 import { SiteSums, sitePart } from './live-sites.ts';
 import type { Finding } from './types.ts';
 
@@ -13,7 +13,7 @@ export const ASKED_AGAIN = 'asked-again';
 const TOP_PARTS = 8;
 
 /** One finding for all of them. @param ooms in order, at least one */
-export function askedAgainFinding(study: Study, ooms: readonly EventIndex[]): Finding {
+export function retriedOomsFinding(study: AnalysisContext, ooms: readonly EventIndex[]): Finding {
   const { sizeBytes, stack } = study.input.trace.events;
   const sums = new SiteSums();
   for (const event of ooms) sums.add(stack[event], sizeBytes[event]);
@@ -21,7 +21,7 @@ export function askedAgainFinding(study: Study, ooms: readonly EventIndex[]): Fi
   const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   const bytes = sizeBytes[largest];
   const where = place(study, stack[largest]);
-  const who = study.traits.isBackward(stack[largest]) ? 'backward' : placeOf(where.frame);
+  const who = study.traits.isBackward(stack[largest]) ? 'backward' : frameLocation(where.frame);
   return {
     detector: 'oom',
     kind: ASKED_AGAIN,

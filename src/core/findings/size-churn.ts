@@ -1,7 +1,7 @@
 /** Sites that ask for ever other sizes: blocks cached for one size do not fit the next. */
 import { highest, lowest } from '../base/extremes.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { Study } from './analysis-context.ts';
+import type { AnalysisContext } from './analysis-context.ts';
 
 export interface SizeChurn {
   readonly stack: StackIndex;
@@ -16,7 +16,7 @@ export interface SizeChurn {
 const LARGE_BYTES = 2 ** 20;
 const MIN_SIZES = 4;
 
-export function churningSites(study: Study): SizeChurn[] {
+export function churningSites(study: AnalysisContext): SizeChurn[] {
   const { stack, requestedBytes, length, preexisting } = study.input.replay.allocations;
   const sizes = new Map<StackIndex, Set<number>>();
   const bytes = new Map<StackIndex, number>();

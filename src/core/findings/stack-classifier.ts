@@ -53,7 +53,7 @@ function frameBits({ name, filename, role }: FrameView, isPython: boolean): numb
   return bits;
 }
 
-export class StackTraits {
+export class StackClassifier {
   readonly #bits: Uint8Array;
   /** Row of the outermost module call in a stack; 0 = none. */
   readonly #moduleCall: Int32Array;

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { CancelledError } from '../base/cancelled.ts';
 import { analyse, detect } from './analyse.ts';
-import { Study } from './analysis-context.ts';
+import { AnalysisContext } from './analysis-context.ts';
 import type { DetectorId, DetectorResult, Finding } from './types.ts';
 
 const MIB = 2 ** 20;
 
 /** A program: allocates by line of train.py, frees by hand. Addresses are never used twice. */
-class Program {
+class StepDetectionInput {
   readonly entries: Record<string, unknown>[] = [];
   #next = 0x7f0000000000;
 
@@ -50,7 +50,7 @@ class Program {
   }
 
   ask(detector: DetectorId): DetectorResult {
-    return detect(detector, new Study(contextOf(traceOf(...this.entries))));
+    return detect(detector, new AnalysisContext(contextOf(traceOf(...this.entries))));
   }
 
   found(detector: DetectorId): readonly Finding[] {
@@ -60,8 +60,11 @@ class Program {
 }
 
 /** A loop: lines 10 and 11 are a step's own, and freed in it. */
-function loop(steps: number, body: (program: Program, step: number) => void): Program {
-  const program = new Program();
+function loop(
+  steps: number,
+  body: (program: StepDetectionInput, step: number) => void,
+): StepDetectionInput {
+  const program = new StepDetectionInput();
   for (let step = 0; step < steps; step++) {
     const input = program.alloc(10, 4096);
     const work = program.alloc(11, 8192);
@@ -135,7 +138,7 @@ describe('growth', () => {
   });
 
   it('does not call building a model growth', () => {
-    const program = new Program();
+    const program = new StepDetectionInput();
     for (let layer = 0; layer < 40; layer++) {
       program.alloc(31, 4096, '__init__');
       program.alloc(32, 4096, '__init__');
@@ -145,7 +148,7 @@ describe('growth', () => {
 
   it('cannot tell without stacks, nor from three steps', () => {
     const bare = [0, 1, 2, 3, 4, 5].map((i) => ({ action: 'alloc', addr: 512 * i, size: 512 }));
-    const result = detect('growth', new Study(contextOf(traceOf(...bare))));
+    const result = detect('growth', new AnalysisContext(contextOf(traceOf(...bare))));
     expect(result).toMatchObject({ status: 'cannot-tell' });
     expect(loop(3, () => undefined).ask('growth').status).toBe('cannot-tell');
     expect(loop(4, (p) => p.alloc(20, 512)).ask('growth').status).toBe('cannot-tell');
@@ -158,7 +161,7 @@ describe('no-grad', () => {
     line: 1,
     name: '_call_impl',
   };
-  class Model extends Program {
+  class Model extends StepDetectionInput {
     override frames(line: number, name: string): Record<string, unknown>[] {
       const [own, ...callers] = super.frames(line, name);
       return name === 'forward' ? [own, CALL, ...callers] : [own, ...callers];
@@ -201,10 +204,10 @@ describe('no-grad', () => {
 
 describe('waste and churn', () => {
   it('sees many tiny tensors in whole blocks', () => {
-    const p = new Program();
+    const p = new StepDetectionInput();
     for (let i = 0; i < 100_000; i++) p.alloc(20, 4);
     expect(p.found('waste')[0]).toMatchObject({ frame: { line: 20 }, severity: 'medium' });
-    const even = new Program();
+    const even = new StepDetectionInput();
     for (let i = 0; i < 1000; i++) even.alloc(20, 64 * 1024);
     expect(even.ask('waste').status).toBe('clear');
   });
@@ -219,8 +222,8 @@ describe('waste and churn', () => {
       { action: 'segment_free', ...segment, frames: [] },
     ]);
     const once = entries.map((segment) => ({ action: 'segment_alloc', ...segment, frames: [] }));
-    expect(detect('churn', new Study(contextOf(traceOf(...busy)))).status).toBe('found');
-    expect(detect('churn', new Study(contextOf(traceOf(...once)))).status).toBe('clear');
+    expect(detect('churn', new AnalysisContext(contextOf(traceOf(...busy)))).status).toBe('found');
+    expect(detect('churn', new AnalysisContext(contextOf(traceOf(...once)))).status).toBe('clear');
   });
 });
 
@@ -245,7 +248,10 @@ describe('fragmentation', () => {
     ];
     const ask = (...trace: readonly Record<string, unknown>[]) => {
       const recorded = traceOf(...trace) as Record<string, unknown>;
-      return detect('fragmentation', new Study(contextOf({ ...recorded, segments: [segment] })));
+      return detect(
+        'fragmentation',
+        new AnalysisContext(contextOf({ ...recorded, segments: [segment] })),
+      );
     };
     expect(ask(...entries)).toEqual({
       status: 'cannot-tell',
@@ -258,7 +264,7 @@ describe('fragmentation', () => {
 
   /** A weight in a segment of `room` that it does not fill, then a tensor that is copied into a larger one. */
   function growingCopies(room: number): Finding {
-    const program = new Program();
+    const program = new StepDetectionInput();
     const segment = (size: number) =>
       program.entries.push({ action: 'segment_alloc', addr: program.next, size, frames: [] });
     segment(room);
@@ -298,7 +304,7 @@ describe('pending-free', () => {
       { action: 'alloc', addr: 512, size: 512, frames: [] },
       { action: 'free_completed', addr: 512, size: 512, frames: [] },
     ];
-    expect(detect('pending-free', new Study(contextOf(traceOf(...entries)))).status).toBe(
+    expect(detect('pending-free', new AnalysisContext(contextOf(traceOf(...entries)))).status).toBe(
       'cannot-tell',
     );
   });

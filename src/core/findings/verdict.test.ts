@@ -26,8 +26,8 @@ async function verdict(name: string): Promise<Verdict> {
 
 describe('the verdict', () => {
   it.each([
-    ['oom_fragmented', 'grave', /^Out of memory because the memory is fragmented: 379\.75 MiB/],
-    ['oom_batch_too_big', 'grave', /^Out of memory, truly too large: of .* 512\.00 MiB more/],
+    ['oom_fragmented', 'severe', /^Out of memory because the memory is fragmented: 379\.75 MiB/],
+    ['oom_batch_too_big', 'severe', /^Out of memory, truly too large: of .* 512\.00 MiB more/],
     ['leak_forward_hook', 'warning', /^No OOM in this file, but:$/],
     ['streams_record_stream', 'warning', /^No OOM in this file, but:$/],
     [
@@ -42,7 +42,7 @@ describe('the verdict', () => {
     const found = await verdict(name);
     expect(found.tone).toBe(tone);
     expect(found.text).toMatch(text);
-    expect(found.also.length > 0).toBe(tone === 'warning' || tone === 'grave');
+    expect(found.also.length > 0).toBe(tone === 'warning' || tone === 'severe');
   });
 
   it('is calm where a library asked again for less, and grave where a request failed too', async () => {
@@ -53,7 +53,7 @@ describe('the verdict', () => {
       return verdictOf(await analyse(context))?.tone;
     };
     expect(await toneOf(text)).toBe('calm');
-    expect(await toneOf(`${text}\n oom 400Mi ${conv}`)).toBe('grave');
+    expect(await toneOf(`${text}\n oom 400Mi ${conv}`)).toBe('severe');
   });
 
   it('names the lines that hold the memory, or the gaps', async () => {
@@ -134,7 +134,7 @@ describe('the checklist', () => {
       'Reserved against allocated',
       'Batch size',
       'Inference mode',
-      'Kept graphs',
+      'LruCache graphs',
       'Mixed precision',
       'Gradient accumulation',
       'Checkpointing',
@@ -171,7 +171,7 @@ describe('the checklist', () => {
     ['protocols', 'cannot-tell', 'cannot-tell'],
   ])('%s: kept graphs %s, leak %s', async (name, graphs, leak) => {
     const items = checklist(await analysed(name), { isExpandable: undefined });
-    expect(statesOf(items)).toMatchObject({ 'Kept graphs': graphs, Leak: leak });
+    expect(statesOf(items)).toMatchObject({ 'LruCache graphs': graphs, Leak: leak });
   });
 
   it('estimates what remedies save, from what the peak is made of', async () => {

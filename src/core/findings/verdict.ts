@@ -5,7 +5,7 @@ import { ASKED_AGAIN } from './retried-ooms.ts';
 import type { Check, Finding } from './types.ts';
 
 /** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
-export type VerdictTone = 'grave' | 'warning' | 'calm' | 'unknown';
+export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
 
 export interface Verdict {
   readonly tone: VerdictTone;
@@ -19,7 +19,7 @@ export interface Verdict {
 }
 
 /** More would be no verdict: they are counted, and told below it. */
-const MOST_TOLD = 3;
+const MAX_REPORTED = 3;
 
 /** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for who cannot do the first. */
 const MOST_ADVISED = 2;
@@ -42,7 +42,7 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
     // A limit of the process is told first of all, which only the finding about the OOM knows of.
     const advice = last.advice.slice(0, MOST_ADVISED);
     return {
-      tone: 'grave',
+      tone: 'severe',
       text,
       also: [last.holder ?? [], also].flat(),
       advice,
@@ -67,7 +67,7 @@ function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): b
 
 function headlines(findings: readonly Finding[]): string[] {
   const told = findings
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_REPORTED)
     .map(({ headline, holder, claim }) => [headline ?? claim, holder ?? []].flat().join(' '));
   const more = findings.length - told.length;
   return more > 0 ? [...told, `And ${plural(more, 'finding')} more, below.`] : told;

@@ -27,7 +27,7 @@ export interface Flame {
   readonly rows: FlameRows;
 }
 
-export class FlameStudy {
+export class FlameContext {
   readonly #context: DeviceContext;
   readonly #folded = new Map<string, Folded>();
   #last:

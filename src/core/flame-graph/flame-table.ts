@@ -2,7 +2,7 @@
 import type { StackReader } from '../device/stacks.ts';
 import { pathTo } from './flame-graph.ts';
 import type { FrameGroups } from './frame-groups.ts';
-import { byTelling, type Telling } from './relevance-order.ts';
+import { byRelevance, type Telling } from './relevance-order.ts';
 import type { FlameGrouping, FlameOrderBy, FlameRow, FlameTable } from './types.ts';
 import { totalsOf, type WeighedTree } from './weighed-tree.ts';
 
@@ -55,7 +55,7 @@ export class FlameRows {
   }
 
   #sort({ by, descending }: FlameOrder): readonly Entry[] {
-    if (by === 'telling') return byTelling(this.#entries.map((entry) => this.#telling(entry)));
+    if (by === 'telling') return byRelevance(this.#entries.map((entry) => this.#telling(entry)));
     const sign = descending ? -1 : 1;
     if (by === 'name') {
       const names = new Map(this.#entries.map((entry) => [entry, this.#name(entry)]));

@@ -5,8 +5,8 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { Study } from '../findings/analysis-context.ts';
-import { FlameStudy } from './flame-context.ts';
+import { AnalysisContext } from '../findings/analysis-context.ts';
+import { FlameContext } from './flame-context.ts';
 import { calleeTree, callerTree } from './flame-nodes.ts';
 import type { FlameFrames, FlameGraph, FlameGrouping, FlameOrderBy, FlameSet } from './types.ts';
 
@@ -147,7 +147,7 @@ describe('weights', () => {
 
 describe('tables', () => {
   const rowsOf = (by: FlameGrouping, set: FlameSet) =>
-    new FlameStudy(TREE_CONTEXT)
+    new FlameContext(TREE_CONTEXT)
       .flame({ by, frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'total', descending: true }, 0, 100)
       .rows.map(({ group, self, total, count }) => [
@@ -168,7 +168,7 @@ describe('tables', () => {
   });
 
   it('by stack have a row a call stack, and lead to its box', () => {
-    const study = new FlameStudy(TREE_CONTEXT);
+    const study = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const shape = { by: 'stack', frames: 'known' } as const;
     const { rows, length } = study
@@ -185,7 +185,7 @@ describe('tables', () => {
   });
 
   it('sort by any column, both ways', () => {
-    const study = new FlameStudy(TREE_CONTEXT);
+    const study = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const { rows } = study.flame({ by: 'function', frames: 'known' }, options);
     const order = (by: FlameOrderBy, descending: boolean) =>
@@ -223,10 +223,10 @@ describe('allocations without a frame', () => {
 describe('real captures', () => {
   it('leak_output_list: what grew from step 10 to step 30 is the line that leaks, first', () => {
     const [context] = contextsOf(loadCapture('leak_output_list.pickle.gz'));
-    const { bounds } = new Study(context).rhythms[0];
+    const { bounds } = new AnalysisContext(context).rhythms[0];
     const [before, after] = [bounds[10 + 1], bounds[30 + 1]];
     const set: FlameSet = { kind: 'difference', before, after };
-    const { rows } = new FlameStudy(context)
+    const { rows } = new FlameContext(context)
       .flame({ by: 'line', frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'telling', descending: true }, 0, 3);
     const [first] = rows;
@@ -242,7 +242,7 @@ describe('real captures', () => {
       for (const context of contextsOf(loadCapture(name))) {
         const { replay, trace } = context;
         const { activeBytes, allocatedBytes } = replay.peaks;
-        const study = new FlameStudy(context);
+        const study = new FlameContext(context);
         const last = trace.events.length - 1;
         const events = [-1, last, activeBytes.event, allocatedBytes.event];
         for (let i = 1; i < 6; i++) events.push(Math.floor((last * i) / 6));
@@ -266,7 +266,7 @@ it('adds up to the counters after every event of any program, and differences to
     fc.property(allocatorProgram([]), fc.nat(), (lines, seed) => {
       const drawn = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(drawn.snapshot);
-      const study = new FlameStudy(context);
+      const study = new FlameContext(context);
       const shape = { by: GROUPINGS[seed % 4], frames: 'known' } as const;
       const totalOf = (set: FlameSet, weight: 'bytes' | 'allocated') =>
         callerTree(study.flame(shape, { set, weight }).weighed).value;

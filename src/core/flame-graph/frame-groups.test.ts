@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
-import { FlameStudy } from './flame-context.ts';
+import { FlameContext } from './flame-context.ts';
 import { moduleName } from './module-name.ts';
 import type { FlameGrouping } from './types.ts';
 
@@ -42,7 +42,7 @@ describe('searches of boxes', () => {
   }
 
   function heaviest(by: FlameGrouping) {
-    const flame = new FlameStudy(context).flame(
+    const flame = new FlameContext(context).flame(
       { by, frames: 'known' },
       { set: { kind: 'live', event }, weight: 'bytes' },
     );

@@ -122,7 +122,7 @@ export interface FlameRow {
   readonly matched: number;
 }
 
-/** telling: see {@link byTelling}; the others are columns of the table. */
+/** telling: see {@link byRelevance}; the others are columns of the table. */
 export type FlameOrderBy = 'telling' | 'name' | 'self' | 'total' | 'count';
 
 export interface FlameTable {

@@ -21,7 +21,7 @@ const SHORT_LIST = 64;
 /** Slots of the cache of (int, int) tuples, which events have as pool ids. */
 const PAIR_CACHE = 64;
 
-export class KeptValues {
+export class RetainedValues {
   readonly #strings: StringInterner;
   readonly #lists: (readonly ListRun[])[] = [[]];
   readonly #shortLists = new Map<string, number>([['', 0]]);

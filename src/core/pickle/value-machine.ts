@@ -15,7 +15,7 @@ import { GrowthPlan } from '../base/growth-plan.ts';
 import { StringInterner } from '../base/string-interner.ts';
 import { corrupt, lateItem } from './errors.ts';
 import { Memo } from './memo.ts';
-import { KeptValues } from './retained-values.ts';
+import { RetainedValues } from './retained-values.ts';
 import { type Shape, ShapeTable } from './shape-table.ts';
 import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
 
@@ -30,7 +30,7 @@ const MAX_STACK = 2 ** 28;
 
 export class ValueMachine {
   readonly strings = new StringInterner();
-  readonly kept = new KeptValues(this.strings);
+  readonly kept = new RetainedValues(this.strings);
   readonly growth = new GrowthPlan();
   readonly memo = new Memo(this.growth);
   tags = new Uint8Array(1 << 12);

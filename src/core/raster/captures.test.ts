@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { naiveBands, naivePixels } from '../../testing/naive-raster.ts';
-import { pixelWords, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { classesByStack } from '../coloring/classes.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { counterOverview } from './column-extremes.ts';
@@ -10,7 +10,7 @@ import { drawFrame } from './frame-job.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
 import type { Viewport } from './types.ts';
 
-const WORDS = pixelWords(TEST_PALETTE);
+const WORDS = pixelLabel(TEST_PALETTE);
 
 /** Whole, 1 % in the middle, deep in the stack; rows of a power of two bytes keep the oracle exact. */
 function viewsOf(eventCount: number, peakBytes: number): Viewport[] {

@@ -7,7 +7,7 @@ import type { ColumnCache } from './column-cache.ts';
 /** A few times as many as there are slots; of two contents in one entry the later is known. */
 const ENTRIES = 1 << 14;
 
-export class SeenContents {
+export class ColumnContentCache {
   readonly #slots = new Int32Array(ENTRIES);
   /** Per slot: its fingerprint. */
   #low = new Int32Array(0);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RandomTrace, randomTrace } from '../../testing/arbitrary-replay.ts';
 import { naiveColumn } from '../../testing/naive-raster.ts';
-import { pixelWords, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
 import { drawFrame, type Scene, TimelinePainter } from './frame-job.ts';
@@ -10,7 +10,7 @@ import { buildTimelineIndex } from './timeline-index.ts';
 import type { TimelineFrame, Viewport } from './types.ts';
 
 const LINES: readonly CounterName[] = ['activeBytes', 'allocatedBytes', 'reservedBytes'];
-const WORDS = pixelWords(TEST_PALETTE);
+const WORDS = pixelLabel(TEST_PALETTE);
 
 /** Rows of a power of two bytes: then the oracle's sums of halves are exact, and so is every tie. */
 const randomView = fc

@@ -13,7 +13,7 @@ import { colorTable, FADE_BIT } from './colors.ts';
 import { ColumnCache } from './column-cache.ts';
 import { counterColumns, type DrawnStates, drawnStates } from './column-extremes.ts';
 import { type ColumnRanges, columnRanges } from './columns.ts';
-import { LiveSweep } from './live-set-sweep.ts';
+import { LiveSetSweep } from './live-set-sweep.ts';
 import { ColumnPainter } from './paint-column.ts';
 import { SelectionBand } from './selection-band.ts';
 import { SlicedColumns } from './sliced-columns.ts';
@@ -38,12 +38,12 @@ export interface Scene {
 /** Draws frames of one device, one after the other, in buffers that it keeps. */
 export class TimelinePainter {
   readonly #index: TimelineIndex;
-  readonly #sweep: LiveSweep;
+  readonly #sweep: LiveSetSweep;
   readonly #cache = new ColumnCache();
 
   constructor(index: TimelineIndex) {
     this.#index = index;
-    this.#sweep = new LiveSweep(index);
+    this.#sweep = new LiveSetSweep(index);
   }
 
   /**
@@ -73,7 +73,7 @@ const NONE = -1;
 
 export class FrameJob extends SlicedColumns<TimelineFrame> {
   readonly #index: TimelineIndex;
-  readonly #sweep: LiveSweep;
+  readonly #sweep: LiveSetSweep;
   readonly #cache: ColumnCache;
   readonly #scene: Scene;
   readonly #pixels: Uint32Array;
@@ -88,7 +88,7 @@ export class FrameJob extends SlicedColumns<TimelineFrame> {
 
   constructor(
     index: TimelineIndex,
-    sweep: LiveSweep,
+    sweep: LiveSetSweep,
     cache: ColumnCache,
     scene: Scene,
     pixels: Uint32Array,

@@ -26,7 +26,7 @@ const NO_CLASS = -1;
 const BIRTHS = 1 << 14;
 const FIRST_SLOTS = 64;
 
-export class LiveSweep {
+export class LiveSetSweep {
   /** Number of chunks; the columns below have one entry a chunk, from the bottom up. */
   chunkCount = 0;
   slots = new Int32Array(FIRST_SLOTS);

@@ -4,7 +4,7 @@ import { randomTrace } from '../../testing/arbitrary-replay.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { naiveBands } from '../../testing/naive-raster.ts';
-import { pixelWords, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
 import { liveBytesAt } from '../search/totals.ts';
@@ -101,7 +101,7 @@ test('what does not match is dimmed in its place, also while its free is pending
       const scene = { viewport, palette, lines: [], selected: -1 };
       const index = buildTimelineIndex(replay, eventCount);
       const { pixels, states } = drawFrame(index, { ...scene, classOf: dimmed, dimmedClass });
-      const words = pixelWords(palette);
+      const words = pixelLabel(palette);
       const background = colorTable(palette)[BACKGROUND_CODE];
       states.forEach((state, column) => {
         const bands = naiveBands(replay, state, dimmed).map((band, i) => ({ ...band, i }));

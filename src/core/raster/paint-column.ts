@@ -13,14 +13,14 @@
  * rows below half >> 1 have their centres below the height, and the row it ends in is (half - 1) >> 1.
  */
 import { BACKGROUND_CODE, EDGE_FLAG, THIN_CODE } from './colors.ts';
-import { CHUNK_BITS, type LiveSweep, MIXED } from './live-set-sweep.ts';
+import { CHUNK_BITS, type LiveSetSweep, MIXED } from './live-set-sweep.ts';
 
 const EDGE_MIN_ROWS = 4;
 /** Half rows, more than 2 * EDGE_MIN_ROWS: what is cut there is still known to be high. */
 const OUTSIDE = 16;
 
 export class ColumnPainter {
-  readonly #sweep: LiveSweep;
+  readonly #sweep: LiveSetSweep;
   readonly #codes: Uint16Array;
   readonly #height: number;
   readonly #y0: number;
@@ -34,7 +34,7 @@ export class ColumnPainter {
   #isOpen = false;
 
   /** Slot s has the entries s * height to (s + 1) * height of `codes`. */
-  constructor(sweep: LiveSweep, codes: Uint16Array, height: number, y0: number, y1: number) {
+  constructor(sweep: LiveSetSweep, codes: Uint16Array, height: number, y0: number, y1: number) {
     this.#sweep = sweep;
     this.#codes = codes;
     this.#height = height;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomTrace } from '../../testing/arbitrary-replay.ts';
-import { pixelWords, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { drawFrame } from './frame-job.ts';
 import { stackHits } from './stack-hits.ts';
@@ -30,7 +30,7 @@ describe('stackHits', () => {
   });
 
   test('names the block whose colour the pixel has, and where it lies', () => {
-    const words = pixelWords(TEST_PALETTE);
+    const words = pixelLabel(TEST_PALETTE);
     fc.assert(
       fc.property(randomTrace, fc.constantFrom(1, 16, 256), (trace, rowBytes) => {
         const index = buildTimelineIndex(trace.replay, trace.eventCount);

@@ -1,11 +1,16 @@
 /** What was there before the first event, of a part that was cut out of a recording: it says so itself. */
 import { AddressMap } from '../base/address-map.ts';
-import { BlockState, type DeviceTrace, type Opening, TraceAction } from '../snapshot/tables.ts';
+import {
+  BlockState,
+  type DeviceTrace,
+  type InitialState,
+  TraceAction,
+} from '../snapshot/tables.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
 import { segmentFields } from './segment-tracker.ts';
 import { NEVER } from './types.ts';
 
-export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {
+export function openingOf(trace: DeviceTrace, opening: InitialState): Preexisting {
   const ends = firstFrees(trace);
   const found = openingBlocks(opening).map((block) => {
     const end = ends.get(block.address);
@@ -19,7 +24,7 @@ export function openingOf(trace: DeviceTrace, opening: Opening): Preexisting {
   };
 }
 
-function openingBlocks({ segments, blocks }: Opening): Omit<PreexistingBlock, 'end'>[] {
+function openingBlocks({ segments, blocks }: InitialState): Omit<PreexistingBlock, 'end'>[] {
   const found: Omit<PreexistingBlock, 'end'>[] = [];
   for (let s = 0; s < segments.length; s++) {
     for (let row = segments.firstBlock[s]; row < segments.firstBlock[s + 1]; row++) {

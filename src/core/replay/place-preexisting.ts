@@ -2,7 +2,7 @@
 import type { AllocationBuilder } from './allocation-builder.ts';
 import type { BlockList, BlockRow } from './block-list.ts';
 import type { Preexisting } from './preexisting.ts';
-import type { SegmentBook } from './segment-tracker.ts';
+import type { SegmentTracker } from './segment-tracker.ts';
 import { type AllocationIndex, BEFORE_TRACE } from './types.ts';
 
 /**
@@ -12,7 +12,7 @@ import { type AllocationIndex, BEFORE_TRACE } from './types.ts';
 export function placePreexisting(
   before: Preexisting,
   hasMemory: boolean,
-  book: SegmentBook,
+  book: SegmentTracker,
   blocks: BlockList,
   allocations: AllocationBuilder,
   setPlace: (row: AllocationIndex, group: number) => void,

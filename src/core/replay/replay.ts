@@ -27,7 +27,7 @@ import {
   SMALL_SEGMENT_BYTES,
   shouldSplit,
 } from './rounding.ts';
-import { SegmentBook, type SegmentFields } from './segment-tracker.ts';
+import { type SegmentFields, SegmentTracker } from './segment-tracker.ts';
 import { type TraceKind, traceKindOf } from './trace-kind.ts';
 import { type AllocationIndex, type Anomaly, type Counters, NEVER, type Replay } from './types.ts';
 
@@ -66,7 +66,7 @@ class DeviceReplay {
   readonly #before: Preexisting;
   readonly #pools: FinalPools;
   readonly #hasPools: boolean;
-  readonly #book = new SegmentBook();
+  readonly #book = new SegmentTracker();
   readonly #blocks = new BlockList();
   readonly #counters: CounterRecorder;
   readonly #allocations: AllocationBuilder;

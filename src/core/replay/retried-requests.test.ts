@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { oomsAskedAgain } from './retried-requests.ts';
+import { findRetriedOoms } from './retried-requests.ts';
 
 const CONV = '@conv.py:5 forward < train.py:3 step';
 
 function askedAgain(text: string): (number | undefined)[] {
   const drawn = snapshotFromText(text);
   const [{ trace, replay }] = contextsOf(drawn.snapshot);
-  const ooms = [...oomsAskedAgain(trace, replay)];
+  const ooms = [...findRetriedOoms(trace, replay)];
   const named = ooms.map((event) => [0, 1, 2].find((nth) => isOom(event, nth)));
   return named;
 

@@ -21,7 +21,7 @@ import {
 import type { Replay } from './types.ts';
 
 /** Those of the trace, in order. Without recorded stacks none can be told. */
-export function oomsAskedAgain(
+export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
 ): ReadonlySet<EventIndex> {

@@ -27,7 +27,7 @@ export function segmentFields(segments: SegmentTable, s: number): SegmentFields 
   };
 }
 
-export class SegmentBook {
+export class SegmentTracker {
   readonly #start = growableInt32();
   readonly #end = growableInt32();
   readonly #address = growableFloat64();

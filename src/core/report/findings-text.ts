@@ -1,4 +1,4 @@
-/** `vramscope analyze`: findings for a terminal, the gravest first, and what was checked. */
+/** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { Check, Severity } from '../findings/types.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';

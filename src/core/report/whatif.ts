@@ -22,7 +22,7 @@ export interface WhatIfFigures {
   /** As torch.cuda.memory_stats() counts num_ooms. */
   readonly ooms: number;
   /** Of these, requests that were made again at once for less: the program saw no error. Where there are any. */
-  readonly oomsAskedAgain?: number;
+  readonly findRetriedOoms?: number;
   readonly retries: number;
 }
 
@@ -61,8 +61,8 @@ export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
 
 /** @param failures that the program saw */
 function figures(run: Omit<Required<WhatIfFigures>, 'ooms'>, failures: number): WhatIfFigures {
-  const { settings, peakReservedBytes, peakAllocatedBytes, oomsAskedAgain, retries } = run;
-  const ooms = failures + oomsAskedAgain;
+  const { settings, peakReservedBytes, peakAllocatedBytes, findRetriedOoms, retries } = run;
+  const ooms = failures + findRetriedOoms;
   const known = { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
-  return oomsAskedAgain > 0 ? { ...known, oomsAskedAgain } : known;
+  return findRetriedOoms > 0 ? { ...known, findRetriedOoms } : known;
 }

@@ -3,7 +3,7 @@
  * Made once for a device, then run under any number of settings.
  */
 import { upperBound } from '../base/binary-search.ts';
-import { oomsAskedAgain } from '../replay/retried-requests.ts';
+import { findRetriedOoms } from '../replay/retried-requests.ts';
 import { type AllocationTable, NEVER } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
@@ -37,7 +37,7 @@ export interface Requests {
   /** Recorded OOMs, all of them. */
   readonly ooms: number;
   /** Recorded OOMs of which the program saw no error. */
-  readonly oomsAskedAgain: ReadonlySet<EventIndex>;
+  readonly findRetriedOoms: ReadonlySet<EventIndex>;
   /** Frees that waited for another stream. */
   readonly delayedFrees: number;
 }
@@ -101,7 +101,7 @@ class RequestCollector {
       pool: poolsOfAllocations(this.#trace, this.#replay.allocations),
       releases: this.#releases,
       ooms: this.#ooms,
-      oomsAskedAgain: oomsAskedAgain(this.#trace, this.#replay),
+      findRetriedOoms: findRetriedOoms(this.#trace, this.#replay),
       delayedFrees: this.#delayedFrees,
     };
   }

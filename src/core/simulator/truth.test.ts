@@ -114,18 +114,18 @@ describe('the recorded settings', () => {
     expect(changes.map(({ bytes }) => bytes)).toEqual(recorded.map(([, bytes]) => bytes));
     expect(simulation.allocator.retries).toBe(truth.num_alloc_retries);
     expect(simulation.ooms).toHaveLength(1);
-    expect(simulation.oomsAskedAgain).toBe(truth.num_ooms - 1);
+    expect(simulation.findRetriedOoms).toBe(truth.num_ooms - 1);
     expect(recordedRun(input, 1)).toMatchObject({
       retries: truth.num_alloc_retries,
       ooms: 1,
-      oomsAskedAgain: truth.num_ooms - 1,
+      findRetriedOoms: truth.num_ooms - 1,
     });
   });
 
   test('what a library can do without fails no other run, and needs no larger card', () => {
     const [input] = inputsOf('near-miss/cudnn_tries_workspaces.pickle.gz');
     const unlimited = simulate(input, settingsOf(''), {});
-    expect(unlimited).toMatchObject({ ooms: [], oomsAskedAgain: 0, servedOoms: 1 });
+    expect(unlimited).toMatchObject({ ooms: [], findRetriedOoms: 0, servedOoms: 1 });
     // The request of 4 GiB that failed for good is in it, the attempt at 4.6 GiB is not.
     expect(unlimited.peakAllocatedBytes).toBeLessThan(4.1 * GIB);
     expect(smallestCard(input, settingsOf('')).limitBytes).toBeLessThan(4.1 * GIB);

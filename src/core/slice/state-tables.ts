@@ -6,8 +6,8 @@ import {
   BlockState,
   type BlockTable,
   type EventIndex,
+  type InitialState,
   NO_STACK,
-  type Opening,
   type SegmentTable,
   TraceAction,
 } from '../snapshot/tables.ts';
@@ -65,7 +65,7 @@ export function tablesOfState(
 }
 
 /** The state after `event` as the beginning of a part. */
-export function openingAt(context: DeviceContext, event: EventIndex): Opening {
+export function openingAt(context: DeviceContext, event: EventIndex): InitialState {
   const { trace, replay } = context;
   const since = mappedSince(replay.segmentSpans, trace.events);
   const { action } = trace.events;

@@ -37,7 +37,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
     frames: copyFrames(snapshot, frameRows, strings, path),
     stacks,
     addresses: snapshot.addresses,
-    devices: snapshot.devices.map((trace) => copyDevice(trace, strings, stackOf, isWithoutStacks)),
+    devices: snapshot.devices.map((trace) => cloneDevice(trace, strings, stackOf, isWithoutStacks)),
     annotations: {
       ...annotations,
       name: annotations.name.subarray(0, annotations.length).map((row) => strings.keep(row)),
@@ -148,7 +148,7 @@ function copyFrames(
   return { length, name, filename, line, extras };
 }
 
-function copyDevice(
+function cloneDevice(
   trace: DeviceTrace,
   strings: KeptStrings,
   stackOf: (column: Int32Array) => Int32Array,

@@ -2,7 +2,7 @@
 
 import type { GrowthPlan } from '../base/growth-plan.ts';
 import type { StringInterner } from '../base/string-interner.ts';
-import type { KeptValues } from '../pickle/retained-values.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import { createColumns, growColumns, LazyColumn } from './columns.ts';
 import type { FieldReader } from './field-reader.ts';
@@ -38,7 +38,7 @@ export class EventSink {
   readonly unknownKeyCounts = new Map<string, number>();
 
   readonly #strings: StringInterner;
-  readonly #kept: KeptValues;
+  readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #growth: GrowthPlan;
   #columns = createColumns();
@@ -52,7 +52,12 @@ export class EventSink {
   readonly #forwardFrames = new LazyColumn();
   readonly #notAvailable: number;
 
-  constructor(strings: StringInterner, kept: KeptValues, fields: FieldReader, growth: GrowthPlan) {
+  constructor(
+    strings: StringInterner,
+    kept: RetainedValues,
+    fields: FieldReader,
+    growth: GrowthPlan,
+  ) {
     this.#growth = growth;
     this.#strings = strings;
     this.#kept = kept;

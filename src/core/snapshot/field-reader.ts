@@ -3,7 +3,7 @@
  * One place says what each field accepts; what it does not accept is counted as a bad value.
  */
 import { AddressSpace } from '../base/address.ts';
-import type { KeptValues } from '../pickle/retained-values.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
 import { Tag } from '../pickle/types.ts';
 import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
 
@@ -17,14 +17,14 @@ export class FieldReader {
   /** Values of the wrong kind, by field; they read as 0 or none. */
   readonly badValues = new Map<string, number>();
 
-  readonly #kept: KeptValues;
+  readonly #kept: RetainedValues;
   readonly #streamIndex = new Map<bigint, number>();
   readonly #poolIndex = new Map<string, number>([['0,0', 0]]);
   readonly #poolOfTuple = new Map<number, number>();
   #lastStream = Number.NaN;
   #lastStreamIndex = 0;
 
-  constructor(kept: KeptValues) {
+  constructor(kept: RetainedValues) {
     this.#kept = kept;
   }
 

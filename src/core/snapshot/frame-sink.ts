@@ -1,19 +1,19 @@
 /** Frames and call stacks, each once: equal frames are one row, equal stacks one node of the tree. */
 import type { StringInterner } from '../base/string-interner.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import type { KeptValues } from '../pickle/retained-values.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
 import type { FrameTable, StackTable } from './tables.ts';
 
 export class FrameSink {
   readonly #strings: StringInterner;
-  readonly #kept: KeptValues;
+  readonly #kept: RetainedValues;
   readonly #frames = new TupleInterner();
   /** (line, text of the extras) of frames that carry fx_* keys; their `line` is -2 - the row here. */
   readonly #withExtras = new TupleInterner();
   readonly #stacks = new TupleInterner();
 
-  constructor(strings: StringInterner, kept: KeptValues) {
+  constructor(strings: StringInterner, kept: RetainedValues) {
     this.#strings = strings;
     this.#kept = kept;
     this.#stacks.intern(-1, -1, 0);

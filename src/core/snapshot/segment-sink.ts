@@ -1,7 +1,7 @@
 /** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
 import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.ts';
 import type { StringInterner } from '../base/string-interner.ts';
-import type { KeptValues } from '../pickle/retained-values.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import type { FieldReader } from './field-reader.ts';
 import { BlockState, type BlockTable, NO_STACK, type SegmentTable } from './tables.ts';
@@ -32,7 +32,7 @@ type Read = (key: string) => { readonly tag: number; readonly val: number } | un
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
   readonly #fields: FieldReader;
-  readonly #kept: KeptValues;
+  readonly #kept: RetainedValues;
   readonly #strings: StringInterner;
   readonly #history: HistoryRow[] = [];
   readonly #address = growableFloat64();
@@ -41,7 +41,7 @@ export class SegmentSink {
   readonly #state = growableUint8();
   readonly #stack = growableInt32();
 
-  constructor(fields: FieldReader, kept: KeptValues, strings: StringInterner) {
+  constructor(fields: FieldReader, kept: RetainedValues, strings: StringInterner) {
     this.#fields = fields;
     this.#kept = kept;
     this.#strings = strings;

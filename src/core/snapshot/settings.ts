@@ -1,10 +1,10 @@
 /** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
-import type { DictEntry, KeptValues } from '../pickle/retained-values.ts';
+import type { DictEntry, RetainedValues } from '../pickle/retained-values.ts';
 import { Tag } from '../pickle/types.ts';
 import type { SettingValue } from './tables.ts';
 
 export function readSettings(
-  kept: KeptValues,
+  kept: RetainedValues,
   entry: DictEntry | undefined,
 ): Readonly<Record<string, SettingValue>> {
   if (entry?.tag !== Tag.Dict) return {};

@@ -149,7 +149,7 @@ export interface BlockTable {
  * The state before the first event, where a part was cut out of a recording; and what the whole
  * recording tells of its kind, which a part of it need not show.
  */
-export interface Opening {
+export interface InitialState {
   readonly segments: SegmentTable;
   readonly blocks: BlockTable;
   readonly hasFreeRequested: boolean;
@@ -179,7 +179,7 @@ export interface DeviceTrace {
   /** The file says that the ring dropped entries: true/false; undefined when it does not say. */
   readonly ringOverflowed: boolean | undefined;
   /** PyTorch writes none: only parts that vramscope cut out have it. */
-  readonly opening?: Opening;
+  readonly opening?: InitialState;
 }
 
 /** `record_function` ranges and the like. Points in time; pairing is up to the reader. */

@@ -70,7 +70,7 @@ interface Analysed {
 function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> = {}): Analysed {
   const workers: FakeWorker[] = [];
   const client = createAnalysisClient({
-    lend: (port) => session.lend({ port }),
+    attachAnalysis: (port) => session.attachAnalysis({ port }),
     createWorker: () => new FakeWorker(workers) as unknown as Worker,
     ...options,
   });
@@ -149,7 +149,9 @@ describe('over the ports', () => {
 
 describe('the worker', () => {
   it('is made for the first question and ended after the last answer', async () => {
-    const { client, workers } = clientOf(await openSession('train_gpt_small'), { lingerMs: 0 });
+    const { client, workers } = clientOf(await openSession('train_gpt_small'), {
+      idleTimeoutMs: 0,
+    });
     expect(workers).toHaveLength(0);
     await Promise.all([client.findings({ device: 0 }), client.findings({ device: 0 })]);
     await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
@@ -158,7 +160,9 @@ describe('the worker', () => {
   });
 
   it('stays while it is held', async () => {
-    const { client, workers } = clientOf(await openSession('train_gpt_small'), { lingerMs: 0 });
+    const { client, workers } = clientOf(await openSession('train_gpt_small'), {
+      idleTimeoutMs: 0,
+    });
     const release = client.hold();
     await client.findings({ device: 0 });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -179,7 +183,9 @@ describe('the worker', () => {
 
   it('is of no use without a session', async () => {
     const session = await openSession('train_gpt_small');
-    const { client } = clientOf(session, { lend: () => Promise.reject(new Error('gone')) });
+    const { client } = clientOf(session, {
+      attachAnalysis: () => Promise.reject(new Error('gone')),
+    });
     await expect(client.findings({ device: 0 })).rejects.toThrow('gone');
   });
 });
@@ -191,11 +197,11 @@ describe('a user who moves', () => {
     let movements = 0;
     const moving = setInterval(() => {
       movements++;
-      client.makeWay();
+      client.yieldToInteraction();
     }, 10);
     const fromMs = performance.now();
     const answer = client.findings({ device: 0 });
-    client.makeWay();
+    client.yieldToInteraction();
     setTimeout(() => clearInterval(moving), 300);
     expect(await answer).toEqual(undisturbed);
     expect(performance.now() - fromMs).toBeGreaterThan(300);

@@ -17,7 +17,7 @@ export interface AnalysisClient extends AnalysisApi {
   /** Keeps the worker and what it knows until the function that it gives is called. */
   hold(): () => void;
   /** The user moves through the views: what is being analysed waits a moment. Cheap, also when nothing is. */
-  makeWay(): void;
+  yieldToInteraction(): void;
   /** Another snapshot is open: the copy is let go, and what is pending rejects with an AbortError. */
   forget(): void;
 }
@@ -26,15 +26,15 @@ type AnalysisWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'termina
 
 export interface AnalysisClientOptions {
   /** Hands the session worker a port on which it gives copies of its devices. */
-  readonly lend: (port: MessagePort) => Promise<unknown>;
+  readonly attachAnalysis: (port: MessagePort) => Promise<unknown>;
   readonly idle?: IdleCounter;
   readonly createWorker?: () => AnalysisWorker;
   /** How long the copy is kept for another question. */
-  readonly lingerMs?: number;
+  readonly idleTimeoutMs?: number;
 }
 
 /** Long enough for a user who tries one setting after another, short enough to be no burden. */
-const LINGER_MS = 2000;
+const IDLE_TIMEOUT_MS = 2000;
 
 /** Movements that follow each other sooner than this are told once. */
 const TOLD_EVERY_MS = 50;
@@ -45,8 +45,8 @@ interface Connection {
 }
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
-  const { lend, idle = createIdleCounter(), createWorker = newAnalysisWorker } = options;
-  const { lingerMs = LINGER_MS } = options;
+  const { attachAnalysis, idle = createIdleCounter(), createWorker = newAnalysisWorker } = options;
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   let connection: Connection | undefined;
   let holders = 0;
   let running = 0;
@@ -79,7 +79,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     worker.addEventListener('error', crash);
     worker.addEventListener('messageerror', crash);
     worker.postMessage('connect', [page.port2, session.port2]);
-    lend(session.port1).catch(fail);
+    attachAnalysis(session.port1).catch(fail);
     connection = opened;
     return opened;
   }
@@ -91,7 +91,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     return () => {
       if (isHeld) holders--;
       isHeld = false;
-      if (holders === 0) timer = setTimeout(() => end(abortError('Not needed')), lingerMs);
+      if (holders === 0) timer = setTimeout(() => end(abortError('Not needed')), idleTimeoutMs);
     };
   }
 
@@ -111,19 +111,19 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     }
   }
 
-  function makeWay(): void {
+  function yieldToInteraction(): void {
     const nowMs = performance.now();
     if (running === 0 || nowMs < toldMs + TOLD_EVERY_MS) return;
     toldMs = nowMs;
     // A worker that has gone has nothing to wait with.
-    connection?.remote.call('makeWay', undefined).catch(() => undefined);
+    connection?.remote.call('yieldToInteraction', undefined).catch(() => undefined);
   }
 
   return {
     findings: (request, callOptions) => call('findings', request, callOptions),
     whatIf: (request, callOptions) => call('whatIf', request, callOptions),
     hold,
-    makeWay,
+    yieldToInteraction,
     forget: () => end(abortError('Another snapshot is open')),
   };
 }

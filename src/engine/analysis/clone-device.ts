@@ -16,7 +16,7 @@ import {
   type StringIndex,
   TraceAction,
 } from '../../core/snapshot/tables.ts';
-import type { PaceClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-reader.ts';
 import { transferring } from '../transfer.ts';
 
 /** Columns of an event that are sent for other events than alloc and free. */
@@ -44,9 +44,9 @@ export interface DeviceCopy {
 }
 
 /** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
-export async function copyDevice(
+export async function cloneDevice(
   { snapshot, trace, replay }: DeviceContext,
-  clock: PaceClock,
+  clock: CooperativeClock,
 ): Promise<DeviceCopy> {
   const copier = new Copier(clock);
   const { events, segments, blocks, ...rest } = trace;
@@ -148,10 +148,10 @@ const BUSY_MS = 4;
 class Copier {
   /** All that were made. */
   readonly columns: Column[] = [];
-  readonly #clock: PaceClock;
+  readonly #clock: CooperativeClock;
   #resumedMs: number;
 
-  constructor(clock: PaceClock) {
+  constructor(clock: CooperativeClock) {
     this.#clock = clock;
     this.#resumedMs = clock.now();
   }

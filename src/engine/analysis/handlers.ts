@@ -1,9 +1,9 @@
 /** What answering a question in the analysis worker is. */
-import type { AnswerCall, Queries } from '../queries.ts';
+import type { Queries, QueryCall } from '../queries.ts';
 import type { AnalysisDevice } from './analysis-device.ts';
 
 /** What an answer gets beside its request. */
-export interface AnalysisCall<Progress> extends AnswerCall<Progress> {
+export interface AnalysisCall<Progress> extends QueryCall<Progress> {
   /** Lets messages in and the user's movements go first. Rejects with CancelledError once the page does not want the answer any more. */
   readonly pause: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Courtesy } from './interaction-throttle.ts';
+import { InteractionThrottle } from './interaction-throttle.ts';
 
 const clock = { now: () => Date.now(), yieldTask: () => Promise.resolve() };
 
@@ -9,11 +9,11 @@ describe('a pause', () => {
 
   /** How long a pause takes while the user moves every 50 ms for `movesMs`, after `workedMs` of work. */
   async function pauseMs(movesMs: number, workedMs = 0): Promise<number> {
-    const courtesy = new Courtesy(clock);
+    const courtesy = new InteractionThrottle(clock);
     const pause = courtesy.pauses();
     await vi.advanceTimersByTimeAsync(workedMs);
-    if (movesMs > 0) courtesy.noteMovement();
-    const moving = setInterval(() => courtesy.noteMovement(), 50);
+    if (movesMs > 0) courtesy.noteInteraction();
+    const moving = setInterval(() => courtesy.noteInteraction(), 50);
     setTimeout(() => clearInterval(moving), movesMs);
     const fromMs = clock.now();
     let tookMs: number | undefined;
@@ -41,10 +41,10 @@ describe('a pause', () => {
   });
 
   it('is counted together with those before it', async () => {
-    const courtesy = new Courtesy(clock);
+    const courtesy = new InteractionThrottle(clock);
     const pause = courtesy.pauses();
-    const moving = setInterval(() => courtesy.noteMovement(), 50);
-    courtesy.noteMovement();
+    const moving = setInterval(() => courtesy.noteInteraction(), 50);
+    courtesy.noteInteraction();
     const all = (async () => {
       for (let i = 0; i < 5; i++) await pause();
       return clock.now();

@@ -6,23 +6,23 @@
  * Example: a user zooms for ten seconds while detectors work that take 0.9 s. They wait for
  * 0.5 s + 0.45 s, and have ended after less than 2 s.
  */
-import type { PaceClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-reader.ts';
 
 /** From one movement to the next of a slow hand. */
 const QUIET_MS = 120;
-const PATIENCE_MS = 500;
+const TIMEOUT_MS = 500;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export class Courtesy {
-  readonly #clock: PaceClock;
+export class InteractionThrottle {
+  readonly #clock: CooperativeClock;
   #movedMs = -Infinity;
 
-  constructor(clock: PaceClock) {
+  constructor(clock: CooperativeClock) {
     this.#clock = clock;
   }
 
-  noteMovement(): void {
+  noteInteraction(): void {
     this.#movedMs = this.#clock.now();
   }
 
@@ -37,7 +37,7 @@ export class Courtesy {
         const nowMs = clock.now();
         const restMs = this.#movedMs + QUIET_MS - nowMs;
         const workedMs = nowMs - startedMs - waitedMs;
-        if (restMs <= 0 || waitedMs >= PATIENCE_MS + workedMs / 2) return;
+        if (restMs <= 0 || waitedMs >= TIMEOUT_MS + workedMs / 2) return;
         await sleep(restMs);
         waitedMs += clock.now() - nowMs;
       }

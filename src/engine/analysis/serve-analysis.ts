@@ -1,28 +1,32 @@
 /** The analysis worker without the worker: answers a page on one port with copies from another. */
 import { CancelledError } from '../../core/base/cancelled.ts';
-import type { PaceClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-reader.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { AnalysisDevice } from './analysis-device.ts';
 import { findingsAnswers } from './findings-handler.ts';
 import type { AnalysisAnswers, AnalysisCall } from './handlers.ts';
-import { Courtesy } from './interaction-throttle.ts';
+import { InteractionThrottle } from './interaction-throttle.ts';
 import type { AnalysisMethods, AnalysisQueries, CopyMethods } from './protocol.ts';
 import { whatIfAnswers } from './what-if-handler.ts';
 
-const ANSWERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
+const HANDLERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
 
 /** @param session answers {@link CopyMethods} */
-export function serveAnalysis(page: MessagePort, session: MessagePort, clock: PaceClock): void {
-  const courtesy = new Courtesy(clock);
+export function serveAnalysis(
+  page: MessagePort,
+  session: MessagePort,
+  clock: CooperativeClock,
+): void {
+  const courtesy = new InteractionThrottle(clock);
   const devices = new Devices(connect<CopyMethods>(session));
-  const names = Object.keys(ANSWERS) as (keyof AnalysisQueries)[];
+  const names = Object.keys(HANDLERS) as (keyof AnalysisQueries)[];
   const handler =
     <K extends keyof AnalysisQueries>(name: K) =>
     async (
       request: AnalysisQueries[K]['request'],
       call: HandlerCall<AnalysisQueries[K]['progress']>,
     ) => {
-      const answer: AnalysisAnswers<AnalysisQueries>[K] = ANSWERS[name];
+      const answer: AnalysisAnswers<AnalysisQueries>[K] = HANDLERS[name];
       const device = await devices.get(request.device);
       return answer(device, request, withPause(call, courtesy.pauses()));
     };
@@ -30,8 +34,8 @@ export function serveAnalysis(page: MessagePort, session: MessagePort, clock: Pa
   const answers = Object.fromEntries(names.map((name) => [name, handler(name)]));
   serve<AnalysisMethods>(page, {
     ...(answers as unknown as Handlers<AnalysisQueries>),
-    makeWay: () => {
-      courtesy.noteMovement();
+    yieldToInteraction: () => {
+      courtesy.noteInteraction();
       return undefined;
     },
   });

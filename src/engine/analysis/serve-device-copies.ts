@@ -1,19 +1,19 @@
 import type { DeviceContext } from '../../core/device/device-context.ts';
-import type { PaceClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-reader.ts';
 import { serve } from '../rpc.ts';
 import { transferablesOf } from '../transfer.ts';
-import { copyDevice } from './clone-device.ts';
+import { cloneDevice } from './clone-device.ts';
 import type { CopyMethods } from './protocol.ts';
 
 /** Gives copies of the session's devices to an analysis worker, until that one ends. */
-export function serveCopies(
+export function serveDeviceCopies(
   port: MessagePort,
   contextOf: (device: number) => DeviceContext,
-  clock: PaceClock,
+  clock: CooperativeClock,
 ): void {
   serve<CopyMethods>(port, {
     async copy({ device }, { transfer }) {
-      const copy = await copyDevice(contextOf(device), clock);
+      const copy = await cloneDevice(contextOf(device), clock);
       transfer.push(...transferablesOf(copy));
       return copy;
     },

@@ -8,7 +8,7 @@ import { type AllocConf, simulate, whatIfInput } from '../../core/simulator/what
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { AnalysisDevice } from './analysis-device.ts';
-import { copyDevice } from './clone-device.ts';
+import { cloneDevice } from './clone-device.ts';
 import { type WhatIfProgress, type WhatIfRequest, whatIfAnswers } from './what-if-handler.ts';
 
 const GIB = 2 ** 30;
@@ -22,7 +22,7 @@ function contextOfCapture(name: string) {
 
 /** As in the worker: on a copy that lacks most columns of the trace. */
 async function deviceOf(name: string): Promise<AnalysisDevice> {
-  return new AnalysisDevice(await copyDevice(contextOfCapture(name), clock));
+  return new AnalysisDevice(await cloneDevice(contextOfCapture(name), clock));
 }
 
 function confOf(text: string): AllocConf {

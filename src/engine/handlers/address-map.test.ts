@@ -5,10 +5,10 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
-import type { AnswerCall } from '../queries.ts';
-import { addressAnswers, type DimmablePalette } from './address-map.ts';
+import type { QueryCall } from '../queries.ts';
+import { addressMapHandlers, type DimmablePalette } from './address-map.ts';
 
-const CALL: AnswerCall<never> = {
+const CALL: QueryCall<never> = {
   signal: new AbortController().signal,
   onProgress: () => undefined,
 };
@@ -41,7 +41,7 @@ describe('the address map', () => {
   const last = events - 1;
 
   test('tells of its slots, and where in them the newest block is', async () => {
-    const { slots, totalBytes, segments } = await addressAnswers.addressSlots(
+    const { slots, totalBytes, segments } = await addressMapHandlers.addressSlots(
       device,
       { device: 0 },
       CALL,
@@ -52,7 +52,7 @@ describe('the address map', () => {
       kinds: ['large'],
     });
     const request = { device: 0, state: last };
-    expect(await addressAnswers.newestAddress(device, request, CALL)).toEqual({
+    expect(await addressMapHandlers.newestAddress(device, request, CALL)).toEqual({
       from: 8 * 2 ** 20,
       to: 12 * 2 ** 20,
     });
@@ -60,7 +60,7 @@ describe('the address map', () => {
 
   test('says what is under a pixel: a block, or a gap and its segment', async () => {
     const at = (bytesFrom: number) =>
-      addressAnswers.addressHit(
+      addressMapHandlers.addressHit(
         device,
         { device: 0, state: last, bytesFrom, bytesTo: bytesFrom + 512 },
         CALL,
@@ -75,17 +75,17 @@ describe('the address map', () => {
   });
 
   test('knows the free memory, at one state as in every column', async () => {
-    const free = await addressAnswers.freeMemory(device, { device: 0, state: last }, CALL);
+    const free = await addressMapHandlers.freeMemory(device, { device: 0, state: last }, CALL);
     expect(free).toEqual({ freeBytes: 12 * 2 ** 20, largestBytes: 8 * 2 ** 20, ranges: 2 });
     const columns = { axis: 'event', x0: 0, x1: events, width: events } as const;
-    const found = await addressAnswers.freeColumns(device, { device: 0, columns }, CALL);
+    const found = await addressMapHandlers.freeColumns(device, { device: 0, columns }, CALL);
     expect(found.freeBytes[last]).toBe(free.freeBytes);
     expect(found.largestBytes[last]).toBe(free.largestBytes);
   });
 
   test('draws it, dims what a search does not match, outlines what is selected', async () => {
     const draw = (search: string, selected = -1) =>
-      addressAnswers.addressFrame(
+      addressMapHandlers.addressFrame(
         device,
         {
           device: 0,
@@ -120,10 +120,10 @@ describe('a finding in the address map', () => {
     const { address, end } = device.context.replay.allocations;
     const gaps = [{ address: address[1] ?? 0, sizeBytes: 4 * 2 ** 20 }];
     const request = { device: 0, state: events - 1, gaps };
-    const bands = await addressAnswers.gapBands(device, request, CALL);
+    const bands = await addressMapHandlers.gapBands(device, request, CALL);
     expect(bands).toMatchObject([{ offset: 4 * 2 ** 20, from: end[1], style: 'gap' }]);
     const marks = { block: 0xff123456, gap: 0xff654321 };
-    const { pixels } = await addressAnswers.addressFrame(
+    const { pixels } = await addressMapHandlers.addressFrame(
       device,
       {
         device: 0,
@@ -156,7 +156,7 @@ describe('a finding in the address map', () => {
         search,
         cursor: undefined,
       } as const;
-      const { pixels } = await addressAnswers.addressFrame(device, request, CALL);
+      const { pixels } = await addressMapHandlers.addressFrame(device, request, CALL);
       return pixels.filter((pixel) => pixel === PALETTE.pending).length;
     };
     expect(await draw('')).toBeGreaterThan(0);
@@ -173,7 +173,7 @@ describe('segments over time', () => {
     const classes = PALETTE.classes.slice(0, SEGMENT_CLASSES.length);
     const viewport = viewportOf(trace.events.length, replay.peaks.reservedBytes.bytes);
     const request = { device: 0, viewport, palette: { ...PALETTE, classes }, selected: -1 };
-    const { pixels } = await addressAnswers.segmentFrame(device, request, CALL);
+    const { pixels } = await addressMapHandlers.segmentFrame(device, request, CALL);
     const isShown = (name: (typeof SEGMENT_CLASSES)[number]) =>
       pixels.includes(classes[SEGMENT_CLASSES.indexOf(name)] ?? 0);
     expect(
@@ -186,13 +186,13 @@ describe('segments over time', () => {
   });
 
   test('the kinds that there are, and no other', async () => {
-    const kinds = await addressAnswers.segmentKinds(device, { device: 0 }, CALL);
+    const kinds = await addressMapHandlers.segmentKinds(device, { device: 0 }, CALL);
     expect(kinds).toEqual(['small', 'large', 'private']);
   });
 
   test('tell what they hold', async () => {
     const { reservedBytes, activeBytes } = replay.countersAt(last);
-    const hit = await addressAnswers.segmentHitOverTime(
+    const hit = await addressMapHandlers.segmentHitOverTime(
       device,
       { device: 0, state: last, bytesFrom: 0, bytesTo: reservedBytes },
       CALL,
@@ -201,11 +201,11 @@ describe('segments over time', () => {
     let usedBytes = 0;
     for (let segment = 0; segment < replay.segmentSpans.length; segment++) {
       const request = { device: 0, segment, state: last };
-      const { use } = await addressAnswers.segmentUse(device, request, CALL);
+      const { use } = await addressMapHandlers.segmentUse(device, request, CALL);
       usedBytes += use?.usedBytes ?? 0;
     }
     expect(usedBytes).toBe(activeBytes);
     const above = { device: 0, state: last, bytesFrom: reservedBytes, bytesTo: reservedBytes + 1 };
-    expect(await addressAnswers.segmentHitOverTime(device, above, CALL)).toBeUndefined();
+    expect(await addressMapHandlers.segmentHitOverTime(device, above, CALL)).toBeUndefined();
   });
 });

@@ -30,7 +30,7 @@ import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/raste
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 import {
   addressFramesOf,
@@ -97,7 +97,7 @@ export interface SegmentHit {
   readonly bottomBytes: number;
 }
 
-export interface AddressQueries {
+export interface AddressMapQueries {
   readonly addressSlots: Query<DeviceRequest, AddressSlots>;
   /** Newest wins, as with frames of the timeline. */
   readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
@@ -124,7 +124,7 @@ export interface AddressQueries {
   >;
 }
 
-export const addressAnswers: Answers<AddressQueries> = {
+export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   addressSlots(device) {
     const { classOf } = device.once(segmentFramesOf);
     return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { OpenDevice } from '../open-device.ts';
-import { allocationListAnswers as lists } from './allocation-list.ts';
-import { searchAnswers } from './search.ts';
+import { allocationListHandlers as lists } from './allocation-list.ts';
+import { searchHandlers } from './search.ts';
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context);
@@ -14,7 +14,7 @@ const request = { device: 0, search: 'forward size>=1MiB', at: undefined, ...ord
 describe('the list of a search', () => {
   test('is paged without gaps, in its order', async () => {
     const count = await lists.allocationCount(device, request, call);
-    const { count: found } = await searchAnswers.searchSummary(device, request, call);
+    const { count: found } = await searchHandlers.searchSummary(device, request, call);
     expect(count).toBe(found);
     const pages = await Promise.all(
       [0, 100, 200].map((from) =>
@@ -47,7 +47,7 @@ describe('the list of a search', () => {
     const page = { ...request, at: peak, from: 0, to: 200 };
     const states = (await lists.allocationRows(device, page, call)).map(({ state }) => state);
     expect(new Set(states)).toContain('later');
-    const summary = await searchAnswers.searchSummary(device, { ...live, at: peak }, call);
+    const summary = await searchHandlers.searchSummary(device, { ...live, at: peak }, call);
     expect(summary.cursorBytes).toBe(summary.peakBytes);
     expect(summary.cursorBytes).toBe(context.replay.peaks.activeBytes.bytes);
   });
@@ -56,7 +56,7 @@ describe('the list of a search', () => {
     const sites = { ...request, key: 'peak' } as const;
     const count = await lists.siteCount(device, sites, call);
     const rows = await lists.siteRows(device, { ...sites, from: 0, to: count }, call);
-    const summary = await searchAnswers.searchSummary(device, request, call);
+    const summary = await searchHandlers.searchSummary(device, request, call);
     const sum = (of: (row: (typeof rows)[number]) => number) =>
       rows.reduce((total, row) => total + of(row), 0);
     expect(sum(({ allocations }) => allocations)).toBe(summary.count);
@@ -69,7 +69,7 @@ describe('the list of a search', () => {
 });
 
 test('a search with a problem filters nothing, and says so', async () => {
-  const summary = await searchAnswers.searchSummary(device, { ...request, search: 'size>' }, call);
+  const summary = await searchHandlers.searchSummary(device, { ...request, search: 'size>' }, call);
   expect(summary).toMatchObject({ isFiltering: false, problem: { at: 0, isUnfinished: true } });
   expect(device.matches('size>', undefined).mask).toBeUndefined();
 });

@@ -12,7 +12,7 @@ import { siteRow } from '../../core/lists/site-table.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import { AllocationLists, type ListRequest } from '../allocation-lists.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, Query } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
 /** Rows from `from` to before `to`. */
 interface Page {
@@ -36,7 +36,7 @@ export interface AllocationListQueries {
   readonly sitesTsv: Query<ListRequest<SiteKey> & Page, string>;
 }
 
-export const allocationListAnswers: Answers<AllocationListQueries> = {
+export const allocationListHandlers: QueryHandlers<AllocationListQueries> = {
   allocationCount: (device, request) => device.once(listsOf).allocations(request).length,
   allocationPlace: (device, request) => device.once(listsOf).placeOf(request, request.allocation),
   allocationRows: rowsOf,

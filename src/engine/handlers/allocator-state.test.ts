@@ -3,7 +3,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../transfer.ts';
-import { type AllocatorStateRequest, stateAnswers } from './allocator-state.ts';
+import { type AllocatorStateRequest, allocatorStateHandlers } from './allocator-state.ts';
 
 const MI = 2 ** 20;
 const { snapshot, eventOf } = snapshotFromText(`
@@ -29,7 +29,7 @@ const request: AllocatorStateRequest = {
 
 describe('a state for the page', () => {
   it('has the rows and bars of the places that are asked for', async () => {
-    const { overview, places, rows, bars } = await stateAnswers.allocatorState(
+    const { overview, places, rows, bars } = await allocatorStateHandlers.allocatorState(
       device,
       { ...request, places: [1, 7, 0] },
       call,
@@ -41,14 +41,14 @@ describe('a state for the page', () => {
   });
 
   it('moves its bars to the page', async () => {
-    const answer = await stateAnswers.allocatorState(device, request, call);
+    const answer = await allocatorStateHandlers.allocatorState(device, request, call);
     expect(transferablesOf(answer)).toHaveLength(5);
   });
 
   it('marks what the search finds', async () => {
     const search = 'backward';
     const at = eventOf('+B');
-    const { bars } = await stateAnswers.allocatorState(
+    const { bars } = await allocatorStateHandlers.allocatorState(
       device,
       { ...request, event: at, places: [0], search },
       call,
@@ -58,7 +58,7 @@ describe('a state for the page', () => {
   });
 
   it('is that of the end for an event beyond it', async () => {
-    const { overview } = await stateAnswers.allocatorState(
+    const { overview } = await allocatorStateHandlers.allocatorState(
       device,
       { ...request, event: 1e9 },
       call,
@@ -69,7 +69,7 @@ describe('a state for the page', () => {
   it('says what lies under a pixel', async () => {
     const { event, order } = request;
     const under = (place: number, from: number, to: number) =>
-      stateAnswers.stateHit(device, { device: 0, event, order, place, from, to }, call);
+      allocatorStateHandlers.stateHit(device, { device: 0, event, order, place, from, to }, call);
     expect(await under(1, 0, 0.1)).toMatchObject({ kind: 'blocks', hit: { allocation: 0 } });
     expect(await under(1, 0.5, 0.6)).toMatchObject({ kind: 'free', sizeBytes: 16 * MI });
     expect(await under(9, 0, 1)).toBeUndefined();
@@ -78,7 +78,11 @@ describe('a state for the page', () => {
   it('leads from block to block', async () => {
     const { event, order } = request;
     const block = (allocation: number, step: -1 | 0 | 1, place = 0) =>
-      stateAnswers.stateBlock(device, { device: 0, event, order, allocation, step, place }, call);
+      allocatorStateHandlers.stateBlock(
+        device,
+        { device: 0, event, order, allocation, step, place },
+        call,
+      );
     expect(await block(-1, 1)).toMatchObject({ allocation: 2, place: 0 });
     expect(await block(2, 1)).toMatchObject({ allocation: 0, place: 1 });
     expect(await block(0, 0)).toMatchObject({ label: 'b7f0000000000_0', place: 1 });

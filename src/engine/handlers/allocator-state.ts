@@ -20,7 +20,7 @@ import type { ColorBy } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
 interface StateRequest extends DeviceRequest {
@@ -68,14 +68,14 @@ export interface StateBlock extends PlacedBlock {
   readonly label: string;
 }
 
-export interface StateQueries {
+export interface AllocatorStateQueries {
   readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
   readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
   /** Undefined where there is no such block. */
   readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
 }
 
-export const stateAnswers: Answers<StateQueries> = {
+export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
   allocatorState(device, request) {
     const { event, order, width, search, colorBy, classes } = request;
     const { state, grouped, overview } = readState(device, event, order);

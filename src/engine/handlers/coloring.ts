@@ -1,11 +1,11 @@
 /** What the colours of allocations mean, and how much of each there is. */
 
-import { whyUniform } from '../../core/coloring/colorings.ts';
+import { unavailableReason } from '../../core/coloring/colorings.ts';
 import { type Legend, legendAt, peakInWindow } from '../../core/coloring/legend.ts';
 import { COLORINGS, type ColorBy, type TimeAxis } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 export interface LegendRequest extends DeviceRequest {
   readonly colorBy: ColorBy;
@@ -23,19 +23,19 @@ export interface ColoringChoice {
   readonly reason: string | undefined;
 }
 
-export interface LegendQueries {
+export interface ColoringQueries {
   readonly legend: Query<LegendRequest, Legend>;
   readonly colorings: Query<DeviceRequest, readonly ColoringChoice[]>;
 }
 
-export const legendAnswers: Answers<LegendQueries> = {
+export const coloringHandlers: QueryHandlers<ColoringQueries> = {
   legend(device, request) {
     const { colorBy, classes } = request;
     const coloring = device.coloring(colorBy, classes);
     return legendAt(device.context, device.index, colorBy, coloring, legendEvent(device, request));
   },
   colorings: ({ context }) =>
-    COLORINGS.map((colorBy) => ({ colorBy, reason: whyUniform(context, colorBy) })),
+    COLORINGS.map((colorBy) => ({ colorBy, reason: unavailableReason(context, colorBy) })),
 };
 
 function legendEvent({ index, context }: OpenDevice, { at, axis, x }: LegendRequest): EventIndex {

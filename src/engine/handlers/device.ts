@@ -3,7 +3,7 @@ import { allocationDetails } from '../../core/device/allocation-details.ts';
 import { findAllocation } from '../../core/device/labels.ts';
 import type { AllocationDetails } from '../../core/device/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 export interface AllocationQueries {
   readonly allocation: Query<
@@ -17,7 +17,7 @@ export interface AllocationQueries {
   >;
 }
 
-export const allocationAnswers: Answers<AllocationQueries> = {
+export const deviceHandlers: QueryHandlers<AllocationQueries> = {
   allocation: ({ context }, { index }) => allocationDetails(context, index),
   findAllocation({ context: { replay, snapshot } }, { label }) {
     return findAllocation(replay.allocations, snapshot.addresses, label);

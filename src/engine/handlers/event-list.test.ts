@@ -4,7 +4,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { ALL_EVENTS, eventChoice } from '../../ui/events/event-choice.ts';
 import { OpenDevice } from '../open-device.ts';
-import { type EventChoice, eventAnswers } from './event-list.ts';
+import { type EventChoice, eventListHandlers } from './event-list.ts';
 
 const { snapshot, eventOf } = snapshotFromText(`
   +A 512 @train.py:10 forward
@@ -16,9 +16,14 @@ const device = new OpenDevice(contextsOf(snapshot)[0]);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const ALL = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 
-const listed = (choice: EventChoice) => eventAnswers.eventList(device, { device: 0, choice }, call);
+const listed = (choice: EventChoice) =>
+  eventListHandlers.eventList(device, { device: 0, choice }, call);
 const rowsOf = async (choice: EventChoice) => {
-  const rows = await eventAnswers.eventRows(device, { device: 0, choice, from: 0, to: 99 }, call);
+  const rows = await eventListHandlers.eventRows(
+    device,
+    { device: 0, choice, from: 0, to: 99 },
+    call,
+  );
   return rows.map(({ event }) => event);
 };
 
@@ -42,7 +47,7 @@ describe('events for the page', () => {
     await listed(ALL);
     await listed(oom);
     const place = (choice: EventChoice) =>
-      eventAnswers.eventPlace(device, { device: 0, choice, event: eventOf('oom') }, call);
+      eventListHandlers.eventPlace(device, { device: 0, choice, event: eventOf('oom') }, call);
     expect(await place(oom)).toEqual({ row: 0, isListed: true });
     expect(await place(ALL)).toEqual({ row: eventOf('oom'), isListed: true });
     expect(await place({ ...ALL, search: 'forward' })).toMatchObject({ isListed: false });
@@ -55,7 +60,7 @@ describe('events for the page', () => {
 
   it('have no details outside the trace', async () => {
     const details = (event: number) =>
-      eventAnswers.eventDetails(device, { device: 0, event }, call);
+      eventListHandlers.eventDetails(device, { device: 0, event }, call);
     expect(await details(-1)).toBeUndefined();
     expect(await details(999)).toBeUndefined();
     expect(await details(eventOf('oom'))).toMatchObject({ action: 'oom' });

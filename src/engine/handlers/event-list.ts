@@ -16,9 +16,9 @@ import { matchStacks } from '../../core/search/match-stacks.ts';
 import type { SearchProblem } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { allocationUses } from '../allocation-uses.ts';
-import { Kept } from '../lru-cache.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 /** What the view lists: plain data, equal texts of it are the same list. */
 export interface EventChoice extends Omit<EventFilter, 'window'> {
@@ -47,7 +47,7 @@ export interface EventListAnswer {
   readonly problem: SearchProblem | undefined;
 }
 
-export interface EventQueries {
+export interface EventListQueries {
   readonly eventFacets: Query<DeviceRequest, EventFacets>;
   readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
   readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
@@ -62,7 +62,7 @@ export interface EventQueries {
   readonly eventsCsv: Query<EventRangeRequest, string>;
 }
 
-export const eventAnswers: Answers<EventQueries> = {
+export const eventListHandlers: QueryHandlers<EventListQueries> = {
   eventFacets: ({ context }) => eventFacets(context),
   eventList(device, { choice }) {
     const { length, actions } = device.once(eventLists).of(choice);
@@ -93,7 +93,7 @@ const KEPT_LISTS = 2;
 
 class EventLists {
   readonly #device: OpenDevice;
-  readonly #lists = new Kept<EventList>(KEPT_LISTS);
+  readonly #lists = new LruCache<EventList>(KEPT_LISTS);
 
   constructor(device: OpenDevice) {
     this.#device = device;

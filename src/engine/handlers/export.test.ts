@@ -3,7 +3,7 @@ import { countersCsv } from '../../core/export/counters-csv.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { OpenDevice } from '../open-device.ts';
-import { exportAnswers } from './export.ts';
+import { exportHandlers } from './export.ts';
 
 /** 6,302 events are four pieces: with the fourth it is told how far the file is. */
 const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0]);
@@ -12,7 +12,7 @@ const REQUEST = { device: 0, kind: 'counters-csv' } as const;
 describe('a file for other programs', () => {
   it('is all its pieces, and tells their bytes', async () => {
     const told: number[] = [];
-    const blob = await exportAnswers.exportFile(device, REQUEST, {
+    const blob = await exportHandlers.exportFile(device, REQUEST, {
       signal: new AbortController().signal,
       onProgress: (bytes) => told.push(bytes),
     });
@@ -23,7 +23,7 @@ describe('a file for other programs', () => {
 
   it('is given up when it is cancelled', async () => {
     const controller = new AbortController();
-    const file = exportAnswers.exportFile(device, REQUEST, {
+    const file = exportHandlers.exportFile(device, REQUEST, {
       signal: controller.signal,
       onProgress: () => controller.abort(),
     });

@@ -1,7 +1,7 @@
 /** A device as a file for other programs, put together in the worker. */
 import { LoadError } from '../../core/base/load-error.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { createYield } from '../yield-task.ts';
 
 export interface ExportRequest extends DeviceRequest {
@@ -16,7 +16,7 @@ export interface ExportQueries {
 /** Pieces to put together before messages are let in: some ten milliseconds of work. */
 const PIECES_AT_ONCE = 4;
 
-export const exportAnswers: Answers<ExportQueries> = {
+export const exportHandlers: QueryHandlers<ExportQueries> = {
   async exportFile({ context }, { kind }, { signal, onProgress }) {
     // With what makes them these are as large as all other questions together, and seldom asked.
     const { exportFile } = await import('../../core/export/export-file.ts');

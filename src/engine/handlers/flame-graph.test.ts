@@ -5,7 +5,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { flameRequest } from '../../ui/flame-graph/flame-question.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../transfer.ts';
-import { type FlameRequest, flameAnswers } from './flame-graph.ts';
+import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
 
 const open = (name: string) => new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0]);
 const CALL = { signal: new AbortController().signal, onProgress: () => undefined };
@@ -15,7 +15,7 @@ describe('flame answers', () => {
   const device = open('train_gpt_small');
   const { peaks } = device.context.replay;
   const ask = async (change: Partial<FlameRequest>) =>
-    flameAnswers.flame(device, { ...ASKED, ...change }, CALL);
+    flameGraphHandlers.flame(device, { ...ASKED, ...change }, CALL);
 
   it('give the peak, with arrays that move', async () => {
     const answer = await ask({});
@@ -28,7 +28,11 @@ describe('flame answers', () => {
   it('list as many rows as they say', async () => {
     const { rowCount } = await ask({});
     const order = { by: 'telling', descending: true } as const;
-    const page = await flameAnswers.flameRows(device, { ...ASKED, order, from: 0, to: 1e6 }, CALL);
+    const page = await flameGraphHandlers.flameRows(
+      device,
+      { ...ASKED, order, from: 0, to: 1e6 },
+      CALL,
+    );
     expect(page.length).toBe(rowCount);
     expect(page.rows).toHaveLength(rowCount);
   });
@@ -37,17 +41,23 @@ describe('flame answers', () => {
     'find a row by %s again, with its figures then',
     async (by) => {
       const order = { by: 'telling', descending: true } as const;
-      const peak = await flameAnswers.flameRows(
+      const peak = await flameGraphHandlers.flameRows(
         device,
         { ...ASKED, by, order, from: 0, to: 1 },
         CALL,
       );
       const [{ key, total }] = peak.rows;
       const asked = { ...ASKED, by, key };
-      expect((await flameAnswers.flameRow(device, asked, CALL))?.total).toBe(total);
-      const counted = await flameAnswers.flameRow(device, { ...asked, weight: 'count' }, CALL);
+      expect((await flameGraphHandlers.flameRow(device, asked, CALL))?.total).toBe(total);
+      const counted = await flameGraphHandlers.flameRow(
+        device,
+        { ...asked, weight: 'count' },
+        CALL,
+      );
       expect(counted?.total).toBe(peak.rows[0].count);
-      expect(await flameAnswers.flameRow(device, { ...asked, key: 'gone' }, CALL)).toBeUndefined();
+      expect(
+        await flameGraphHandlers.flameRow(device, { ...asked, key: 'gone' }, CALL),
+      ).toBeUndefined();
     },
   );
 
@@ -89,16 +99,24 @@ describe('flame answers', () => {
 
   it('save the same as text', async () => {
     const request = { ...ASKED, name: 'x' };
-    const folded = await flameAnswers.flameExport(device, { ...request, format: 'folded' }, CALL);
+    const folded = await flameGraphHandlers.flameExport(
+      device,
+      { ...request, format: 'folded' },
+      CALL,
+    );
     expect(folded).toContain('scenarios.py');
-    const json = await flameAnswers.flameExport(device, { ...request, format: 'speedscope' }, CALL);
+    const json = await flameGraphHandlers.flameExport(
+      device,
+      { ...request, format: 'speedscope' },
+      CALL,
+    );
     expect(JSON.parse(json).profiles[0].endValue).toBe(peaks.activeBytes.bytes);
   });
 });
 
 it('says when a file holds no stacks, and still adds up', async () => {
   const device = open('no_history');
-  const answer = await flameAnswers.flame(device, { ...ASKED, of: 'end' }, CALL);
+  const answer = await flameGraphHandlers.flame(device, { ...ASKED, of: 'end' }, CALL);
   expect(answer.hasStacks).toBe(false);
   expect(answer.graph?.total.value).toBe(device.context.replay.end.activeBytes);
   expect(answer.graph?.groups).toEqual([{ kind: 'absent', reason: 'before-recording' }]);

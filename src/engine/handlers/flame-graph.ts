@@ -3,7 +3,7 @@
 import type { StackView } from '../../core/device/types.ts';
 import { foldedStacks } from '../../core/export/folded-stacks.ts';
 import { speedscopeFile } from '../../core/export/speedscope.ts';
-import { type Flame, type FlameShape, FlameStudy } from '../../core/flame-graph/flame-context.ts';
+import { type Flame, FlameContext, type FlameShape } from '../../core/flame-graph/flame-context.ts';
 import { flameGraph } from '../../core/flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../../core/flame-graph/flame-nodes.ts';
 import { type FlameChoice, resolveSet } from '../../core/flame-graph/flame-set.ts';
@@ -12,7 +12,7 @@ import type { FlameOrder } from '../../core/flame-graph/flame-table.ts';
 import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../core/flame-graph/types.ts';
 import type { StackIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
 /** What is added up, and into which boxes. */
@@ -54,7 +54,7 @@ export interface FlameExportRequest extends FlameQuestion {
   readonly name: string;
 }
 
-export interface FlameQueries {
+export interface FlameGraphQueries {
   readonly flame: Query<FlameRequest, FlameAnswer>;
   /** Rows from <= i < to; none when a difference has nothing to compare. */
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
@@ -66,7 +66,7 @@ export interface FlameQueries {
   readonly flameExport: Query<FlameExportRequest, string>;
 }
 
-export const flameAnswers: Answers<FlameQueries> = {
+export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
   flame(device, request) {
     const hasStacks = device.context.snapshot.stacks.length > 1;
     const isSearched = device.matches(request.search, request.cursor).mask !== undefined;
@@ -112,7 +112,7 @@ export const flameAnswers: Answers<FlameQueries> = {
 
 const NO_ROWS: FlameTable = { length: 0, rows: [] };
 
-const studyOf = ({ context }: OpenDevice): FlameStudy => new FlameStudy(context);
+const studyOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
 
 function flameOf(
   device: OpenDevice,

@@ -4,7 +4,7 @@ import { type MemoryFigures, MemoryTally } from '../../core/memory-summary/memor
 import { type TraceFacts, traceFacts } from '../../core/memory-summary/trace-facts.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { createYield } from '../yield-task.ts';
 
 export interface PhaseTable {
@@ -13,7 +13,7 @@ export interface PhaseTable {
   readonly moments: number;
 }
 
-export interface SummaryQueries {
+export interface MemorySummaryQueries {
   /**
    * Figures after an event. The first question counts the events up to it, about 100 ms a million,
    * and lets others in between.
@@ -23,7 +23,7 @@ export interface SummaryQueries {
   readonly traceFacts: Query<DeviceRequest, TraceFacts>;
 }
 
-export const summaryAnswers: Answers<SummaryQueries> = {
+export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
   async memoryFigures(device, { event }, { signal }) {
     const { tally, pause } = device.once(newTally);
     while (tally.missing(event) > 0) {

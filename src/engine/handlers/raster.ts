@@ -7,7 +7,7 @@ import type { Crosshair, HitResult } from '../../core/device/types.ts';
 import { counterOverview } from '../../core/raster/column-extremes.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { MatchingRequest } from '../frame-request.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
 export interface HitRequest extends DeviceRequest, MatchingRequest {
@@ -29,7 +29,7 @@ export interface MinimapResult {
   readonly reservedBytes: Float64Array;
 }
 
-export interface TimelineQueries {
+export interface RasterQueries {
   readonly minimap: Query<MinimapRequest, MinimapResult>;
   readonly hit: Query<HitRequest, HitResult | undefined>;
   /** Height of the stack that is drawn after an event. */
@@ -43,7 +43,7 @@ export interface TimelineQueries {
   readonly annotations: Query<DeviceRequest, AnnotationLanes>;
 }
 
-export const timelineAnswers: Answers<TimelineQueries> = {
+export const rasterHandlers: QueryHandlers<RasterQueries> = {
   minimap({ index }, { axis, width }) {
     const activeBytes = counterOverview(index, 'activeBytes', axis, width);
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);

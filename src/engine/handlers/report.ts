@@ -5,7 +5,7 @@ import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
 import type { FileInfo } from '../../core/snapshot/file-info.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { type PruneOptions, prune } from '../../core/snapshot-file/prune.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../transfer.ts';
 
 export interface CompactRequest extends DeviceRequest, PruneOptions {
@@ -22,7 +22,7 @@ export interface ReportQueries {
   readonly compact: Query<CompactRequest, CompactResult>;
 }
 
-export const reportAnswers: Answers<ReportQueries> = {
+export const reportHandlers: QueryHandlers<ReportQueries> = {
   async compact({ context }, { window, file, paths, stacks }) {
     const part = prune(windowSnapshot(context, window), { paths, stacks });
     const gzipped = await gzip(encodeSnapshot(part, file));

@@ -7,7 +7,7 @@ import { type MatchStep, placeBefore, stepMatch } from '../../core/search/step-m
 import { liveBytesAt } from '../../core/search/totals.ts';
 import type { SearchMatches } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { Answers, DeviceRequest, Query } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 export interface SearchRequest extends DeviceRequest {
   readonly search: string;
@@ -40,7 +40,7 @@ export interface SearchQueries {
   readonly searchValues: Query<DeviceRequest, KnownValues>;
 }
 
-export const searchAnswers: Answers<SearchQueries> = {
+export const searchHandlers: QueryHandlers<SearchQueries> = {
   searchSummary(device, { search, at }) {
     const { mask, frames: _, ...summary } = device.matches(search, at);
     const cursorBytes = at === undefined ? undefined : liveBytesAt(device.context, mask, at);

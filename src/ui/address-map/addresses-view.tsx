@@ -8,7 +8,7 @@ import type { PlotPlace } from '../plot/plot-source.ts';
 import type { StripHost } from '../plot/plot-strip.ts';
 import { useFailureReport, usePlot } from '../plot/use-plot.ts';
 import { useServices } from '../shared/services.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { addressSource } from './address-source.ts';
 import { AddressToolbar } from './address-toolbar.tsx';
@@ -26,7 +26,7 @@ const askSlots = (session: SessionApi, question: { readonly device: number }) =>
 /** Memory by address over events or time: blocks, and the gaps between them. */
 export function AddressesView(props: ViewProps) {
   const { info, device } = props;
-  const { value, failure } = useAnswer(askSlots, { device: device.index }, info);
+  const { value, failure } = useQuery(askSlots, { device: device.index }, info);
   if (failure !== undefined) {
     return (
       <div className="blank" role="alert">

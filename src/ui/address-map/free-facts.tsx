@@ -5,7 +5,7 @@ import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/device/types.t
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 
 interface FreeFactsProps {
   readonly info: SessionInfo;
@@ -24,7 +24,7 @@ const askFree = (session: SessionApi, question: FreeQuestion) => session.freeMem
 export function FreeFacts({ info, device, slots }: FreeFactsProps) {
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const { value, failure } = useAnswer(askFree, { device: device.index, state }, info);
+  const { value, failure } = useQuery(askFree, { device: device.index, state }, info);
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);
   const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;

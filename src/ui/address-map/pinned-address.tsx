@@ -6,7 +6,7 @@ import type { PlaceRequest } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { PlotPlace } from '../plot/plot-source.ts';
 import { lifeText, segmentKindText } from '../segments/segment-content.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { addressText } from './address-content.ts';
 
 interface PinnedAddressProps {
@@ -22,7 +22,7 @@ const askHit = (session: SessionApi, question: PlaceRequest) => session.addressH
 /** The gap and the segment of the place that was clicked; of its allocation the details tell. */
 export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps) {
   const question = place && { device: device.index, ...place };
-  const { value, failure } = useAnswer(askHit, question, info);
+  const { value, failure } = useQuery(askHit, question, info);
   if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value === undefined) {
     return <p className="pinned-address">Click a block or gap to pin it.</p>;

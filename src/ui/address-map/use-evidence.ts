@@ -4,7 +4,7 @@ import type { AddressHighlight, GapRequest } from '../../engine/handlers/address
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { useFindings } from '../findings/use-findings.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 
 const askGaps = (session: SessionApi, question: GapRequest) => session.gapBands(question);
 
@@ -19,7 +19,7 @@ export function useEvidence(info: SessionInfo, device: DeviceInfo): AddressHighl
     finding === undefined || gaps.length === 0
       ? undefined
       : { device: device.index, state: finding.events.last, gaps };
-  const { value, isCurrent } = useAnswer(askGaps, question, info);
+  const { value, isCurrent } = useQuery(askGaps, question, info);
   // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
   const bands = question !== undefined && isCurrent ? value : undefined;
   return useMemo(() => {

@@ -3,7 +3,7 @@ import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { askKnownValues } from '../search/set-search.ts';
 import { windowShowing } from '../search/window-showing.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { allocationColumns } from './allocation-columns.tsx';
 import type { ListOrder } from './list-order.ts';
@@ -23,7 +23,7 @@ export function AllocationTable(props: AllocationTableProps) {
   const { info, device } = props;
   const { view } = useStores();
   const axis = useView((state) => state.axis);
-  const known = useAnswer(askKnownValues, { device: device.index }, info).value;
+  const known = useQuery(askKnownValues, { device: device.index }, info).value;
   const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
   const open = useCallback(
     (row: AllocationRow) => {

@@ -2,7 +2,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { emptyReasons } from '../search/match-labels.ts';
 import { askSummary } from '../search/set-search.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 
 interface NoRowsProps {
   readonly info: SessionInfo;
@@ -16,7 +16,7 @@ export function NoRows({ info, device }: NoRowsProps) {
   const cursor = useView((state) => state.cursor);
   const question =
     device.allocations === 0 ? undefined : { device: device.index, search, at: cursor };
-  const summary = useAnswer(askSummary, question, info).value;
+  const summary = useQuery(askSummary, question, info).value;
   if (device.allocations === 0) {
     return (
       <p>

@@ -3,7 +3,7 @@ import type { SessionInfo } from '../../core/device/types.ts';
 import type { ListRequest } from '../../engine/allocation-lists.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../shared/services.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** How the worker is asked for one kind of list. Functions of a module. */
@@ -62,9 +62,9 @@ export function useList<Key, R>(
     }),
     [questions],
   );
-  const { value, isCurrent, failure } = useAnswer(ask, request, info);
+  const { value, isCurrent, failure } = useQuery(ask, request, info);
   const wanted = value && selected >= 0 ? { ...value.request, allocation: selected } : undefined;
-  const found = useAnswer(questions.place, wanted, info);
+  const found = useQuery(questions.place, wanted, info);
   const listing = useMemo<Listing<R> | undefined>(() => {
     if (value === undefined) return undefined;
     const load = async (from: number, to: number, signal: AbortSignal) => {

@@ -8,7 +8,7 @@ import type {
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { cursorEvent } from '../cursor/cursor-steps.ts';
-import { type Answer, useAnswer } from '../shared/use-query.ts';
+import { type Answer, useQuery } from '../shared/use-query.ts';
 import { classColors, plotColors } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
@@ -63,5 +63,5 @@ export function useAllocatorState(
     classes: colors.classes.length,
     search,
   };
-  return { answer: useAnswer(ask, request, info), colors, event, setPlaces };
+  return { answer: useQuery(ask, request, info), colors, event, setPlaces };
 }

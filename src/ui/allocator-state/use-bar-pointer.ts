@@ -7,7 +7,7 @@ import type { StateHitRequest } from '../../engine/handlers/allocator-state.ts';
 import { useStores } from '../../state/stores.ts';
 import { Tooltip } from '../plot/tooltip.ts';
 import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
-import { LatestAnswer } from '../shared/latest-only.ts';
+import { LatestOnly } from '../shared/latest-only.ts';
 import { useServices } from '../shared/services.ts';
 import type { BarPlace } from './segment-bar.tsx';
 
@@ -35,11 +35,11 @@ export function useBarPointer(
   const { view } = useStores();
   const { device, event, order } = shown;
   const pointer = useRef<BarPlace>(undefined);
-  const asking = useRef<Asking>(undefined);
+  const asking = useRef<QueryClient>(undefined);
   useEffect(() => {
     if (element.current === null) return;
     const tooltip = new Tooltip(element.current);
-    const latest = new LatestAnswer<StateHitRequest, SegmentHit | undefined>({
+    const latest = new LatestOnly<StateHitRequest, SegmentHit | undefined>({
       ask: (request) => session.stateHit(request),
       onAnswer: (_, hit) => {
         const at = pointer.current;
@@ -80,9 +80,9 @@ export function useBarPointer(
   };
 }
 
-interface Asking {
+interface QueryClient {
   readonly tooltip: Tooltip;
-  readonly latest: LatestAnswer<StateHitRequest, SegmentHit | undefined>;
+  readonly latest: LatestOnly<StateHitRequest, SegmentHit | undefined>;
 }
 
 function contentOf(hit: SegmentHit): TooltipContent {

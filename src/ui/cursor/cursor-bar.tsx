@@ -10,7 +10,7 @@ import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
@@ -73,7 +73,7 @@ const askCrosshair = (session: SessionApi, question: CrosshairQuestion) =>
 
 function useCrosshair(device: DeviceInfo, event: EventIndex | undefined, about: object) {
   const question = event === undefined ? undefined : { device: device.index, event };
-  return useAnswer<CrosshairQuestion, Crosshair>(askCrosshair, question, about);
+  return useQuery<CrosshairQuestion, Crosshair>(askCrosshair, question, about);
 }
 
 interface PlaceProps {

@@ -4,7 +4,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { EventDetails } from '../../core/lists/event-list-types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { StackList } from '../shared/stack-list.tsx';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { EventFacts } from './event-facts.tsx';
 
 interface EventPanelProps {
@@ -25,7 +25,7 @@ const askDetails = (session: SessionApi, question: Question) => session.eventDet
 /** All that is known of the cursor's event. */
 export function EventPanel({ info, device, event, onGoTo }: EventPanelProps) {
   const question = event === undefined ? undefined : { device: device.index, event };
-  const { value, isCurrent, failure } = useAnswer(askDetails, question, info);
+  const { value, isCurrent, failure } = useQuery(askDetails, question, info);
   return (
     <section className="event-panel" aria-label="Event">
       {event === undefined && (

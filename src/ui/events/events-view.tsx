@@ -5,7 +5,7 @@ import { formatCount } from '../../core/base/format.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { cursorEvent } from '../cursor/cursor-steps.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import { ActionChips } from './action-chips.tsx';
@@ -30,7 +30,7 @@ export function EventsView({ info, device, selected }: ViewProps) {
     selected,
   );
   const list = useEventList(info, device, choice);
-  const facets = useAnswer(askFacets, { device: device.index }, info).value;
+  const facets = useQuery(askFacets, { device: device.index }, info).value;
   const cursor = useView((state) => state.cursor);
   const selection = useView((state) => state.selection);
   const table = useRef<TableHandle>(null);

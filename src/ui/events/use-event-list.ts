@@ -7,7 +7,7 @@ import type { EventChoice, EventListAnswer } from '../../engine/handlers/event-l
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import { useServices } from '../shared/services.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** A list of events that is ready to be read. */
@@ -57,7 +57,7 @@ export function useEventList(
       askList(asked, question, view.getState().view.cursor),
     [view],
   );
-  const { value, isCurrent, failure } = useAnswer(ask, { device: device.index, choice }, info);
+  const { value, isCurrent, failure } = useQuery(ask, { device: device.index, choice }, info);
   const listing = useMemo<EventListing | undefined>(() => {
     if (value === undefined) return undefined;
     return {

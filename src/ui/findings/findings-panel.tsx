@@ -44,7 +44,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
       {phase !== 'failed' && <VerdictCard verdict={verdict} />}
       {phase === 'failed' && <Failed info={info} device={device} state={state} />}
       <Missing state={state} wanted={selected} />
-      <ul className="finding-list" aria-label="Findings, the gravest first">
+      <ul className="finding-list" aria-label="Findings, The most severe first">
         {findings.map((finding) => (
           <FindingCard
             key={finding.id}
@@ -72,7 +72,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
   );
 }
 
-/** A setting of the allocator may mend what the allocator did: said once, on the gravest. */
+/** A setting of the allocator may mend what the allocator did: said once, on the most severe. */
 function mayCite({ detector, severity }: RankedFinding): boolean {
   return severity !== 'low' && (detector === 'fragmentation' || detector === 'oom');
 }

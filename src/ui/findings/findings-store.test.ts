@@ -5,13 +5,13 @@ import type { FindingsProgress } from '../../engine/analysis/findings-handler.ts
 import { createIdleCounter } from '../../engine/idle.ts';
 import { createMarks } from '../../engine/marks.ts';
 import { sessionInfoOf } from '../../testing/session-info.ts';
-import { createFindingsKeeper } from './findings-store.ts';
+import { createFindingsStore } from './findings-store.ts';
 
 const INFO = sessionInfoOf('x');
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
 
 /** An analysis that answers when it is told to. */
-function setUp(patienceMs = 10_000) {
+function setUp(timeoutMs = 10_000) {
   const asked: {
     device: number;
     signal: AbortSignal | undefined;
@@ -22,10 +22,10 @@ function setUp(patienceMs = 10_000) {
   let forgotten = 0;
   const idle = createIdleCounter();
   const marks = createMarks();
-  const keeper = createFindingsKeeper({
+  const keeper = createFindingsStore({
     idle,
     marks,
-    patienceMs,
+    timeoutMs,
     analysis: {
       forget: () => forgotten++,
       findings: ({ device }, { signal, onProgress } = {}) =>

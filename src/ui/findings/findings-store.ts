@@ -25,11 +25,11 @@ export interface FindingsState {
   readonly failure: LoadFailure | undefined;
 }
 
-type FindingsStore = StoreApi<FindingsState>;
+type DeviceFindings = StoreApi<FindingsState>;
 
-export interface FindingsKeeper {
+export interface FindingsStore {
   /** The same store for the same device of the same snapshot. */
-  of(info: SessionInfo, device: number): FindingsStore;
+  of(info: SessionInfo, device: number): DeviceFindings;
   /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
   show(info: SessionInfo, device: number): () => void;
   /** Ends a run for now; what was found stays. */
@@ -43,27 +43,27 @@ interface Needs {
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly marks: Pick<Marks, 'reached' | 'reach'>;
   /** A view that paints no timeline sets no mark: the run starts after so long all the same. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
-const PATIENCE_MS = 500;
+const TIMEOUT_MS = 500;
 const NOTHING: FindingsState = { phase: 'waiting', findings: [], checks: [], failure: undefined };
 
-export function createFindingsKeeper(needs: Needs): FindingsKeeper {
-  const { analysis, idle, marks, patienceMs = PATIENCE_MS } = needs;
-  const stores = new WeakMap<SessionInfo, Map<number, FindingsStore>>();
-  const runs = new WeakMap<FindingsStore, AbortController>();
+export function createFindingsStore(needs: Needs): FindingsStore {
+  const { analysis, idle, marks, timeoutMs = TIMEOUT_MS } = needs;
+  const stores = new WeakMap<SessionInfo, Map<number, DeviceFindings>>();
+  const runs = new WeakMap<DeviceFindings, AbortController>();
   let latest: SessionInfo | undefined;
 
-  function of(info: SessionInfo, device: number): FindingsStore {
-    const known = stores.get(info) ?? new Map<number, FindingsStore>();
+  function of(info: SessionInfo, device: number): DeviceFindings {
+    const known = stores.get(info) ?? new Map<number, DeviceFindings>();
     stores.set(info, known);
     const store = known.get(device) ?? createStore<FindingsState>(() => NOTHING);
     known.set(device, store);
     return store;
   }
 
-  async function run(store: FindingsStore, device: number, signal: AbortSignal): Promise<void> {
+  async function run(store: DeviceFindings, device: number, signal: AbortSignal): Promise<void> {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
@@ -75,21 +75,21 @@ export function createFindingsKeeper(needs: Needs): FindingsKeeper {
     }
   }
 
-  async function runAfterPaint(store: FindingsStore, device: number, signal: AbortSignal) {
-    const patience = new Promise((resolve) => setTimeout(resolve, patienceMs));
+  async function runAfterPaint(store: DeviceFindings, device: number, signal: AbortSignal) {
+    const patience = new Promise((resolve) => setTimeout(resolve, timeoutMs));
     await Promise.race([marks.reached('painted'), patience]);
     if (!signal.aborted) await run(store, device, signal);
   }
 
   /** One run for a device at a time. The page is not idle until it ends, or a script could look too soon. */
-  function begin(store: FindingsStore, work: (signal: AbortSignal) => Promise<void>): void {
+  function begin(store: DeviceFindings, work: (signal: AbortSignal) => Promise<void>): void {
     runs.get(store)?.abort();
     const controller = new AbortController();
     runs.set(store, controller);
     void work(controller.signal).finally(idle.begin());
   }
 
-  function end(store: FindingsStore, state: Partial<FindingsState>): void {
+  function end(store: DeviceFindings, state: Partial<FindingsState>): void {
     runs.get(store)?.abort();
     const { phase } = store.getState();
     if (phase === 'waiting' || phase === 'running') store.setState(state);

@@ -22,7 +22,7 @@ async function first(name: string): Promise<RankedFinding> {
 }
 
 describe('ranking', () => {
-  it('puts the gravest first, then the largest', async () => {
+  it('puts the most severe first, then the largest', async () => {
     const findings = await found('oom_fragmented');
     const order = findings.map(({ severity, bytes }) => [severity, bytes] as const);
     const grades = ['high', 'medium', 'low'];

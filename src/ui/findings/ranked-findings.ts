@@ -7,7 +7,7 @@ export interface RankedFinding extends Finding {
   readonly id: string;
 }
 
-/** The gravest first, then the largest. */
+/** The most severe first, then the largest. */
 export function rankFindings(findings: readonly Finding[]): RankedFinding[] {
   const seen = new Map<string, number>();
   const named = [...findings]

@@ -34,7 +34,7 @@ export function Progress({ info, device, state: { phase, checks } }: StateProps)
 export function Failed({ info, device, state: { failure } }: StateProps) {
   const { findings } = useServices();
   return (
-    <div className="verdict" data-tone="grave" role="alert">
+    <div className="verdict" data-tone="severe" role="alert">
       <div>
         <p className="verdict-text">{failure?.message}</p>
         <p>{failure?.advice}</p>

@@ -4,7 +4,7 @@ import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
 import { CodeText } from '../shared/code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
-  grave: OctagonAlert,
+  severe: OctagonAlert,
   warning: TriangleAlert,
   calm: CircleCheck,
   unknown: CircleHelp,

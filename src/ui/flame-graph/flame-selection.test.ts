@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FlameStudy } from '../../core/flame-graph/flame-context.ts';
+import { FlameContext } from '../../core/flame-graph/flame-context.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
@@ -69,7 +69,7 @@ describe('a box', () => {
 
 describe('a row', () => {
   const rowsBy = (by: 'stack' | 'function') =>
-    new FlameStudy(CONTEXT)
+    new FlameContext(CONTEXT)
       .flame({ by, frames: 'known' }, OPTIONS)
       .rows.page({ by: 'total', descending: false }, 0, 9).rows;
 

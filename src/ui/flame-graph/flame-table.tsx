@@ -21,7 +21,7 @@ interface FlameTableProps {
   readonly onChoose: (row: FlameRow) => void;
 }
 
-/** Without a sort, the order that reads best: see byTelling. */
+/** Without a sort, the order that reads best: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
   const { info, question, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);

@@ -7,7 +7,7 @@ import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { StackList } from '../shared/stack-list.tsx';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { FlameFigures } from './box-tooltip.ts';
 import { countText, shareText } from './flame-labels.ts';
 import type { FlameSelection } from './flame-selection.ts';
@@ -122,6 +122,6 @@ const askStack = (session: SessionApi, question: StackQuestion) => session.flame
 /** All frames of a stack; undefined for none, and until they have come. */
 function useStack(device: DeviceInfo, stack: number): StackView | undefined {
   const question = stack < 0 ? undefined : { device: device.index, stack };
-  const { value, isCurrent } = useAnswer(askStack, question, device);
+  const { value, isCurrent } = useQuery(askStack, question, device);
   return isCurrent ? value : undefined;
 }

@@ -7,7 +7,7 @@ import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { useServices } from '../shared/services.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {
@@ -72,5 +72,5 @@ const askColorings = (session: SessionApi, question: { readonly device: number }
 
 /** Which colourings tell something apart on this device; empty until it is known. */
 export function useColorings(info: SessionInfo, device: DeviceInfo): readonly ColoringChoice[] {
-  return useAnswer(askColorings, { device: device.index }, info).value ?? NONE;
+  return useQuery(askColorings, { device: device.index }, info).value ?? NONE;
 }

@@ -17,7 +17,7 @@ import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { notesOf } from '../header/notes.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
@@ -62,7 +62,7 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
     hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
   );
   const event = events[moment] ?? -1;
-  const { value, failure } = useAnswer(ask, { device: device.index, event }, info);
+  const { value, failure } = useQuery(ask, { device: device.index, event }, info);
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
   const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);

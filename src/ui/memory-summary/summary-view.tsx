@@ -1,6 +1,6 @@
 import './summary.css';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { MemorySection } from './memory-section.tsx';
 import { PhasesSection } from './phases-section.tsx';
@@ -16,8 +16,8 @@ const askFacts = (session: SessionApi, question: OfDevice) => session.traceFacts
 
 /** What PyTorch itself would say of this memory, how the program's phases compare, and what the file holds. */
 export function SummaryView({ info, device }: ViewProps) {
-  const phases = useAnswer(askPhases, { device: device.index }, info);
-  const facts = useAnswer(askFacts, { device: device.index }, info);
+  const phases = useQuery(askPhases, { device: device.index }, info);
+  const facts = useQuery(askFacts, { device: device.index }, info);
   return (
     // It scrolls, and nothing in it need take the focus.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: so that keys can scroll it

@@ -69,7 +69,7 @@ function Verdict({ verdict }: Extract<OomMessageResult, { status: 'read' }>) {
   const also = limit === undefined ? [] : [limit];
   return (
     <>
-      <VerdictCard verdict={{ tone: 'grave', text: headline, also, advice: [], findings: [] }} />
+      <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [], findings: [] }} />
       <h4>The arithmetic</h4>
       <ul className="arithmetic">
         {arithmetic.map((line) => (

@@ -50,7 +50,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
 }
 
 function SampleCards() {
-  const { opener } = useServices();
+  const { loader } = useServices();
   return (
     <section aria-labelledby="samples-heading">
       <h2 className="section-heading" id="samples-heading">
@@ -62,7 +62,7 @@ function SampleCards() {
             <button
               type="button"
               className="sample"
-              onClick={() => void opener.open({ kind: 'url', url })}
+              onClick={() => void loader.open({ kind: 'url', url })}
             >
               <span className="sample-title">{title}</span>
               <span className="dim">{about}</span>

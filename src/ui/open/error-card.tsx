@@ -14,7 +14,7 @@ interface ErrorCardProps {
 
 /** One clear message: what it is, at which byte, what to do. */
 export function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
-  const { opener } = useServices();
+  const { loader } = useServices();
   const { session } = useStores();
   const { message, advice, byte, partialEvents } = failure;
   return (
@@ -40,7 +40,7 @@ export function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
           <button
             type="button"
             className="button button-primary"
-            onClick={() => void opener.openPartially()}
+            onClick={() => void loader.openPartially()}
           >
             Open the {formatCount(partialEvents)} whole events before the fault
           </button>

@@ -1,17 +1,17 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
 import { useServices } from '../shared/services.ts';
-import { expectViews } from '../shell/lazy-workbench.ts';
+import { preloadWorkbench } from '../shell/lazy-workbench.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
 
 /** Holds the page's one file input, which all pickers below it share. */
 export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
-  const { opener } = useServices();
+  const { loader } = useServices();
   const input = useRef<HTMLInputElement>(null);
   return (
     <PickFileContext
       value={() => {
-        expectViews();
+        preloadWorkbench();
         input.current?.click();
       }}
     >
@@ -23,7 +23,7 @@ export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          if (file !== undefined) void opener.open({ kind: 'blob', blob: file, name: file.name });
+          if (file !== undefined) void loader.open({ kind: 'blob', blob: file, name: file.name });
           // Emptied, so that the same file can be chosen again.
           currentTarget.value = '';
         }}

@@ -16,7 +16,7 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 
 /** Progress of an opening. Cancel has the focus, so that Esc and Enter are at hand. */
 export function LoadingCard({ name, progress }: LoadingCardProps) {
-  const { opener } = useServices();
+  const { loader } = useServices();
   const startedMs = useRef(performance.now());
   const share = shareOf(progress);
   return (
@@ -33,7 +33,7 @@ export function LoadingCard({ name, progress }: LoadingCardProps) {
         )}
         {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
       </p>
-      <CancelButton onCancel={opener.cancel} />
+      <CancelButton onCancel={loader.cancel} />
     </section>
   );
 }

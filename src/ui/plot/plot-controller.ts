@@ -49,7 +49,7 @@ export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
 }
 
 /** A frame that is there sooner needs no stand-in; a person sees no stutter up to here. */
-const PATIENCE_MS = 24;
+const TIMEOUT_MS = 24;
 
 const FRAME_MEASURE = 'vramscope:frame';
 
@@ -215,7 +215,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#staleTimer = setTimeout(() => {
       this.#staleTimer = undefined;
       if (this.#isPictureStale) this.#schedule();
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   }
 
   /** Brings the pinned event into view where it is not, and its figures into the legend. */

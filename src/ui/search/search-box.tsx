@@ -2,7 +2,7 @@ import './search.css';
 import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
 import { useCallback, useRef } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { SearchField } from './search-field.tsx';
@@ -20,7 +20,7 @@ export function SearchBox({ info, device, selected }: ViewProps) {
   const { step, last, failure } = useSearchSteps(device, selected);
   const isSearching = search.trim() !== '';
   const question = isSearching ? { device: device.index, search, at: cursor } : undefined;
-  const answer = useAnswer(askSummary, question, info);
+  const answer = useQuery(askSummary, question, info);
   const input = useRef<HTMLInputElement>(null);
   useShortcut(
     '/',

@@ -3,7 +3,7 @@ import { type RefObject, useId, useState } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import type { SearchSummary } from '../../engine/handlers/search.ts';
-import { type Answer, useAnswer } from '../shared/use-query.ts';
+import { type Answer, useQuery } from '../shared/use-query.ts';
 import { onSearchKey } from './search-keys.ts';
 import { SearchOutcome } from './search-outcome.tsx';
 import { SearchPanel } from './search-panel.tsx';
@@ -29,7 +29,7 @@ export function SearchField(props: SearchFieldProps) {
   const id = useId();
   const [hasFocus, setHasFocus] = useState(false);
   // Asked for when the box is first used: a snapshot may have thousands of phases.
-  const known = useAnswer(askKnownValues, hasFocus ? { device: device.index } : undefined, info);
+  const known = useQuery(askKnownValues, hasFocus ? { device: device.index } : undefined, info);
   const completion = useCompletion(input, text, known.value);
   const { suggested, active, setCaret, setOpen } = completion;
   const isOpen = hasFocus && suggested !== undefined;

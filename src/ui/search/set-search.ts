@@ -1,4 +1,4 @@
-/** Questions for `useAnswer`. */
+/** Questions for `useQuery`. */
 import type { SearchRequest } from '../../engine/handlers/search.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 

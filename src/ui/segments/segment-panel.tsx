@@ -8,7 +8,7 @@ import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { Fact } from '../shared/fact.tsx';
 import { StackList } from '../shared/stack-list.tsx';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { lifeText, segmentKindText } from './segment-content.ts';
 
 interface SegmentPanelProps {
@@ -31,7 +31,7 @@ export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
   const question = segment < 0 ? undefined : { device: device.index, segment, state };
-  const { value, failure } = useAnswer(askUse, question, info);
+  const { value, failure } = useQuery(askUse, question, info);
   if (failure !== undefined) {
     return (
       <section className="segment-panel" aria-label="Segment" role="alert">

@@ -9,7 +9,7 @@ import { FitButton } from '../plot/fit-button.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
 import { type PlotHandle, usePlot } from '../plot/use-plot.ts';
 import { useServices } from '../shared/services.ts';
-import { useAnswer } from '../shared/use-query.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { segmentColor } from './segment-palette.ts';
@@ -101,7 +101,7 @@ const askKinds = (session: SessionApi, question: { readonly device: number }) =>
 /** The kinds of segments that the trace has; all of them until that is known. */
 function SegmentLegend({ info, device }: Pick<ViewProps, 'info' | 'device'>) {
   const theme = useTheme();
-  const { value = SEGMENT_CLASSES } = useAnswer(askKinds, { device: device.index }, info);
+  const { value = SEGMENT_CLASSES } = useQuery(askKinds, { device: device.index }, info);
   const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
   return <ColorKey label="Colours" entries={entries} />;
 }

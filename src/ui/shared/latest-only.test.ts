@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LatestAnswer } from './latest-only.ts';
+import { LatestOnly } from './latest-only.ts';
 
 function asked() {
   const open: { readonly question: number; settle(): void; fail(): void }[] = [];
   const told: string[] = [];
-  const latest = new LatestAnswer<number, string>({
+  const latest = new LatestOnly<number, string>({
     ask: (question) =>
       new Promise((resolve, reject) => {
         open.push({

@@ -2,19 +2,19 @@
  * Asks one question at a time: the newest replaces one that waits. A key that is held down shows
  * each state that the worker can keep up with, and ends at the one that was asked for last.
  */
-export interface LatestAnswerOptions<Q, A> {
+export interface LatestOnlyOptions<Q, A> {
   readonly ask: (question: Q) => Promise<A>;
   readonly onAnswer: (question: Q, answer: A) => void;
   readonly onError: (question: Q, error: unknown) => void;
 }
 
-export class LatestAnswer<Q, A> {
-  readonly #options: LatestAnswerOptions<Q, A>;
+export class LatestOnly<Q, A> {
+  readonly #options: LatestOnlyOptions<Q, A>;
   #waiting: { readonly question: Q } | undefined;
   #isAsking = false;
   #isStopped = false;
 
-  constructor(options: LatestAnswerOptions<Q, A>) {
+  constructor(options: LatestOnlyOptions<Q, A>) {
     this.#options = options;
   }
 

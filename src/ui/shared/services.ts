@@ -7,15 +7,15 @@ import type { AnalysisClient } from '../../engine/analysis/client.ts';
 import type { IdleCounter } from '../../engine/idle.ts';
 import type { Marks } from '../../engine/marks.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import type { FindingsKeeper } from '../findings/findings-store.ts';
-import type { Opener } from '../shell/snapshot-loader.ts';
+import type { FindingsStore } from '../findings/findings-store.ts';
+import type { SnapshotLoader } from '../shell/snapshot-loader.ts';
 
 export interface Services {
   readonly session: SessionApi;
   /** Detectors and simulator, in a worker of their own. */
   readonly analysis: AnalysisClient;
-  readonly findings: FindingsKeeper;
-  readonly opener: Opener;
+  readonly findings: FindingsStore;
+  readonly loader: SnapshotLoader;
   readonly marks: Marks;
   readonly idle: IdleCounter;
   /** Set when this page is a report: what its author says of it. */

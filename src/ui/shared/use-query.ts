@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { LatestAnswer } from './latest-only.ts';
+import { LatestOnly } from './latest-only.ts';
 import { useServices } from './services.ts';
 
 export interface Answer<A> {
@@ -25,19 +25,19 @@ interface Outcome {
  * @param question plain data; undefined asks nothing
  * @param about the open snapshot
  */
-export function useAnswer<Q, A>(
+export function useQuery<Q, A>(
   ask: (session: SessionApi, question: Q) => Promise<A>,
   question: Q | undefined,
   about: object,
 ): Answer<A> {
   const { session } = useServices();
-  const [asking, setAsking] = useState<LatestAnswer<string, A>>();
+  const [asking, setAsking] = useState<LatestOnly<string, A>>();
   const [value, setValue] = useState<A>();
   const [outcome, setOutcome] = useState<Outcome>();
   const key = question === undefined ? undefined : JSON.stringify(question);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the answers of another snapshot are others
   useEffect(() => {
-    const latest = new LatestAnswer<string, A>({
+    const latest = new LatestOnly<string, A>({
       ask: (text) => ask(session, JSON.parse(text)),
       onAnswer: (text, answer) => {
         setValue(answer);

@@ -14,8 +14,8 @@ import { useServices } from '../shared/services.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import { useThemeAttribute } from '../theme/use-theme.ts';
 import { Announcer } from './announcer.tsx';
-import { LateHelp } from './lazy-help.tsx';
-import { expectViews, lateViews } from './lazy-workbench.ts';
+import { LazyHelp } from './lazy-help.tsx';
+import { loadedWorkbench, preloadWorkbench } from './lazy-workbench.ts';
 import { Notices } from './notices.tsx';
 import { UpdateBar } from './update-bar.tsx';
 import { useIncomingFiles } from './use-incoming-files.ts';
@@ -23,18 +23,18 @@ import { useIncomingFiles } from './use-incoming-files.ts';
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App() {
   useThemeAttribute();
-  const { opener, report } = useServices();
+  const { loader, report } = useServices();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
-  const openFile = useCallback((source: OpenSource) => void opener.open(source), [opener]);
+  const openFile = useCallback((source: OpenSource) => void loader.open(source), [loader]);
   const isDragging = useIncomingFiles(openFile);
   const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
   const closeHelp = useCallback(() => setIsHelpOpen(false), []);
   useShortcut('?', toggleHelp);
   useEffect(() => {
-    if (isDragging) expectViews();
+    if (isDragging) preloadWorkbench();
   }, [isDragging]);
-  const Workbench = lateViews()?.Workbench;
+  const Workbench = loadedWorkbench()?.Workbench;
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
@@ -56,7 +56,7 @@ export function App() {
           </div>
         )}
       </div>
-      <LateHelp isOpen={isHelpOpen} onClose={closeHelp} />
+      <LazyHelp isOpen={isHelpOpen} onClose={closeHelp} />
       <Announcer state={state} />
     </FilePickerRoot>
   );

@@ -7,7 +7,7 @@ interface HelpProps {
 }
 
 /** The help, fetched when it is first asked for; without a network it stays closed. */
-export function LateHelp({ isOpen, onClose }: HelpProps) {
+export function LazyHelp({ isOpen, onClose }: HelpProps) {
   const { idle } = useServices();
   const [Dialog, setDialog] = useState<ComponentType<HelpProps>>();
   const isWanted = isOpen && Dialog === undefined;

@@ -5,13 +5,13 @@
  * Not React.lazy: React holds what was suspended back for 300 ms after a fallback, and a small
  * snapshot is on screen in half of that. An opening waits for both the snapshot and its views.
  */
-type LateViews = typeof import('./workbench.tsx');
+type Workbench = typeof import('./workbench.tsx');
 
-let loading: Promise<LateViews> | undefined;
-let loaded: LateViews | undefined;
+let loading: Promise<Workbench> | undefined;
+let loaded: Workbench | undefined;
 
 /** May be called often; what has come is not fetched again, what failed is. */
-export async function loadViews(): Promise<void> {
+export async function loadWorkbench(): Promise<void> {
   loading ??= import('./workbench.tsx');
   try {
     loaded = await loading;
@@ -22,11 +22,11 @@ export async function loadViews(): Promise<void> {
 }
 
 /** Starts the loading and leaves its failure to who needs the views. */
-export function expectViews(): void {
-  loadViews().catch(() => undefined);
+export function preloadWorkbench(): void {
+  loadWorkbench().catch(() => undefined);
 }
 
 /** Undefined until they are loaded. */
-export function lateViews(): LateViews | undefined {
+export function loadedWorkbench(): Workbench | undefined {
   return loaded;
 }

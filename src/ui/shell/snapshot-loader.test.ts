@@ -8,7 +8,7 @@ import { createSessionStore } from '../../state/session-store.ts';
 import { parseUrl } from '../../state/url-codec.ts';
 import { createViewStore } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
-import { createOpener, nameOf } from './snapshot-loader.ts';
+import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {
@@ -41,7 +41,7 @@ function setup(hash = '', prepare = () => Promise.resolve()) {
       call.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
       calls.push({ options, resolve, reject });
     });
-  const opener = createOpener({
+  const loader = createSnapshotLoader({
     client: { open },
     idle,
     prepare,
@@ -50,18 +50,18 @@ function setup(hash = '', prepare = () => Promise.resolve()) {
     showSource: (url) => sources.push(url),
     onNotices: (sentences) => notices.push(sentences),
   });
-  return { opener, calls, stores, notices, sources, idle };
+  return { loader, calls, stores, notices, sources, idle };
 }
 
 const blob = (name: string): OpenSource => ({ kind: 'blob', blob: new Blob(['x']), name });
 
 describe('opening', () => {
   it('keeps the snapshot that is open when the next one fails', async () => {
-    const { opener, calls, stores } = setup();
-    const first = opener.open(blob('a.pickle'));
+    const { loader, calls, stores } = setup();
+    const first = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await first;
-    const second = opener.open(blob('b.png'));
+    const second = loader.open(blob('b.png'));
     calls[1]?.reject(new LoadError({ code: 'png', message: 'This is a PNG image.' }));
     await second;
     const state = stores.session.getState();
@@ -70,9 +70,9 @@ describe('opening', () => {
   });
 
   it('lets the newest win, however the openings end', async () => {
-    const { opener, calls, stores } = setup();
-    const first = opener.open(blob('slow.pickle'));
-    const second = opener.open(blob('quick.pickle'));
+    const { loader, calls, stores } = setup();
+    const first = loader.open(blob('slow.pickle'));
+    const second = loader.open(blob('quick.pickle'));
     calls[1]?.resolve(snapshot('quick.pickle'));
     await Promise.all([first, second]);
     expect(stores.session.getState()).toMatchObject({
@@ -82,25 +82,25 @@ describe('opening', () => {
   });
 
   it('goes back to the start when cancelled', async () => {
-    const { opener, stores } = setup();
-    const opening = opener.open(blob('a.pickle'));
-    opener.cancel();
+    const { loader, stores } = setup();
+    const opening = loader.open(blob('a.pickle'));
+    loader.cancel();
     await opening;
     expect(stores.session.getState()).toEqual({ phase: 'idle' });
   });
 
   it('opens the part before a fault on request', async () => {
-    const { opener, calls } = setup();
-    const opening = opener.open(blob('cut.pickle'));
+    const { loader, calls } = setup();
+    const opening = loader.open(blob('cut.pickle'));
     calls[0]?.reject(new LoadError({ code: 'truncated', message: 'Cut.', partialEvents: 7 }));
     await opening;
-    void opener.openPartially();
+    void loader.openPartially();
     expect(calls[1]?.options).toEqual({ allowPartial: true });
   });
 
   it("says that it was vramscope's fault when it was", async () => {
-    const { opener, calls, stores } = setup();
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, stores } = setup();
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.reject(new TypeError('x is not a function'));
     await opening;
     expect(stores.session.getState()).toMatchObject({ failure: { code: 'unexpected' } });
@@ -109,8 +109,8 @@ describe('opening', () => {
 
 describe('the views', () => {
   it('are awaited, and told of when they cannot be loaded', async () => {
-    const { opener, calls, stores } = setup('', () => Promise.reject(new TypeError('offline')));
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, stores } = setup('', () => Promise.reject(new TypeError('offline')));
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await opening;
     expect(stores.session.getState()).toMatchObject({ failure: { code: 'views-unreachable' } });
@@ -119,18 +119,18 @@ describe('the views', () => {
 
 describe('idleness', () => {
   it('begins when the snapshot is on the page, not when it was read', async () => {
-    const { opener, calls, idle } = setup();
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, idle } = setup();
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await opening;
     expect(idle.running).toBe(1);
-    opener.shown();
+    loader.shown();
     expect(idle.running).toBe(0);
   });
 
   it('begins at once after a failure', async () => {
-    const { opener, calls, idle } = setup();
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, idle } = setup();
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.reject(new LoadError({ code: 'empty', message: 'Empty.' }));
     await opening;
     expect(idle.running).toBe(0);
@@ -141,13 +141,13 @@ describe('the view of a link', () => {
   const hash = '#v=1&of=1000:a.pickle&device=1&x=10..20&at=500';
 
   it('is restored for the first snapshot only, without what it has not', async () => {
-    const { opener, calls, stores, notices } = setup(hash);
-    const first = opener.open(blob('a.pickle'));
+    const { loader, calls, stores, notices } = setup(hash);
+    const first = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle', 2));
     await first;
     const { view } = stores.view.getState();
     expect(view).toMatchObject({ device: 1, x: { from: 10, to: 20 }, cursor: undefined });
-    const second = opener.open(blob('b.pickle'));
+    const second = loader.open(blob('b.pickle'));
     calls[1]?.resolve(snapshot('b.pickle', 2));
     await second;
     expect(stores.view.getState().view).toMatchObject({ device: 0, x: 'all' });
@@ -155,16 +155,16 @@ describe('the view of a link', () => {
   });
 
   it('falls back to the first device, whole, when there is no such device', async () => {
-    const { opener, calls, stores } = setup(hash);
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, stores } = setup(hash);
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle', 1));
     await opening;
     expect(stores.view.getState().view).toMatchObject({ device: 0, x: 'all' });
   });
 
   it('comes with a word when it was made for another file', async () => {
-    const { opener, calls, notices } = setup('#v=1&of=77:other.pickle&x=1..2');
-    const opening = opener.open(blob('a.pickle'));
+    const { loader, calls, notices } = setup('#v=1&of=77:other.pickle&x=1..2');
+    const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));
     await opening;
     expect(notices[0]?.[0]).toContain('other.pickle');

@@ -10,7 +10,7 @@ import { linkMismatch, type ParsedUrl } from '../../state/url-codec.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { placesBeyond, viewFitting } from './view-fitting.ts';
 
-export interface Opener {
+export interface SnapshotLoader {
   /** Resolves when it is open, has failed or was cancelled; never rejects. */
   open(source: OpenSource, options?: OpenOptions): Promise<void>;
   /** Opens the source that failed last up to its fault. */
@@ -20,7 +20,7 @@ export interface Opener {
   cancel(): void;
 }
 
-export interface OpenerOptions {
+export interface SnapshotLoaderOptions {
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly client: Pick<SessionClient, 'open'>;
   readonly stores: Pick<Stores, 'session' | 'view'>;
@@ -33,7 +33,7 @@ export interface OpenerOptions {
   readonly onNotices: (notices: readonly string[]) => void;
 }
 
-export function createOpener(options: OpenerOptions): Opener {
+export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLoader {
   const { client, idle, stores, prepare, readUrl, showSource, onNotices } = options;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;

@@ -16,11 +16,11 @@ import { ViewTabs } from './view-tabs.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {
-  const { opener } = useServices();
+  const { loader } = useServices();
   const index = useView((view) => view.device);
   // Runs after the effects of what is below: by then the timeline has begun work of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
-  useEffect(() => opener.shown(), [opener, info]);
+  useEffect(() => loader.shown(), [loader, info]);
   const device = info.devices[index];
   if (device === undefined) return <NoDevices />;
   return (

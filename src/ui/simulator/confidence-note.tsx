@@ -11,7 +11,7 @@ interface HowSureProps {
 }
 
 /** What the figures of a run rest on, and what the trace does not tell. */
-export function HowSure({ result, requests, lowestBytes }: HowSureProps) {
+export function ConfidenceNote({ result, requests, lowestBytes }: HowSureProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (
     <section className="whatif-sure" aria-label="How sure">

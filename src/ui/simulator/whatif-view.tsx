@@ -7,7 +7,7 @@ import type { CardFit, RecordedSide } from '../../engine/analysis/what-if-handle
 import { useStores, useView } from '../../state/stores.ts';
 import { ChosenSetting } from './chosen-setting.tsx';
 import { ComparedRuns } from './compared-runs.tsx';
-import { HowSure } from './confidence-note.tsx';
+import { ConfidenceNote } from './confidence-note.tsx';
 import { LimitSelect } from './limit-select.tsx';
 import { RunPlot } from './run-plot.tsx';
 import { RunStatus } from './run-status.tsx';
@@ -24,7 +24,7 @@ interface WhatIfViewProps {
 
 /** The recorded requests run again under other allocator settings, the best first. */
 export function WhatIfView({ info, device }: WhatIfViewProps) {
-  const reason = whyNot(device);
+  const reason = unavailableReason(device);
   if (reason === undefined) return <Runs info={info} device={device} />;
   return (
     <div className="blank">
@@ -34,7 +34,7 @@ export function WhatIfView({ info, device }: WhatIfViewProps) {
   );
 }
 
-function whyNot(device: DeviceInfo): string | undefined {
+function unavailableReason(device: DeviceInfo): string | undefined {
   if (device.kind === 'host') {
     return 'This is pinned host memory. Its allocator has none of the settings that are compared here; choose a CUDA device above.';
   }
@@ -131,7 +131,7 @@ function Compared({ info, device, recorded, recordedCard, rows, ...props }: Comp
             card={card}
             lowestBytes={lowestBytes}
           />
-          <HowSure result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
+          <ConfidenceNote result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
         </div>
       )}
     </div>

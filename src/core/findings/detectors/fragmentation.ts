@@ -9,11 +9,11 @@ import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import { type SegmentState, segmentsAt } from '../address-state.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { type Concatenation, findConcatenations } from '../concatenation.ts';
 import { evidence, fingerprint, place } from '../finding-parts.ts';
 import { gapCurve, gapSeries, growthOfGap } from '../gap-curve.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { sitePart } from '../live-sites.ts';
 import { namedPin, type Pin, pinHolder, pinningSites } from '../pins.ts';
 import { churningSites, type SizeChurn } from '../size-churn.ts';
@@ -21,14 +21,14 @@ import type { DetectorResult, Fact, Finding, Severity } from '../types.ts';
 
 const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;
-const GRAVE_SHARE = 0.45;
-const GRAVE_BYTES = 2 ** 30;
+const SEVERE_SHARE = 0.45;
+const SEVERE_BYTES = 2 ** 30;
 /** Of what was lost. */
 const MIN_PINNED_SHARE = 0.05;
 const TOP_PARTS = 8;
 const MAX_GAPS = 200;
 
-export function detectFragmentation(study: Study): DetectorResult {
+export function detectFragmentation(study: AnalysisContext): DetectorResult {
   const { replay, trace } = study.input;
   if (!study.hasTrace) {
     return {
@@ -65,7 +65,7 @@ export function detectFragmentation(study: Study): DetectorResult {
 }
 
 function fragmentationFinding(
-  study: Study,
+  study: AnalysisContext,
   excessBytes: number,
   share: number,
   concatenation: Concatenation | undefined,
@@ -129,14 +129,14 @@ function fragmentationFinding(
 }
 
 function severityOf(excessBytes: number, share: number, hasOom: boolean): Severity {
-  if (hasOom || (share >= GRAVE_SHARE && excessBytes >= GRAVE_BYTES)) return 'high';
-  return excessBytes >= GRAVE_BYTES / 2 ? 'medium' : 'low';
+  if (hasOom || (share >= SEVERE_SHARE && excessBytes >= SEVERE_BYTES)) return 'high';
+  return excessBytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';
 }
 
 function pinText(frame: Finding['frame'], named: Pin | undefined, pins: readonly Pin[]): string {
   if (named === undefined) return '';
   const most = named === pins[0] ? 'the most' : 'the most of the lines that are known';
-  return ` ${placeOf(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it ${named.part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(named.part.bytes)} of gaps from being given back.`;
+  return ` ${frameLocation(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it ${named.part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(named.part.bytes)} of gaps from being given back.`;
 }
 
 /**
@@ -148,18 +148,22 @@ function isPinned(pins: readonly Pin[], excessBytes: number): boolean {
   return pins.reduce((sum, { part }) => sum + part.bytes, 0) >= MIN_PINNED_SHARE * excessBytes;
 }
 
-function churnText({ input }: Study, churning: SizeChurn): string {
+function churnText({ input }: AnalysisContext, churning: SizeChurn): string {
   const { stack, sizes, smallestBytes, largestBytes } = churning;
-  return `${placeOf(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
+  return `${frameLocation(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
 /** When most free memory lay in segments that were in use: there the pins can be seen. */
-function worstEvent(study: Study): EventIndex {
+function worstEvent(study: AnalysisContext): EventIndex {
   const { inactiveSplitBytes, reservedBytes } = study.input.replay.peaks;
   return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
 }
 
-function gapFacts(study: Study, event: EventIndex, segments: readonly SegmentState[]): Fact[] {
+function gapFacts(
+  study: AnalysisContext,
+  event: EventIndex,
+  segments: readonly SegmentState[],
+): Fact[] {
   const { requestedBytes, length, start } = study.input.replay.allocations;
   const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
@@ -196,7 +200,7 @@ const CONCATENATION_ADVICE = [
   'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
 ];
 
-function concatenationFinding(study: Study, concatenation: Concatenation): Finding {
+function concatenationFinding(study: AnalysisContext, concatenation: Concatenation): Finding {
   const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
   const where = place(study, stack);
   return {
@@ -204,7 +208,7 @@ function concatenationFinding(study: Study, concatenation: Concatenation): Findi
     kind: 'growing-concatenation',
     severity: 'low',
     bytes: largestBytes,
-    claim: `${placeOf(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
+    claim: `${frameLocation(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
     ...where,
     perStep: undefined,
     events: { first: concatenation.firstEvent, last: concatenation.lastEvent },

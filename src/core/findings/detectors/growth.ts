@@ -2,16 +2,16 @@
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
 import { type GrowingSite, judgeSites } from '../growing-sites.ts';
 import { GROWTH_WORDS } from '../growth-advice.ts';
 import { burstFindings } from '../growth-bursts.ts';
 import { type GrowthGroup, groupSites } from '../growth-groups.ts';
 import { runningTotal, statementFrame } from '../growth-holder.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { sitePart } from '../live-sites.ts';
-import { MIN_STEPS, type Rhythm, stepCount } from '../steps/step-sequence.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { DetectorResult, Fact, Finding, PerStep, Severity } from '../types.ts';
 
 /** From so many steps that kept something, a rise is no start any more. */
@@ -20,7 +20,7 @@ const SURE_STEPS = 10;
 const SURE_RARE_STEPS = 5;
 const SURE_SPAN_STEPS = 30;
 
-export function detectGrowth(study: Study): DetectorResult {
+export function detectGrowth(study: AnalysisContext): DetectorResult {
   const { replay } = study.input;
   if (!study.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
   const [primary] = study.rhythms;
@@ -50,7 +50,7 @@ export function detectGrowth(study: Study): DetectorResult {
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
-    const where = placeOf(study.input.stacks.topUserFrameView(suspects[0]));
+    const where = frameLocation(study.input.stacks.topUserFrameView(suspects[0]));
     return cannotTell(
       `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
     );
@@ -68,7 +68,11 @@ export function detectGrowth(study: Study): DetectorResult {
 const cannotTell = (reason: string): DetectorResult => ({ status: 'cannot-tell', reason });
 
 /** Loops that the primary rhythm does not see: a phase of their own, or one within its steps. */
-function mayStandAlone({ traits }: Study, rhythm: Rhythm, primary: Rhythm): boolean {
+function mayStandAlone(
+  { traits }: AnalysisContext,
+  rhythm: StepSequence,
+  primary: StepSequence,
+): boolean {
   if (rhythm.source !== 'loop' || traits.isBuilding(rhythm.row)) return false;
   const inside = traits.moduleCall(rhythm.row) > 0;
   return !inside && rhythm.row !== primary.row && stepCount(rhythm) >= MIN_STEPS * 2;
@@ -78,7 +82,12 @@ function mayStandAlone({ traits }: Study, rhythm: Rhythm, primary: Rhythm): bool
  * Building a model or loading data is a loop that keeps everything, and no leak. In a loop within the
  * steps, what is kept must come from at least two of them: once is a start.
  */
-function isCredible(study: Study, site: GrowingSite, rhythm: Rhythm, primary: Rhythm): boolean {
+function isCredible(
+  study: AnalysisContext,
+  site: GrowingSite,
+  rhythm: StepSequence,
+  primary: StepSequence,
+): boolean {
   if (rhythm.source !== 'loop') return true;
   if (study.traits.isBuilding(site.stack)) return false;
   if (rhythm === primary) return true;
@@ -103,7 +112,7 @@ function isCredible(study: Study, site: GrowingSite, rhythm: Rhythm, primary: Rh
  * A loop that ended long ago and what it kept (a data set cached in the first epoch) grow no more: the
  * pause since must not be much longer than the longest before.
  */
-function goesOn({ input }: Study, { kept }: GrowingSite): boolean {
+function goesOn({ input }: AnalysisContext, { kept }: GrowingSite): boolean {
   const { start, length } = input.replay.allocations;
   let longest = 0;
   for (let i = 1; i < kept.length; i++) {
@@ -112,7 +121,7 @@ function goesOn({ input }: Study, { kept }: GrowingSite): boolean {
   return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
 }
 
-function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
+function toFinding(study: AnalysisContext, group: GrowthGroup, rhythm: StepSequence): Finding {
   const { kind, sites, holder } = group;
   const { allocations: table } = study.input.replay;
   const kept = sites.flatMap((site) => site.kept);
@@ -127,7 +136,7 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
   const where = place(study, holderStack, first);
   const severity = severityOf(study, bytes, perStep, keptSteps);
   const what = GROWTH_WORDS[kind];
-  const headline = claimOf(kind, placeOf(where.frame), perStep, {
+  const headline = claimOf(kind, frameLocation(where.frame), perStep, {
     keptSteps,
     sites: sites.length,
     bytes,
@@ -168,7 +177,7 @@ function toFinding(study: Study, group: GrowthGroup, rhythm: Rhythm): Finding {
   };
 }
 
-const lastOf = ({ bounds }: Rhythm): number => bounds[bounds.length - 1];
+const lastOf = ({ bounds }: StepSequence): number => bounds[bounds.length - 1];
 
 /** What is kept in all. */
 interface Amounts {
@@ -199,7 +208,7 @@ function claimOf(kind: string, where: string, perStep: PerStep, amounts: Amounts
  * before the last a tensor may be there still that the next of its kind replaces (`x = f(x)`). What
  * comes every tenth step is measured from one time to the last, or the steps before and after count too.
  */
-function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: Rhythm): PerStep {
+function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence): PerStep {
   const steps = bounds.length - 1;
   const begin = Math.min(...sites.map(({ firstStep }) => firstStep));
   const isRare = Math.max(...sites.map(({ keptSteps }) => keptSteps)) < 0.8 * (steps - begin);
@@ -222,7 +231,12 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: Rhyth
   return { bytes: bytes / measured, count: count / measured, steps: steps - begin };
 }
 
-function severityOf(study: Study, bytes: number, perStep: PerStep, keptSteps: number): Severity {
+function severityOf(
+  study: AnalysisContext,
+  bytes: number,
+  perStep: PerStep,
+  keptSteps: number,
+): Severity {
   const isSure =
     keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
   if (!isSure) return 'low';
@@ -231,15 +245,15 @@ function severityOf(study: Study, bytes: number, perStep: PerStep, keptSteps: nu
   return isCostly ? 'high' : 'medium';
 }
 
-function noteOf({ traits }: Study, { stack }: GrowingSite): string {
+function noteOf({ traits }: AnalysisContext, { stack }: GrowingSite): string {
   if (traits.isBackward(stack)) return 'allocated in backward: no line of Python';
   if (traits.isForward(stack)) return 'made in forward';
   return 'made outside the model';
 }
 
 function factsOf(
-  study: Study,
-  rhythm: Rhythm,
+  study: AnalysisContext,
+  rhythm: StepSequence,
   perStep: PerStep,
   sites: readonly GrowingSite[],
   bytes: number,
@@ -264,7 +278,7 @@ function factsOf(
 }
 
 /** Bytes between the end of the steps and what the device had when it ran out; unknown without an OOM. */
-function roomAtOom({ input }: Study): number | undefined {
+function roomAtOom({ input }: AnalysisContext): number | undefined {
   let limit: number | undefined;
   for (const [, free] of input.trace.events.oomDeviceFreeBytes) {
     const total = input.replay.peaks.reservedBytes.bytes + free;
@@ -275,7 +289,7 @@ function roomAtOom({ input }: Study): number | undefined {
     : Math.max(0, limit - input.replay.peaks.allocatedBytes.bytes);
 }
 
-function seriesOf(sites: readonly GrowingSite[], { bounds }: Rhythm): Finding['series'] {
+function seriesOf(sites: readonly GrowingSite[], { bounds }: StepSequence): Finding['series'] {
   const total = new Float64Array(bounds.length - 1);
   let bytes = 0;
   for (let i = 0; i < total.length; i++) {

@@ -2,9 +2,9 @@
 import { formatBytes, plural } from '../../base/format.ts';
 import { NEVER } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { sitePart, sumBySite } from '../live-sites.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import type { DetectorResult, Finding } from '../types.ts';
@@ -18,7 +18,7 @@ const MIN_RUNS = 2;
 const MIN_PEAK_SHARE = 0.02;
 const TOP_PARTS = 8;
 
-export function detectNoGrad(study: Study): DetectorResult {
+export function detectNoGrad(study: AnalysisContext): DetectorResult {
   const { replay } = study.input;
   if (!study.hasTrace) {
     return {
@@ -75,7 +75,7 @@ function byCall(runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> {
 }
 
 function toFinding(
-  study: Study,
+  study: AnalysisContext,
   call: StackIndex,
   runs: readonly ForwardRun[],
   total: number,
@@ -92,7 +92,7 @@ function toFinding(
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const where = place(study, call);
   const sites = sumBySite(study, ids);
-  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${placeOf(where.frame)} kept their activations for a backward that never came`;
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
@@ -135,7 +135,7 @@ function toFinding(
 }
 
 /** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
-function setUpTest(study: Study, runs: readonly ForwardRun[]): (id: number) => boolean {
+function setUpTest(study: AnalysisContext, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = study.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
   const isRepeated = new Set<string>();
@@ -148,7 +148,7 @@ function setUpTest(study: Study, runs: readonly ForwardRun[]): (id: number) => b
 
 /** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
 function highestAtOnce(
-  study: Study,
+  study: AnalysisContext,
   runs: readonly ForwardRun[],
   isSetUp: (id: number) => boolean,
 ): number {

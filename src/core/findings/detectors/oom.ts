@@ -3,17 +3,17 @@
 import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
-import { oomsAskedAgain } from '../../replay/retried-requests.ts';
+import { findRetriedOoms } from '../../replay/retried-requests.ts';
 import { type EventIndex, type FrameIndex, TraceAction } from '../../snapshot/tables.ts';
 import { segmentsAt } from '../address-state.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { placeOf } from '../labels.ts';
+import { frameLocation } from '../labels.ts';
 import { sitePart, sumBySite } from '../live-sites.ts';
 import { judgeOom } from '../oom-verdict.ts';
 import { classesAt } from '../peak-classes.ts';
 import { namedPin, pinHolder, pinningSites } from '../pins.ts';
-import { askedAgainFinding } from '../retried-ooms.ts';
+import { retriedOomsFinding } from '../retried-ooms.ts';
 import type { DetectorResult, Fact, Finding } from '../types.ts';
 
 /** OOMs told one by one; a program that catches and retries can have thousands. */
@@ -21,18 +21,18 @@ const MAX_OOMS = 20;
 const TOP_SITES = 8;
 const TOP_LINES = 3;
 
-export function detectOom(study: Study): DetectorResult {
+export function detectOom(study: AnalysisContext): DetectorResult {
   const { replay } = study.input;
   if (!study.hasTrace) {
     return { status: 'cannot-tell', reason: 'The file has no trace, so no OOM could be recorded.' };
   }
   const ooms = study.eventsOf(TraceAction.Oom);
   if (ooms.length > 0) {
-    const askedAgain = oomsAskedAgain(study.input.trace, replay);
+    const askedAgain = findRetriedOoms(study.input.trace, replay);
     const failures = ooms.filter((event) => !askedAgain.has(event));
     const told = failures.slice(-MAX_OOMS);
     const findings = told.map((event) => oomFinding(study, event, failures.length));
-    if (askedAgain.size > 0) findings.push(askedAgainFinding(study, [...askedAgain]));
+    if (askedAgain.size > 0) findings.push(retriedOomsFinding(study, [...askedAgain]));
     return { status: 'found', findings };
   }
   if (replay.recording === 'truncated') {
@@ -44,7 +44,7 @@ export function detectOom(study: Study): DetectorResult {
   return { status: 'clear', checked: 'No OOM event in the trace.' };
 }
 
-function oomFinding(study: Study, event: EventIndex, total: number): Finding {
+function oomFinding(study: AnalysisContext, event: EventIndex, total: number): Finding {
   const { events } = study.input.trace;
   const state = study.stateAt(event);
   const segments = segmentsAt(study, event);
@@ -62,7 +62,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
   const inBackward = study.traits.isBackward(events.stack[event]);
   const who = inBackward
     ? 'Backward (autograd’s own thread, which has no Python stack)'
-    : placeOf(where.frame);
+    : frameLocation(where.frame);
   const pin = namedPin(pinningSites(study, segments));
   const isPinned = verdict.cause === 'fragmented' && pin !== undefined;
   const holder = isPinned ? pinHolder(pin) : holdersText(study, live);
@@ -104,7 +104,7 @@ function oomFinding(study: Study, event: EventIndex, total: number): Finding {
 }
 
 /** Lines that allocated most of what is alive, whatever the stacks they were reached by. */
-function holdersText(study: Study, live: Int32Array): string {
+function holdersText(study: AnalysisContext, live: Int32Array): string {
   const sums = new Map<FrameIndex | undefined, number>();
   for (const { stack, bytes } of sumBySite(study, live)) {
     const frame = study.input.stacks.topUserFrame(stack);
@@ -112,20 +112,23 @@ function holdersText(study: Study, live: Int32Array): string {
   }
   const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, TOP_LINES);
   const texts = largest.map(([frame, bytes]) => {
-    const place = placeOf(frame === undefined ? undefined : study.input.stacks.frame(frame));
+    const place = frameLocation(frame === undefined ? undefined : study.input.stacks.frame(frame));
     return `${formatBytes(bytes)} from ${place}`;
   });
   return `Most of what was alive: ${texts.join(', ')}.`;
 }
 
 /** Backward has no line; the last one before says at least which pass it was. */
-function lastPythonLine({ input, traits }: Study, event: EventIndex): Fact[] {
+function lastPythonLine({ input, traits }: AnalysisContext, event: EventIndex): Fact[] {
   const { start, stack: stacks, preexisting } = input.replay.allocations;
   for (let id = upperBound(start, event) - 1; id >= preexisting; id--) {
     const stack = stacks[id];
     if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
     return [
-      { label: 'last line of Python before', text: placeOf(input.stacks.topUserFrameView(stack)) },
+      {
+        label: 'last line of Python before',
+        text: frameLocation(input.stacks.topUserFrameView(stack)),
+      },
     ];
   }
   return [];

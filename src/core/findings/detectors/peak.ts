@@ -4,9 +4,9 @@ import { formatBytes } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex, Peak } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { sitePart, sumBySite } from '../live-sites.ts';
 import { peakRemedies } from '../peak-advice.ts';
 import { type ClassSum, classesAt } from '../peak-classes.ts';
@@ -18,7 +18,7 @@ const TOP_PARTS = 10;
 /** A big piece, as a share of the peak. */
 const BIG_SHARE = 0.01;
 
-export function detectPeak(study: Study): DetectorResult {
+export function detectPeak(study: AnalysisContext): DetectorResult {
   const { replay } = study.input;
   const { allocatedBytes } = replay.peaks;
   if (!study.hasTrace) {
@@ -36,7 +36,7 @@ export function detectPeak(study: Study): DetectorResult {
   return { status: 'found', findings: [toFinding(study, allocatedBytes)] };
 }
 
-function toFinding(study: Study, { event, bytes }: Peak): Finding {
+function toFinding(study: AnalysisContext, { event, bytes }: Peak): Finding {
   const { allocations } = study.input.replay;
   const classes = classesAt(study, event);
   const live = liveAt(allocations, event);
@@ -45,7 +45,7 @@ function toFinding(study: Study, { event, bytes }: Peak): Finding {
   const stack = allocations.stack[last];
   const where = place(study, stack);
   const remedies = peakRemedies(classes, bytes);
-  const who = study.traits.isBackward(stack) ? 'backward' : placeOf(where.frame);
+  const who = study.traits.isBackward(stack) ? 'backward' : frameLocation(where.frame);
   return {
     detector: 'peak',
     kind: 'composition',
@@ -82,7 +82,11 @@ function mixText(classes: readonly ClassSum[], peakBytes: number): string {
     .join(', ');
 }
 
-function lastBigPiece(study: Study, live: Int32Array, peakBytes: number): AllocationIndex {
+function lastBigPiece(
+  study: AnalysisContext,
+  live: Int32Array,
+  peakBytes: number,
+): AllocationIndex {
   const { sizeBytes } = study.input.replay.allocations;
   for (let i = live.length - 1; i >= 0; i--) {
     if (sizeBytes[live[i]] >= BIG_SHARE * peakBytes) return live[i];
@@ -90,6 +94,6 @@ function lastBigPiece(study: Study, live: Int32Array, peakBytes: number): Alloca
   return live[live.length - 1];
 }
 
-function beforeTrace({ input }: Study, event: EventIndex): string {
+function beforeTrace({ input }: AnalysisContext, event: EventIndex): string {
   return event < 0 ? ` It was so before the first event: ${input.replay.recordingReason}` : '';
 }

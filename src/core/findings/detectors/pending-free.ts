@@ -3,18 +3,18 @@ import { lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { type AllocationIndex, NEVER } from '../../replay/types.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { sitePart, sumBySite } from '../live-sites.ts';
 import type { DetectorResult, Finding } from '../types.ts';
 
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 16 * 2 ** 20;
-const GRAVE_SHARE = 0.25;
+const SEVERE_SHARE = 0.25;
 const TOP_PARTS = 8;
 
-export function detectPendingFree(study: Study): DetectorResult {
+export function detectPendingFree(study: AnalysisContext): DetectorResult {
   const reason = whyUnknown(study);
   if (reason !== undefined) return { status: 'cannot-tell', reason };
   const highest = highestPending(study);
@@ -29,7 +29,7 @@ export function detectPendingFree(study: Study): DetectorResult {
   return { status: 'found', findings: [toFinding(study, highest, share)] };
 }
 
-function whyUnknown({ hasTrace, input }: Study): string | undefined {
+function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
   if (!hasTrace) {
     return 'The file has no trace, so when frees were asked for and done is not recorded.';
   }
@@ -39,7 +39,11 @@ function whyUnknown({ hasTrace, input }: Study): string | undefined {
   return isUnrequested ? 'free_requested events were not recorded (skip_actions).' : undefined;
 }
 
-function toFinding(study: Study, { bytes, event, curve }: Pending, share: number): Finding {
+function toFinding(
+  study: AnalysisContext,
+  { bytes, event, curve }: Pending,
+  share: number,
+): Finding {
   const { freeRequested } = study.input.replay.allocations;
   const waiting = waitingAt(study, event);
   const delayed = delayedCount(study);
@@ -49,10 +53,10 @@ function toFinding(study: Study, { bytes, event, curve }: Pending, share: number
   return {
     detector: 'pending-free',
     kind: 'record-stream',
-    severity: share >= GRAVE_SHARE ? 'medium' : 'low',
+    severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
     headline: `${headline}.`,
-    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${placeOf(where.frame)}.`,
+    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${frameLocation(where.frame)}.`,
     ...where,
     perStep: undefined,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
@@ -85,7 +89,7 @@ function toFinding(study: Study, { bytes, event, curve }: Pending, share: number
   };
 }
 
-function waitingAt({ input }: Study, event: EventIndex): AllocationIndex[] {
+function waitingAt({ input }: AnalysisContext, event: EventIndex): AllocationIndex[] {
   const { start, freeRequested, end, length } = input.replay.allocations;
   const waiting: AllocationIndex[] = [];
   for (let id = 0; id < length && start[id] <= event; id++) {
@@ -94,7 +98,7 @@ function waitingAt({ input }: Study, event: EventIndex): AllocationIndex[] {
   return waiting;
 }
 
-function delayedCount(study: Study): number {
+function delayedCount(study: AnalysisContext): number {
   let count = 0;
   for (let id = 0; id < study.input.replay.allocations.length; id++) {
     if (isDelayed(study, id)) count++;
@@ -103,7 +107,7 @@ function delayedCount(study: Study): number {
 }
 
 /** Without other streams free_completed follows free_requested at once. */
-function isDelayed({ input }: Study, id: AllocationIndex): boolean {
+function isDelayed({ input }: AnalysisContext, id: AllocationIndex): boolean {
   const { freeRequested, end } = input.replay.allocations;
   return freeRequested[id] !== NEVER && freeRequested[id] >= 0 && end[id] - freeRequested[id] > 1;
 }
@@ -115,7 +119,7 @@ interface Pending {
   readonly curve: { readonly events: readonly EventIndex[]; readonly bytes: readonly number[] };
 }
 
-function highestPending(study: Study): Pending {
+function highestPending(study: AnalysisContext): Pending {
   const { trace, replay } = study.input;
   const { action } = trace.events;
   const { allocationOfEvent, allocations: table } = replay;

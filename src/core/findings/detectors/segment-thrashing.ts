@@ -1,9 +1,9 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { placeOf } from '../labels.ts';
+import { frameLocation } from '../labels.ts';
 import { type SiteSum, SiteSums, sitePart } from '../live-sites.ts';
 import type { DetectorResult, Fact, Finding } from '../types.ts';
 
@@ -11,7 +11,7 @@ import type { DetectorResult, Fact, Finding } from '../types.ts';
 const MIN_RETAKEN = 16;
 const TOP_PARTS = 6;
 /** Of the recorded time. */
-const GRAVE_SHARE = 0.05;
+const SEVERE_SHARE = 0.05;
 
 interface Churn {
   /** Segments taken from the driver after some had been given back. */
@@ -26,7 +26,7 @@ interface Churn {
   readonly costUs: number | undefined;
 }
 
-export function detectChurn(study: Study): DetectorResult {
+export function detectChurn(study: AnalysisContext): DetectorResult {
   if (!study.hasTrace) {
     return {
       status: 'cannot-tell',
@@ -51,7 +51,7 @@ export function detectChurn(study: Study): DetectorResult {
   };
 }
 
-function toFinding(study: Study, churn: Churn): Finding {
+function toFinding(study: AnalysisContext, churn: Churn): Finding {
   const { events } = study.input.trace;
   const { retaken, retakenBytes, freed, retries, costUs, sites } = churn;
   const top = sites.slice(0, TOP_PARTS);
@@ -62,7 +62,7 @@ function toFinding(study: Study, churn: Churn): Finding {
     kind: 'segments-retaken',
     severity: isGrave(study, churn) ? 'medium' : 'low',
     bytes: retakenBytes,
-    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${placeOf(where.frame)}.${cost}`,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${cost}`,
     ...where,
     perStep: undefined,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
@@ -88,10 +88,10 @@ function toFinding(study: Study, churn: Churn): Finding {
   };
 }
 
-function isGrave({ input }: Study, { costUs }: Churn): boolean {
+function isGrave({ input }: AnalysisContext, { costUs }: Churn): boolean {
   const { timeUs } = input.trace.events;
   if (timeUs === undefined || costUs === undefined) return false;
-  return costUs >= GRAVE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
+  return costUs >= SEVERE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
 }
 
 function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
@@ -104,7 +104,7 @@ function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
   return facts;
 }
 
-function measure(study: Study): Churn {
+function measure(study: AnalysisContext): Churn {
   const { action, sizeBytes, stack, timeUs } = study.input.trace.events;
   const retaken: EventIndex[] = [];
   const sites = new SiteSums();

@@ -5,15 +5,15 @@ import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import { segmentsAt } from '../address-state.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { percent, placeOf } from '../labels.ts';
+import { frameLocation, percent } from '../labels.ts';
 import { type SiteSum, SiteSums, sitePart } from '../live-sites.ts';
 import type { DetectorResult, Finding } from '../types.ts';
 
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 32 * 2 ** 20;
-const GRAVE_SHARE = 0.2;
+const SEVERE_SHARE = 0.2;
 const TOP_PARTS = 8;
 
 /** What was wasted at one moment. */
@@ -31,7 +31,7 @@ interface Waste {
   readonly smallFreeBytes: number;
 }
 
-export function detectWaste(study: Study): DetectorResult {
+export function detectWaste(study: AnalysisContext): DetectorResult {
   if (!study.hasTrace) {
     return {
       status: 'cannot-tell',
@@ -54,7 +54,7 @@ export function detectWaste(study: Study): DetectorResult {
   return { status: 'found', findings: [toFinding(study, waste, bytes, share)] };
 }
 
-function measure(study: Study, event: EventIndex): Waste {
+function measure(study: AnalysisContext, event: EventIndex): Waste {
   const { allocations } = study.input.replay;
   const { requestedBytes, sizeBytes, stack } = allocations;
   const sites = new SiteSums();
@@ -87,16 +87,16 @@ function measure(study: Study, event: EventIndex): Waste {
 const figures = ({ lostBytes, smallFreeBytes, smallBytes }: Waste): string =>
   `${formatBytes(lostBytes)} went to rounding and remainders, ${formatBytes(smallFreeBytes)} of ${formatBytes(smallBytes)} in small segments was empty`;
 
-function toFinding(study: Study, waste: Waste, bytes: number, share: number): Finding {
+function toFinding(study: AnalysisContext, waste: Waste, bytes: number, share: number): Finding {
   const { event, lostBytes, smallFreeBytes, allocations } = waste;
   const sites = waste.sites.slice(0, TOP_PARTS);
   const where = place(study, sites[0]?.stack);
   return {
     detector: 'waste',
     kind: 'rounding',
-    severity: share >= GRAVE_SHARE ? 'medium' : 'low',
+    severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
-    claim: `At the peak ${figures(waste)}: together ${percent(share)} of what was allocated. ${placeOf(where.frame)} loses the most.`,
+    claim: `At the peak ${figures(waste)}: together ${percent(share)} of what was allocated. ${frameLocation(where.frame)} loses the most.`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },

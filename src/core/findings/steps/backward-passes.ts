@@ -3,14 +3,14 @@
 import { upperBound } from '../../base/binary-search.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 
 export class BackwardPhases {
   /** First backward allocation of each phase, and the first other allocation after it. */
   readonly #begin: Int32Array;
   readonly #end: Int32Array;
 
-  constructor({ traits, input }: Study) {
+  constructor({ traits, input }: AnalysisContext) {
     const { stack, start, length, preexisting } = input.replay.allocations;
     const begin = growableInt32();
     const end = growableInt32();

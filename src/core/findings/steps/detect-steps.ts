@@ -6,17 +6,17 @@ import { annotationSpans } from '../../device/annotations.ts';
 import type { AnnotationSpan } from '../../device/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import { findLoops } from './loops.ts';
-import type { Program } from './step-detection-input.ts';
-import { MIN_STEPS, type Rhythm, stepCount } from './step-sequence.ts';
+import type { StepDetectionInput } from './step-detection-input.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from './step-sequence.ts';
 
-export function findRhythms(program: Program): Rhythm[] {
+export function detectSteps(program: StepDetectionInput): StepSequence[] {
   if (!program.hasTrace) return [];
   const groups = annotationGroups(program);
   const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(program);
   const loaded = fromAnnotations(groups, true);
   return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(program)].filter(
     (rhythm) => rhythm !== undefined && stepCount(rhythm) >= MIN_STEPS,
-  ) as Rhythm[];
+  ) as StepSequence[];
 }
 
 /** PyTorch annotates every optimizer by itself: 'Optimizer.step#AdamW.step', and zero_grad likewise. */
@@ -28,7 +28,7 @@ const LOADER_RANGE = /^enumerate\(DataLoader\)/;
 type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
 /** Ranges whose names are the same but for their numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
-function annotationGroups({ input }: Program): Groups {
+function annotationGroups({ input }: StepDetectionInput): Groups {
   const groups = new Map<string, AnnotationSpan[]>();
   for (const span of annotationSpans(input)) {
     const key = ANY_OPTIMIZER_RANGE.test(span.name) ? span.name : span.name.replace(/\d+/g, '…');
@@ -43,7 +43,7 @@ function annotationGroups({ input }: Program): Groups {
  * The user's or the profiler's own ranges. Numbered ones ('## step 3 ##') and those called a step go
  * first; of several, those that cover most time. Ranges that overlap are of nested calls.
  */
-function fromAnnotations(groups: Groups, isLoader: boolean): Rhythm | undefined {
+function fromAnnotations(groups: Groups, isLoader: boolean): StepSequence | undefined {
   let best: { score: number; key: string; spans: readonly AnnotationSpan[] } | undefined;
   for (const [key, spans] of groups) {
     if (spans.length < MIN_STEPS || ANY_OPTIMIZER_RANGE.test(key)) continue;
@@ -69,7 +69,7 @@ function fromAnnotations(groups: Groups, isLoader: boolean): Rhythm | undefined 
 }
 
 /** A step ends with the optimizer. With two of them in a loop (a GAN) the busier one counts. */
-function fromOptimizerRanges(groups: Groups): Rhythm | undefined {
+function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
   let best: readonly AnnotationSpan[] = [];
   for (const [key, spans] of groups) {
     if (OPTIMIZER_RANGE.test(key) && spans.length > best.length) best = spans;
@@ -84,7 +84,7 @@ function fromOptimizerRanges(groups: Groups): Rhythm | undefined {
 /**
  * Adam and others allocate temporaries whenever they run: a run of such allocations ends a step.
  */
-function fromOptimizerStacks(program: Program): Rhythm | undefined {
+function fromOptimizerStacks(program: StepDetectionInput): StepSequence | undefined {
   const { traits } = program;
   const { allocations: table } = program.input.replay;
   const endsByCall = new Map<StackIndex, EventIndex[]>();
@@ -107,7 +107,7 @@ function fromOptimizerStacks(program: Program): Rhythm | undefined {
   return optimizerRhythm(best, row);
 }
 
-function optimizerRhythm(ends: readonly EventIndex[], row: StackIndex): Rhythm {
+function optimizerRhythm(ends: readonly EventIndex[], row: StackIndex): StepSequence {
   return {
     source: 'optimizer',
     description: 'the calls of the optimizer',

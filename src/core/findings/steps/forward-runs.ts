@@ -5,7 +5,7 @@
  */
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
-import type { Study } from '../analysis-context.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
 
 export interface ForwardRun {
   /** Row of the module call. */
@@ -32,13 +32,13 @@ const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
 const OUTPUTS = 3;
 
-export function forwardRuns(study: Study): ForwardRun[] {
+export function forwardRuns(study: AnalysisContext): ForwardRun[] {
   const runs = findRuns(study);
   measureKept(study, runs);
   return runs;
 }
 
-function findRuns(study: Study): ForwardRun[] {
+function findRuns(study: AnalysisContext): ForwardRun[] {
   const { traits, input } = study;
   const { allocations: table, allocationOfEvent } = input.replay;
   const { action } = input.trace.events;
@@ -92,7 +92,7 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
   };
 }
 
-function measureKept(study: Study, runs: readonly ForwardRun[]): void {
+function measureKept(study: AnalysisContext, runs: readonly ForwardRun[]): void {
   const { start, freeRequested, sizeBytes } = study.input.replay.allocations;
   const backward = nextBackwardAfter(study, runs);
   const end = study.input.trace.events.length - 1;
@@ -111,7 +111,7 @@ function measureKept(study: Study, runs: readonly ForwardRun[]): void {
 }
 
 /** For each run the first allocation in a backward thread after it; past the end when none comes. */
-function nextBackwardAfter(study: Study, runs: readonly ForwardRun[]): Int32Array {
+function nextBackwardAfter(study: AnalysisContext, runs: readonly ForwardRun[]): Int32Array {
   const { traits, input } = study;
   const { start, stack, length } = input.replay.allocations;
   const next = new Int32Array(runs.length);

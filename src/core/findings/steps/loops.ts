@@ -13,8 +13,8 @@ import { fileName } from '../../base/file-names.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex, FrameTable, StackIndex } from '../../snapshot/tables.ts';
 import type { PythonTree } from './python-tree.ts';
-import type { Program } from './step-detection-input.ts';
-import { MIN_STEPS, type Rhythm } from './step-sequence.ts';
+import type { StepDetectionInput } from './step-detection-input.ts';
+import { MIN_STEPS, type StepSequence } from './step-sequence.ts';
 
 /** Loops looked at, the outermost first. */
 const MAX_LOOPS = 8;
@@ -36,13 +36,13 @@ interface Candidate {
   last: EventIndex;
 }
 
-export function findLoops(program: Program): Rhythm[] {
+export function findLoops(program: StepDetectionInput): StepSequence[] {
   const jumps = findJumps(program);
   const chosen = chooseHeads(program, jumps);
   return chosen.map((candidate) => loopRhythm(program, candidate, jumps));
 }
 
-function findJumps(program: Program): Jumps {
+function findJumps(program: StepDetectionInput): Jumps {
   const { traits, input } = program;
   const { allocations: table } = input.replay;
   const tree = new SeenTree(program);
@@ -72,7 +72,7 @@ class SeenTree {
   readonly #selfOrder: Int32Array;
   #next = 1;
 
-  constructor({ tree, input }: Program) {
+  constructor({ tree, input }: StepDetectionInput) {
     this.#tree = tree;
     this.#frames = input.snapshot.frames;
     this.#order = new Int32Array(tree.length);
@@ -119,7 +119,7 @@ class SeenTree {
   }
 }
 
-function chooseHeads(program: Program, { head, event }: Jumps): Candidate[] {
+function chooseHeads(program: StepDetectionInput, { head, event }: Jumps): Candidate[] {
   const { tree } = program;
   const byHead = new Map<PythonRow, Candidate>();
   for (let i = 0; i < head.length; i++) {
@@ -155,7 +155,7 @@ const TORCH_FILE = /(^|[\\/])torch[\\/]/;
  * 0: a loop of the program. 1: the outermost module called again and again, where the loop around it
  * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ tree, traits, input }: Program, head: PythonRow): number {
+function rankOf({ tree, traits, input }: StepDetectionInput, head: PythonRow): number {
   const stack = tree.stackOf[head];
   if (traits.isOptimizer(stack)) return NO_STEP;
   const call = traits.moduleCall(stack);
@@ -174,7 +174,11 @@ function rankOf({ tree, traits, input }: Program, head: PythonRow): number {
  * enough: the first iteration of a loop that is entered again and again comes from above. Where it
  * never goes elsewhere (a loop of one line) each allocation is one.
  */
-function loopRhythm(program: Program, { head, first }: Candidate, jumps: Jumps): Rhythm {
+function loopRhythm(
+  program: StepDetectionInput,
+  { head, first }: Candidate,
+  jumps: Jumps,
+): StepSequence {
   const { tree, input, traits } = program;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, head);
@@ -208,7 +212,11 @@ function loopRhythm(program: Program, { head, first }: Candidate, jumps: Jumps):
  * The last iteration ends when the looping function is left, with the trace, or, where that function
  * goes on to other things, after twice the usual length.
  */
-function lastInLoop(program: Program, head: PythonRow, starts: readonly EventIndex[]): EventIndex {
+function lastInLoop(
+  program: StepDetectionInput,
+  head: PythonRow,
+  starts: readonly EventIndex[],
+): EventIndex {
   const { tree, input, traits } = program;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, tree.parent[head]);
@@ -232,6 +240,6 @@ function rowsUnder(tree: PythonTree, top: PythonRow): Uint8Array {
   return isInside;
 }
 
-function isUnder(program: Program, isInside: Uint8Array, stack: StackIndex): boolean {
+function isUnder(program: StepDetectionInput, isInside: Uint8Array, stack: StackIndex): boolean {
   return program.traits.hasPython(stack) && isInside[program.tree.rowOf[stack]] === 1;
 }

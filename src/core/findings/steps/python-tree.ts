@@ -4,7 +4,7 @@
  */
 import { growableInt32 } from '../../base/growable.ts';
 import type { FrameIndex, StackIndex } from '../../snapshot/tables.ts';
-import type { StackTraits } from '../stack-classifier.ts';
+import type { StackClassifier } from '../stack-classifier.ts';
 import type { AnalysisInput } from '../types.ts';
 
 export interface PythonTree {
@@ -17,7 +17,7 @@ export interface PythonTree {
   readonly stackOf: Int32Array;
 }
 
-export function pythonTree(input: AnalysisInput, traits: StackTraits): PythonTree {
+export function pythonTree(input: AnalysisInput, traits: StackClassifier): PythonTree {
   const { length, frame, parent } = input.snapshot.stacks;
   const rowOf = new Int32Array(length);
   const frames = growableInt32();

@@ -1,12 +1,12 @@
-/** What finding a program's steps needs of a {@link Study}, which in turn offers them. */
+/** What finding a program's steps needs of a {@link AnalysisContext}, which in turn offers them. */
 
-import type { StackTraits } from '../stack-classifier.ts';
+import type { StackClassifier } from '../stack-classifier.ts';
 import type { AnalysisInput } from '../types.ts';
 import type { PythonTree } from './python-tree.ts';
 
-export interface Program {
+export interface StepDetectionInput {
   readonly input: AnalysisInput;
-  readonly traits: StackTraits;
+  readonly traits: StackClassifier;
   readonly tree: PythonTree;
   readonly hasTrace: boolean;
   checkCancelled(): void;

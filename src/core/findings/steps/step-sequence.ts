@@ -1,10 +1,10 @@
 /** A program's steps, as ranges of events. */
 import type { StackIndex } from '../../snapshot/tables.ts';
 
-export type RhythmSource = 'annotation' | 'optimizer' | 'loop';
+export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
-export interface Rhythm {
-  readonly source: RhythmSource;
+export interface StepSequence {
+  readonly source: StepSource;
   /** Where the steps come from, to be read after 'steps are': 'the ranges named "ProfilerStep#…"'. */
   readonly description: string;
   /** Step i is the events bounds[i] < event <= bounds[i + 1]; one more than there are steps. */
@@ -15,7 +15,7 @@ export interface Rhythm {
   readonly firstIsOpen: boolean;
 }
 
-export const stepCount = ({ bounds }: Rhythm): number => Math.max(0, bounds.length - 1);
+export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bounds.length - 1);
 
 /** Fewer repetitions say nothing. */
 export const MIN_STEPS = 4;

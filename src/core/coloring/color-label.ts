@@ -4,7 +4,7 @@ import { siteTerm } from '../search/write-terms.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 
 /** What is to be said of some allocations. */
-export interface Meaning {
+export interface ColorLabel {
   readonly label: string;
   /** A sentence more; '' where the label says it all. */
   readonly about: string;
@@ -16,10 +16,10 @@ export interface Meaning {
  * A call site in words: the user's own line of a stack that was recorded, or that line
  * and the innermost function that it led to: 'forward · model.py:12', 'model.py:12 → linear:125'.
  */
-export function siteMeaning(
+export function siteLabel(
   { replay, snapshot, stacks }: DeviceContext,
   stack: StackIndex,
-): Meaning {
+): ColorLabel {
   const { allocations } = replay;
   const frame = stacks.topUserFrame(stack) ?? snapshot.stacks.frame[stack];
   const { name, filename, line } = stacks.frame(frame);
