@@ -7,7 +7,52 @@
  * `packages`: npm packages. `node`: Node's builtins.
  * A folder may always import itself; tests and src/testing may import anything.
  */
-const CORE_BELOW_FINDINGS = ['core/base', 'core/snapshot', 'core/replay', 'core/query'];
+const TABLES = ['core/base', 'core/snapshot', 'core/replay'];
+const DEVICE = [...TABLES, 'core/device'];
+
+/** What every folder of ui may use: the ground. A view's own neighbours are named with it. */
+export const UI_GROUND = {
+  imports: [
+    'core/base',
+    'core/snapshot',
+    'core/replay',
+    'core/device',
+    'core/search',
+    'core/lists',
+    'core/coloring',
+    'core/raster',
+    'core/address-map',
+    'core/allocator-state',
+    'core/flame-graph',
+    'core/memory-summary',
+    'core/findings',
+    'core/report',
+    'core/export',
+    'core/simulator',
+    'engine/client.ts',
+    'state',
+    'ui/shared',
+    'ui/theme',
+  ],
+  types: ['core', 'engine'],
+  packages: ['d3', 'lucide-react', 'react', 'react-dom', 'zustand'],
+};
+
+/**
+ * A folder of ui: the ground, and the folders of ui below it that it names.
+ * @param {string} name
+ * @param {string} does
+ * @param {readonly string[]} [below]
+ * @param {readonly string[]} [packages]
+ * @returns {Layer}
+ */
+const ui = (name, does, below = [], packages = []) => ({
+  folder: `ui/${name}`,
+  does,
+  imports: [...UI_GROUND.imports, ...below.map((folder) => `ui/${folder}`)],
+  types: UI_GROUND.types,
+  packages: [...UI_GROUND.packages, ...packages],
+});
 
 /** @type {readonly Layer[]} */
 export const LAYERS = [
@@ -26,14 +71,14 @@ export const LAYERS = [
     imports: ['core/base', 'core/pickle'],
   },
   {
-    folder: 'core/compact',
+    folder: 'core/snapshot-file',
     does: "a snapshot's tables as few bytes, for reports; read back as if it were a pickle",
     imports: ['core/base', 'core/snapshot'],
   },
   {
     folder: 'core/input',
     does: 'what the bytes are (pickle, gzip, zip, zstd, HTML, JSON), and unwrapping them',
-    imports: ['core/base', 'core/pickle', 'core/snapshot', 'core/compact'],
+    imports: ['core/base', 'core/pickle', 'core/snapshot', 'core/snapshot-file'],
     packages: ['fflate', 'fzstd', 'pickleparser'],
   },
   {
@@ -42,36 +87,76 @@ export const LAYERS = [
     imports: ['core/base', 'core/snapshot'],
   },
   {
-    folder: 'core/timeline',
-    does: 'from a viewport to pixels and ids; level of detail; what the colours mean',
-    imports: ['core/base', 'core/snapshot', 'core/replay', 'core/query'],
+    folder: 'core/device',
+    does: 'one device of a snapshot, ready to be asked: stacks, call sites, annotations, labels, details',
+    imports: TABLES,
   },
   {
-    folder: 'core/query',
-    does: 'pure questions over the tables',
-    imports: ['core/base', 'core/snapshot', 'core/replay'],
+    folder: 'core/search',
+    does: 'the search language: from a text to a mask over the allocations',
+    imports: DEVICE,
     packages: ['re2js'],
   },
   {
+    folder: 'core/allocator-state',
+    does: "the allocator's segments and blocks at any event, and what empty_cache() would give back",
+    imports: DEVICE,
+  },
+  {
+    folder: 'core/lists',
+    does: 'events, allocations and call sites as rows: order, filters, texts',
+    imports: [...DEVICE, 'core/search'],
+  },
+  {
+    folder: 'core/flame-graph',
+    does: 'memory by call stack: live at an event, allocated in a window, or a difference',
+    imports: [...DEVICE, 'core/search'],
+  },
+  {
+    folder: 'core/memory-summary',
+    does: 'the figures of memory_summary(), the settings and the facts of a recording',
+    imports: DEVICE,
+  },
+  {
+    folder: 'core/slice',
+    does: 'a part of a recording as a snapshot of its own',
+    imports: [...DEVICE, 'core/allocator-state'],
+  },
+  {
+    folder: 'core/raster',
+    does: 'from a viewport to pixels and ids of the timeline; level of detail',
+    imports: [...DEVICE, 'core/search'],
+  },
+  {
+    folder: 'core/coloring',
+    does: 'which colour an allocation gets, and what the colours mean: the legend',
+    imports: [...DEVICE, 'core/search', 'core/raster'],
+  },
+  {
+    folder: 'core/address-map',
+    does: 'addresses over time: from a viewport to pixels, free ranges and segments',
+    imports: [...DEVICE, 'core/search', 'core/raster'],
+  },
+  {
     folder: 'core/findings',
-    does: 'detectors, one a file',
-    imports: CORE_BELOW_FINDINGS,
+    does: 'what runs the detectors; detectors/, one a file; steps/, what finds the steps of a program',
+    imports: [...DEVICE, 'core/allocator-state'],
   },
   {
     folder: 'core/export',
     does: 'what other programs read: CSV, Arrow, Perfetto, speedscope, folded stacks',
-    imports: CORE_BELOW_FINDINGS,
+    imports: [...DEVICE, 'core/lists', 'core/flame-graph'],
     packages: ['@uwdata/flechette'],
   },
   {
-    folder: 'core/whatif',
+    folder: 'core/simulator',
     does: 'the allocator run again under other settings',
-    imports: ['core/base', 'core/snapshot', 'core/replay'],
+    imports: TABLES,
   },
   {
     folder: 'core/report',
     does: 'summaries and findings as text, Markdown and JSON',
-    imports: [...CORE_BELOW_FINDINGS, 'core/timeline', 'core/findings', 'core/whatif'],
+    imports: [...DEVICE, 'core/memory-summary', 'core/findings', 'core/simulator'],
     types: ['core/input'],
   },
   {
@@ -82,37 +167,59 @@ export const LAYERS = [
   },
   {
     folder: 'state',
-    does: 'Zustand stores, the URL codec, preferences',
-    // Of these two the lists of names that a link may hold.
-    imports: ['core/base', 'core/replay/types.ts', 'core/timeline/types.ts'],
+    does: 'Zustand stores, the URL codec, preferences, the loading of a snapshot',
+    // Of the types the lists of names that a link may hold.
+    imports: ['core/base', 'core/replay/types.ts', 'core/raster/types.ts', 'core/findings'],
     types: ['core', 'engine'],
     packages: ['react', 'zustand'],
   },
   {
-    folder: 'ui',
-    does: 'React, a folder a view',
-    imports: [
-      ...CORE_BELOW_FINDINGS,
-      'core/timeline',
-      'core/findings',
-      'core/report',
-      'core/export',
-      'core/whatif',
-      'engine/client.ts',
-      'state',
-    ],
-    types: ['core', 'engine'],
-    packages: [
-      '@tanstack/react-virtual',
-      'd3',
-      'html-to-image',
-      'lucide-react',
-      'react',
-      'react-dom',
-      'react-resizable-panels',
-      'virtual:pwa-register',
-      'zustand',
-    ],
+    folder: 'ui/theme',
+    does: 'colours, fonts and sizes of both themes',
+    imports: ['core/base', 'core/raster', 'state'],
+    types: ['core'],
+    packages: ['react', 'd3'],
+  },
+  ui('shared', 'the ground of ui: services, queries, and small components that any view uses'),
+  ui('table', 'the virtual table that all lists are shown in', [], ['@tanstack/react-virtual']),
+  ui('recipes', 'how to record a snapshot, by framework'),
+  ui('legend', 'the colours of a view: choice and legend'),
+  ui('plot', 'a picture over time with axes: zoom, pan, hover, cursors, minimap'),
+  ui('cursor', 'the event looked at, the mark beside it and their difference'),
+  ui('details', 'the allocation that is selected'),
+  ui('search', 'the search box and what it found'),
+  ui('oom-message', 'a pasted error message and what it says'),
+  ui('report', 'making a report in one file, and reading one'),
+  ui('timeline', 'view: every allocation over time', ['legend', 'plot']),
+  ui('segments', 'view: segments over time', ['plot']),
+  ui(
+    'allocator-state',
+    'view: segments and blocks at one event',
+    ['cursor', 'plot'],
+    ['@tanstack/react-virtual'],
+  ),
+  ui('address-map', 'view: addresses over time', ['allocator-state', 'legend', 'plot', 'segments']),
+  ui('flame-graph', 'view: memory by call stack', ['plot', 'table'], ['react-resizable-panels']),
+  ui('events', 'view: the events in a table', ['cursor', 'table'], ['react-resizable-panels']),
+  ui('allocations', 'view: allocations and call sites in tables', ['search', 'table']),
+  ui('memory-summary', 'view: figures, settings and phases of a recording', ['table']),
+  ui('simulator', 'view: what other settings would have done', ['plot']),
+  ui('findings', 'side panel: what was found, and what to try', [
+    'oom-message',
+    'plot',
+    'simulator',
+  ]),
+  ui('export', 'what can be taken away: report, pictures, data', ['report'], ['html-to-image']),
+  ui('open', 'the page before a file is open, while it is read, and when it fails', [
+    'oom-message',
+    'recipes',
+  ]),
+  ui('header', "the page's head: file, device, summary", ['open']),
+  ui('help', 'the help dialog', ['recipes']),
+  {
+    ...ui('shell', 'the roof of ui: the app, its workbench, tabs and panels'),
+    imports: [...UI_GROUND.imports, 'ui'],
+    packages: [...UI_GROUND.packages, 'react-resizable-panels', 'virtual:pwa-register'],
   },
   {
     folder: 'cli',

@@ -1,7 +1,7 @@
 /** `node scripts/print-layers.mjs`: writes the table of folders in docs/architecture.md anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LAYERS } from './layers.mjs';
+import { LAYERS, UI_GROUND } from './layers.mjs';
 import { replaceBetween } from './replace-between.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
@@ -16,12 +16,28 @@ function layerTable() {
   const rows = LAYERS.map(
     (layer) => `| src/${layer.folder} | ${layer.does} | ${mayImport(layer)} |`,
   );
-  return ['| folder | does | may import |', '|---|---|---|', ...rows].join('\n');
+  const { imports, types, packages } = UI_GROUND;
+  const ground = `_The ground of ui_: ${listed('', { imports, types, packages })}.`;
+  return ['| folder | does | may import |', '|---|---|---|', ...rows, '', ground].join('\n');
 }
 
-function mayImport({ imports = [], types = [], packages = [], node = false }) {
+function mayImport({ folder, ...layer }) {
+  return folder.startsWith('ui/') && folder !== 'ui/theme'
+    ? listed('_the ground of ui_', without(UI_GROUND, layer))
+    : listed('', layer);
+}
+
+/** What a folder of ui may import beside the ground, which stands below the table. */
+function without(ground, { imports, packages }) {
+  return {
+    imports: imports.filter((name) => !ground.imports.includes(name)),
+    packages: packages.filter((name) => !ground.packages.includes(name)),
+  };
+}
+
+function listed(first, { imports = [], types = [], packages = [], node = false }) {
   const parts = [
-    imports.join(', '),
+    [...(first === '' ? [] : [first]), ...imports].join(', '),
     types.length > 0 ? `types of ${types.join(', ')}` : '',
     packages.map((name) => `\`${name}\``).join(', '),
     node ? "Node's builtins" : '',

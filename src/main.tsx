@@ -8,18 +8,18 @@ import { createAnalysisClient } from './engine/analysis/client.ts';
 import { createSessionClient } from './engine/client.ts';
 import { createIdleCounter } from './engine/idle.ts';
 import { createMarks, type MarkTimes } from './engine/marks.ts';
+import { createFindingsStore } from './state/findings-store.ts';
 import { openInfo } from './state/session-store.ts';
+import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
 import { createStores, StoresContext } from './state/stores.ts';
 import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
-import { createFindingsStore } from './ui/findings/findings-store.ts';
 import { keepShell } from './ui/report/app-shell.ts';
 import { reportSource, takeReport } from './ui/report/open-report.ts';
 import { ServicesContext } from './ui/shared/services.ts';
 import { App } from './ui/shell/app.tsx';
 import { limitConnections } from './ui/shell/connection-policy.ts';
 import { loadWorkbench } from './ui/shell/lazy-workbench.ts';
-import { createSnapshotLoader, type SnapshotLoader } from './ui/shell/snapshot-loader.ts';
 
 declare global {
   interface Window {

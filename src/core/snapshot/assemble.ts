@@ -3,9 +3,9 @@ import { highest } from '../base/extremes.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
-import { sliceEvents } from '../slice/slice-events.ts';
 import { Sink, type SnapshotSchema } from './schema.ts';
 import { readSettings } from './settings.ts';
+import { sliceEvents } from './slice-events.ts';
 import {
   type DeviceTrace,
   type EventTable,

@@ -3,7 +3,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { AddressHighlight, GapRequest } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
-import { useFindings } from '../findings/use-findings.ts';
+import { useFindings } from '../shared/use-findings.ts';
 import { useQuery } from '../shared/use-query.ts';
 
 const askGaps = (session: SessionApi, question: GapRequest) => session.gapBands(question);

@@ -1,4 +1,4 @@
-import '../help/help.css';
+import '../shared/dialog.css';
 import './export.css';
 import '../report/report.css';
 import { Share, X } from 'lucide-react';

@@ -5,7 +5,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
-import { VIEWS } from '../shell/views.tsx';
+import { VIEW_LABELS } from '../shared/view-names.ts';
 import { type PictureKind, takePicture } from './picture.ts';
 
 const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };
@@ -19,7 +19,7 @@ interface PictureExportsProps {
 export function PictureExports({ info, device }: PictureExportsProps) {
   const { idle } = useServices();
   const name = useView((view) => view.view);
-  const label = VIEWS.find((view) => view.name === name)?.label ?? name;
+  const { label } = VIEW_LABELS[name];
   const [failure, setFailure] = useState<string>();
   async function save(kind: PictureKind): Promise<void> {
     setFailure(undefined);

@@ -1,8 +1,8 @@
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { buildFindings } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
+import type { FindingsState } from '../../state/findings-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
-import type { FindingsState } from './findings-store.ts';
 
 interface CopyFindingsProps {
   readonly info: SessionInfo;

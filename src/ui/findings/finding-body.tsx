@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/absence-text.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { useServices } from '../shared/services.ts';
 import { StackList } from '../shared/stack-list.tsx';
 import { frameText } from '../shared/stack-text.ts';
-import { VIEWS } from '../shell/views.tsx';
-import type { RankedFinding } from './ranked-findings.ts';
+import { VIEW_LABELS } from '../shared/view-names.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
@@ -59,13 +59,10 @@ function ShowButtons({ device, finding }: FindingBodyProps) {
     const details = await session.allocation(request).catch(() => undefined);
     if (details !== undefined) view.commit({ selection: details.label });
   }
-  const shown = VIEWS.filter(({ name }) => EVIDENCE_VIEWS.some((one) => one === name));
   return (
     <section className="finding-actions" aria-label="Show the evidence">
       {EVIDENCE_VIEWS.map((name) => {
-        const entry = shown.find((one) => one.name === name);
-        if (entry === undefined) return undefined;
-        const { icon: Icon, label } = entry;
+        const { icon: Icon, label } = VIEW_LABELS[name];
         const change = {
           ...shownIn(name, finding, device.events),
           cursor: Math.max(0, events.last),

@@ -2,12 +2,12 @@ import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { FindingFrame } from './finding-frame.tsx';
 import { firstSentence, SEVERITY_LABELS, splitSentence, titleOf } from './finding-labels.ts';
-import type { RankedFinding } from './ranked-findings.ts';
 import { SeriesPlot } from './series-plot.tsx';
 
 interface FindingCardProps {

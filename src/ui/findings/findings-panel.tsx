@@ -2,18 +2,18 @@ import './findings.css';
 import { useRef } from 'react';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import { useFindings } from '../shared/use-findings.ts';
+import { VerdictCard } from '../shared/verdict-card.tsx';
 import type { ViewProps } from '../shared/view-props.ts';
 import { CheckList } from './check-list.tsx';
 import { CopyFindings } from './copy-findings.tsx';
 import { FindingCard } from './finding-card.tsx';
-import type { RankedFinding } from './ranked-findings.ts';
 import { Failed, Missing, Progress } from './run-status.tsx';
 import { useEscape } from './use-escape.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
-import { useFindings } from './use-findings.ts';
-import { VerdictCard } from './verdict-card.tsx';
 
 const STOPPED: Verdict = {
   tone: 'unknown',
@@ -44,7 +44,7 @@ export function FindingsPanel({ info, device }: ViewProps) {
       {phase !== 'failed' && <VerdictCard verdict={verdict} />}
       {phase === 'failed' && <Failed info={info} device={device} state={state} />}
       <Missing state={state} wanted={selected} />
-      <ul className="finding-list" aria-label="Findings, The most severe first">
+      <ul className="finding-list" aria-label="Findings, the most severe first">
         {findings.map((finding) => (
           <FindingCard
             key={finding.id}

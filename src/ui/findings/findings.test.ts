@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../core/findings/analyse.ts';
+import { type RankedFinding, rankFindings } from '../../core/findings/ranked-findings.ts';
 import { siteTerm } from '../../core/search/write-terms.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { bandsOf } from './finding-bands.ts';
 import { firstSentence, splitSentence, titleOf } from './finding-labels.ts';
-import { type RankedFinding, rankFindings } from './ranked-findings.ts';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
 
 async function found(name: string): Promise<readonly RankedFinding[]> {

@@ -1,8 +1,8 @@
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { DETECTOR_IDS } from '../../core/findings/types.ts';
+import type { FindingsState } from '../../state/findings-store.ts';
 import { useServices } from '../shared/services.ts';
-import type { FindingsState } from './findings-store.ts';
 
 interface StateProps {
   readonly info: SessionInfo;

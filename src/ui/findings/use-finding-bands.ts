@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useView } from '../../state/stores.ts';
 import { useBandsStore } from '../plot/bands.ts';
 import { bandsOf } from './finding-bands.ts';
-import type { RankedFinding } from './ranked-findings.ts';
 
 /** Draws the selected finding over the plots for as long as it is selected. */
 export function useFindingBands(findings: readonly RankedFinding[]): void {

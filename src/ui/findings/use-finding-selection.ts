@@ -1,8 +1,8 @@
 import { useCallback } from 'react';
 import type { DeviceInfo } from '../../core/device/types.ts';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useServices } from '../shared/services.ts';
-import type { RankedFinding } from './ranked-findings.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 
 interface FindingSelection {

@@ -5,8 +5,8 @@ import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/b
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { CounterName, Peak } from '../../core/replay/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { type Note, notesOf } from './notes.ts';
-import { RECORDING_TEXT } from './recording.ts';
+import { type Note, notesOf } from '../shared/notes.ts';
+import { RECORDING_TEXT } from '../shared/recording.ts';
 import { Stat } from './stat.tsx';
 
 interface SummaryStripProps {

@@ -1,3 +1,4 @@
+import '../shared/dialog.css';
 import './help.css';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';

@@ -15,8 +15,8 @@ import { summaryText } from '../../core/report/summary-text.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
-import { notesOf } from '../header/notes.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { notesOf } from '../shared/notes.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 

@@ -5,9 +5,9 @@ import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts
 import { deviceName } from '../../core/report/summary-text.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
-import { notesOf } from '../header/notes.ts';
-import { RECORDING_TEXT } from '../header/recording.ts';
 import { Fact } from '../shared/fact.tsx';
+import { notesOf } from '../shared/notes.ts';
+import { RECORDING_TEXT } from '../shared/recording.ts';
 import { absenceExplanation } from '../shared/stack-text.ts';
 import type { Answer } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';

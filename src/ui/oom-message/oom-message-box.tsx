@@ -5,8 +5,8 @@ import {
   type OomMessageResult,
   readOomMessage,
 } from '../../core/findings/oom-message.ts';
-import { VerdictCard } from '../findings/verdict-card.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { VerdictCard } from '../shared/verdict-card.tsx';
 
 /** A pasted message of a torch.OutOfMemoryError, and what it says. */
 export function OomMessageBox() {

@@ -1,17 +1,22 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
 import { useServices } from '../shared/services.ts';
-import { preloadWorkbench } from '../shell/lazy-workbench.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
 
+interface FilePickerRootProps {
+  /** A file is about to be chosen. */
+  readonly onPick: () => void;
+  readonly children: ReactNode;
+}
+
 /** Holds the page's one file input, which all pickers below it share. */
-export function FilePickerRoot({ children }: { readonly children: ReactNode }) {
+export function FilePickerRoot({ onPick, children }: FilePickerRootProps) {
   const { loader } = useServices();
   const input = useRef<HTMLInputElement>(null);
   return (
     <PickFileContext
       value={() => {
-        preloadWorkbench();
+        onPick();
         input.current?.click();
       }}
     >

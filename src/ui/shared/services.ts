@@ -7,8 +7,8 @@ import type { AnalysisClient } from '../../engine/analysis/client.ts';
 import type { IdleCounter } from '../../engine/idle.ts';
 import type { Marks } from '../../engine/marks.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import type { FindingsStore } from '../findings/findings-store.ts';
-import type { SnapshotLoader } from '../shell/snapshot-loader.ts';
+import type { FindingsStore } from '../../state/findings-store.ts';
+import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
 
 export interface Services {
   readonly session: SessionApi;

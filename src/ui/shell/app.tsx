@@ -38,7 +38,7 @@ export function App() {
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
-    <FilePickerRoot>
+    <FilePickerRoot onPick={preloadWorkbench}>
       <div className="app">
         <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp} />
         {report !== undefined && <ReportBar {...report} />}

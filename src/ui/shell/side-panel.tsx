@@ -5,7 +5,7 @@ import { DetailsPanel } from '../details/details-panel.tsx';
 import type { Selection } from '../details/use-selection.ts';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
-import { useFindings, useFindingsRun } from '../findings/use-findings.ts';
+import { useFindings, useFindingsRun } from '../shared/use-findings.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 
 interface SidePanelProps extends ViewProps {

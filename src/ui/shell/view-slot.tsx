@@ -1,6 +1,7 @@
 import { type ComponentType, useEffect, useState } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
 import { useServices } from '../shared/services.ts';
+import { VIEW_LABELS } from '../shared/view-names.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { NoTrace } from './no-trace.tsx';
 import { VIEWS, type ViewEntry } from './views.tsx';
@@ -53,7 +54,7 @@ function FetchedView({ entry, ...props }: FetchedViewProps) {
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (
     <div className="blank" role="alert">
-      <h2>The {entry.label.toLowerCase()} view could not be loaded</h2>
+      <h2>The {VIEW_LABELS[entry.name].label.toLowerCase()} view could not be loaded</h2>
       <p>
         The server that this page came from is gone, or has a newer version by now. Reload the page
         and open the file again.

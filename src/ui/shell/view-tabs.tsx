@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
 import { isTextField } from '../shared/use-shortcut.ts';
+import { VIEW_LABELS } from '../shared/view-names.ts';
 import { VIEWS } from './views.tsx';
 
 /** The views on a snapshot, also by the digits 1 to 9. */
@@ -10,19 +11,22 @@ export function ViewTabs() {
   useDigits();
   return (
     <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
-      {VIEWS.map(({ name, label, icon: Icon }, index) => (
-        <button
-          key={name}
-          type="button"
-          className="view-tab"
-          aria-current={name === current ? 'page' : undefined}
-          title={`${label} (${index + 1})`}
-          onClick={() => view.commit({ view: name })}
-        >
-          <Icon size={14} aria-hidden />
-          {label}
-        </button>
-      ))}
+      {VIEWS.map(({ name }, index) => {
+        const { label, icon: Icon } = VIEW_LABELS[name];
+        return (
+          <button
+            key={name}
+            type="button"
+            className="view-tab"
+            aria-current={name === current ? 'page' : undefined}
+            title={`${label} (${index + 1})`}
+            onClick={() => view.commit({ view: name })}
+          >
+            <Icon size={14} aria-hidden />
+            {label}
+          </button>
+        );
+      })}
     </nav>
   );
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionInfo } from '../../core/device/types.ts';
-import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { deviceInfo } from '../../testing/device-info.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import { deviceInfo } from '../testing/device-info.ts';
 import { placesBeyond, viewFitting } from './view-fitting.ts';
+import { DEFAULT_VIEW } from './view-store.ts';
 
 const info: SessionInfo = {
   file: {

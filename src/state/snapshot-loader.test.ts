@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { LoadError } from '../../core/base/load-error.ts';
-import type { SessionInfo } from '../../core/device/types.ts';
-import { createIdleCounter } from '../../engine/idle.ts';
-import type { OpenOptions, OpenProgress, OpenSource } from '../../engine/protocol.ts';
-import type { CallOptions } from '../../engine/queries.ts';
-import { createSessionStore } from '../../state/session-store.ts';
-import { parseUrl } from '../../state/url-codec.ts';
-import { createViewStore } from '../../state/view-store.ts';
-import { deviceInfo } from '../../testing/device-info.ts';
+import { LoadError } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import { createIdleCounter } from '../engine/idle.ts';
+import type { OpenOptions, OpenProgress, OpenSource } from '../engine/protocol.ts';
+import type { CallOptions } from '../engine/queries.ts';
+import { deviceInfo } from '../testing/device-info.ts';
+import { createSessionStore } from './session-store.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
+import { parseUrl } from './url-codec.ts';
+import { createViewStore } from './view-store.ts';
 
 const snapshot = (name: string, devices = 1): SessionInfo => ({
   file: {

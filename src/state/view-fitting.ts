@@ -1,7 +1,7 @@
-import { formatCount } from '../../core/base/format.ts';
-import type { SessionInfo } from '../../core/device/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import { DEFAULT_VIEW, type ViewState } from '../../state/view-store.ts';
+import { formatCount } from '../core/base/format.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
+import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
 /** The view without what this snapshot has not: a link may have been made for another one. */
 export function viewFitting(view: ViewState, info: SessionInfo): ViewState {

@@ -4,16 +4,16 @@
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { errorText } from '../../core/base/error-text.ts';
-import type { LoadFailure } from '../../core/base/load-error.ts';
-import { LoadError } from '../../core/base/load-error.ts';
-import type { SessionInfo } from '../../core/device/types.ts';
-import type { Analysis } from '../../core/findings/analyse.ts';
-import type { AnalysisClient } from '../../engine/analysis/client.ts';
-import type { FindingsProgress } from '../../engine/analysis/findings-handler.ts';
-import type { IdleCounter } from '../../engine/idle.ts';
-import type { Marks } from '../../engine/marks.ts';
-import { type RankedFinding, rankFindings } from './ranked-findings.ts';
+import { errorText } from '../core/base/error-text.ts';
+import type { LoadFailure } from '../core/base/load-error.ts';
+import { LoadError } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import type { Analysis } from '../core/findings/analyse.ts';
+import { type RankedFinding, rankFindings } from '../core/findings/ranked-findings.ts';
+import type { AnalysisClient } from '../engine/analysis/client.ts';
+import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
+import type { IdleCounter } from '../engine/idle.ts';
+import type { Marks } from '../engine/marks.ts';
 
 export interface FindingsState {
   /** stopped: by the user. */

@@ -1,7 +1,7 @@
-import './verdict.css';
+import './verdict-card.css';
 import { CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
-import { CodeText } from '../shared/code-text.tsx';
+import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,

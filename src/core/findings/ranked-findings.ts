@@ -1,6 +1,6 @@
 /** Findings in the order in which they are shown, each with a name of its own for the URL. */
-import { bySeverity } from '../../core/findings/analyse.ts';
-import type { Finding } from '../../core/findings/types.ts';
+import { bySeverity } from './analyse.ts';
+import type { Finding } from './types.ts';
 
 export interface RankedFinding extends Finding {
   /** The fingerprint; with '#2' and so on where others have the same: OOMs of one line, by event. */

@@ -1,14 +1,14 @@
 /** Opens what the user gave: one at a time, the newest wins, and tells the stores how it goes. */
-import { errorText } from '../../core/base/error-text.ts';
-import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
-import type { SessionInfo } from '../../core/device/types.ts';
-import type { SessionClient } from '../../engine/client.ts';
-import type { IdleCounter } from '../../engine/idle.ts';
-import type { OpenOptions, OpenSource } from '../../engine/protocol.ts';
-import type { Stores } from '../../state/stores.ts';
-import { linkMismatch, type ParsedUrl } from '../../state/url-codec.ts';
-import { DEFAULT_VIEW } from '../../state/view-store.ts';
+import { errorText } from '../core/base/error-text.ts';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import type { SessionClient } from '../engine/client.ts';
+import type { IdleCounter } from '../engine/idle.ts';
+import type { OpenOptions, OpenSource } from '../engine/protocol.ts';
+import type { Stores } from './stores.ts';
+import { linkMismatch, type ParsedUrl } from './url-codec.ts';
 import { placesBeyond, viewFitting } from './view-fitting.ts';
+import { DEFAULT_VIEW } from './view-store.ts';
 
 export interface SnapshotLoader {
   /** Resolves when it is open, has failed or was cancelled; never rejects. */

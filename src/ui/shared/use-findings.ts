@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { useStore } from 'zustand';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import { useServices } from '../shared/services.ts';
-import type { FindingsState } from './findings-store.ts';
+import type { FindingsState } from '../../state/findings-store.ts';
+import { useServices } from './services.ts';
 
 /** What was found on a device so far. */
 export function useFindings(info: SessionInfo, device: DeviceInfo): FindingsState {

@@ -1,5 +1,5 @@
 /** One device's events out of all events of the file. */
-import type { EventTable } from '../snapshot/tables.ts';
+import type { EventTable } from './tables.ts';
 
 type Run = { readonly first: number; readonly count: number };
 

@@ -1,0 +1,32 @@
+/** The views on a snapshot, as tabs, menus and file names call them. */
+import {
+  BrickWall,
+  ChartArea,
+  ClipboardList,
+  Flame,
+  FlaskConical,
+  Layers,
+  List,
+  type LucideIcon,
+  MemoryStick,
+  Table2,
+} from 'lucide-react';
+import type { ViewName } from '../../state/view-store.ts';
+
+export interface ViewLabel {
+  readonly label: string;
+  readonly icon: LucideIcon;
+}
+
+/** In the order of the tabs; their place is the digit that shows them. */
+export const VIEW_LABELS: Readonly<Record<ViewName, ViewLabel>> = {
+  timeline: { label: 'Timeline', icon: ChartArea },
+  addresses: { label: 'Addresses', icon: MemoryStick },
+  segments: { label: 'Segments', icon: BrickWall },
+  state: { label: 'State', icon: Layers },
+  flame: { label: 'Flame', icon: Flame },
+  events: { label: 'Events', icon: List },
+  allocations: { label: 'Allocations', icon: Table2 },
+  summary: { label: 'Summary', icon: ClipboardList },
+  whatif: { label: 'What if', icon: FlaskConical },
+};
