@@ -14,7 +14,7 @@ import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
 import { flameRequest } from '../src/ui/flame-graph/flame-question.ts';
 
 const path = process.argv[2] ?? '';
-const DEVICE = { device: 0 };
+const DEVICE = { deviceIndex: 0 };
 const ROWS = { from: 0, to: 60 };
 const STEPS = 30;
 const JUMPS = 12;

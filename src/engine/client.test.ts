@@ -11,7 +11,7 @@ import { serveSession } from './serve-session.ts';
 
 const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
 const FRAME: FrameRequest = {
-  device: 0,
+  deviceIndex: 0,
   viewport: { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 1, width: 2, height: 2 },
   colorBy: 'stack',
   palette: { classes: new Uint32Array(4), background: 0, pending: 0, thin: 0 },
@@ -105,7 +105,7 @@ describe('the session client', () => {
     nowMs = 150;
     expect(await opening).toMatchObject({ file: { name: 'x' } });
     expect(marks.times()).toEqual({ firstByte: 50, decoded: 59 });
-    expect(await client.eventAt({ device: 0, timeUs: 1 })).toBe(5);
+    expect(await client.eventAt({ deviceIndex: 0, timeUs: 1 })).toBe(5);
   });
 
   it('means URLs from the page', async () => {
@@ -123,10 +123,10 @@ describe('the session client', () => {
     const { client, workers } = setUp();
     const { pixels } = await client.frame(FRAME);
     expect([...pixels]).toEqual([7, 7, 7, 7]);
-    await client.recycle({ device: 0, pixels });
+    await client.recycle({ deviceIndex: 0, pixels });
     expect(pixels).toHaveLength(0);
     expect(workers[0]?.session.asked).toEqual([[7, 7, 7, 7]]);
-    await client.recycle({ device: 0, pixels });
+    await client.recycle({ deviceIndex: 0, pixels });
     expect(workers[0]?.session.asked).toHaveLength(1);
   });
 
@@ -135,7 +135,7 @@ describe('the session client', () => {
     const { client } = setUp({ idle });
     const stop = new AbortController();
     const hit = client.hit(
-      { device: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS },
+      { deviceIndex: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS },
       { signal: stop.signal },
     );
     expect(idle.running).toBe(1);
@@ -146,7 +146,13 @@ describe('the session client', () => {
 
   it('tells of a crash to all calls until a file is opened in a new worker', async () => {
     const { client, workers } = setUp();
-    const hit = client.hit({ device: 0, state: 0, bytesFrom: 0, bytesTo: 1, ...ALL_ALLOCATIONS });
+    const hit = client.hit({
+      deviceIndex: 0,
+      state: 0,
+      bytesFrom: 0,
+      bytesTo: 1,
+      ...ALL_ALLOCATIONS,
+    });
     workers[0]?.die();
     for (const call of [hit, client.frame(FRAME)]) {
       await expect(call).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });

@@ -18,7 +18,7 @@ export const ALL_ALLOCATIONS: MatchingRequest = { search: '', onlyMatches: false
 /** A picture of the timeline. */
 export interface FrameRequest extends MatchingRequest {
   /** Position in SessionInfo.devices. */
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly viewport: Viewport;
   readonly colorBy: ColorBy;
   readonly palette: Palette;

@@ -91,7 +91,7 @@ export class OpenDevice {
 
 function warmUpRequest(viewport: Viewport): FrameRequest {
   return {
-    device: 0,
+    deviceIndex: 0,
     viewport,
     colorBy: 'size',
     palette: {

@@ -2,16 +2,16 @@
  * Questions about one device of the open snapshot. A feature declares what it asks and what it is
  * answered in one file of answers/, answers.ts puts them together; the wire needs no more.
  *
- *   export interface AllocatorStateQueries { state: Query<{ device: number; event: EventIndex }, State> }
+ *   export interface AllocatorStateQueries { state: Query<{ deviceIndex: number; event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
  *
- * Then `session.state({ device, event }, { signal })` works on the page.
+ * Then `session.state({ deviceIndex, event }, { signal })` works on the page.
  */
 import type { OpenDevice } from './open-device.ts';
 
 /** Every question names its device: the position in SessionInfo.devices. */
 export interface DeviceRequest {
-  readonly device: number;
+  readonly deviceIndex: number;
 }
 
 export interface Query<Request extends DeviceRequest, Result, Progress = never> {

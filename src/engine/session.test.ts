@@ -37,10 +37,10 @@ const truthOf = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/${name}.truth.json`, import.meta.url), 'utf8'));
 
 /** The whole trace of a device. */
-function whole(info: SessionInfo, device = 0): FrameRequest {
-  const { events, peaks } = info.devices[device] ?? { events: 0, peaks: undefined };
+function whole(info: SessionInfo, deviceIndex = 0): FrameRequest {
+  const { events, peaks } = info.devices[deviceIndex] ?? { events: 0, peaks: undefined };
   return {
-    device,
+    deviceIndex,
     viewport: {
       axis: 'event',
       x0: 0,
@@ -59,7 +59,8 @@ function whole(info: SessionInfo, device = 0): FrameRequest {
 }
 
 /** Tells one snapshot from another. */
-const peaksOf = (session: SessionApi) => session.minimap({ device: 0, axis: 'event', width: 1 });
+const peaksOf = (session: SessionApi) =>
+  session.minimap({ deviceIndex: 0, axis: 'event', width: 1 });
 
 describe('an open snapshot', () => {
   const session = createSession(host);
@@ -105,32 +106,37 @@ describe('an open snapshot', () => {
       const state = states[column] ?? -1;
       const rowBytes = y1 / height;
       const hit = await session.hit({
-        device: 0,
+        deviceIndex: 0,
         state,
         bytesFrom: 0,
         bytesTo: rowBytes,
         ...ALL_ALLOCATIONS,
       });
       if (hit === undefined) continue;
-      const found = await session.allocation({ device: 0, index: hit.allocation });
+      const found = await session.allocation({ deviceIndex: 0, index: hit.allocation });
       expect(found).toMatchObject({ label: hit.label, blockBytes: hit.blockBytes });
       expect(found.startEvent).toBeLessThanOrEqual(state);
       expect(found.endEvent).toBeGreaterThan(state);
-      expect(await session.findAllocation({ device: 0, label: hit.label })).toBe(hit.allocation);
+      expect(await session.findAllocation({ deviceIndex: 0, label: hit.label })).toBe(
+        hit.allocation,
+      );
     }
   });
 
   it('gives each allocation the stack of the line that made it', async () => {
     const peak = info.devices[0]?.peaks.activeBytes.event ?? -1;
     const hit = await session.hit({
-      device: 0,
+      deviceIndex: 0,
       state: peak,
       bytesFrom: 0,
       bytesTo: 1e12,
       ...ALL_ALLOCATIONS,
     });
     expect(hit?.topFrame).toMatchObject({ filename: expect.stringMatching(/\.py$/) });
-    const { allocStack } = await session.allocation({ device: 0, index: hit?.allocation ?? -1 });
+    const { allocStack } = await session.allocation({
+      deviceIndex: 0,
+      index: hit?.allocation ?? -1,
+    });
     expect(allocStack.kind).toBe('recorded');
     expect(allocStack.frames).toContainEqual(hit?.topFrame);
   });
@@ -138,9 +144,9 @@ describe('an open snapshot', () => {
   it('answers from event to time and back', async () => {
     const events = info.devices[0]?.events ?? 0;
     for (const event of [0, events >> 1, events - 1]) {
-      const { timeUs, counters } = await session.crosshair({ device: 0, event });
-      const back = await session.eventAt({ device: 0, timeUs });
-      expect((await session.crosshair({ device: 0, event: back })).timeUs).toBe(timeUs);
+      const { timeUs, counters } = await session.crosshair({ deviceIndex: 0, event });
+      const back = await session.eventAt({ deviceIndex: 0, timeUs });
+      expect((await session.crosshair({ deviceIndex: 0, event: back })).timeUs).toBe(timeUs);
       expect(counters.allocatedBytes).toBeLessThanOrEqual(counters.reservedBytes);
     }
   });
@@ -148,7 +154,7 @@ describe('an open snapshot', () => {
   it('draws into pixels that came back', async () => {
     const { pixels } = await session.frame(whole(info));
     const before = pixels.slice();
-    await session.recycle({ device: 0, pixels });
+    await session.recycle({ deviceIndex: 0, pixels });
     const again = await session.frame(whole(info));
     expect(again.pixels).toBe(pixels);
     expect(again.pixels).toEqual(before);
@@ -156,17 +162,19 @@ describe('an open snapshot', () => {
 
   it('draws the other views into them, too', async () => {
     const { pixels } = await session.frame(whole(info));
-    await session.recycle({ device: 0, pixels });
+    await session.recycle({ deviceIndex: 0, pixels });
     const { viewport, palette } = whole(info);
-    const request = { device: 0, viewport, palette, selected: -1 };
+    const request = { deviceIndex: 0, viewport, palette, selected: -1 };
     expect((await session.segmentFrame(request)).pixels).toBe(pixels);
   });
 
   it('says which device it lacks', async () => {
-    await expect(session.minimap({ device: 9, axis: 'event', width: 4 })).rejects.toMatchObject({
+    await expect(
+      session.minimap({ deviceIndex: 9, axis: 'event', width: 4 }),
+    ).rejects.toMatchObject({
       failure: { code: 'no-such-device' },
     });
-    expect(await session.findAllocation({ device: 0, label: 'b0_0' })).toBeUndefined();
+    expect(await session.findAllocation({ deviceIndex: 0, label: 'b0_0' })).toBeUndefined();
   });
 });
 
@@ -240,7 +248,7 @@ describe('opening', () => {
     await expect(first).rejects.toSatisfy(isAbortError);
     expect((await second).devices.length).toBe(2);
     expect(
-      (await session.minimap({ device: 1, axis: 'event', width: 4 })).activeBytes,
+      (await session.minimap({ deviceIndex: 1, axis: 'event', width: 4 })).activeBytes,
     ).toHaveLength(4);
   });
 });

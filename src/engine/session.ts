@@ -105,7 +105,7 @@ class Session {
   }
 
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
-    const device = this.#device(request.device);
+    const device = this.#device(request.deviceIndex);
     await prepareSearch(request);
     const begin = (out: Uint32Array | undefined) => device.stacks.begin(request, out);
     const frame = await device.spares.draw(this.#frames, request.viewport, begin, call.signal);
@@ -123,11 +123,11 @@ class Session {
     const answer: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
     if (answer === undefined) throw new Error(`No question ${name}`);
     await prepareSearch(request);
-    return answer(this.#device(request.device), request, { signal, onProgress });
+    return answer(this.#device(request.deviceIndex), request, { signal, onProgress });
   }
 
-  async recycle({ device, pixels }: RecycleRequest): Promise<undefined> {
-    this.#current?.devices[device]?.spares.keep(pixels);
+  async recycle({ deviceIndex, pixels }: RecycleRequest): Promise<undefined> {
+    this.#current?.devices[deviceIndex]?.spares.keep(pixels);
     return undefined;
   }
 

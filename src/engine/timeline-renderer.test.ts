@@ -15,7 +15,7 @@ const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: un
 
 const frameOf = (matching: MatchingRequest, selected = -1) => {
   const request: FrameRequest = {
-    device: 0,
+    deviceIndex: 0,
     viewport: {
       axis: 'event',
       x0: 0,

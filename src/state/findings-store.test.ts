@@ -13,7 +13,7 @@ const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
 /** An analysis that answers when it is told to. */
 function setUp(timeoutMs = 10_000) {
   const asked: {
-    device: number;
+    deviceIndex: number;
     signal: AbortSignal | undefined;
     tell: (progress: FindingsProgress) => void;
     answer: (analysis: Analysis) => void;
@@ -28,9 +28,9 @@ function setUp(timeoutMs = 10_000) {
     timeoutMs,
     analysis: {
       forget: () => forgotten++,
-      findings: ({ device }, { signal, onProgress } = {}) =>
+      findings: ({ deviceIndex }, { signal, onProgress } = {}) =>
         new Promise((answer, fail) => {
-          asked.push({ device, signal, tell: (p) => onProgress?.(p), answer, fail });
+          asked.push({ deviceIndex, signal, tell: (p) => onProgress?.(p), answer, fail });
         }),
     },
   });
@@ -88,7 +88,7 @@ describe('findings', () => {
     keeper.show(INFO, 1);
     keeper.show(INFO, 0);
     await settled();
-    expect(asked.map(({ device }) => device)).toEqual([0, 1, 0]);
+    expect(asked.map(({ deviceIndex }) => deviceIndex)).toEqual([0, 1, 0]);
     expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', failure: undefined });
   });
 

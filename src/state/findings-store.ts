@@ -29,13 +29,13 @@ type DeviceFindings = StoreApi<FindingsState>;
 
 export interface FindingsStore {
   /** The same store for the same device of the same snapshot. */
-  of(info: SessionInfo, device: number): DeviceFindings;
+  of(info: SessionInfo, deviceIndex: number): DeviceFindings;
   /** That device is shown: looks for its findings, unless they are there. Gives what ends the run. */
-  show(info: SessionInfo, device: number): () => void;
+  show(info: SessionInfo, deviceIndex: number): () => void;
   /** Ends a run for now; what was found stays. */
-  stop(info: SessionInfo, device: number): void;
+  stop(info: SessionInfo, deviceIndex: number): void;
   /** Once more from the start, after a failure or a stop. */
-  retry(info: SessionInfo, device: number): void;
+  retry(info: SessionInfo, deviceIndex: number): void;
 }
 
 interface Needs {
@@ -55,19 +55,23 @@ export function createFindingsStore(needs: Needs): FindingsStore {
   const runs = new WeakMap<DeviceFindings, AbortController>();
   let latest: SessionInfo | undefined;
 
-  function of(info: SessionInfo, device: number): DeviceFindings {
+  function of(info: SessionInfo, deviceIndex: number): DeviceFindings {
     const known = stores.get(info) ?? new Map<number, DeviceFindings>();
     stores.set(info, known);
-    const store = known.get(device) ?? createStore<FindingsState>(() => NOTHING);
-    known.set(device, store);
+    const store = known.get(deviceIndex) ?? createStore<FindingsState>(() => NOTHING);
+    known.set(deviceIndex, store);
     return store;
   }
 
-  async function run(store: DeviceFindings, device: number, signal: AbortSignal): Promise<void> {
+  async function run(
+    store: DeviceFindings,
+    deviceIndex: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
-      const { checks } = await analysis.findings({ device }, { signal, onProgress });
+      const { checks } = await analysis.findings({ deviceIndex }, { signal, onProgress });
       store.setState({ phase: 'done', checks });
       marks.reach('analysed');
     } catch (error) {
@@ -75,10 +79,10 @@ export function createFindingsStore(needs: Needs): FindingsStore {
     }
   }
 
-  async function runAfterPaint(store: DeviceFindings, device: number, signal: AbortSignal) {
+  async function runAfterPaint(store: DeviceFindings, deviceIndex: number, signal: AbortSignal) {
     const patience = new Promise((resolve) => setTimeout(resolve, timeoutMs));
     await Promise.race([marks.reached('painted'), patience]);
-    if (!signal.aborted) await run(store, device, signal);
+    if (!signal.aborted) await run(store, deviceIndex, signal);
   }
 
   /** One run for a device at a time. The page is not idle until it ends, or a script could look too soon. */
@@ -97,19 +101,19 @@ export function createFindingsStore(needs: Needs): FindingsStore {
 
   return {
     of,
-    show(info, device) {
+    show(info, deviceIndex) {
       if (latest !== info) analysis.forget();
       latest = info;
-      const store = of(info, device);
+      const store = of(info, deviceIndex);
       if (store.getState().phase === 'waiting') {
-        begin(store, (signal) => runAfterPaint(store, device, signal));
+        begin(store, (signal) => runAfterPaint(store, deviceIndex, signal));
       }
       return () => end(store, NOTHING);
     },
-    stop: (info, device) => end(of(info, device), { phase: 'stopped' }),
-    retry(info, device) {
-      const store = of(info, device);
-      begin(store, (signal) => run(store, device, signal));
+    stop: (info, deviceIndex) => end(of(info, deviceIndex), { phase: 'stopped' }),
+    retry(info, deviceIndex) {
+      const store = of(info, deviceIndex);
+      begin(store, (signal) => run(store, deviceIndex, signal));
     },
   };
 }

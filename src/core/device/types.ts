@@ -7,7 +7,7 @@ import type { FileInfo } from '../snapshot/file-info.ts';
 import type { EventIndex, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
 
 export interface DeviceInfo {
-  /** Position in SessionInfo.devices; what all requests call `device`. */
+  /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */
   readonly index: number;
   readonly device: number;
   readonly kind: 'cuda' | 'host';

@@ -93,12 +93,12 @@ describe('over the ports', () => {
   ])('findings in %s are those that analyse() finds', async (name) => {
     const { client } = clientOf(await openSession(name));
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-    expect(await client.findings({ device: 0 })).toEqual(await analyse(context));
+    expect(await client.findings({ deviceIndex: 0 })).toEqual(await analyse(context));
   });
 
   it('what-if runs too', async () => {
     const { client } = clientOf(await openSession('oom_fragmented'));
-    const request = { device: 0, settings: [''], limit: 'none', cards: false } as const;
+    const request = { deviceIndex: 0, settings: [''], limit: 'none', cards: false } as const;
     const { recorded, cases } = await client.whatIf(request);
     const { stats } = truthOf('oom_fragmented.pickle.gz');
     expect(recorded.run.peakReservedBytes).toBe(stats['0']?.['reserved_bytes.all.peak']);
@@ -110,7 +110,7 @@ describe('over the ports', () => {
     const told: string[] = [];
     const findings: Finding[] = [];
     const analysis = await client.findings(
-      { device: 0 },
+      { deviceIndex: 0 },
       {
         onProgress: (progress) => {
           if (progress.kind === 'finding') findings.push(progress.finding);
@@ -131,19 +131,19 @@ describe('over the ports', () => {
 
   it('keeps the session’s own tables whole', async () => {
     const session = await openSession('train_gpt_small');
-    const before = await session.minimap({ device: 0, axis: 'event', width: 64 });
-    await clientOf(session).client.findings({ device: 0 });
-    expect(await session.minimap({ device: 0, axis: 'event', width: 64 })).toEqual(before);
+    const before = await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 });
+    await clientOf(session).client.findings({ deviceIndex: 0 });
+    expect(await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 })).toEqual(before);
   });
 
   it('asks for each device’s own copy', async () => {
     const { client } = clientOf(await openSession('two_devices'));
     const contexts = contextsOf(loadCapture('two_devices.pickle.gz'));
-    for (const [device, context] of contexts.entries()) {
-      expect(await client.findings({ device })).toEqual(await analyse(context));
+    for (const [deviceIndex, context] of contexts.entries()) {
+      expect(await client.findings({ deviceIndex })).toEqual(await analyse(context));
     }
-    await expect(client.findings({ device: 7 })).rejects.toThrow(/no device at position 7/);
-    expect((await client.findings({ device: 0 })).checks).toHaveLength(8);
+    await expect(client.findings({ deviceIndex: 7 })).rejects.toThrow(/no device at position 7/);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(8);
   });
 });
 
@@ -153,9 +153,9 @@ describe('the worker', () => {
       idleTimeoutMs: 0,
     });
     expect(workers).toHaveLength(0);
-    await Promise.all([client.findings({ device: 0 }), client.findings({ device: 0 })]);
+    await Promise.all([client.findings({ deviceIndex: 0 }), client.findings({ deviceIndex: 0 })]);
     await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
-    expect((await client.findings({ device: 0 })).checks).toHaveLength(8);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(8);
     expect(workers).toHaveLength(2);
   });
 
@@ -164,7 +164,7 @@ describe('the worker', () => {
       idleTimeoutMs: 0,
     });
     const release = client.hold();
-    await client.findings({ device: 0 });
+    await client.findings({ deviceIndex: 0 });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(workers[0]?.isTerminated).toBe(false);
     release();
@@ -173,11 +173,11 @@ describe('the worker', () => {
 
   it('is heard when it dies, and another one answers the next question', async () => {
     const { client, workers } = clientOf(await openSession('leak_forward_hook'));
-    const asked = client.findings({ device: 0 });
+    const asked = client.findings({ deviceIndex: 0 });
     workers[0]?.crash();
     await expect(asked).rejects.toThrow(LoadError);
     await expect(asked).rejects.toThrow(/analysis has stopped/);
-    expect((await client.findings({ device: 0 })).findings).not.toHaveLength(0);
+    expect((await client.findings({ deviceIndex: 0 })).findings).not.toHaveLength(0);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 
@@ -186,21 +186,21 @@ describe('the worker', () => {
     const { client } = clientOf(session, {
       attachAnalysis: () => Promise.reject(new Error('gone')),
     });
-    await expect(client.findings({ device: 0 })).rejects.toThrow('gone');
+    await expect(client.findings({ deviceIndex: 0 })).rejects.toThrow('gone');
   });
 });
 
 describe('a user who moves', () => {
   it('is waited for, and gets the same findings a little later', async () => {
     const { client } = clientOf(await openSession('leak_output_list'));
-    const undisturbed = await client.findings({ device: 0 });
+    const undisturbed = await client.findings({ deviceIndex: 0 });
     let movements = 0;
     const moving = setInterval(() => {
       movements++;
       client.yieldToInteraction();
     }, 10);
     const fromMs = performance.now();
-    const answer = client.findings({ device: 0 });
+    const answer = client.findings({ deviceIndex: 0 });
     client.yieldToInteraction();
     setTimeout(() => clearInterval(moving), 300);
     expect(await answer).toEqual(undisturbed);
@@ -218,7 +218,7 @@ describe('cancelling', () => {
     const controller = new AbortController();
     const told: unknown[] = [];
     const first = client.findings(
-      { device: 0 },
+      { deviceIndex: 0 },
       {
         signal: controller.signal,
         onProgress: (progress) => {
@@ -227,7 +227,7 @@ describe('cancelling', () => {
         },
       },
     );
-    const second = client.findings({ device: 0 });
+    const second = client.findings({ deviceIndex: 0 });
     await expect(first).rejects.toSatisfy(isAbortError);
     expect(told).toHaveLength(1);
     expect((await second).checks).toHaveLength(8);
@@ -236,7 +236,7 @@ describe('cancelling', () => {
 
   it('is what becomes of questions about a snapshot that is no longer open', async () => {
     const { client, workers } = clientOf(await openSession('frag_gpt_varlen'), { idle });
-    const asked = client.findings({ device: 0 });
+    const asked = client.findings({ deviceIndex: 0 });
     client.forget();
     await expect(asked).rejects.toSatisfy(isAbortError);
     expect(workers[0]?.isTerminated).toBe(true);

@@ -27,7 +27,7 @@ export function serveAnalysis(
       call: HandlerCall<AnalysisQueries[K]['progress']>,
     ) => {
       const answer: AnalysisAnswers<AnalysisQueries>[K] = HANDLERS[name];
-      const device = await devices.get(request.device);
+      const device = await devices.get(request.deviceIndex);
       return answer(device, request, withPause(call, courtesy.pauses()));
     };
   // Names and functions come from one table of that very type; Object.fromEntries forgets it.
@@ -61,7 +61,7 @@ class Devices {
 
   get(position: number): Promise<AnalysisDevice> {
     if (this.#latest?.position === position) return this.#latest.device;
-    const copy = this.#session.call('copy', { device: position });
+    const copy = this.#session.call('copy', { deviceIndex: position });
     const device = copy.then((copied) => new AnalysisDevice(copied));
     this.#latest = { position, device };
     // What could not be had is asked for again next time.

@@ -8,12 +8,12 @@ import type { CopyMethods } from './protocol.ts';
 /** Gives copies of the session's devices to an analysis worker, until that one ends. */
 export function serveDeviceCopies(
   port: MessagePort,
-  contextOf: (device: number) => DeviceContext,
+  contextOf: (deviceIndex: number) => DeviceContext,
   clock: CooperativeClock,
 ): void {
   serve<CopyMethods>(port, {
-    async copy({ device }, { transfer }) {
-      const copy = await cloneDevice(contextOf(device), clock);
+    async copy({ deviceIndex }, { transfer }) {
+      const copy = await cloneDevice(contextOf(deviceIndex), clock);
       transfer.push(...transferablesOf(copy));
       return copy;
     },

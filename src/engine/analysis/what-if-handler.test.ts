@@ -32,7 +32,7 @@ function confOf(text: string): AllocConf {
 }
 
 const request = (part: Partial<WhatIfRequest>): WhatIfRequest => ({
-  device: 0,
+  deviceIndex: 0,
   settings: PRESETS,
   limit: 'none',
   cards: false,

@@ -43,7 +43,7 @@ describe('the address map', () => {
   test('tells of its slots, and where in them the newest block is', async () => {
     const { slots, totalBytes, segments } = await addressMapHandlers.addressSlots(
       device,
-      { device: 0 },
+      { deviceIndex: 0 },
       CALL,
     );
     expect({ totalBytes, segments, kinds: slots.map(({ kind }) => kind) }).toEqual({
@@ -51,7 +51,7 @@ describe('the address map', () => {
       segments: 1,
       kinds: ['large'],
     });
-    const request = { device: 0, state: last };
+    const request = { deviceIndex: 0, state: last };
     expect(await addressMapHandlers.newestAddress(device, request, CALL)).toEqual({
       from: 8 * 2 ** 20,
       to: 12 * 2 ** 20,
@@ -62,7 +62,7 @@ describe('the address map', () => {
     const at = (bytesFrom: number) =>
       addressMapHandlers.addressHit(
         device,
-        { device: 0, state: last, bytesFrom, bytesTo: bytesFrom + 512 },
+        { deviceIndex: 0, state: last, bytesFrom, bytesTo: bytesFrom + 512 },
         CALL,
       );
     const block = await at(0);
@@ -75,10 +75,10 @@ describe('the address map', () => {
   });
 
   test('knows the free memory, at one state as in every column', async () => {
-    const free = await addressMapHandlers.freeMemory(device, { device: 0, state: last }, CALL);
+    const free = await addressMapHandlers.freeMemory(device, { deviceIndex: 0, state: last }, CALL);
     expect(free).toEqual({ freeBytes: 12 * 2 ** 20, largestBytes: 8 * 2 ** 20, ranges: 2 });
     const columns = { axis: 'event', x0: 0, x1: events, width: events } as const;
-    const found = await addressMapHandlers.freeColumns(device, { device: 0, columns }, CALL);
+    const found = await addressMapHandlers.freeColumns(device, { deviceIndex: 0, columns }, CALL);
     expect(found.freeBytes[last]).toBe(free.freeBytes);
     expect(found.largestBytes[last]).toBe(free.largestBytes);
   });
@@ -88,7 +88,7 @@ describe('the address map', () => {
       addressMapHandlers.addressFrame(
         device,
         {
-          device: 0,
+          deviceIndex: 0,
           viewport: viewportOf(events, 20 * 2 ** 20),
           colorBy: 'stack',
           palette: PALETTE,
@@ -119,14 +119,14 @@ describe('a finding in the address map', () => {
     const events = device.context.trace.events.length;
     const { address, end } = device.context.replay.allocations;
     const gaps = [{ address: address[1] ?? 0, sizeBytes: 4 * 2 ** 20 }];
-    const request = { device: 0, state: events - 1, gaps };
+    const request = { deviceIndex: 0, state: events - 1, gaps };
     const bands = await addressMapHandlers.gapBands(device, request, CALL);
     expect(bands).toMatchObject([{ offset: 4 * 2 ** 20, from: end[1], style: 'gap' }]);
     const marks = { block: 0xff123456, gap: 0xff654321 };
     const { pixels } = await addressMapHandlers.addressFrame(
       device,
       {
-        device: 0,
+        deviceIndex: 0,
         viewport: viewportOf(events, 20 * 2 ** 20),
         colorBy: 'stack',
         palette: { ...PALETTE, marks },
@@ -147,7 +147,7 @@ describe('a finding in the address map', () => {
     const viewport = viewportOf(trace.events.length, replay.peaks.reservedBytes.bytes);
     const draw = async (search: string) => {
       const request = {
-        device: 0,
+        deviceIndex: 0,
         viewport: { ...viewport, width: 400, height: 200 },
         colorBy: 'stack',
         palette: PALETTE,
@@ -172,7 +172,7 @@ describe('segments over time', () => {
   test('are drawn by pool', async () => {
     const classes = PALETTE.classes.slice(0, SEGMENT_CLASSES.length);
     const viewport = viewportOf(trace.events.length, replay.peaks.reservedBytes.bytes);
-    const request = { device: 0, viewport, palette: { ...PALETTE, classes }, selected: -1 };
+    const request = { deviceIndex: 0, viewport, palette: { ...PALETTE, classes }, selected: -1 };
     const { pixels } = await addressMapHandlers.segmentFrame(device, request, CALL);
     const isShown = (name: (typeof SEGMENT_CLASSES)[number]) =>
       pixels.includes(classes[SEGMENT_CLASSES.indexOf(name)] ?? 0);
@@ -186,7 +186,7 @@ describe('segments over time', () => {
   });
 
   test('the kinds that there are, and no other', async () => {
-    const kinds = await addressMapHandlers.segmentKinds(device, { device: 0 }, CALL);
+    const kinds = await addressMapHandlers.segmentKinds(device, { deviceIndex: 0 }, CALL);
     expect(kinds).toEqual(['small', 'large', 'private']);
   });
 
@@ -194,18 +194,23 @@ describe('segments over time', () => {
     const { reservedBytes, activeBytes } = replay.countersAt(last);
     const hit = await addressMapHandlers.segmentHitOverTime(
       device,
-      { device: 0, state: last, bytesFrom: 0, bytesTo: reservedBytes },
+      { deviceIndex: 0, state: last, bytesFrom: 0, bytesTo: reservedBytes },
       CALL,
     );
     expect(hit?.totalBytes).toBe(reservedBytes);
     let usedBytes = 0;
     for (let segment = 0; segment < replay.segmentSpans.length; segment++) {
-      const request = { device: 0, segment, state: last };
+      const request = { deviceIndex: 0, segment, state: last };
       const { use } = await addressMapHandlers.segmentUse(device, request, CALL);
       usedBytes += use?.usedBytes ?? 0;
     }
     expect(usedBytes).toBe(activeBytes);
-    const above = { device: 0, state: last, bytesFrom: reservedBytes, bytesTo: reservedBytes + 1 };
+    const above = {
+      deviceIndex: 0,
+      state: last,
+      bytesFrom: reservedBytes,
+      bytesTo: reservedBytes + 1,
+    };
     expect(await addressMapHandlers.segmentHitOverTime(device, above, CALL)).toBeUndefined();
   });
 });

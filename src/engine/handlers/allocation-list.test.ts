@@ -9,7 +9,7 @@ const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const order = { key: 'size', isDescending: true, clock: 'events' } as const;
-const request = { device: 0, search: 'forward size>=1MiB', at: undefined, ...order };
+const request = { deviceIndex: 0, search: 'forward size>=1MiB', at: undefined, ...order };
 
 describe('the list of a search', () => {
   test('is paged without gaps, in its order', async () => {

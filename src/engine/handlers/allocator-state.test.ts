@@ -17,7 +17,7 @@ const device = new OpenDevice(context);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const end = snapshot.devices[0].events.length - 1;
 const request: AllocatorStateRequest = {
-  device: 0,
+  deviceIndex: 0,
   event: end,
   order: 'size',
   places: [0, 1],
@@ -69,7 +69,11 @@ describe('a state for the page', () => {
   it('says what lies under a pixel', async () => {
     const { event, order } = request;
     const under = (place: number, from: number, to: number) =>
-      allocatorStateHandlers.stateHit(device, { device: 0, event, order, place, from, to }, call);
+      allocatorStateHandlers.stateHit(
+        device,
+        { deviceIndex: 0, event, order, place, from, to },
+        call,
+      );
     expect(await under(1, 0, 0.1)).toMatchObject({ kind: 'blocks', hit: { allocation: 0 } });
     expect(await under(1, 0.5, 0.6)).toMatchObject({ kind: 'free', sizeBytes: 16 * MI });
     expect(await under(9, 0, 1)).toBeUndefined();
@@ -80,7 +84,7 @@ describe('a state for the page', () => {
     const block = (allocation: number, step: -1 | 0 | 1, place = 0) =>
       allocatorStateHandlers.stateBlock(
         device,
-        { device: 0, event, order, allocation, step, place },
+        { deviceIndex: 0, event, order, allocation, step, place },
         call,
       );
     expect(await block(-1, 1)).toMatchObject({ allocation: 2, place: 0 });

@@ -17,11 +17,11 @@ const call = { signal: new AbortController().signal, onProgress: () => undefined
 const ALL = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 
 const listed = (choice: EventChoice) =>
-  eventListHandlers.eventList(device, { device: 0, choice }, call);
+  eventListHandlers.eventList(device, { deviceIndex: 0, choice }, call);
 const rowsOf = async (choice: EventChoice) => {
   const rows = await eventListHandlers.eventRows(
     device,
-    { device: 0, choice, from: 0, to: 99 },
+    { deviceIndex: 0, choice, from: 0, to: 99 },
     call,
   );
   return rows.map(({ event }) => event);
@@ -47,7 +47,7 @@ describe('events for the page', () => {
     await listed(ALL);
     await listed(oom);
     const place = (choice: EventChoice) =>
-      eventListHandlers.eventPlace(device, { device: 0, choice, event: eventOf('oom') }, call);
+      eventListHandlers.eventPlace(device, { deviceIndex: 0, choice, event: eventOf('oom') }, call);
     expect(await place(oom)).toEqual({ row: 0, isListed: true });
     expect(await place(ALL)).toEqual({ row: eventOf('oom'), isListed: true });
     expect(await place({ ...ALL, search: 'forward' })).toMatchObject({ isListed: false });
@@ -60,7 +60,7 @@ describe('events for the page', () => {
 
   it('have no details outside the trace', async () => {
     const details = (event: number) =>
-      eventListHandlers.eventDetails(device, { device: 0, event }, call);
+      eventListHandlers.eventDetails(device, { deviceIndex: 0, event }, call);
     expect(await details(-1)).toBeUndefined();
     expect(await details(999)).toBeUndefined();
     expect(await details(eventOf('oom'))).toMatchObject({ action: 'oom' });

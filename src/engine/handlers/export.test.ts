@@ -7,7 +7,7 @@ import { exportHandlers } from './export.ts';
 
 /** 6,302 events are four pieces: with the fourth it is told how far the file is. */
 const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0]);
-const REQUEST = { device: 0, kind: 'counters-csv' } as const;
+const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
 
 describe('a file for other programs', () => {
   it('is all its pieces, and tells their bytes', async () => {

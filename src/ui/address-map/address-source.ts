@@ -35,7 +35,7 @@ export function addressSource({
     rangeY: ({ addresses }) => addresses,
     keepY: (addresses) => ({ addresses }),
     request: (viewport, { view, theme, selected }) => ({
-      device: index,
+      deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
       palette: addressPaletteFor(theme, view.colorBy, view.onlyMatches),
@@ -46,11 +46,11 @@ export function addressSource({
       cursor: view.search === '' ? undefined : view.cursor,
     }),
     frame: (request, signal) => session.addressFrame(request, { signal }),
-    recycle: (pixels) => void session.recycle({ device: index, pixels }),
+    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     lines: () => [],
     heightText: (offset) => addressText(slots, offset),
     hit: async (place): Promise<PlotHit> => {
-      const hit = await session.addressHit({ device: index, ...place });
+      const hit = await session.addressHit({ deviceIndex: index, ...place });
       const { block, gap } = hit;
       const content = addressContent(hit, slots);
       if (block === undefined) {
@@ -61,7 +61,7 @@ export function addressSource({
       return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
     },
     newestAt: async (state) => {
-      const place = await session.newestAddress({ device: index, state });
+      const place = await session.newestAddress({ deviceIndex: index, state });
       return place && { state, bytesFrom: place.from, bytesTo: place.to };
     },
     pinned: onPinned,

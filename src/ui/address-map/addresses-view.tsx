@@ -20,13 +20,13 @@ never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the a
 brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
 down pins what lies above and below it, gaps too.`;
 
-const askSlots = (session: SessionApi, question: { readonly device: number }) =>
+const askSlots = (session: SessionApi, question: { readonly deviceIndex: number }) =>
   session.addressSlots(question);
 
 /** Memory by address over events or time: blocks, and the gaps between them. */
 export function AddressesView(props: ViewProps) {
   const { info, device } = props;
-  const { value, failure } = useQuery(askSlots, { device: device.index }, info);
+  const { value, failure } = useQuery(askSlots, { deviceIndex: device.index }, info);
   if (failure !== undefined) {
     return (
       <div className="blank" role="alert">
@@ -57,7 +57,13 @@ function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
   const strip = (host: StripHost) =>
     canvas.current === null
       ? undefined
-      : new FreeStrip({ canvas: canvas.current, device: device.index, session, host, onError });
+      : new FreeStrip({
+          canvas: canvas.current,
+          deviceIndex: device.index,
+          session,
+          host,
+          onError,
+        });
   const plot = usePlot({ info, device, selected, source, strip });
   return (
     <section className="plot-view" aria-label="Addresses">

@@ -14,7 +14,7 @@ interface FreeFactsProps {
 }
 
 interface FreeQuestion {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly state: EventIndex;
 }
 
@@ -24,7 +24,7 @@ const askFree = (session: SessionApi, question: FreeQuestion) => session.freeMem
 export function FreeFacts({ info, device, slots }: FreeFactsProps) {
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const { value, failure } = useQuery(askFree, { device: device.index, state }, info);
+  const { value, failure } = useQuery(askFree, { deviceIndex: device.index, state }, info);
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);
   const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;

@@ -17,7 +17,7 @@ import { plotStyle } from '../theme/plot-style.ts';
 
 export interface FreeStripOptions {
   readonly canvas: HTMLCanvasElement;
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly session: Pick<SessionApi, 'freeColumns'>;
   readonly host: StripHost;
   readonly onError: (error: unknown) => void;
@@ -114,11 +114,11 @@ export class FreeStrip implements PlotStrip<unknown> {
   }
 
   async #ask(columns: Columns): Promise<void> {
-    const { session, device, host, onError } = this.#options;
+    const { session, deviceIndex, host, onError } = this.#options;
     this.#asked = new AbortController();
     const { signal } = this.#asked;
     try {
-      const found = await session.freeColumns({ device, columns }, { signal });
+      const found = await session.freeColumns({ deviceIndex, columns }, { signal });
       const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
       this.#shown = { columns, found, highestBytes };
       host.repaint();

@@ -21,7 +21,7 @@ const askHit = (session: SessionApi, question: PlaceRequest) => session.addressH
 
 /** The gap and the segment of the place that was clicked; of its allocation the details tell. */
 export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps) {
-  const question = place && { device: device.index, ...place };
+  const question = place && { deviceIndex: device.index, ...place };
   const { value, failure } = useQuery(askHit, question, info);
   if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value === undefined) {

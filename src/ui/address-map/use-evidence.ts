@@ -18,7 +18,7 @@ export function useEvidence(info: SessionInfo, device: DeviceInfo): AddressHighl
   const question =
     finding === undefined || gaps.length === 0
       ? undefined
-      : { device: device.index, state: finding.events.last, gaps };
+      : { deviceIndex: device.index, state: finding.events.last, gaps };
   const { value, isCurrent } = useQuery(askGaps, question, info);
   // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
   const bands = question !== undefined && isCurrent ? value : undefined;

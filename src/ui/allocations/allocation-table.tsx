@@ -23,7 +23,7 @@ export function AllocationTable(props: AllocationTableProps) {
   const { info, device } = props;
   const { view } = useStores();
   const axis = useView((state) => state.axis);
-  const known = useQuery(askKnownValues, { device: device.index }, info).value;
+  const known = useQuery(askKnownValues, { deviceIndex: device.index }, info).value;
   const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
   const open = useCallback(
     (row: AllocationRow) => {

@@ -89,7 +89,7 @@ function useRequest<Key>(
   const at = useView((state) => state.cursor);
   const axis = useView((state) => state.axis);
   const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
-  return { device: device.index, search, at, key, isDescending, clock } as const;
+  return { deviceIndex: device.index, search, at, key, isDescending, clock } as const;
 }
 
 /** Space selects, F searches for the site, C copies; and what came of the last copy. */

@@ -15,7 +15,7 @@ export function NoRows({ info, device }: NoRowsProps) {
   const search = useView((state) => state.search);
   const cursor = useView((state) => state.cursor);
   const question =
-    device.allocations === 0 ? undefined : { device: device.index, search, at: cursor };
+    device.allocations === 0 ? undefined : { deviceIndex: device.index, search, at: cursor };
   const summary = useQuery(askSummary, question, info).value;
   if (device.allocations === 0) {
     return (

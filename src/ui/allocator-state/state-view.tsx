@@ -31,7 +31,7 @@ export function StateView({ info, device, selected }: ViewProps) {
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
   const place = { device, event, order, rows, active, selected, list, setActive, toggle };
   useStateKeys(useStateActions(place));
-  const pointer = useBarPointer({ device: device.index, event, order }, tooltip);
+  const pointer = useBarPointer({ deviceIndex: device.index, event, order }, tooltip);
   const here = rows.at(active);
   const shownAt = here?.kind === 'segment' ? answer.value?.places.indexOf(here.place) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];

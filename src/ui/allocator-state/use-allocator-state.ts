@@ -54,7 +54,7 @@ export function useAllocatorState(
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
   const request: AllocatorStateRequest = {
-    device: device.index,
+    deviceIndex: device.index,
     event,
     order,
     places,

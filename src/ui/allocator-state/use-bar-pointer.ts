@@ -13,7 +13,7 @@ import type { BarPlace } from './segment-bar.tsx';
 
 /** The state on screen. */
 export interface ShownState {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly event: number;
   readonly order: SegmentOrder;
 }
@@ -33,7 +33,7 @@ export function useBarPointer(
 ): BarPointer {
   const { session } = useServices();
   const { view } = useStores();
-  const { device, event, order } = shown;
+  const { deviceIndex, event, order } = shown;
   const pointer = useRef<BarPlace>(undefined);
   const asking = useRef<QueryClient>(undefined);
   useEffect(() => {
@@ -56,7 +56,7 @@ export function useBarPointer(
     };
   }, [session, element]);
   const requestAt = ({ from, to }: BarPlace, place: number): StateHitRequest => {
-    return { device, event, order, place, from, to };
+    return { deviceIndex, event, order, place, from, to };
   };
   const select = (label: Promise<string | undefined>) => {
     label.then(
@@ -75,7 +75,7 @@ export function useBarPointer(
       select(hit.then((found) => (found?.kind === 'blocks' ? found.hit.label : undefined)));
     },
     pickSite({ allocation }) {
-      select(session.allocation({ device, index: allocation }).then(({ label }) => label));
+      select(session.allocation({ deviceIndex, index: allocation }).then(({ label }) => label));
     },
   };
 }

@@ -39,7 +39,7 @@ export function useStateActions(place: StatePlace): StateActions {
   const ask = useCallback(
     (allocation: number, step: -1 | 0 | 1, from: number) =>
       session
-        .stateBlock({ device: device.index, event, order, allocation, step, place: from })
+        .stateBlock({ deviceIndex: device.index, event, order, allocation, step, place: from })
         // The worker is gone: the list says so.
         .catch(() => undefined),
     [session, device, event, order],

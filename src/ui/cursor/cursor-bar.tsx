@@ -64,7 +64,7 @@ export function CursorBar({ info, device }: ViewProps) {
 }
 
 interface CrosshairQuestion {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly event: EventIndex;
 }
 
@@ -72,7 +72,7 @@ const askCrosshair = (session: SessionApi, question: CrosshairQuestion) =>
   session.crosshair(question);
 
 function useCrosshair(device: DeviceInfo, event: EventIndex | undefined, about: object) {
-  const question = event === undefined ? undefined : { device: device.index, event };
+  const question = event === undefined ? undefined : { deviceIndex: device.index, event };
   return useQuery<CrosshairQuestion, Crosshair>(askCrosshair, question, about);
 }
 

@@ -20,11 +20,11 @@ export function useSelection(info: SessionInfo, device: DeviceInfo): Selection {
   useEffect(() => {
     if (label === undefined) return;
     let isLatest = true;
-    const request = { device: device.index, label };
+    const request = { deviceIndex: device.index, label };
     async function find(): Promise<Selection> {
       const index = await session.findAllocation(request);
       if (index === undefined) return { kind: 'missing', label: request.label };
-      const details = await session.allocation({ device: request.device, index });
+      const details = await session.allocation({ deviceIndex: request.deviceIndex, index });
       return { kind: 'found', details };
     }
     find().then(

@@ -16,7 +16,7 @@ interface EventPanelProps {
 }
 
 interface Question {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly event: number;
 }
 
@@ -24,7 +24,7 @@ const askDetails = (session: SessionApi, question: Question) => session.eventDet
 
 /** All that is known of the cursor's event. */
 export function EventPanel({ info, device, event, onGoTo }: EventPanelProps) {
-  const question = event === undefined ? undefined : { device: device.index, event };
+  const question = event === undefined ? undefined : { deviceIndex: device.index, event };
   const { value, isCurrent, failure } = useQuery(askDetails, question, info);
   return (
     <section className="event-panel" aria-label="Event">

@@ -18,7 +18,7 @@ import { GoToEvent } from './go-to-event.tsx';
 import { type EventListState, useEventList } from './use-event-list.ts';
 import { useFollowCursor } from './use-follow-cursor.ts';
 
-const askFacets = (session: SessionApi, question: { readonly device: number }) =>
+const askFacets = (session: SessionApi, question: { readonly deviceIndex: number }) =>
   session.eventFacets(question);
 
 /** Every event of the trace, one a row. */
@@ -30,7 +30,7 @@ export function EventsView({ info, device, selected }: ViewProps) {
     selected,
   );
   const list = useEventList(info, device, choice);
-  const facets = useQuery(askFacets, { device: device.index }, info).value;
+  const facets = useQuery(askFacets, { deviceIndex: device.index }, info).value;
   const cursor = useView((state) => state.cursor);
   const selection = useView((state) => state.selection);
   const table = useRef<TableHandle>(null);

@@ -35,7 +35,7 @@ export function ExportButton({ info, device, listing }: ExportButtonProps) {
     const onProgress = (rows: number) => setState({ phase: 'running', rows, of: length });
     onProgress(0);
     try {
-      const wanted = { session, device: device.index, choice, length, signal, onProgress };
+      const wanted = { session, deviceIndex: device.index, choice, length, signal, onProgress };
       const parts = await idle.during(() => exportEvents(wanted));
       downloadText(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', parts);
       setState({ phase: 'idle' });

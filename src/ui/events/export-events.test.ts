@@ -19,7 +19,7 @@ function setup(length: number) {
   };
   const wanted = {
     session: { eventsCsv },
-    device: 0,
+    deviceIndex: 0,
     choice,
     length,
     signal: controller.signal,

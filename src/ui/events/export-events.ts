@@ -8,7 +8,7 @@ const PIECE_ROWS = 5000;
 
 export interface EventExport {
   readonly session: Pick<SessionApi, 'eventsCsv'>;
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly choice: EventChoice;
   readonly length: number;
   readonly signal: AbortSignal;
@@ -21,11 +21,11 @@ export interface EventExport {
  * events, 700 MB, are more than one string can hold. Rejects with an AbortError when cancelled.
  */
 export async function exportEvents(wanted: EventExport): Promise<readonly Blob[]> {
-  const { session, device, choice, length, signal, onProgress } = wanted;
+  const { session, deviceIndex, choice, length, signal, onProgress } = wanted;
   const parts = [new Blob([CSV_HEADER])];
   for (let from = 0; from < length; from += PIECE_ROWS) {
     const to = Math.min(length, from + PIECE_ROWS);
-    parts.push(new Blob([await session.eventsCsv({ device, choice, from, to }, { signal })]));
+    parts.push(new Blob([await session.eventsCsv({ deviceIndex, choice, from, to }, { signal })]));
     onProgress(to);
   }
   return parts;

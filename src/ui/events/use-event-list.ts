@@ -27,18 +27,22 @@ export interface EventListState {
 }
 
 interface Question {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly choice: EventChoice;
 }
 
 /** Together with where the cursor is in it, so that the table reads the rows around it at once. */
-async function askList(session: SessionApi, { device, choice }: Question, cursor?: EventIndex) {
+async function askList(
+  session: SessionApi,
+  { deviceIndex, choice }: Question,
+  cursor?: EventIndex,
+) {
   const place = async (event: EventIndex) => ({
     event,
-    ...(await session.eventPlace({ device, choice, event })),
+    ...(await session.eventPlace({ deviceIndex, choice, event })),
   });
   const [list, found] = await Promise.all([
-    session.eventList({ device, choice }),
+    session.eventList({ deviceIndex, choice }),
     cursor === undefined ? undefined : place(cursor),
   ]);
   return { choice, ...list, cursor: found };
@@ -57,7 +61,7 @@ export function useEventList(
       askList(asked, question, view.getState().view.cursor),
     [view],
   );
-  const { value, isCurrent, failure } = useQuery(ask, { device: device.index, choice }, info);
+  const { value, isCurrent, failure } = useQuery(ask, { deviceIndex: device.index, choice }, info);
   const listing = useMemo<EventListing | undefined>(() => {
     if (value === undefined) return undefined;
     return {
@@ -66,7 +70,10 @@ export function useEventList(
         count: value.length,
         start: firstShown(value),
         load: (from, to, signal) =>
-          session.eventRows({ device: device.index, choice: value.choice, from, to }, { signal }),
+          session.eventRows(
+            { deviceIndex: device.index, choice: value.choice, from, to },
+            { signal },
+          ),
       },
     };
   }, [session, device.index, value]);

@@ -52,7 +52,7 @@ export function DataExports({ info, device }: DataExportsProps) {
     running.current = controller;
     setState({ kind: 'working', bytes: 0 });
     try {
-      const request = { device: device.index, kind };
+      const request = { deviceIndex: device.index, kind };
       const blob = await session.exportFile(request, {
         signal: controller.signal,
         onProgress: (bytes) => setState({ kind: 'working', bytes }),

@@ -54,7 +54,7 @@ function ShowButtons({ device, finding }: FindingBodyProps) {
   const { events, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
-    const request = { device: device.index, index };
+    const request = { deviceIndex: device.index, index };
     // Without the session there is nothing to select, and the views say so.
     const details = await session.allocation(request).catch(() => undefined);
     if (details !== undefined) view.commit({ selection: details.label });

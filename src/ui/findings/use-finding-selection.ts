@@ -27,7 +27,7 @@ export function useFindingSelection(
     async ({ frame, evidence }: RankedFinding): Promise<string | undefined> => {
       const [largest] = evidence.allocations;
       if (frame !== undefined || largest === undefined) return undefined;
-      const request = { device: device.index, index: largest };
+      const request = { deviceIndex: device.index, index: largest };
       // Without the session there is nothing to search in, and the views say so.
       const details = await session.allocation(request).catch(() => undefined);
       return details?.label;

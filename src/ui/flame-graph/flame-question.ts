@@ -7,14 +7,14 @@ import type { ViewState } from '../../state/view-store.ts';
  * What is added up. Fields that make no difference to the answer are left undefined, so that two
  * questions that say the same are the same: a peak does not move with the cursor.
  */
-export function flameQuestion(view: ViewState, device: number): FlameQuestion {
+export function flameQuestion(view: ViewState, deviceIndex: number): FlameQuestion {
   const { of, weight, by, frames } = view.flame;
   const isAtCursor = of === 'cursor' || of === 'difference';
   // `state:` and `age` in a search are meant at the cursor.
   const needsCursor = isAtCursor || view.search !== '';
   const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
   return {
-    device,
+    deviceIndex,
     of,
     weight,
     by,
@@ -28,9 +28,9 @@ export function flameQuestion(view: ViewState, device: number): FlameQuestion {
 }
 
 /** Boxes are asked for down to about a pixel. @param widthPx of the graph */
-export function flameRequest(view: ViewState, device: number, widthPx: number): FlameRequest {
+export function flameRequest(view: ViewState, deviceIndex: number, widthPx: number): FlameRequest {
   return {
-    ...flameQuestion(view, device),
+    ...flameQuestion(view, deviceIndex),
     inverted: view.flame.inverted,
     root: view.flame.root,
     smallestShare: 1 / nextPowerOfTwo(widthPx),

@@ -113,7 +113,7 @@ function SelectedStack({ device, selection }: SelectedStackProps) {
 }
 
 interface StackQuestion {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly stack: number;
 }
 
@@ -121,7 +121,7 @@ const askStack = (session: SessionApi, question: StackQuestion) => session.flame
 
 /** All frames of a stack; undefined for none, and until they have come. */
 function useStack(device: DeviceInfo, stack: number): StackView | undefined {
-  const question = stack < 0 ? undefined : { device: device.index, stack };
+  const question = stack < 0 ? undefined : { deviceIndex: device.index, stack };
   const { value, isCurrent } = useQuery(askStack, question, device);
   return isCurrent ? value : undefined;
 }

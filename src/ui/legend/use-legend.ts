@@ -59,18 +59,18 @@ export function useLegend(info: SessionInfo, device: DeviceInfo): ShownLegend | 
   return shown;
 }
 
-function requestOf({ colorBy, cursor, axis, x }: ViewState, device: number): LegendRequest {
+function requestOf({ colorBy, cursor, axis, x }: ViewState, deviceIndex: number): LegendRequest {
   const classes = classColors('light', colorBy).length;
   // With a cursor the window does not matter.
-  return { device, colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
+  return { deviceIndex, colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
 }
 
 const NONE: readonly ColoringChoice[] = [];
 
-const askColorings = (session: SessionApi, question: { readonly device: number }) =>
+const askColorings = (session: SessionApi, question: { readonly deviceIndex: number }) =>
   session.colorings(question);
 
 /** Which colourings tell something apart on this device; empty until it is known. */
 export function useColorings(info: SessionInfo, device: DeviceInfo): readonly ColoringChoice[] {
-  return useQuery(askColorings, { device: device.index }, info).value ?? NONE;
+  return useQuery(askColorings, { deviceIndex: device.index }, info).value ?? NONE;
 }

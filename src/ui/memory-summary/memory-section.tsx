@@ -41,7 +41,7 @@ const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly t
   end: { label: 'At the end', title: 'When the snapshot was taken' },
 };
 
-const ask = (session: SessionApi, question: { device: number; event: EventIndex }) =>
+const ask = (session: SessionApi, question: { deviceIndex: number; event: EventIndex }) =>
   session.memoryFigures(question);
 
 /** The figures of torch.cuda.memory_summary(), at any event. */
@@ -62,7 +62,7 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
     hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
   );
   const event = events[moment] ?? -1;
-  const { value, failure } = useQuery(ask, { device: device.index, event }, info);
+  const { value, failure } = useQuery(ask, { deviceIndex: device.index, event }, info);
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
   const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);

@@ -8,7 +8,7 @@ import { RecordingSection } from './recording-section.tsx';
 import { SettingsSection } from './settings-section.tsx';
 
 interface OfDevice {
-  readonly device: number;
+  readonly deviceIndex: number;
 }
 
 const askPhases = (session: SessionApi, question: OfDevice) => session.phases(question);
@@ -16,8 +16,8 @@ const askFacts = (session: SessionApi, question: OfDevice) => session.traceFacts
 
 /** What PyTorch itself would say of this memory, how the program's phases compare, and what the file holds. */
 export function SummaryView({ info, device }: ViewProps) {
-  const phases = useQuery(askPhases, { device: device.index }, info);
-  const facts = useQuery(askFacts, { device: device.index }, info);
+  const phases = useQuery(askPhases, { deviceIndex: device.index }, info);
+  const facts = useQuery(askFacts, { deviceIndex: device.index }, info);
   return (
     // It scrolls, and nothing in it need take the focus.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: so that keys can scroll it

@@ -35,7 +35,7 @@ export class EventPlaces {
   async #ask(event: EventIndex): Promise<void> {
     this.#timesUs.set(event, Number.NaN);
     try {
-      const { timeUs } = await this.#session.crosshair({ device: this.#device.index, event });
+      const { timeUs } = await this.#session.crosshair({ deviceIndex: this.#device.index, event });
       this.#timesUs.set(event, timeUs);
       this.#onKnown();
     } catch {

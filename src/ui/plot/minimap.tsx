@@ -56,7 +56,7 @@ function useOverview(root: SvgRef, info: SessionInfo, device: DeviceInfo, width:
   useEffect(() => {
     if (width === 0) return;
     let isLatest = true;
-    session.minimap({ device: device.index, axis, width }).then(
+    session.minimap({ deviceIndex: device.index, axis, width }).then(
       (overview) => isLatest && root.current !== null && drawOverview(root.current, overview),
       // The worker is gone: the timeline says so.
       () => undefined,

@@ -224,7 +224,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     const event = view.cursor ?? device.events - 1;
     let crosshair: Crosshair;
     try {
-      crosshair = await session.crosshair({ device: device.index, event });
+      crosshair = await session.crosshair({ deviceIndex: device.index, event });
     } catch (error) {
       this.#options.onError(error);
       return;

@@ -66,7 +66,7 @@ export class PlotHover {
     this.#query = new HoverQuery(
       {
         hit: (place) => source.hit(place),
-        crosshair: (event) => session.crosshair({ device: device.index, event }),
+        crosshair: (event) => session.crosshair({ deviceIndex: device.index, event }),
       },
       (answer) => this.#receive(answer),
     );
@@ -231,7 +231,7 @@ export class PlotHover {
     try {
       const times: number[] = [];
       for (const event of device.snapshots) {
-        times.push((await session.crosshair({ device: device.index, event })).timeUs);
+        times.push((await session.crosshair({ deviceIndex: device.index, event })).timeUs);
       }
       this.#snapshotTimesUs = times;
     } catch {

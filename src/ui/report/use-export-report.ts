@@ -64,7 +64,7 @@ async function makePage(
   const whole = { from: 0, to: device.events };
   const window = isPart ? await windowInView(session, device, view) : whole;
   const { gzipped } = await session.compact({
-    device: device.index,
+    deviceIndex: device.index,
     window,
     file: info.file,
     paths: isShortPaths ? 'last-two' : 'whole',
@@ -87,7 +87,7 @@ async function windowInView(
   { x, axis }: ViewState,
 ): Promise<EventWindow> {
   if (x === 'all') return { from: 0, to: events };
-  const eventAt = (timeUs: number) => session.eventAt({ device: index, timeUs });
+  const eventAt = (timeUs: number) => session.eventAt({ deviceIndex: index, timeUs });
   const from = axis === 'event' ? Math.floor(x.from) : await eventAt(x.from);
   const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
   const first = Math.min(Math.max(0, from), Math.max(0, events - 1));

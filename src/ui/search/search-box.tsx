@@ -19,7 +19,7 @@ export function SearchBox({ info, device, selected }: ViewProps) {
   const text = useSearchText();
   const { step, last, failure } = useSearchSteps(device, selected);
   const isSearching = search.trim() !== '';
-  const question = isSearching ? { device: device.index, search, at: cursor } : undefined;
+  const question = isSearching ? { deviceIndex: device.index, search, at: cursor } : undefined;
   const answer = useQuery(askSummary, question, info);
   const input = useRef<HTMLInputElement>(null);
   useShortcut(

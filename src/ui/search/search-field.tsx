@@ -29,7 +29,11 @@ export function SearchField(props: SearchFieldProps) {
   const id = useId();
   const [hasFocus, setHasFocus] = useState(false);
   // Asked for when the box is first used: a snapshot may have thousands of phases.
-  const known = useQuery(askKnownValues, hasFocus ? { device: device.index } : undefined, info);
+  const known = useQuery(
+    askKnownValues,
+    hasFocus ? { deviceIndex: device.index } : undefined,
+    info,
+  );
   const completion = useCompletion(input, text, known.value);
   const { suggested, active, setCaret, setOpen } = completion;
   const isOpen = hasFocus && suggested !== undefined;

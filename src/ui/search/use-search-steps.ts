@@ -26,7 +26,14 @@ export function useSearchSteps(device: DeviceInfo, selected: number): SearchStep
       // The worker finds the selection a moment after it was made; the last step knows better.
       const from = last !== undefined && last.label === selection ? last.allocation : selected;
       const windowFrom = x === 'all' ? 0 : x.from;
-      const question = { device: device.index, search, at: cursor, axis, windowFrom, isBackwards };
+      const question = {
+        deviceIndex: device.index,
+        search,
+        at: cursor,
+        axis,
+        windowFrom,
+        isBackwards,
+      };
       try {
         const found = await session.stepMatch({ ...question, selected: from });
         setFailure(undefined);

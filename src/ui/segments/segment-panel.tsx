@@ -19,7 +19,7 @@ interface SegmentPanelProps {
 }
 
 interface UseQuestion {
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly segment: SegmentLife;
   readonly state: EventIndex;
 }
@@ -30,7 +30,7 @@ const askUse = (session: SessionApi, question: UseQuestion) => session.segmentUs
 export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const question = segment < 0 ? undefined : { device: device.index, segment, state };
+  const question = segment < 0 ? undefined : { deviceIndex: device.index, segment, state };
   const { value, failure } = useQuery(askUse, question, info);
   if (failure !== undefined) {
     return (

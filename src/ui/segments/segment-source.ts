@@ -37,14 +37,14 @@ export function segmentSource({
     rangeY: ({ y }) => y,
     keepY: (y) => ({ y }),
     request: (viewport, { theme }) => {
-      return { device: index, viewport, palette: segmentPaletteFor(theme), selected };
+      return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
     },
     frame: (request, signal) => session.segmentFrame(request, { signal }),
-    recycle: (pixels) => void session.recycle({ device: index, pixels }),
+    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     lines: () => [],
     heightText: formatBytes,
     hit: async (place) => {
-      const hit = await session.segmentHitOverTime({ device: index, ...place });
+      const hit = await session.segmentHitOverTime({ deviceIndex: index, ...place });
       if (hit === undefined) return undefined;
       const { main, bottomBytes } = hit;
       const topBytes = bottomBytes + main.sizeBytes;
@@ -53,7 +53,7 @@ export function segmentSource({
       return shown;
     },
     newestAt: async (state) => {
-      const { counters } = await session.crosshair({ device: index, event: state });
+      const { counters } = await session.crosshair({ deviceIndex: index, event: state });
       const topBytes = counters.reservedBytes;
       return topBytes === 0 ? undefined : { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
     },

@@ -95,13 +95,13 @@ const LABELS: Readonly<Record<SegmentClass, string>> = {
   private: 'private pools',
 };
 
-const askKinds = (session: SessionApi, question: { readonly device: number }) =>
+const askKinds = (session: SessionApi, question: { readonly deviceIndex: number }) =>
   session.segmentKinds(question);
 
 /** The kinds of segments that the trace has; all of them until that is known. */
 function SegmentLegend({ info, device }: Pick<ViewProps, 'info' | 'device'>) {
   const theme = useTheme();
-  const { value = SEGMENT_CLASSES } = useQuery(askKinds, { device: device.index }, info);
+  const { value = SEGMENT_CLASSES } = useQuery(askKinds, { deviceIndex: device.index }, info);
   const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
   return <ColorKey label="Colours" entries={entries} />;
 }

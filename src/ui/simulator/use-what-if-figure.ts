@@ -39,7 +39,7 @@ export function useWhatIfFigure(
     if (!isWanted || setting === undefined) return;
     const controller = new AbortController();
     const request = {
-      device: device.index,
+      deviceIndex: device.index,
       settings: [setting],
       limit: LIMIT,
       cards: false,

@@ -55,7 +55,7 @@ export function useWhatIfRuns(
     let isLatest = true;
     setController(own);
     setPhase(BEGUN);
-    const request = { device: device.index, settings: missing, limit, cards: true };
+    const request = { deviceIndex: device.index, settings: missing, limit, cards: true };
     analysis
       .whatIf(request, {
         signal: own.signal,

@@ -38,7 +38,7 @@ export function timelineSource(
     rangeY: ({ y }) => y,
     keepY: (y) => ({ y }),
     request: (viewport, { view, theme, selected }) => ({
-      device: index,
+      deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
       palette: paletteFor(theme, view.colorBy),
@@ -52,7 +52,7 @@ export function timelineSource(
       if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
       return frame;
     },
-    recycle: (pixels) => void session.recycle({ device: index, pixels }),
+    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     lines: ({ lines }, frame, theme, pixelRatio) =>
       lines.flatMap((counter): PlotLine[] => {
         const values = frame.lines[counter];
@@ -61,9 +61,13 @@ export function timelineSource(
           : [{ values, style: lineStyle(theme, counter, pixelRatio) }];
       }),
     heightText: formatBytes,
-    hit: (place) => hitAt(session, { device: index, ...place, ...matchingOf(view()) }),
+    hit: (place) => hitAt(session, { deviceIndex: index, ...place, ...matchingOf(view()) }),
     newestAt: async (state) => {
-      const topBytes = await session.stackBytes({ device: index, state, ...matchingOf(view()) });
+      const topBytes = await session.stackBytes({
+        deviceIndex: index,
+        state,
+        ...matchingOf(view()),
+      });
       return { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
     },
   };

@@ -12,7 +12,7 @@ export function useAnnotations(info: SessionInfo, device: DeviceInfo): Annotatio
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other annotations
   useEffect(() => {
     let isLatest = true;
-    session.annotations({ device: device.index }).then(
+    session.annotations({ deviceIndex: device.index }).then(
       (lanes) => {
         if (isLatest) setAnnotations(lanes);
       },
