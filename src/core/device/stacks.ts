@@ -62,6 +62,11 @@ export class StackReader {
     return python ?? library;
   }
 
+  /** A line of Python, and not one of C++ or of a compiled library. */
+  isPython(frame: FrameIndex): boolean {
+    return this.#roles.isPython(frame);
+  }
+
   /** The innermost frame that is no noise: the function that the user's line led to. */
   innermostFrameView(stack: StackIndex): FrameView | undefined {
     for (const frame of this.frames(stack)) {

@@ -1,6 +1,7 @@
 /** What several detectors need, made once and when first asked for. */
 import { CancelledError } from '../base/cancelled.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
+import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import { detectSteps } from './steps/detect-steps.ts';
 import { type PythonTree, pythonTree } from './steps/python-tree.ts';
@@ -26,7 +27,7 @@ export class AnalysisContext implements StepDetectionInput {
   #siteCount = 0;
 
   constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
-    this.input = input;
+    this.input = pythonStacks(input).input;
     this.#isCancelled = isCancelled;
   }
 
