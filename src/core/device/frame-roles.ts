@@ -21,7 +21,7 @@ const NOISE: FrameClass = { role: 'noise', isPython: false };
 const CLASSES = [USER, PYTHON_LIBRARY, NATIVE_LIBRARY, NOISE] as const;
 
 /** What the unwinder and the profiler write where they know no file. */
-const NO_FILE = new Set(['', '??', 'none', 'None']);
+export const NO_FILE: ReadonlySet<string> = new Set(['', '??', 'none', 'None']);
 const NATIVE_FILE = /\.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|inl|s|so|dylib|dll|pyd)(\.[\d.]+)?$/i;
 
 /** Installed packages, and Python's own library on Unix, Conda, macOS and Windows. */
@@ -39,7 +39,8 @@ const PROFILER_PYTHON = /^(.+)\(\d+\): /;
 
 /** at::native functions that are not the operator but how each operator gets its memory. */
 const ALLOCATION_PLUMBING = /^at::native::(empty|new_empty|resize|maybe_resize|_empty)/;
-const BACKWARD_NODE = /^torch::autograd::generated::\w+::apply$/;
+/** Its name is the group: 'AddmmBackward0'. */
+export const BACKWARD_NODE = /^torch::autograd::generated::(\w+)::apply$/;
 /** Namespaces whose frames stand in every stack and tell nothing of this one. */
 const PLUMBING_NAMESPACE =
   /^(at|c10|torch|caffe2|std|pybind11|boost|__gnu_cxx|__cxxabiv1|ska|fmt)::/;
@@ -54,6 +55,11 @@ export function classifyFrame(name: string, filename: string): FrameClass {
     return profiled === null ? classifyNative(name) : classifyPython(profiled[1]);
   }
   return NATIVE_FILE.test(filename) ? classifyNative(name) : classifyPython(filename);
+}
+
+/** A frame of C++ or CUDA, told by its file or, where the unwinder knew none, by its name. */
+export function isNativeFrame(name: string, filename: string): boolean {
+  return NO_FILE.has(filename) ? !PROFILER_PYTHON.test(name) : NATIVE_FILE.test(filename);
 }
 
 function classifyPython(filename: string): FrameClass {

@@ -1,0 +1,82 @@
+import { describe, expect, it, test } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { frameLabel, frameLocation, framePath, functionText } from './frame-text.ts';
+
+const REDUCE =
+  'void at::native::gpu_reduce_kernel<float, float, 4, 4, at::native::func_wrapper_t<float, __nv_hdl_wrapper_t<false, true> > >(at::TensorIterator&, double)';
+
+describe('a frame', () => {
+  it.each([
+    ['step', '/home/me/run/train.py', 21, 'train.py:21 (step)'],
+    ['step', 'C:\\me\\train.py', 0, 'train.py (step)'],
+    ['<lambda>', '<stdin>', 3, '<stdin>:3 (<lambda>)'],
+    [
+      'torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor, std::allocator<at::Tensor> >&&)',
+      '??',
+      0,
+      'AddmmBackward0 (backward pass)',
+    ],
+    [
+      REDUCE,
+      'tmpxft_00005692_00000000-6_ReduceSumProdKernel.compute_120.cudafe1.cpp',
+      0,
+      'gpu_reduce_kernel',
+    ],
+    [
+      'at::_ops::sum_dim_IntList::redispatch(c10::DispatchKeySet, at::Tensor const&)',
+      '??',
+      0,
+      'sum_dim_IntList',
+    ],
+    ['at::native::structured_sum_out::impl(at::Tensor const&)', '', 0, 'structured_sum_out'],
+    [
+      'at::native::(anonymous namespace)::layer_norm_cuda(at::Tensor const&)',
+      '',
+      0,
+      'layer_norm_cuda',
+    ],
+    [
+      'c10::TensorImpl::~TensorImpl() [clone .localalias]',
+      'TensorImpl.cpp',
+      0,
+      'TensorImpl.cpp (~TensorImpl)',
+    ],
+    [
+      'void flash::run_mha_fwd<64>(Flash_fwd_params&)',
+      '/ext/flash_api.cu',
+      88,
+      'flash_api.cu:88 (run_mha_fwd)',
+    ],
+    [
+      'torch/nn/modules/module.py(1501): _call_impl',
+      'none',
+      0,
+      'torch/nn/modules/module.py(1501): _call_impl',
+    ],
+    ['Py_RunMain', '??', 0, 'Py_RunMain'],
+  ])('%s in %s:%d is %s', (name, filename, line, text) => {
+    expect(frameLabel({ name, filename, line })).toBe(text);
+  });
+
+  it('has no place where nobody has the file', () => {
+    expect(frameLocation({ name: 'f()', filename: '??', line: 0 })).toBeUndefined();
+    expect(framePath({ name: 'f', filename: '/a/b/train.py', line: 4 })).toBe('b/train.py:4');
+  });
+
+  it('of a name of 10 kB is cut', () => {
+    expect(functionText({ name: 'f'.repeat(10_000), filename: 'a.py' })).toHaveLength(80);
+  });
+});
+
+test('in a recording of default stacks every frame has a short name without types', () => {
+  const { strings, frames } = loadCapture('default_stacks/frag_gpt_varlen.pickle.gz');
+  for (let i = 0; i < frames.length; i++) {
+    const frame = {
+      name: strings.get(frames.name[i]),
+      filename: strings.get(frames.filename[i]),
+      line: 0,
+    };
+    expect(frameLabel(frame)).not.toMatch(/\?\?|std::|tmpxft|at::|c10::/);
+    expect(frameLabel(frame).length).toBeLessThan(130);
+  }
+});
