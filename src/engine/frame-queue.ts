@@ -7,7 +7,7 @@
  */
 import { abortError } from './abort.ts';
 
-/** A frame under way, such as core/timeline's FrameJob. */
+/** A frame under way, such as core/raster's FrameJob. */
 export interface SlicedJob<T> {
   /** Draws on until `shouldStop()`, then gives undefined; or until done, then gives the frame. */
   run(shouldStop: () => boolean): T | undefined;

@@ -85,7 +85,7 @@ export class OpenDevice {
 
   /** Class of each allocation in a palette of `count` colours. */
   classesBy(colorBy: ColorBy, count: number): Uint8Array {
-    return this.coloring(colorBy, count).of;
+    return this.coloring(colorBy, count).classOf;
   }
 }
 

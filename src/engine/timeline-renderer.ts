@@ -5,7 +5,6 @@
 import type { DeviceContext } from '../core/device/device-context.ts';
 import type { StackRange } from '../core/device/hit.ts';
 import { withDimmedClass } from '../core/raster/colors.ts';
-import { type FrameJob, type Scene, TimelinePainter } from '../core/raster/frame-job.ts';
 import {
   type MatchingTimeline,
   matchingRow,
@@ -13,6 +12,7 @@ import {
 } from '../core/raster/matching-timeline.ts';
 import { stackHits } from '../core/raster/stack-hits.ts';
 import type { TimelineIndex } from '../core/raster/timeline-index.ts';
+import { type FrameJob, type Scene, TimelinePainter } from '../core/raster/timeline-painter.ts';
 import type { ColorBy } from '../core/raster/types.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';

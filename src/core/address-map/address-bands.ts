@@ -2,13 +2,16 @@
  * Rectangles drawn over the finished address map: what is selected, and what a finding speaks of.
  *
  *   selected   outline in black or white, and a fill half way to it
- *   block      outline alone: the block keeps its colour
+ *   block      outline alone: the block keeps its color
  *   gap        outline, and a tint of a quarter
  */
-import { lowerBound } from '../base/binary-search.ts';
+import { lowerBound, upperBound } from '../base/binary-search.ts';
 import { contrastColor, halfway } from '../raster/colors.ts';
 import type { Palette, Viewport } from '../raster/types.ts';
+import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
+import type { AddressIndex } from './address-index.ts';
+import type { AddressLayout } from './address-layout.ts';
 
 /** A rectangle to mark: offsets in the packed order, states from `from` to `to`, excluded. */
 export interface AddressBand {
@@ -21,7 +24,7 @@ export interface AddressBand {
 }
 
 export type MarkStyle = 'block' | 'gap';
-/** Colours of the outlines; without them all are black or white. */
+/** Colors of the outlines; without them all are black or white. */
 export type MarkColors = Readonly<Record<MarkStyle, number>>;
 
 /** Columns or rows from `from` to `to`, excluded. */
@@ -109,4 +112,106 @@ function fill(
     const half = halfway(pixels[at], color);
     pixels[at] = style === 'gap' ? halfway(pixels[at], half) : half;
   }
+}
+
+/** An allocation's rectangle in the address map; none for -1. */
+export function allocationBands(
+  index: AddressIndex,
+  id: AllocationIndex,
+  style?: MarkStyle,
+): readonly AddressBand[] {
+  if (id < 0) return [];
+  const { start, end, sizeBytes } = index.timeline.allocations;
+  const offset = index.layout.allocationOffset[id];
+  const band = { offset, bytes: sizeBytes[id], from: start[id], to: end[id] };
+  return [style === undefined ? band : { ...band, style }];
+}
+
+/** Free memory at one event, by address. */
+export interface FreeRange {
+  readonly address: number;
+  readonly sizeBytes: number;
+}
+
+interface OpenBand {
+  readonly offset: number;
+  readonly bytes: number;
+  from: EventIndex;
+  to: EventIndex;
+}
+
+/**
+ * Each range for as long as all of it was free, around `event`: from the last end of a block in it to
+ * the next start of one. Ranges must not overlap. One pass over all allocations, 20 ms for 1.9 M.
+ */
+export function gapBands(
+  index: AddressIndex,
+  event: EventIndex,
+  ranges: readonly FreeRange[],
+): readonly AddressBand[] {
+  const bands = ranges
+    .flatMap((range) => placed(index.layout, range))
+    .sort((a, b) => a.offset - b.offset);
+  boundBySegments(index, event, bands);
+  boundByBlocks(index, event, bands);
+  return bands.map((band) => ({ ...band, style: 'gap' }));
+}
+
+/** None for a range outside of all that was ever reserved: the map has no place for it. */
+function placed(layout: AddressLayout, { address, sizeBytes }: FreeRange): OpenBand[] {
+  const { slotAddress, slotBytes, slotOffset } = layout;
+  const slot = upperBound(slotAddress, address) - 1;
+  if (slot < 0 || address + sizeBytes > slotAddress[slot] + slotBytes[slot]) return [];
+  const offset = slotOffset[slot] + address - slotAddress[slot];
+  return [{ offset, bytes: sizeBytes, from: -1, to: NEVER }];
+}
+
+function boundBySegments({ segments, layout }: AddressIndex, event: EventIndex, bands: OpenBand[]) {
+  const find = overlaps(bands);
+  for (let row = 0; row < segments.length; row++) {
+    const [start, end] = [segments.start[row], segments.end[row]];
+    if (start > event || end <= event) continue;
+    const { from, to } = find(layout.segmentOffset[row], segments.sizeBytes[row]);
+    for (let i = from; i < to; i++) {
+      bands[i].from = Math.max(bands[i].from, start);
+      bands[i].to = Math.min(bands[i].to, end);
+    }
+  }
+}
+
+/** Whether a block touches a range depends on its place, and there are few places. */
+function boundByBlocks(
+  { timeline, blockPlaces }: AddressIndex,
+  event: EventIndex,
+  bands: OpenBand[],
+) {
+  const { start, end, length } = timeline.allocations;
+  const { count, offset, bytes, placeOfRow } = blockPlaces;
+  const find = overlaps(bands);
+  const first = new Int32Array(count);
+  const last = new Int32Array(count);
+  for (let place = 0; place < count; place++) {
+    const { from, to } = find(offset[place], bytes[place]);
+    first[place] = from;
+    last[place] = to;
+  }
+  for (let id = 0; id < length; id++) {
+    const place = placeOfRow[id];
+    for (let i = first[place]; i < last[place]; i++) {
+      if (end[id] <= event) bands[i].from = Math.max(bands[i].from, end[id]);
+      else if (start[id] > event) bands[i].to = Math.min(bands[i].to, start[id]);
+    }
+  }
+}
+
+/** Which of the bands, by offset and apart from each other, a range overlaps. */
+function overlaps(bands: readonly OpenBand[]) {
+  const low = Float64Array.from(bands, (band) => band.offset);
+  const high = Float64Array.from(bands, (band) => band.offset + band.bytes);
+  return (offset: number, bytes: number) => {
+    const from = upperBound(high, offset);
+    let to = from;
+    while (to < low.length && low[to] < offset + bytes) to++;
+    return { from, to };
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * Codes and colours of the address map. A pixel is many bytes, and says of what they are:
+ * Codes and colors of the address map. A pixel is many bytes, and says of what they are:
  *
  *   bits 0-7   a class 0 to 251, or one of the four below
  *   bits 8-10  how much of what is reserved is free, in eighths rounded up: any free byte shows
@@ -42,7 +42,7 @@ export interface AddressPalette extends Palette {
 }
 
 /**
- * Colour of every code.
+ * Color of every code.
  * @throws RangeError for a palette of no or more than 252 classes
  */
 export function addressColorTable(palette: AddressPalette): Uint32Array {

@@ -8,8 +8,11 @@
  * reuses addresses, wholly or in part, lies in the same slot; an expandable segment grows inside
  * its own. Offsets are bytes from the lowest slot's first byte, so a gap has its true height.
  */
+
+import type { AddressSpace } from '../base/address.ts';
 import { upperBound } from '../base/binary-search.ts';
 import type { AllocationTable } from '../replay/types.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from './segment-index.ts';
 import type { SegmentLives } from './segment-lives.ts';
 
 export interface AddressLayout {
@@ -22,7 +25,7 @@ export interface AddressLayout {
   /** Where each segment life and each allocation begins in the packed order. */
   readonly segmentOffset: Float64Array;
   readonly allocationOffset: Float64Array;
-  /** Allocations outside of every segment that the file tells of: drawn in slots of their own. */
+  /** Allocations outside of every segment in the file: drawn in slots of their own. */
   readonly strays: number;
 }
 
@@ -97,7 +100,7 @@ class Slots {
     return { offsets, outside: pick(rows, address, sizeBytes) };
   }
 
-  /** Neighbours in a table mostly lie in the same slot: then no search is needed. */
+  /** Neighbors in a table mostly lie in the same slot: then no search is needed. */
   #begins(slot: number, address: number): boolean {
     const next = slot + 1 < this.address.length ? this.address[slot + 1] : Infinity;
     return this.address[slot] <= address && address < next;
@@ -125,4 +128,54 @@ function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: numb
     }
   }
   return ranges.sort((a, b) => a[0] - b[0]);
+}
+
+/** A slot as the page shows it: what was reserved there over time. */
+export interface AddressSlot {
+  readonly address: bigint;
+  readonly sizeBytes: number;
+  /** Where it begins in the packed order. */
+  readonly offset: number;
+  /** Segments and mapped pieces that were here, one after the other or side by side. */
+  readonly segments: number;
+  /** What all of them were; 'several' where they differ, 'unknown' where the file has none. */
+  readonly kind: SegmentClass | 'several' | 'unknown';
+}
+
+export interface AddressSlots {
+  /** By address. */
+  readonly slots: readonly AddressSlot[];
+  readonly totalBytes: number;
+  /** Segments and mapped pieces over the whole trace. */
+  readonly segments: number;
+  /** Allocations outside of every segment in the file. */
+  readonly strays: number;
+}
+
+/** @param classOf see classesOfSegments */
+export function addressSlots(
+  { layout, segments }: { readonly layout: AddressLayout; readonly segments: SegmentLives },
+  classOf: Uint8Array,
+  addresses: AddressSpace,
+): AddressSlots {
+  const { slotAddress, slotBytes, slotOffset, segmentOffset } = layout;
+  const counts = new Int32Array(slotAddress.length);
+  const kinds: AddressSlot['kind'][] = Array.from(slotAddress, () => 'unknown');
+  for (let row = 0; row < segments.length; row++) {
+    const slot = upperBound(slotOffset, segmentOffset[row]) - 1;
+    const kind = SEGMENT_CLASSES[classOf[row]];
+    kinds[slot] = counts[slot]++ === 0 || kinds[slot] === kind ? kind : 'several';
+  }
+  return {
+    slots: kinds.map((kind, slot) => ({
+      address: addresses.toBigInt(slotAddress[slot]),
+      sizeBytes: slotBytes[slot],
+      offset: slotOffset[slot],
+      segments: counts[slot],
+      kind,
+    })),
+    totalBytes: layout.totalBytes,
+    segments: segments.length,
+    strays: layout.strays,
+  };
 }

@@ -6,8 +6,8 @@
  * exact: row edges are rounded to 1/256 byte, and sums of such numbers are below 2^45 bytes (35 TB).
  *
  *   row r      edge[r] ≤ bytes < edge[r + 1]
- *   held       reserved bytes of the row (or of its blocks, where the file tells of no segment)
- *   colour     of the class that more than half of the blocks' bytes have; else MIXED
+ *   held       reserved bytes of the row (or of its blocks, where the file has no segment)
+ *   color     of the class that more than half of the blocks' bytes have; else MIXED
  *              with no block: GAP where reserved, BARE where not
  *   edge       the top row of a block or native segment of 4 rows or more
  */
@@ -24,8 +24,7 @@ import {
   GAP_CODE,
   MIXED_CODE,
 } from './address-colors.ts';
-import type { AddressIndex } from './address-index.ts';
-import type { Places } from './address-places.ts';
+import type { AddressIndex, Places } from './address-index.ts';
 
 const EDGE_MIN_ROWS = 4;
 const GRAIN = 256;

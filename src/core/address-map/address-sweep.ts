@@ -4,31 +4,30 @@
  *
  * A block that comes is put on the list of the state in which it changes next (its free requested,
  * or its end), so nobody looks at it before. What came and went between two states is never looked
- * at, the max-end pyramid skips it. Changes are told by place (see address-places.ts): a block that
+ * at, the max-end pyramid skips it. Changes are reported by place (see address-index.ts): a block that
  * went, with another of its kind in its place since, changed nothing.
  *
  *   state      0    1    2    3
  *   A          ██████████            A goes and B comes in state 2, in the same place and of the
- *   B                    ██████      same kind: told are A in state 0, and B's end after state 3
+ *   B                    ██████      same kind: A is reported in state 0, and the end of B after 3
  *
  * A training does the same step after step: of 1,200 columns of a tenth of a trace, 205 differ. So
- * what lies where has a fingerprint, by which a state is known again before anything is told of it.
+ * what lies where has a fingerprint, by which a state is known again before anything of it is reported.
  */
 import { lowerBound } from '../base/binary-search.ts';
 import { enlarged } from '../base/enlarged.ts';
-import { Fingerprint } from '../raster/fingerprint.ts';
 import type { MaxEndPyramid } from '../raster/max-end-pyramid.ts';
-import { StateLookup } from '../raster/state-lookup.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import type { Places } from './address-places.ts';
+import type { Places } from './address-index.ts';
+import { StateLookup } from './state-lookup.ts';
 
 /** Rows that live from `start` to `end`, in order of start. */
 export type Lives = Pick<AllocationTable, 'length' | 'start' | 'freeRequested' | 'end'>;
 
 /**
  * A block of a kind is in a place from now on (sign 1) or is gone (-1). What changes its kind goes as
- * what it was and comes as what it is. All that goes is told before what comes. (Small integers
+ * what it was and comes as what it is. What goes is reported before what comes. (Small integers
  * alone: other numbers would be put on the heap to be handed over, 500,000 times a frame.)
  */
 export type Change = (place: number, kind: number, sign: 1 | -1) => void;
@@ -64,10 +63,10 @@ export class AddressSweep {
   #states: Int32Array = new Int32Array(0);
   #lookup: StateLookup | undefined;
   #nextRow = 0;
-  /** Per place: the kind that is there, the one that the fingerprint has, the one told last. */
+  /** Per place: the kind that is there, the one that the fingerprint has, the one reported last. */
   readonly #kinds: Uint8Array;
-  readonly #printed: Uint8Array;
-  readonly #told: Uint8Array;
+  readonly #fingerprinted: Uint8Array;
+  readonly #reported: Uint8Array;
   /** Per place: the end of what is there, the state on whose list it is, the next of that list. */
   readonly #ends: Int32Array;
   readonly #listOf: Uint16Array;
@@ -77,22 +76,22 @@ export class AddressSweep {
   /** Places in which something happened in this state. */
   #touched = new Int32Array(FIRST_ROOM);
   #touchedCount = 0;
-  /** Places of which something may have to be told, each once. */
-  #untold = new Int32Array(FIRST_ROOM);
-  #untoldCount = 0;
-  readonly #isUntold: Uint8Array;
+  /** Places that changed since the last report, each once. */
+  #unreported = new Int32Array(FIRST_ROOM);
+  #unreportedCount = 0;
+  readonly #isUnreported: Uint8Array;
 
   constructor(lives: Lives, places: Places, maxEnd: MaxEndPyramid) {
     this.#lives = lives;
     this.#places = places;
     this.#maxEnd = maxEnd;
     this.#kinds = new Uint8Array(places.count);
-    this.#printed = new Uint8Array(places.count);
-    this.#told = new Uint8Array(places.count);
+    this.#fingerprinted = new Uint8Array(places.count);
+    this.#reported = new Uint8Array(places.count);
     this.#ends = new Int32Array(places.count);
     this.#listOf = new Uint16Array(places.count);
     this.#nextOf = new Int32Array(places.count);
-    this.#isUntold = new Uint8Array(places.count);
+    this.#isUnreported = new Uint8Array(places.count);
   }
 
   /**
@@ -108,11 +107,11 @@ export class AddressSweep {
     this.#nextRow = 0;
     this.fingerprint.reset();
     this.#kinds.fill(NOBODY);
-    this.#printed.fill(NOBODY);
-    this.#told.fill(NOBODY);
+    this.#fingerprinted.fill(NOBODY);
+    this.#reported.fill(NOBODY);
     this.#listOf.fill(UNLISTED);
-    this.#isUntold.fill(0);
-    this.#untoldCount = 0;
+    this.#isUnreported.fill(0);
+    this.#unreportedCount = 0;
     if (this.#heads.length < states.length) this.#heads = new Int32Array(states.length);
     this.#heads.fill(NONE);
   }
@@ -123,27 +122,27 @@ export class AddressSweep {
     this.#touchedCount = 0;
     this.#review(index, state);
     this.#add(index, state);
-    this.#print();
+    this.#updateFingerprint();
   }
 
-  /** Tells what is different from when it was called last. */
-  tell(change: Change): void {
-    const untold = this.#untold;
+  /** Reports what is different from the last report. */
+  report(change: Change): void {
+    const unreported = this.#unreported;
     const kinds = this.#kinds;
-    const told = this.#told;
-    for (let i = 0; i < this.#untoldCount; i++) {
-      const place = untold[i];
-      this.#isUntold[place] = 0;
-      if (told[place] === kinds[place] || told[place] === NOBODY) continue;
-      change(place, told[place], -1);
+    const reported = this.#reported;
+    for (let i = 0; i < this.#unreportedCount; i++) {
+      const place = unreported[i];
+      this.#isUnreported[place] = 0;
+      if (reported[place] === kinds[place] || reported[place] === NOBODY) continue;
+      change(place, reported[place], -1);
     }
-    for (let i = 0; i < this.#untoldCount; i++) {
-      const place = untold[i];
-      if (told[place] === kinds[place]) continue;
-      told[place] = kinds[place];
-      if (told[place] !== NOBODY) change(place, told[place], 1);
+    for (let i = 0; i < this.#unreportedCount; i++) {
+      const place = unreported[i];
+      if (reported[place] === kinds[place]) continue;
+      reported[place] = kinds[place];
+      if (reported[place] !== NOBODY) change(place, reported[place], 1);
     }
-    this.#untoldCount = 0;
+    this.#unreportedCount = 0;
   }
 
   /** Takes what changes in this state off its list. */
@@ -181,13 +180,13 @@ export class AddressSweep {
   #addBirths(next: number, state: EventIndex, count: number): void {
     this.#makeRoom(count);
     const { end, freeRequested } = this.#lives;
-    const { placeOf } = this.#places;
+    const { placeOfRow } = this.#places;
     const births = this.#births;
     const kindOf = this.#kindOf;
     const pendingKind = this.#pendingKind;
     const dimmedKind = this.#dimmedKind;
     const kinds = this.#kinds;
-    const printed = this.#printed;
+    const fingerprinted = this.#fingerprinted;
     const touched = this.#touched;
     const listOf = this.#listOf;
     const ends = this.#ends;
@@ -195,14 +194,14 @@ export class AddressSweep {
     let touchedCount = this.#touchedCount;
     for (let i = 0; i < count; i++) {
       const row = births[i];
-      const place = placeOf[row];
+      const place = placeOfRow[row];
       const endsAt = end[row];
       const freed = freeRequested[row];
       const isPending = freed <= state;
       const kind = isPending && kindOf[row] !== dimmedKind ? pendingKind : kindOf[row];
       kinds[place] = kind;
       touched[touchedCount] = place;
-      if (printed[place] !== kind) touchedCount++;
+      if (fingerprinted[place] !== kind) touchedCount++;
       ends[place] = endsAt;
       // In a trace that contradicts itself an earlier block can be there still.
       if (listOf[place] !== UNLISTED) this.#unlist(place);
@@ -239,31 +238,31 @@ export class AddressSweep {
     nextOf[before] = nextOf[place];
   }
 
-  /** Brings the fingerprint up to date, and keeps what has to be told. */
-  #print(): void {
+  /** Brings the fingerprint up to date, and collects what the next report holds. */
+  #updateFingerprint(): void {
     const { fingerprint } = this;
     const touched = this.#touched;
     const kinds = this.#kinds;
-    const printed = this.#printed;
+    const fingerprinted = this.#fingerprinted;
     for (let i = 0; i < this.#touchedCount; i++) {
       const place = touched[i];
-      const before = printed[place];
+      const before = fingerprinted[place];
       const after = kinds[place];
       if (before === after) continue;
-      printed[place] = after;
+      fingerprinted[place] = after;
       if (before !== NOBODY) fingerprint.remove((place << KIND_BITS) | before);
       if (after !== NOBODY) fingerprint.add((place << KIND_BITS) | after);
-      if (this.#isUntold[place] === 0) {
-        this.#isUntold[place] = 1;
-        this.#keepUntold(place);
+      if (this.#isUnreported[place] === 0) {
+        this.#isUnreported[place] = 1;
+        this.#addUnreported(place);
       }
     }
   }
 
-  #keepUntold(place: number): void {
-    if (this.#untoldCount === this.#untold.length)
-      this.#untold = enlarged(this.#untold, Int32Array);
-    this.#untold[this.#untoldCount++] = place;
+  #addUnreported(place: number): void {
+    if (this.#unreportedCount === this.#unreported.length)
+      this.#unreported = enlarged(this.#unreported, Int32Array);
+    this.#unreported[this.#unreportedCount++] = place;
   }
 
   #makeRoom(more: number): void {
@@ -271,4 +270,36 @@ export class AddressSweep {
       this.#touched = enlarged(this.#touched, Int32Array);
     }
   }
+}
+
+/**
+ * 64 bits that tell sets of small integers from each other: equal for equal sets, and for two that
+ * differ equal once in 2^64. A number that comes or goes costs a few multiplications.
+ */
+class Fingerprint {
+  /** Sums of two hashes of each number, modulo 2^32. */
+  low = 0;
+  high = 0;
+
+  reset(): void {
+    this.low = 0;
+    this.high = 0;
+  }
+
+  add(value: number): void {
+    this.low = (this.low + hash(value)) | 0;
+    this.high = (this.high + hash(~value)) | 0;
+  }
+
+  remove(value: number): void {
+    this.low = (this.low - hash(value)) | 0;
+    this.high = (this.high - hash(~value)) | 0;
+  }
+}
+
+/** The finish of MurmurHash3: each bit of the value changes half of those of the hash. */
+function hash(value: number): number {
+  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }

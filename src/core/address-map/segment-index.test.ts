@@ -2,11 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { drawFrame } from '../raster/frame-job.ts';
 import { stackHits } from '../raster/stack-hits.ts';
+import { drawFrame } from '../raster/timeline-painter.ts';
 import { NEVER } from '../replay/types.ts';
-import { segmentFacts } from './segment-facts.ts';
-import { buildSegmentIndex, classesOfSegments, SEGMENT_CLASSES } from './segment-index.ts';
+import {
+  buildSegmentIndex,
+  classesOfSegments,
+  SEGMENT_CLASSES,
+  segmentFacts,
+} from './segment-index.ts';
 import { segmentLives } from './segment-lives.ts';
 
 function segmentsOf(snapshot: Parameters<typeof contextsOf>[0]) {

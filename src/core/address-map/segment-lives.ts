@@ -4,7 +4,7 @@
  *
  * When part of a piece is unmapped, the replay ends the piece and opens new rows for its rests. Here
  * the rests go on as what they are: mapped since the piece was. In hindsight the piece is cut where
- * it will be cut, so no rest jumps to the top of the stack when its neighbour goes:
+ * it will be cut, so no rest jumps to the top of the stack when its neighbor goes:
  *
  *   replay   [0, 100) 5 to 9, [0, 40) from 9 on      here   [0, 40) from 5 on, [40, 100) 5 to 9
  *

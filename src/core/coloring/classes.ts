@@ -1,13 +1,18 @@
 /**
- * Colour classes of the allocations: one byte each, the palette's row.
+ * Color classes of the allocations: one byte each, the palette's row.
  *
  * A class depends on what the allocation is (its stack's text, its size) and on the number of
  * classes, never on row numbers: it stays the same across zooms, runs and files.
  */
-
 import { MAX_CLASSES } from '../raster/colors.ts';
 import type { AllocationTable } from '../replay/types.ts';
-import { EMPTY_STACK, type FrameIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  NO_STACK,
+  type Snapshot,
+} from '../snapshot/tables.ts';
 
 /** Class by stack: allocated before recording began, and its stack is not known. */
 export const CLASS_BEFORE_RECORDING = 0;
@@ -26,7 +31,7 @@ const HASH_PRIME = 0x01000193;
 /**
  * By allocation stack: a hash of the names, files and lines of its frames, callers included.
  * Frames that `isVisible` turns down (unwinder, interpreter) do not count, unless a stack has no
- * others: then equal code keeps its colour whether or not C++ frames were recorded.
+ * others: then equal code keeps its color whether or not C++ frames were recorded.
  * Throws RangeError unless classCount is 4 to 253.
  */
 export function classesByStack(
@@ -127,4 +132,56 @@ function avalanche(hash: number): number {
   mixed ^= mixed >>> 13;
   mixed = Math.imul(mixed, 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** Class of what is in no group. */
+export const CLASS_NONE = 0;
+/** Class of groups that are too light for one of their own. */
+export const CLASS_REST = 1;
+/** The heaviest group has this class, the next the next. */
+export const FIRST_GROUP_CLASS = 2;
+
+export interface GroupClasses {
+  /** Class of each allocation. */
+  readonly classOf: Uint8Array;
+  /** Groups that have a class of their own, by class from FIRST_GROUP_CLASS on. */
+  readonly named: readonly number[];
+  /** How many groups share CLASS_REST. */
+  readonly others: number;
+}
+
+/**
+ * By groups that can be named (streams, pools, phases, sites): the heaviest have a class each, so
+ * that no two of those that matter share a color; the rest shares one.
+ *
+ * Weight is the bytes that stand at `peakEvent`, then those of all lifetimes, then the group's number.
+ * @param groupOf group of each allocation, 0 to groupCount - 1; -1 for none
+ */
+export function classesByGroup(
+  allocations: AllocationTable,
+  groupOf: Int32Array,
+  groupCount: number,
+  peakEvent: EventIndex,
+  classCount: number,
+): GroupClasses {
+  const { length, start, end, sizeBytes } = allocations;
+  const peakBytes = new Float64Array(groupCount);
+  const totalBytes = new Float64Array(groupCount);
+  for (let id = 0; id < length; id++) {
+    const group = groupOf[id];
+    if (group < 0) continue;
+    totalBytes[group] += sizeBytes[id];
+    if (start[id] <= peakEvent && end[id] > peakEvent) peakBytes[group] += sizeBytes[id];
+  }
+  const used = [...totalBytes.keys()].filter((group) => totalBytes[group] > 0);
+  used.sort((a, b) => peakBytes[b] - peakBytes[a] || totalBytes[b] - totalBytes[a] || a - b);
+  const named = used.slice(0, classCount - FIRST_GROUP_CLASS);
+  const classOfGroup = new Uint8Array(groupCount).fill(CLASS_REST);
+  named.forEach((group, i) => {
+    classOfGroup[group] = FIRST_GROUP_CLASS + i;
+  });
+  const classOf = new Uint8Array(length);
+  for (let id = 0; id < length; id++)
+    classOf[id] = groupOf[id] < 0 ? CLASS_NONE : classOfGroup[groupOf[id]];
+  return { classOf, named, others: used.length - named.length };
 }

@@ -25,8 +25,10 @@ function legendOf(context: DeviceContext, colorBy: ColorBy, event: number): Lege
 
 /** Names of the classes of the allocations, in their order. */
 function words(context: DeviceContext, colorBy: ColorBy): string[] {
-  const { of, classes } = coloringOf(context, colorBy);
-  return [...of].map((at) => classes.find(({ class: found }) => found === at)?.label ?? `${at}`);
+  const { classOf, classes } = coloringOf(context, colorBy);
+  return [...classOf].map(
+    (at) => classes.find(({ class: found }) => found === at)?.label ?? `${at}`,
+  );
 }
 
 describe.each([
@@ -55,28 +57,28 @@ describe.each([
     }
   });
 
-  // Of phases the innermost has the colour, while the search finds all that enclose it.
+  // Of phases the innermost has the color, while the search finds all that enclose it.
   test.each(COLORINGS.filter((by) => by !== 'stack' && by !== 'phase'))(
     'by %s: the search of a class finds just its allocations',
     (colorBy) => {
-      const { of, classes } = coloringOf(context, colorBy);
+      const { classOf, classes } = coloringOf(context, colorBy);
       for (const { class: at, term } of classes) {
         if (term === undefined) continue;
         const { mask, problem } = matchAllocations(context, term, undefined);
         expect(problem).toBeUndefined();
-        const expected = Array.from(of, (found) => (found === at ? 1 : 0));
+        const expected = Array.from(classOf, (found) => (found === at ? 1 : 0));
         expect([...(mask ?? [])], term).toEqual(expected);
       }
     },
   );
 
-  test('by phase: what has the colour of a phase was allocated inside it', () => {
-    const { of, classes } = coloringOf(context, 'phase');
+  test('by phase: what has the color of a phase was allocated inside it', () => {
+    const { classOf, classes } = coloringOf(context, 'phase');
     for (const { class: at, term } of classes) {
       if (term === undefined) continue;
       const { mask } = matchAllocations(context, term, undefined);
       for (let id = 0; id < allocations.length; id++) {
-        if (of[id] === at) expect(mask?.[id]).toBe(1);
+        if (classOf[id] === at) expect(mask?.[id]).toBe(1);
       }
     }
   });
@@ -107,7 +109,7 @@ test('streams, private pools and phases have their names', () => {
   expect(words(context, 'site')[1]).toBe('g · a.py:2');
 });
 
-test('the rest has one colour, and says how many it stands for', () => {
+test('the rest has one color, and says how many it stands for', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `+A${i} ${(i + 1) * 4096} @a.py:${i + 1} f`);
   const context = contextOfText(lines.join('\n'));
   const { entries } = legendOf(context, 'site', 10 ** 6);
@@ -115,7 +117,7 @@ test('the rest has one colour, and says how many it stands for', () => {
   expect(entries.find(({ label }) => label === '18 other sites')?.count).toBe(18);
 });
 
-test('a colouring that tells nothing apart says why', () => {
+test('a coloring that tells nothing apart says why', () => {
   const context = contextOfText('+A 512 @a.py:1 f');
   const reasons = COLORINGS.map((colorBy) => [colorBy, unavailableReason(context, colorBy)]);
   expect(Object.fromEntries(reasons)).toEqual({
@@ -140,15 +142,15 @@ test('the peak in a window is that of its events alone', () => {
   expect(peakInWindow(index, 'event', 100, 200)).toBe(-1);
 });
 
-test('every capture can be coloured every way', () => {
+test('every capture can be colored every way', () => {
   for (const name of allCaptureNames()) {
     for (const context of contextsOf(loadCapture(name))) {
       for (const colorBy of COLORINGS) {
-        const { of, classes } = coloringOf(context, colorBy);
-        expect(of.length).toBe(context.replay.allocations.length);
+        const { classOf, classes } = coloringOf(context, colorBy);
+        expect(classOf.length).toBe(context.replay.allocations.length);
         if (colorBy === 'stack') continue;
         const known = new Set(classes.map(({ class: at }) => at));
-        expect(of.every((at) => known.has(at))).toBe(true);
+        expect(classOf.every((at) => known.has(at))).toBe(true);
       }
     }
   }

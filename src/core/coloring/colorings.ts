@@ -1,13 +1,13 @@
 /**
- * What the colours of allocations can tell apart: a class for each allocation, and what each class
+ * What the colors of allocations can tell apart: a class for each allocation, and what each class
  * means in words and in a search that finds just its allocations.
  */
-
 import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
 import { absenceText } from '../device/absence-text.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { allocationLabel } from '../device/labels.ts';
 import { innermostSpans, phaseKeys } from '../device/phases.ts';
 import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
@@ -17,20 +17,23 @@ import {
   phaseTerm,
   poolTerm,
   privatePoolTerm,
+  siteTerm,
   sizeTerms,
   streamTerm,
 } from '../search/write-terms.ts';
 import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
-import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './class-groups.ts';
 import {
   CLASS_BEFORE_RECORDING,
   CLASS_NO_CONTEXT,
   CLASS_NO_PYTHON_STACK,
+  CLASS_NONE,
+  CLASS_REST,
+  classesByGroup,
   classesBySize,
   classesByStack,
+  FIRST_GROUP_CLASS,
   sizeEdge,
 } from './classes.ts';
-import { type ColorLabel, siteLabel } from './color-label.ts';
 
 export interface ColorClass extends ColorLabel {
   readonly class: number;
@@ -38,12 +41,12 @@ export interface ColorClass extends ColorLabel {
 
 export interface Coloring {
   /** Class of each allocation. */
-  readonly of: Uint8Array;
+  readonly classOf: Uint8Array;
   /** In the order of a legend. By stack only the classes without one: those of stacks are hashes. */
   readonly classes: readonly ColorClass[];
 }
 
-/** @param classCount colours there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
+/** @param classCount colors there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
 export function makeColoring(
   context: DeviceContext,
   colorBy: ColorBy,
@@ -77,7 +80,7 @@ export function makeColoring(
   }
 }
 
-/** Why a colouring would show nothing on this device; undefined where it tells something apart. */
+/** Why a coloring would show nothing on this device; undefined where it tells something apart. */
 export function unavailableReason(context: DeviceContext, colorBy: ColorBy): string | undefined {
   const { trace, replay, snapshot } = context;
   switch (colorBy) {
@@ -104,21 +107,21 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
 }
 
 function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {
-  const of = classesByStack(
+  const classOf = classesByStack(
     replay.allocations,
     snapshot,
     classCount,
     (frame) => stacks.frame(frame).role !== 'noise',
   );
-  const absence = (of: number, kind: StackKind): ColorClass => {
-    return { class: of, label: absenceText(kind), about: '', term: undefined };
+  const absence = (classNumber: number, kind: StackKind): ColorClass => {
+    return { class: classNumber, label: absenceText(kind), about: '', term: undefined };
   };
   const classes = [
     absence(CLASS_NO_PYTHON_STACK, 'no-python-stack'),
     absence(CLASS_NO_CONTEXT, 'no-context'),
     absence(CLASS_BEFORE_RECORDING, 'before-recording'),
   ];
-  return { of, classes };
+  return { classOf, classes };
 }
 
 function bySize({ replay }: DeviceContext, classCount: number): Coloring {
@@ -127,7 +130,7 @@ function bySize({ replay }: DeviceContext, classCount: number): Coloring {
     const label = at === 0 ? `below ${edgeText(to)}` : `from ${edgeText(from)}`;
     return { class: at, label, about: '', term: sizeTerms(from, to) };
   });
-  return { of: classesBySize(replay.allocations, classCount), classes };
+  return { classOf: classesBySize(replay.allocations, classCount), classes };
 }
 
 /** '4 KiB': edges are whole powers of two. */
@@ -251,5 +254,39 @@ function grouped(
     classes.push({ class: CLASS_REST, label, about, term: undefined });
   }
   if (groupOf.includes(-1)) classes.push({ class: CLASS_NONE, ...none });
-  return { of: groups.of, classes };
+  return { classOf: groups.classOf, classes };
+}
+
+/** What is to be said of some allocations. */
+export interface ColorLabel {
+  readonly label: string;
+  /** A sentence more; '' where the label says it all. */
+  readonly about: string;
+  /** The search that finds them; undefined where none does. */
+  readonly term: string | undefined;
+}
+
+/**
+ * A call site in words: the user's own line of a stack that was recorded, or that line
+ * and the innermost function that it led to: 'forward · model.py:12', 'model.py:12 → linear:125'.
+ */
+export function siteLabel(
+  { replay, snapshot, stacks }: DeviceContext,
+  stack: StackIndex,
+): ColorLabel {
+  const { allocations } = replay;
+  const frame = stacks.topUserFrame(stack) ?? snapshot.stacks.frame[stack];
+  const { name, filename, line } = stacks.frame(frame);
+  const file = filename.split(/[\\/]/).at(-1) ?? filename;
+  const place = (path: string) => (line === 0 ? path : `${path}:${line}`);
+  const inner = stacks.innermostFrameView(stack);
+  const isSame = inner === undefined || (inner.name === name && inner.filename === filename);
+  const via = isSame ? '' : ` → ${inner.name}${inner.line === 0 ? '' : `:${inner.line}`}`;
+  const where = isSame ? `${name} · ${place(file)}` : `${place(file)}${via}`;
+  const first = allocations.stack.indexOf(stack);
+  return {
+    label: where,
+    about: `${name} in ${place(filename)}`,
+    term: first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first)),
+  };
 }

@@ -1,4 +1,4 @@
-/** How much of each colour there is at one event: what a legend says beside its swatches. */
+/** How much of each color there is at one event: what a legend says beside its swatches. */
 import { plural } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { columnRanges } from '../raster/columns.ts';
@@ -6,11 +6,10 @@ import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../raster/types.ts';
 import { stateTerm } from '../search/write-terms.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
-import { type ColorLabel, siteLabel } from './color-label.ts';
-import type { Coloring } from './colorings.ts';
+import { type Coloring, type ColorLabel, siteLabel } from './colorings.ts';
 
 export interface LegendEntry extends ColorLabel {
-  /** Row of the palette; 'pending' where the free is requested, 'several' for more than one colour. */
+  /** Row of the palette; 'pending' where the free is requested, 'several' for more than one color. */
   readonly swatch: number | 'pending' | 'several';
   readonly bytes: number;
   readonly count: number;
@@ -24,7 +23,7 @@ export interface Legend {
   readonly entries: readonly LegendEntry[];
 }
 
-/** Stacks that are named when colours are those of stacks: there may be thousands. */
+/** Stacks that are named when colors are those of stacks: there may be thousands. */
 const NAMED_STACKS = 8;
 const IDS_AT_ONCE = 1 << 14;
 
@@ -41,14 +40,14 @@ export function legendAt(
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
   for (const id of liveAt(index, event)) {
     const bytes = sizeBytes[id];
-    const of = coloring.of[id];
+    const classNumber = coloring.classOf[id];
     if (freeRequested[id] <= event) sums.add('pending', bytes);
     else if (colorBy === 'stack' && stack[id] > EMPTY_STACK) {
-      const known = stacks.get(stack[id]) ?? { swatch: of, sum: newSum() };
+      const known = stacks.get(stack[id]) ?? { swatch: classNumber, sum: newSum() };
       stacks.set(stack[id], known);
       known.sum.bytes += bytes;
       known.sum.count++;
-    } else sums.add(of, bytes);
+    } else sums.add(classNumber, bytes);
   }
   const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
     return { ...meaning, swatch, ...sums.of(swatch) };

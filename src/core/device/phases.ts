@@ -31,7 +31,7 @@ export interface Phase {
   readonly highest: AnnotationSpan;
 }
 
-/** Extremes over ranges of events: core/timeline's CounterBlocks are one. */
+/** Extremes over ranges of events: core/raster's CounterBlocks are one. */
 export interface RangeMaximum {
   scan(first: EventIndex, last: EventIndex): { readonly max: number; readonly argmax: EventIndex };
 }

@@ -5,9 +5,9 @@ import { naiveBands, naivePixels } from '../../testing/naive-raster.ts';
 import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { classesByStack } from '../coloring/classes.ts';
 import { replayDevice } from '../replay/replay.ts';
-import { counterOverview } from './column-extremes.ts';
-import { drawFrame } from './frame-job.ts';
+import { counterOverview } from './columns.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
+import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
 const WORDS = pixelLabel(TEST_PALETTE);

@@ -3,7 +3,7 @@
  *
  * What a column shows depends on its state, the y range and the classes alone. So a panned frame
  * paints only what came into view, a zoomed one only columns that have another event as their
- * highest, and of neighbours that show one state the first is painted.
+ * highest, and of neighbors that show one state the first is painted.
  *
  *   states  12  40  40  71         slots  5  0  0  8       codes of slot s: from s * height on,
  *                                                          row 0 at the bottom
@@ -12,12 +12,12 @@ import type { EventIndex } from '../snapshot/tables.ts';
 import type { Viewport } from './types.ts';
 
 /** In frames' worth of columns: two suffice for all of this frame, the others are of those before. */
-const KEPT_FRAMES = 3;
+const CACHED_FRAMES = 3;
 const NONE = -1;
 /** Shown by slots that nothing was painted in. Columns outside of the trace have the state -1. */
 const NO_STATE = -2;
 
-/** What all kept columns have in common. */
+/** What all cached columns have in common. */
 interface Look {
   readonly viewport: Viewport;
   readonly classOf: Uint8Array;
@@ -101,7 +101,7 @@ export class ColumnCache {
 
   #forget({ width, height }: Viewport): void {
     this.epoch++;
-    const slots = KEPT_FRAMES * width;
+    const slots = CACHED_FRAMES * width;
     if (this.slots !== slots) {
       this.#stateOf = new Int32Array(slots);
       this.#usedIn = new Int32Array(slots);
@@ -114,7 +114,7 @@ export class ColumnCache {
   }
 }
 
-/** Neighbouring columns have neighbouring states: these are to lie apart. */
+/** Neighboring columns have neighboring states: these are to lie apart. */
 function hash(state: EventIndex): number {
   const mixed = Math.imul(state, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
@@ -130,4 +130,43 @@ function isSame(one: Look, other: Look): boolean {
     a.y0 === b.y0 &&
     a.y1 === b.y1
   );
+}
+
+/** A few times as many as there are slots; of two contents in one entry the later is known. */
+const ENTRIES = 1 << 14;
+
+/**
+ * Which slot of a column cache holds the column of a content, by its fingerprint. Training steps are
+ * alike, so most columns of a picture of many steps are there already, painted for another state.
+ */
+export class ColumnContentCache {
+  readonly #slots = new Int32Array(ENTRIES);
+  /** Per slot: its fingerprint. */
+  #low = new Int32Array(0);
+  #high = new Int32Array(0);
+  #epoch = -1;
+
+  /** To be called when a frame begins: what the cache has forgotten is forgotten here, too. */
+  begin({ epoch, slots }: ColumnCache): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    this.#slots.fill(-1);
+    if (this.#low.length !== slots) {
+      this.#low = new Int32Array(slots);
+      this.#high = new Int32Array(slots);
+    }
+  }
+
+  /** -1 where no slot is known to hold it. */
+  find(low: number, high: number): number {
+    const slot = this.#slots[low & (ENTRIES - 1)];
+    return slot >= 0 && this.#low[slot] === low && this.#high[slot] === high ? slot : -1;
+  }
+
+  /** A slot has been painted. */
+  set(slot: number, low: number, high: number): void {
+    this.#slots[low & (ENTRIES - 1)] = slot;
+    this.#low[slot] = low;
+    this.#high[slot] = high;
+  }
 }

@@ -13,7 +13,7 @@ import type { EventIndex } from '../snapshot/tables.ts';
 const BLOCK_BITS = 6;
 const BLOCK = 1 << BLOCK_BITS;
 /** 131,072 events, 1 MB: windows of as many are drawn again and again without filling a block. */
-const KEPT_BLOCKS = 1 << 11;
+const CACHED_BLOCKS = 1 << 11;
 /** Events filled at a time while building. */
 const FILL = BLOCK * 64;
 
@@ -37,11 +37,11 @@ export class CounterBlocks implements RangeExtremes {
   readonly #blockMin: Float64Array;
   readonly #blockArgmax: Uint8Array;
   /**
-   * Values of blocks that were filled: neighbouring columns share them, and so do frames. Block b is in
-   * entry b modulo the entries, if #keptBlock says so.
+   * Values of blocks that were filled: neighboring columns share them, and so do frames. Block b is in
+   * entry b modulo the entries, if #cachedBlock says so.
    */
-  readonly #kept: Float64Array;
-  readonly #keptBlock: Int32Array;
+  readonly #cached: Float64Array;
+  readonly #cachedBlock: Int32Array;
   readonly #filled = new Float64Array(BLOCK);
 
   constructor(replay: Pick<Replay, 'fillCounter'>, name: CounterName, eventCount: number) {
@@ -49,9 +49,9 @@ export class CounterBlocks implements RangeExtremes {
     this.#name = name;
     this.#eventCount = eventCount;
     const blocks = Math.ceil(eventCount / BLOCK);
-    const kept = Math.min(KEPT_BLOCKS, blocks);
-    this.#kept = new Float64Array(kept * BLOCK);
-    this.#keptBlock = new Int32Array(kept).fill(-1);
+    const cached = Math.min(CACHED_BLOCKS, blocks);
+    this.#cached = new Float64Array(cached * BLOCK);
+    this.#cachedBlock = new Int32Array(cached).fill(-1);
     this.#blockMax = new Float64Array(blocks);
     this.#blockMin = new Float64Array(blocks);
     this.#blockArgmax = new Uint8Array(blocks);
@@ -142,7 +142,7 @@ export class CounterBlocks implements RangeExtremes {
     const canRaise = highest > this.max || (wantsEqual && highest === this.max);
     if (!canRaise && this.#blockMin[block] >= this.min) return;
     const offset = this.#fill(block);
-    const values = this.#kept;
+    const values = this.#cached;
     let max = -Infinity;
     let argmax = -1;
     let min = this.min;
@@ -162,16 +162,16 @@ export class CounterBlocks implements RangeExtremes {
     }
   }
 
-  /** Gives where among the kept values those of a block begin. */
+  /** Gives where among the cached values those of a block begin. */
   #fill(block: number): number {
-    const entry = block % this.#keptBlock.length;
+    const entry = block % this.#cachedBlock.length;
     const offset = entry * BLOCK;
-    if (this.#keptBlock[entry] === block) return offset;
+    if (this.#cachedBlock[entry] === block) return offset;
     const count = Math.min(BLOCK, this.#eventCount - block * BLOCK);
     const out = count === BLOCK ? this.#filled : this.#filled.subarray(0, count);
     this.#replay.fillCounter(this.#name, block * BLOCK, out);
-    this.#kept.set(out, offset);
-    this.#keptBlock[entry] = block;
+    this.#cached.set(out, offset);
+    this.#cachedBlock[entry] = block;
     return offset;
   }
 }

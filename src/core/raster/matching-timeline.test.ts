@@ -9,10 +9,10 @@ import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
 import { liveBytesAt } from '../search/totals.ts';
 import { BACKGROUND_CODE, colorTable, withDimmedClass } from './colors.ts';
-import { drawFrame } from './frame-job.ts';
 import { matchingRow, matchingTimeline } from './matching-timeline.ts';
 import { stackHits } from './stack-hits.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
+import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
 /** Every n-th allocation, or those of a coin. */

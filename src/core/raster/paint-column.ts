@@ -2,15 +2,15 @@
  * Paints the live stack into one pixel column, as codes (see colors.ts), row 0 at the bottom.
  *
  * Which allocation a pixel shows:
- * - the one at the pixel's centre, if it covers half of the pixel or more;
+ * - the one at the pixel's center, if it covers half of the pixel or more;
  * - else, so when the pixel is shared by slivers: their class, if they all have the same one;
  * - else "thin": several things are here that one pixel cannot show.
- * So runs of small blocks from one place keep their colour, and neutral pixels say "zoom in".
- * An allocation of 4 rows or more gets a darker top row: neighbours of one colour stay apart.
+ * So runs of small blocks from one place keep their color, and neutral pixels say "zoom in".
+ * An allocation of 4 rows or more gets a darker top row: neighbors of one color stay apart.
  *
- * Heights are in half rows from y0: row r lies between 2 r and 2 r + 2, its centre is 2 r + 1. One
- * rounding up, `half = ceil(height)`, then gives both the row of a centre and the row of an edge:
- * rows below half >> 1 have their centres below the height, and the row it ends in is (half - 1) >> 1.
+ * Heights are in half rows from y0: row r lies between 2 r and 2 r + 2, its center is 2 r + 1. One
+ * rounding up, `half = ceil(height)`, then gives both the row of a center and the row of an edge:
+ * rows below half >> 1 have their centers below the height, and the row it ends in is (half - 1) >> 1.
  */
 import { BACKGROUND_CODE, EDGE_FLAG, THIN_CODE } from './colors.ts';
 import { CHUNK_BITS, type LiveSetSweep, MIXED } from './live-set-sweep.ts';
@@ -42,7 +42,7 @@ export class ColumnPainter {
     this.#halvesPerByte = (2 * height) / (y1 - y0);
   }
 
-  /** First row whose centre lies at or above `bytes`, within 0 to height. */
+  /** First row whose center lies at or above `bytes`, within 0 to height. */
   rowAt(bytes: number): number {
     const row = Math.floor(Math.ceil(this.#halves(bytes)) / 2);
     return Math.min(this.#height, Math.max(0, row));
@@ -85,7 +85,7 @@ export class ColumnPainter {
       const topBytes = bottomBytes + bytes[k];
       const top = this.#halves(topBytes);
       if (top > fromHalf) {
-        // Within one half row: no centre and no edge of a pixel in it, only its class counts.
+        // Within one half row: no center and no edge of a pixel in it, only its class counts.
         if (top <= Math.floor(bottom) + 1) this.#joinRow(bottom, chunkClass[k]);
         else this.#paintItems(k, bottomBytes);
       }
@@ -155,7 +155,7 @@ export class ColumnPainter {
     this.#rowClass = rowClass;
   }
 
-  /** One allocation that reaches a pixel's centre or edge; the halves are bottom and top rounded up. */
+  /** One allocation that reaches a pixel's center or edge; the halves are bottom and top rounded up. */
   #paintItem(bottom: number, top: number, bottomHalf: number, topHalf: number, code: number): void {
     const firstRow = bottomHalf >> 1;
     const endRow = topHalf >> 1;
@@ -177,7 +177,7 @@ export class ColumnPainter {
     }
   }
 
-  /** Decides the pixel whose centre belongs to a sliver, now that all that overlap it are known. */
+  /** Decides the pixel whose center belongs to a sliver, now that all that overlap it are known. */
   #closeRow(rowClass: number): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { randomTrace } from '../../testing/arbitrary-replay.ts';
 import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
-import { drawFrame } from './frame-job.ts';
 import { stackHits } from './stack-hits.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
+import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
 describe('stackHits', () => {
@@ -29,7 +29,7 @@ describe('stackHits', () => {
     );
   });
 
-  test('names the block whose colour the pixel has, and where it lies', () => {
+  test('names the block whose color the pixel has, and where it lies', () => {
     const words = pixelLabel(TEST_PALETTE);
     fc.assert(
       fc.property(randomTrace, fc.constantFrom(1, 16, 256), (trace, rowBytes) => {
@@ -52,7 +52,7 @@ describe('stackHits', () => {
           const from = row * rowBytes;
           const hits = stackHits(index, states[column], from, from + rowBytes);
           const word = words.get(pixels[(height - 1 - row) * view.width + column]) ?? 'no word';
-          // A background pixel can still hold the top of the stack, below its centre.
+          // A background pixel can still hold the top of the stack, below its center.
           if (hits.main < 0) expect(word).toBe('background');
           const isPending = trace.replay.allocations.freeRequested[hits.main] <= states[column];
           const label = isPending ? 'pending' : `${classOf[hits.main]}`;

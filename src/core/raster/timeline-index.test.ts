@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { randomTrace } from '../../testing/arbitrary-replay.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName } from '../replay/types.ts';
-import { counterOverview } from './column-extremes.ts';
+import { counterOverview } from './columns.ts';
 import { CounterBlocks } from './counter-blocks.ts';
 import { MaxEndPyramid } from './max-end-pyramid.ts';
-import { SampledTimes } from './sampled-times.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { buildTimelineIndex, SampledTimes } from './timeline-index.ts';
 
 describe('MaxEndPyramid', () => {
   test('collects what a scan of all ends finds, from any id to any id', () => {

@@ -24,7 +24,7 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** What the colours of allocations tell apart, see colorings.ts. */
+/** What the colors of allocations tell apart, see colorings.ts. */
 export const COLORINGS = [
   'stack',
   'site',
@@ -37,9 +37,9 @@ export const COLORINGS = [
 ] as const;
 export type ColorBy = (typeof COLORINGS)[number];
 
-/** Colours as 0xAABBGGRR, the byte order of ImageData on little-endian machines. */
+/** Colors as 0xAABBGGRR, the byte order of ImageData on little-endian machines. */
 export interface Palette {
-  /** One colour a class; classes are 0 to classes.length - 1. */
+  /** One color a class; classes are 0 to classes.length - 1. */
   readonly classes: Uint32Array;
   readonly background: number;
   /** Blocks whose free was requested but not completed. */

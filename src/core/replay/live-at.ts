@@ -6,7 +6,7 @@ import type { AllocationTable } from './types.ts';
 /**
  * Allocations that are live in the state after an event, ascending; -1 is the state before the
  * trace. A plain scan of one column: 2 ms for 1.9 M allocations, for questions that are asked once
- * a step. Drawing, which asks for each column of pixels, has a pyramid (core/timeline).
+ * a step. Drawing, which asks for each column of pixels, has a pyramid (core/raster).
  */
 export function liveAt({ start, end }: AllocationTable, event: EventIndex): Int32Array {
   const live = growableInt32();

@@ -1,11 +1,12 @@
 /** What the address map keeps of a device between questions. */
-import type { FreeColumns } from '../../core/address-map/address-free.ts';
+
 import { type AddressIndex, buildAddressIndex } from '../../core/address-map/address-index.ts';
-import { type AddressFrame, AddressPainter } from '../../core/address-map/address-job.ts';
+import { type AddressFrame, AddressPainter } from '../../core/address-map/address-painter.ts';
+import type { FreeColumns } from '../../core/address-map/free-memory.ts';
 import { buildSegmentIndex, classesOfSegments } from '../../core/address-map/segment-index.ts';
 import { type SegmentLives, segmentLives } from '../../core/address-map/segment-lives.ts';
-import { TimelinePainter } from '../../core/raster/frame-job.ts';
 import type { TimelineIndex } from '../../core/raster/timeline-index.ts';
+import { TimelinePainter } from '../../core/raster/timeline-painter.ts';
 import type { TimelineFrame } from '../../core/raster/types.ts';
 import { DimmedClasses } from '../dimmed-classes.ts';
 import { FrameQueue, type FrameQueueClock } from '../frame-queue.ts';

@@ -1,31 +1,38 @@
 /** The address map and the segments over time: pictures of both, and what lies under a pixel. */
 
-import type { AddressBand } from '../../core/address-map/address-bands.ts';
+import {
+  type AddressBand,
+  allocationBands,
+  type FreeRange,
+  gapBands,
+} from '../../core/address-map/address-bands.ts';
 import type { AddressPalette } from '../../core/address-map/address-colors.ts';
 import {
+  type AddressHit,
+  addressHit,
+  newestBlock,
+  type SegmentUse,
+  segmentUse,
+} from '../../core/address-map/address-hits.ts';
+import { type AddressSlots, addressSlots } from '../../core/address-map/address-layout.ts';
+import type { AddressFrame, AddressScene } from '../../core/address-map/address-painter.ts';
+import {
+  type ByteRange,
   type FreeColumns,
   FreeJob,
   type FreeMemory,
   FreeSweep,
-} from '../../core/address-map/address-free.ts';
-import { type FreeRange, gapBands } from '../../core/address-map/address-gaps.ts';
-import type { AddressFrame, AddressScene } from '../../core/address-map/address-job.ts';
+} from '../../core/address-map/free-memory.ts';
 import {
-  type AddressHit,
-  addressHit,
-  allocationBands,
-  newestBlock,
-  type SegmentUse,
-  segmentUse,
-} from '../../core/address-map/address-labels.ts';
-import type { ByteRange } from '../../core/address-map/address-ranges.ts';
-import { type AddressSlots, addressSlots } from '../../core/address-map/address-slots.ts';
-import { type SegmentFacts, segmentFacts } from '../../core/address-map/segment-facts.ts';
-import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
+  SEGMENT_CLASSES,
+  type SegmentClass,
+  type SegmentFacts,
+  segmentFacts,
+} from '../../core/address-map/segment-index.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../core/raster/columns.ts';
-import type { Scene } from '../../core/raster/frame-job.ts';
 import { stackHits } from '../../core/raster/stack-hits.ts';
+import type { Scene } from '../../core/raster/timeline-painter.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';

@@ -4,7 +4,7 @@ import { crosshairAt } from '../../core/device/crosshair.ts';
 import { eventAtTime } from '../../core/device/event-times.ts';
 import { describeHit } from '../../core/device/hit.ts';
 import type { Crosshair, HitResult } from '../../core/device/types.ts';
-import { counterOverview } from '../../core/raster/column-extremes.ts';
+import { counterOverview } from '../../core/raster/columns.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { MatchingRequest } from '../frame-request.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

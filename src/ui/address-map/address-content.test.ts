@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AddressSlot } from '../../core/address-map/address-slots.ts';
+import type { AddressSlot } from '../../core/address-map/address-layout.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { addressContent, addressText, slotAt } from './address-content.ts';
 import { missingText, oomText } from './free-facts.tsx';

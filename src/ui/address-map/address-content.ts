@@ -1,7 +1,7 @@
 /** What the tooltip of the address map says, and the line of what is pinned. */
 
-import type { AddressHit } from '../../core/address-map/address-labels.ts';
-import type { AddressSlot } from '../../core/address-map/address-slots.ts';
+import type { AddressHit } from '../../core/address-map/address-hits.ts';
+import type { AddressSlot } from '../../core/address-map/address-layout.ts';
 import { formatBytes, formatCount } from '../../core/base/format.ts';
 import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
 import { segmentKindText } from '../segments/segment-content.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AddressHit } from '../../core/address-map/address-labels.ts';
+import type { AddressHit } from '../../core/address-map/address-hits.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import type { PlotPlace } from '../plot/plot-source.ts';

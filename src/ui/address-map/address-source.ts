@@ -1,7 +1,7 @@
 /** The address map, as a plot. */
 
-import type { AddressFrame } from '../../core/address-map/address-job.ts';
-import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { AddressSlots } from '../../core/address-map/address-layout.ts';
+import type { AddressFrame } from '../../core/address-map/address-painter.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AddressFrameRequest, AddressHighlight } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';

@@ -1,5 +1,5 @@
 import type { RefObject } from 'react';
-import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
 import { ColorLegend } from '../legend/color-legend.tsx';

@@ -1,6 +1,6 @@
 import './addresses.css';
 import { useMemo, useRef, useState } from 'react';
-import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { NothingReserved } from '../allocator-state/nothing-reserved.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';

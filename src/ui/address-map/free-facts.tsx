@@ -1,5 +1,5 @@
-import type { FreeMemory } from '../../core/address-map/address-free.ts';
-import type { AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { AddressSlots } from '../../core/address-map/address-layout.ts';
+import type { FreeMemory } from '../../core/address-map/free-memory.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';

@@ -6,7 +6,7 @@
  * are drawn where they belong.
  */
 
-import type { FreeColumns } from '../../core/address-map/address-free.ts';
+import type { FreeColumns } from '../../core/address-map/free-memory.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';

@@ -1,5 +1,5 @@
-import type { AddressSlots } from '../../core/address-map/address-slots.ts';
-import type { SegmentFacts } from '../../core/address-map/segment-facts.ts';
+import type { AddressSlots } from '../../core/address-map/address-layout.ts';
+import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { PlaceRequest } from '../../engine/handlers/address-map.ts';

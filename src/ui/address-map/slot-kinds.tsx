@@ -1,4 +1,4 @@
-import type { AddressSlot, AddressSlots } from '../../core/address-map/address-slots.ts';
+import type { AddressSlot, AddressSlots } from '../../core/address-map/address-layout.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 
 const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {

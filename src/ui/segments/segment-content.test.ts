@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SegmentFacts } from '../../core/address-map/segment-facts.ts';
+import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import { lifeText, segmentContent, segmentKindText } from './segment-content.ts';
 

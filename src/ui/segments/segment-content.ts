@@ -1,6 +1,6 @@
 /** Segments in a few words. */
 
-import type { SegmentFacts } from '../../core/address-map/segment-facts.ts';
+import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/absence-text.ts';
 import { NEVER } from '../../core/replay/types.ts';

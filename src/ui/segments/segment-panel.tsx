@@ -1,4 +1,4 @@
-import type { SegmentContent, SegmentUse } from '../../core/address-map/address-labels.ts';
+import type { SegmentContent, SegmentUse } from '../../core/address-map/address-hits.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';

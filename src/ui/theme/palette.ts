@@ -9,7 +9,7 @@ import type { ColorBy, Palette } from '../../core/raster/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 
-/** CSS colours of one theme's plot, in the order of the classes of core/timeline/classes.ts. */
+/** CSS colours of one theme's plot, in the order of the classes of core/coloring/classes.ts. */
 interface PlotColors {
   readonly background: string;
   readonly pending: string;

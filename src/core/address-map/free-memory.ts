@@ -7,11 +7,11 @@
  * segment, if the range is in its pool and of its stream.
  */
 import { lowerBound } from '../base/binary-search.ts';
-import { highestStates } from '../raster/column-extremes.ts';
-import { type ColumnAxis, columnRanges } from '../raster/columns.ts';
+import { ColumnJob } from '../raster/column-job.ts';
+import { type ColumnAxis, columnRanges, highestStates } from '../raster/columns.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AddressIndex } from './address-index.ts';
-import { type ByteRange, eachGap, reservedRanges } from './address-ranges.ts';
+import type { SegmentLife, SegmentLives } from './segment-lives.ts';
 
 export interface FreeMemory {
   readonly freeBytes: number;
@@ -34,9 +34,9 @@ export class FreeSweep {
   #ranges: readonly ByteRange[] = [];
   #nextSegment = 0;
   #nextBlock = 0;
-  /** Live blocks by offset, and room to merge them into. */
+  /** Live blocks by offset, and the room that the next state's are merged into. */
   #live = new LiveBlocks(1024);
-  #spare = new LiveBlocks(1024);
+  #nextLive = new LiveBlocks(1024);
 
   constructor(index: AddressIndex) {
     this.#index = index;
@@ -59,13 +59,13 @@ export class FreeSweep {
 
   #moveSegments(state: EventIndex): void {
     const { start, end, length } = this.#index.segments;
-    const kept = this.#segments.filter((row) => end[row] > state);
+    const stillReserved = this.#segments.filter((row) => end[row] > state);
     const next = lowerBound(start, state + 1, this.#nextSegment, length);
     const came: number[] = [];
     for (let row = this.#nextSegment; row < next; row++) if (end[row] > state) came.push(row);
     this.#nextSegment = next;
-    if (came.length === 0 && kept.length === this.#segments.length) return;
-    this.#segments = [...kept, ...came];
+    if (came.length === 0 && stillReserved.length === this.#segments.length) return;
+    this.#segments = [...stillReserved, ...came];
     this.#ranges = reservedRanges(this.#index, this.#segments);
   }
 
@@ -76,7 +76,7 @@ export class FreeSweep {
     const { allocationOffset } = layout;
     const came = this.#came(state);
     const live = this.#live;
-    const merged = this.#spare.withRoomFor(live.count + came.length);
+    const merged = this.#nextLive.withRoomFor(live.count + came.length);
     let next = 0;
     for (let i = 0; i < live.count; i++) {
       if (end[live.ids[i]] <= state) continue;
@@ -88,7 +88,7 @@ export class FreeSweep {
     for (; next < came.length; next++) {
       merged.push(came[next], allocationOffset[came[next]], sizeBytes[came[next]]);
     }
-    this.#spare = live;
+    this.#nextLive = live;
     this.#live = merged;
   }
 
@@ -129,38 +129,97 @@ class LiveBlocks {
   }
 }
 
-/** Both figures for every column; `run` as that of a frame's job. */
-export class FreeJob {
+/** Both figures for every column. */
+export class FreeJob extends ColumnJob<FreeColumns> {
   readonly #sweep: FreeSweep;
   readonly #columns: FreeColumns;
-  #next = 0;
 
   constructor(index: AddressIndex, axis: ColumnAxis) {
     const { timeline } = index;
-    this.#sweep = new FreeSweep(index);
     const states = highestStates(timeline, columnRanges(timeline, axis));
+    // A column goes through all live blocks: too long to do several between two looks at the clock.
+    super(states.length, 1);
+    this.#sweep = new FreeSweep(index);
     const empty = () => new Float64Array(states.length).fill(Number.NaN);
     this.#columns = { states, freeBytes: empty(), largestBytes: empty() };
   }
 
-  run(shouldStop: () => boolean = () => false): FreeColumns | undefined {
+  protected doColumn(column: number): void {
     const { states, freeBytes, largestBytes } = this.#columns;
-    for (; this.#next < states.length; this.#next++) {
-      const column = this.#next;
-      if (states[column] < 0) continue;
-      if (column > 0 && states[column] === states[column - 1]) {
-        freeBytes[column] = freeBytes[column - 1];
-        largestBytes[column] = largestBytes[column - 1];
-        continue;
-      }
-      const found = this.#sweep.at(states[column]);
-      freeBytes[column] = found.freeBytes;
-      largestBytes[column] = found.largestBytes;
-      if (shouldStop()) {
-        this.#next++;
-        return undefined;
-      }
+    if (states[column] < 0) return;
+    if (column > 0 && states[column] === states[column - 1]) {
+      freeBytes[column] = freeBytes[column - 1];
+      largestBytes[column] = largestBytes[column - 1];
+      return;
     }
+    const found = this.#sweep.at(states[column]);
+    freeBytes[column] = found.freeBytes;
+    largestBytes[column] = found.largestBytes;
+  }
+
+  protected finish(): FreeColumns {
     return this.#columns;
+  }
+}
+
+/** Bytes of the packed order, `to` excluded. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Segments as the allocator can use them, by address: a native segment is one range, pieces of an
+ * expandable segment that follow each other are one as well. Free memory on both sides of a border
+ * between two native segments never serves one request, even where their addresses touch.
+ */
+export function reservedRanges(
+  { segments, layout }: AddressIndex,
+  rows: readonly SegmentLife[],
+): ByteRange[] {
+  const { segmentOffset } = layout;
+  const sorted = [...rows].sort((a, b) => segmentOffset[a] - segmentOffset[b]);
+  const ranges: { from: number; to: number }[] = [];
+  let before = -1;
+  for (const row of sorted) {
+    const from = segmentOffset[row];
+    const to = from + segments.sizeBytes[row];
+    const last = ranges.at(-1);
+    if (last !== undefined && last.to === from && isContinued(segments, before, row)) last.to = to;
+    else ranges.push({ from, to });
+    before = row;
+  }
+  return ranges;
+}
+
+/** Slots are packed without room between them, so offsets can touch where addresses do not. */
+function isContinued(lives: SegmentLives, low: SegmentLife, high: SegmentLife): boolean {
+  return (
+    lives.isExpandable[low] === 1 &&
+    lives.isExpandable[high] === 1 &&
+    lives.address[low] + lives.sizeBytes[low] === lives.address[high] &&
+    lives.stream[low] === lives.stream[high] &&
+    lives.pool[low] === lives.pool[high] &&
+    lives.isSmall[low] === lives.isSmall[high]
+  );
+}
+
+/** Calls `found` with what of the ranges no block covers. Blocks by offset; columns of from and to. */
+export function eachGap(
+  ranges: readonly ByteRange[],
+  blockFrom: Float64Array,
+  blockTo: Float64Array,
+  blocks: number,
+  found: (from: number, to: number) => void,
+): void {
+  let block = 0;
+  for (const range of ranges) {
+    let from = range.from;
+    while (block < blocks && blockTo[block] <= from) block++;
+    for (; block < blocks && blockFrom[block] < range.to; block++) {
+      if (blockFrom[block] > from) found(from, blockFrom[block]);
+      if (blockTo[block] > from) from = blockTo[block];
+    }
+    if (from < range.to) found(from, range.to);
   }
 }

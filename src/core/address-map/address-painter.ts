@@ -3,16 +3,14 @@
  * address-layout.ts). A column shows the event with most active bytes in it, the very one that the
  * timeline shows there; what its pixels say is in address-rows.ts.
  *
- * Jobs can stop between columns, as those of frame-job.ts do.
+ * Jobs can stop between columns, as those of timeline-painter.ts do.
  */
 
-import { ColumnCache } from '../raster/column-cache.ts';
-import { ColumnContentCache } from '../raster/column-content-cache.ts';
-import { highestStates } from '../raster/column-extremes.ts';
-import { columnRanges } from '../raster/columns.ts';
-import { SlicedColumns } from '../raster/sliced-columns.ts';
+import { writeColumns } from '../raster/colors.ts';
+import { ColumnCache, ColumnContentCache } from '../raster/column-cache.ts';
+import { ColumnJob } from '../raster/column-job.ts';
+import { columnRanges, highestStates } from '../raster/columns.ts';
 import type { Viewport } from '../raster/types.ts';
-import { writeColumns } from '../raster/write-columns.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { type AddressBand, drawBands } from './address-bands.ts';
 import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
@@ -52,7 +50,7 @@ export class AddressPainter {
       blocks: new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd),
       segments: new AddressSweep(segments, segmentPlaces, segmentsMaxEnd),
       cache: new ColumnCache(),
-      seen: new ColumnContentCache(),
+      contents: new ColumnContentCache(),
     };
   }
 
@@ -75,12 +73,12 @@ interface PaintTools {
   readonly blocks: AddressSweep;
   readonly segments: AddressSweep;
   readonly cache: ColumnCache;
-  readonly seen: ColumnContentCache;
+  readonly contents: ColumnContentCache;
 }
 
 const NONE = -1;
 
-export class AddressJob extends SlicedColumns<AddressFrame> {
+export class AddressJob extends ColumnJob<AddressFrame> {
   readonly #tools: PaintTools;
   readonly #scene: AddressScene;
   readonly #pixels: Uint32Array;
@@ -98,7 +96,7 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
   constructor(index: AddressIndex, tools: PaintTools, scene: AddressScene, out?: Uint32Array) {
     const { viewport, classOf, palette, dimmedClass } = scene;
     super(viewport.width);
-    const { blocks, segments, cache, seen } = tools;
+    const { blocks, segments, cache, contents } = tools;
     this.#tools = tools;
     this.#scene = scene;
     const size = viewport.width * viewport.height;
@@ -109,7 +107,7 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
     this.#changeSegment = (place, kind, sign) => rows.addSegment(place, kind, sign);
     this.#states = highestStates(index.timeline, columnRanges(index.timeline, viewport));
     this.#slots = cache.begin(scene, this.#states);
-    seen.begin(cache);
+    contents.begin(cache);
     const due = this.#statesToPaint();
     blocks.reset({ kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass }, due);
     // No segment is ever pending.
@@ -125,7 +123,7 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
     );
   }
 
-  protected paintColumn(column: number): void {
+  protected doColumn(column: number): void {
     const { cache } = this.#tools;
     const state = this.#states[column];
     // The column before may have painted it.
@@ -135,7 +133,7 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
 
   #paint(state: EventIndex): number {
     const { height } = this.#scene.viewport;
-    const { blocks, segments, cache, seen } = this.#tools;
+    const { blocks, segments, cache, contents } = this.#tools;
     const slot = cache.claim(state);
     const base = slot * height;
     if (state < 0) {
@@ -146,10 +144,10 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
     blocks.advance(this.#swept++);
     const low = blocks.fingerprint.low ^ Math.imul(segments.fingerprint.low, ODD);
     const high = blocks.fingerprint.high ^ Math.imul(segments.fingerprint.high, ODD);
-    const same = seen.find(low, high);
+    const same = contents.find(low, high);
     if (same >= 0) cache.codes.copyWithin(base, same * height, (same + 1) * height);
     else this.#paintRows(slot);
-    seen.keep(slot, low, high);
+    contents.set(slot, low, high);
     return slot;
   }
 
@@ -160,8 +158,8 @@ export class AddressJob extends SlicedColumns<AddressFrame> {
     const from = this.#rowsSlot * height;
     if (this.#rowsSlot === NONE) codes.fill(BARE_CODE, base, base + height);
     else codes.copyWithin(base, from, from + height);
-    this.#tools.segments.tell(this.#changeSegment);
-    this.#tools.blocks.tell(this.#changeBlock);
+    this.#tools.segments.report(this.#changeSegment);
+    this.#tools.blocks.report(this.#changeBlock);
     this.#rows.write(codes, base);
     this.#rowsSlot = slot;
   }

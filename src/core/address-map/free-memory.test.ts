@@ -7,9 +7,9 @@ import { buildTimelineIndex } from '../raster/timeline-index.ts';
 import { replayDevice } from '../replay/replay.ts';
 import type { Replay } from '../replay/types.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
-import { FreeJob, FreeSweep } from './address-free.ts';
 import { addressHits } from './address-hits.ts';
 import { buildAddressIndex } from './address-index.ts';
+import { FreeJob, FreeSweep } from './free-memory.ts';
 import { segmentLives } from './segment-lives.ts';
 
 const MI = 2 ** 20;

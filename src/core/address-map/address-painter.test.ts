@@ -21,7 +21,7 @@ import {
   MIXED_CODE,
 } from './address-colors.ts';
 import { type AddressIndex, buildAddressIndex } from './address-index.ts';
-import { type AddressFrame, AddressPainter, type AddressScene } from './address-job.ts';
+import { type AddressFrame, AddressPainter, type AddressScene } from './address-painter.ts';
 import { segmentLives } from './segment-lives.ts';
 
 const CLASSES = 3;
@@ -43,7 +43,7 @@ const NAMES: readonly (readonly [code: number, name: string])[] = [
   [AWAITING_CODE, 'pending'],
 ];
 
-/** Colour to the oracle's words. A gap's edge is a separator, however much of it is bare. */
+/** Color to the oracle's words. A gap's edge is a separator, however much of it is bare. */
 const WORDS = new Map<number, string>();
 const table = addressColorTable(PALETTE);
 for (let bare = 0; bare < 4; bare++) {
@@ -58,7 +58,7 @@ for (let bare = 0; bare < 4; bare++) {
 }
 WORDS.set(PALETTE.separator, 'separator');
 WORDS.set(table[BARE_CODE], 'bare');
-/** Five colours of 8 by 4 shades, plain and as an edge; four gaps, separator and bare. */
+/** Five colors of 8 by 4 shades, plain and as an edge; four gaps, separator and bare. */
 const WORD_COUNT = 5 * 8 * 4 * 2 + 4 + 2;
 
 interface Drawn {
@@ -88,12 +88,12 @@ function mistakes(drawn: Drawn, frame: AddressFrame): string[] {
   const { replay, index, classOf } = drawn;
   const { viewport, pixels, states } = frame;
   const { width, height } = viewport;
-  const placeOf = (address: number) => placeOfAddress(index.layout, address) ?? Number.NaN;
+  const placeOfRow = (address: number) => placeOfAddress(index.layout, address) ?? Number.NaN;
   const wrong: string[] = [];
   for (let column = 0; column < width; column++) {
     const state = states[column];
     const { allocations, segmentSpans } = replay;
-    const memory = naiveMemory(allocations, segmentSpans, placeOf, classOf, state);
+    const memory = naiveMemory(allocations, segmentSpans, placeOfRow, classOf, state);
     for (let row = 0; row < height; row++) {
       const pixel = state < 0 ? 'bare' : naiveAddressPixel(memory, viewport, row);
       const expected = /^gap.*edge$/.test(pixel) ? 'separator' : pixel;
@@ -131,7 +131,7 @@ const programs = fc
   .chain((settings) => allocatorProgram(settings));
 
 describe('a frame of the address map', () => {
-  test('has a colour of its own for all that a pixel can say', () => {
+  test('has a color of its own for all that a pixel can say', () => {
     expect(WORDS.size).toBe(WORD_COUNT);
   });
 

@@ -5,8 +5,8 @@ import { naiveColumn } from '../../testing/naive-raster.ts';
 import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
 import { syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
-import { drawFrame, type Scene, TimelinePainter } from './frame-job.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
+import { drawFrame, type Scene, TimelinePainter } from './timeline-painter.ts';
 import type { TimelineFrame, Viewport } from './types.ts';
 
 const LINES: readonly CounterName[] = ['activeBytes', 'allocatedBytes', 'reservedBytes'];

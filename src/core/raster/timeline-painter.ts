@@ -9,17 +9,20 @@
  */
 import type { AllocationIndex, CounterName } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { colorTable, FADE_BIT } from './colors.ts';
+import { colorTable, contrastColor, FADE_BIT, halfway, writeColumns } from './colors.ts';
 import { ColumnCache } from './column-cache.ts';
-import { counterColumns, type DrawnStates, drawnStates } from './column-extremes.ts';
-import { type ColumnRanges, columnRanges } from './columns.ts';
+import { ColumnJob } from './column-job.ts';
+import {
+  type ColumnRanges,
+  columnRanges,
+  counterColumns,
+  type DrawnStates,
+  drawnStates,
+} from './columns.ts';
 import { LiveSetSweep } from './live-set-sweep.ts';
 import { ColumnPainter } from './paint-column.ts';
-import { SelectionBand } from './selection-band.ts';
-import { SlicedColumns } from './sliced-columns.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 import type { Palette, TimelineFrame, Viewport } from './types.ts';
-import { writeColumns } from './write-columns.ts';
 
 /** All that a frame shows. */
 export interface Scene {
@@ -71,7 +74,7 @@ export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array)
 
 const NONE = -1;
 
-export class FrameJob extends SlicedColumns<TimelineFrame> {
+export class FrameJob extends ColumnJob<TimelineFrame> {
   readonly #index: TimelineIndex;
   readonly #sweep: LiveSetSweep;
   readonly #cache: ColumnCache;
@@ -108,7 +111,7 @@ export class FrameJob extends SlicedColumns<TimelineFrame> {
     sweep.reset(scene.classOf, scene.dimmedClass);
   }
 
-  protected paintColumn(column: number): void {
+  protected doColumn(column: number): void {
     const { selected } = this.#scene;
     const state = this.#drawn.states[column];
     // The column before may have painted it.
@@ -185,5 +188,62 @@ function checkViewport(view: Viewport): void {
     !(view.y1 > view.y0)
   ) {
     throw new RangeError(`No such viewport: ${JSON.stringify(view)}`);
+  }
+}
+
+/**
+ * The selected allocation, drawn over the finished pixels: a contrasting outline (black on light
+ * backgrounds, white on dark ones) and a fill half way to it. Never thinner than one pixel.
+ *
+ * Per column it is a span of rows; where the spans of neighboring columns differ, the part that
+ * has no selected pixel beside it is outline too, so the band stays closed when it steps down.
+ */
+class SelectionBand {
+  readonly #view: Viewport;
+  /** Rows from the bottom, `to` excluded; equal where the allocation is not drawn. Not clipped. */
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
+
+  constructor(view: Viewport) {
+    this.#view = view;
+    this.#from = new Float64Array(view.width);
+    this.#to = new Float64Array(view.width);
+  }
+
+  /** The allocation lies from bottomBytes up in this column. */
+  set(column: number, bottomBytes: number, sizeBytes: number): void {
+    const { y0, y1, height } = this.#view;
+    const rowsPerByte = height / (y1 - y0);
+    const bottom = (bottomBytes - y0) * rowsPerByte;
+    const top = (bottomBytes + sizeBytes - y0) * rowsPerByte;
+    const from = Math.ceil(bottom - 0.5);
+    const to = Math.ceil(top - 0.5);
+    const isThin = from === to;
+    this.#from[column] = isThin ? Math.floor((bottom + top) / 2) : from;
+    this.#to[column] = isThin ? this.#from[column] + 1 : to;
+  }
+
+  draw(pixels: Uint32Array, palette: Palette): void {
+    const { width, height } = this.#view;
+    const line = contrastColor(palette.background);
+    for (let column = 0; column < width; column++) {
+      const from = Math.max(0, this.#from[column]);
+      const to = Math.min(height, this.#to[column]);
+      for (let row = from; row < to; row++) {
+        const at = (height - 1 - row) * width + column;
+        pixels[at] = this.#isOutline(column, row) ? line : halfway(pixels[at], line);
+      }
+    }
+  }
+
+  #isOutline(column: number, row: number): boolean {
+    if (row === this.#from[column] || row === this.#to[column] - 1) return true;
+    return !this.#covers(column - 1, row) || !this.#covers(column + 1, row);
+  }
+
+  /** Beyond the frame's sides the band goes on. */
+  #covers(column: number, row: number): boolean {
+    if (column < 0 || column >= this.#view.width) return true;
+    return row >= this.#from[column] && row < this.#to[column];
   }
 }

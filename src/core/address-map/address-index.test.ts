@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { placesOf } from './address-places.ts';
+import { distinctPlaces } from './address-index.ts';
 
 test('rows have the same place where offset and size are the same, and only there', () => {
   const number = fc.oneof(fc.nat(40), fc.constantFrom(512, 2 ** 21, 2 ** 44, 2 ** 44 + 512));
@@ -8,8 +8,8 @@ test('rows have the same place where offset and size are the same, and only ther
     fc.property(fc.array(fc.tuple(number, number), { maxLength: 60 }), (rows) => {
       const offsets = Float64Array.from(rows, ([offset]) => offset);
       const sizes = Float64Array.from(rows, ([, bytes]) => bytes);
-      const { count, offset, bytes, placeOf } = placesOf(offsets, sizes);
-      expect(Array.from(placeOf, (place) => [offset[place], bytes[place]])).toEqual(rows);
+      const { count, offset, bytes, placeOfRow } = distinctPlaces(offsets, sizes);
+      expect(Array.from(placeOfRow, (place) => [offset[place], bytes[place]])).toEqual(rows);
       expect(count).toBe(new Set(rows.map((row) => row.join())).size);
     }),
   );
@@ -17,7 +17,7 @@ test('rows have the same place where offset and size are the same, and only ther
 
 test('more places than there was room for at first', () => {
   const offsets = Float64Array.from({ length: 10_000 }, (_, i) => (i % 5000) * 512);
-  const { count, offset, placeOf } = placesOf(offsets, new Float64Array(10_000).fill(512));
+  const { count, offset, placeOfRow } = distinctPlaces(offsets, new Float64Array(10_000).fill(512));
   expect(count).toBe(5000);
-  expect(Float64Array.from(placeOf, (place) => offset[place])).toEqual(offsets);
+  expect(Float64Array.from(placeOfRow, (place) => offset[place])).toEqual(offsets);
 });
