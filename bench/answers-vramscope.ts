@@ -56,7 +56,7 @@ const stateAt = (event: number) =>
     ...DEVICE,
     event,
     order: 'address',
-    places: Array.from({ length: 24 }, (_, place) => place),
+    positions: Array.from({ length: 24 }, (_, place) => place),
     width: 600,
     colorBy: 'stack',
     classes: 24,
@@ -139,7 +139,7 @@ const OPENINGS: Readonly<Record<string, () => Promise<unknown>>> = {
   Allocations: () => sortBy('size'),
   Summary: async () => {
     await session.memoryFigures({ ...DEVICE, event: events - 1 });
-    await session.phases(DEVICE);
+    await session.annotationGroups(DEVICE);
     await session.traceFacts(DEVICE);
   },
 };
@@ -154,11 +154,11 @@ const results = {
   stateJumpsMs: await timesOf(spread, stateAt),
   flameMs: await timesOf<FlameRequest>(
     [
-      { ...FLAME, by: 'stack' },
-      { ...FLAME, by: 'function', inverted: true },
-      { ...FLAME, of: 'end' },
-      { ...FLAME, of: 'window' },
-      { ...FLAME, of: 'window', weight: 'lifetime' },
+      { ...FLAME, groupBy: 'stack' },
+      { ...FLAME, groupBy: 'function', inverted: true },
+      { ...FLAME, dataset: 'end' },
+      { ...FLAME, dataset: 'window' },
+      { ...FLAME, dataset: 'window', weight: 'lifetime' },
     ],
     (request) => session.flame(request),
   ),

@@ -1,6 +1,6 @@
-import type { AllocationKey, Clock, SiteKey } from '../core/lists/allocation-list-types.ts';
+import type { AllocationKey, CallSiteKey, Clock } from '../core/lists/allocation-list-types.ts';
 import { orderAllocations } from '../core/lists/order-allocations.ts';
-import { orderSites, type SiteTable, siteTable } from '../core/lists/site-table.ts';
+import { type CallSiteTable, callSiteTable, orderCallSites } from '../core/lists/site-table.ts';
 import type { AllocationIndex } from '../core/replay/types.ts';
 import { dependsOnCursor } from '../core/search/match-allocations.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
@@ -21,7 +21,7 @@ export interface ListRequest<Key> extends DeviceRequest {
 }
 
 interface Sites {
-  readonly table: SiteTable;
+  readonly table: CallSiteTable;
   readonly order: Uint32Array;
 }
 
@@ -53,23 +53,23 @@ export class AllocationLists {
     });
   }
 
-  sites(request: ListRequest<SiteKey>): Sites {
+  sites(request: ListRequest<CallSiteKey>): Sites {
     const { search, at, key, isDescending } = request;
     const state = dependsOnCursor(search) ? at : undefined;
     const { context } = this.#device;
     return this.#sites.get(JSON.stringify([search, state, key, isDescending]), () => {
-      const table = siteTable(context, this.#device.matches(search, at).mask);
-      return { table, order: orderSites(context, table, key, isDescending) };
+      const table = callSiteTable(context, this.#device.matches(search, at).mask);
+      return { table, order: orderCallSites(context, table, key, isDescending) };
     });
   }
 
   /** The row of an allocation; -1 when it is not in the list. */
-  placeOf(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
+  rowIndex(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
     return this.allocations(request).indexOf(allocation);
   }
 
   /** The row of the site of an allocation; -1 when the list has none with its stack. */
-  placeOfSite(request: ListRequest<SiteKey>, allocation: AllocationIndex): number {
+  callSiteRowIndex(request: ListRequest<CallSiteKey>, allocation: AllocationIndex): number {
     const { table, order } = this.sites(request);
     const stack = this.#device.context.replay.allocations.stack[allocation];
     return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));

@@ -47,7 +47,7 @@ function internalError(error: unknown): LoadError {
     message: `vramscope made a mistake: ${textOf(error)}`,
     advice:
       'Please report this text to the project as a bug, with the snapshot if you may share it. ' +
-      `Place: ${placeOf(error)}`,
+      `Place: ${sourceLocation(error)}`,
   });
 }
 
@@ -66,7 +66,7 @@ function textOf(error: unknown): string {
 }
 
 /** First line of the stack that names a place: "at replayDevice (replay.ts:120:7)". */
-function placeOf(error: unknown): string {
+function sourceLocation(error: unknown): string {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.find((line) => /:\d+:\d+/.test(line))?.trim() ?? 'unknown';
 }

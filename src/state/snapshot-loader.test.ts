@@ -146,11 +146,11 @@ describe('the view of a link', () => {
     calls[0]?.resolve(snapshot('a.pickle', 2));
     await first;
     const { view } = stores.view.getState();
-    expect(view).toMatchObject({ device: 1, x: { from: 10, to: 20 }, cursor: undefined });
+    expect(view).toMatchObject({ deviceIndex: 1, x: { from: 10, to: 20 }, cursor: undefined });
     const second = loader.open(blob('b.pickle'));
     calls[1]?.resolve(snapshot('b.pickle', 2));
     await second;
-    expect(stores.view.getState().view).toMatchObject({ device: 0, x: 'all' });
+    expect(stores.view.getState().view).toMatchObject({ deviceIndex: 0, x: 'all' });
     expect(notices).toEqual([[expect.stringContaining('leads to event 500')], []]);
   });
 
@@ -159,7 +159,7 @@ describe('the view of a link', () => {
     const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle', 1));
     await opening;
-    expect(stores.view.getState().view).toMatchObject({ device: 0, x: 'all' });
+    expect(stores.view.getState().view).toMatchObject({ deviceIndex: 0, x: 'all' });
   });
 
   it('comes with a word when it was made for another file', async () => {

@@ -75,10 +75,10 @@ describe('the view store', () => {
     const store = createViewStore();
     store.move({ x: { from: 1, to: 2 } });
     store.commit({ selection: 'b7f_0' });
-    store.restore({ ...store.getState().view, device: 1 });
+    store.restore({ ...store.getState().view, deviceIndex: 1 });
     expect(store.getState().commits).toBe(1);
     store.commit(onDevice(2));
-    expect(store.getState()).toEqual({ view: { ...DEFAULT_VIEW, device: 2 }, commits: 2 });
+    expect(store.getState()).toEqual({ view: { ...DEFAULT_VIEW, deviceIndex: 2 }, commits: 2 });
   });
 });
 

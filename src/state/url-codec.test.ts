@@ -19,16 +19,16 @@ const label = fc
   .map(([address, count]) => `b${address.toString(16)}_${count}`);
 const text = fc.string({ unit: 'grapheme' });
 const flame: fc.Arbitrary<FlameView> = fc.record({
-  of: fc.constantFrom('cursor', 'peak', 'end', 'window', 'difference'),
+  dataset: fc.constantFrom('cursor', 'peak', 'end', 'window', 'difference'),
   weight: fc.constantFrom('bytes', 'allocated', 'count', 'lifetime'),
-  by: fc.constantFrom('line', 'stack', 'function', 'file', 'module'),
+  groupBy: fc.constantFrom('line', 'stack', 'function', 'file', 'module'),
   frames: fc.constantFrom('own', 'known', 'all'),
   inverted: fc.boolean(),
   root: fc.option(text, { nil: undefined }),
 });
 const view: fc.Arbitrary<ViewState> = fc.record({
   view: fc.constantFrom(...VIEW_NAMES),
-  device: fc.nat(),
+  deviceIndex: fc.nat(),
   axis: fc.constantFrom('event' as const, 'time' as const),
   x: fc.oneof(fc.constant('all' as const), range),
   y: fc.oneof(fc.constant('fit' as const), range),
@@ -163,7 +163,7 @@ describe('a URL that cannot be read', () => {
     );
     expect(rest).toEqual({
       ...DEFAULT_VIEW,
-      ...(key === 'device' ? { axis: 'time' } : { device: 2 }),
+      ...(key === 'device' ? { axis: 'time' } : { deviceIndex: 2 }),
     });
   });
 

@@ -41,9 +41,21 @@ export interface ParsedUrl {
   readonly problems: readonly string[];
 }
 
-const FLAME_OF: readonly FlameView['of'][] = ['cursor', 'peak', 'end', 'window', 'difference'];
+const FLAME_DATASETS: readonly FlameView['dataset'][] = [
+  'cursor',
+  'peak',
+  'end',
+  'window',
+  'difference',
+];
 const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
-const FLAME_BY: readonly FlameView['by'][] = ['line', 'stack', 'function', 'file', 'module'];
+const FLAME_GROUPINGS: readonly FlameView['groupBy'][] = [
+  'line',
+  'stack',
+  'function',
+  'file',
+  'module',
+];
 const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 /** b, the address in hex, _, the count of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
@@ -52,7 +64,7 @@ const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
   const params = new URLSearchParams();
   if (view.view !== DEFAULT_VIEW.view) params.set('view', view.view);
-  if (view.device !== DEFAULT_VIEW.device) params.set('device', String(view.device));
+  if (view.deviceIndex !== DEFAULT_VIEW.deviceIndex) params.set('device', String(view.deviceIndex));
   if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
   if (view.x !== 'all') params.set('x', rangeText(view.x));
   if (view.y !== 'fit') params.set('y', rangeText(view.y));
@@ -76,9 +88,9 @@ export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
 }
 
 function writeFlame(params: URLSearchParams, flame: FlameView): void {
-  if (flame.of !== DEFAULT_FLAME.of) params.set('flame', flame.of);
+  if (flame.dataset !== DEFAULT_FLAME.dataset) params.set('flame', flame.dataset);
   if (flame.weight !== DEFAULT_FLAME.weight) params.set('weight', flame.weight);
-  if (flame.by !== DEFAULT_FLAME.by) params.set('by', flame.by);
+  if (flame.groupBy !== DEFAULT_FLAME.groupBy) params.set('by', flame.groupBy);
   if (flame.frames !== DEFAULT_FLAME.frames) params.set('frames', flame.frames);
   if (flame.inverted) params.set('from', 'callees');
   if (flame.root !== undefined) params.set('root', flame.root);
@@ -123,7 +135,7 @@ function refuseVersion(text: string): string | undefined {
 function readView(read: Reader): ViewState {
   return {
     view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
-    device: read.value('device', parseIndex) ?? DEFAULT_VIEW.device,
+    deviceIndex: read.value('device', parseIndex) ?? DEFAULT_VIEW.deviceIndex,
     axis: read.value('axis', oneOf(TIME_AXES)) ?? DEFAULT_VIEW.axis,
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',
@@ -145,9 +157,9 @@ function readView(read: Reader): ViewState {
 
 function readFlame(read: Reader): FlameView {
   return {
-    of: read.value('flame', oneOf(FLAME_OF)) ?? DEFAULT_FLAME.of,
+    dataset: read.value('flame', oneOf(FLAME_DATASETS)) ?? DEFAULT_FLAME.dataset,
     weight: read.value('weight', oneOf(FLAME_WEIGHT)) ?? DEFAULT_FLAME.weight,
-    by: read.value('by', oneOf(FLAME_BY)) ?? DEFAULT_FLAME.by,
+    groupBy: read.value('by', oneOf(FLAME_GROUPINGS)) ?? DEFAULT_FLAME.groupBy,
     frames: read.value('frames', oneOf(FLAME_FRAMES)) ?? DEFAULT_FLAME.frames,
     inverted: read.value('from', oneOf(['callees'])) !== undefined,
     root: read.value('root', anyText),

@@ -113,10 +113,10 @@ describe('the address bar', () => {
   });
 
   it('is left alone after stop', () => {
-    store.move({ device: 1 });
+    store.move({ deviceIndex: 1 });
     sync.stop();
     vi.advanceTimersByTime(1000);
-    store.commit({ device: 2 });
+    store.commit({ deviceIndex: 2 });
     expect(window.entries).toEqual(['/app/?snapshot=a.pickle']);
   });
 });

@@ -35,7 +35,7 @@ describe('a link to places beyond the trace', () => {
   });
 
   it('says of a device without a trace that it has none', () => {
-    const [sentence] = placesBeyond({ ...DEFAULT_VIEW, device: 1, cursor: 3 }, info);
+    const [sentence] = placesBeyond({ ...DEFAULT_VIEW, deviceIndex: 1, cursor: 3 }, info);
     expect(sentence).toContain('this trace has no events');
   });
 });

@@ -5,7 +5,7 @@ import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
 /** The view without what this snapshot has not: a link may have been made for another one. */
 export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
-  const wanted = info.devices[view.device];
+  const wanted = info.devices[view.deviceIndex];
   const device = wanted ?? info.devices[0];
   if (device === undefined) return DEFAULT_VIEW;
   const start = wanted === undefined ? { ...DEFAULT_VIEW, colorBy: view.colorBy } : view;
@@ -14,7 +14,7 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
     event !== undefined && event < device.events ? event : undefined;
   return {
     ...start,
-    device: device.index,
+    deviceIndex: device.index,
     axis: hasAxis ? start.axis : 'event',
     x: hasAxis ? start.x : 'all',
     colorBy: start.colorBy === 'category' && !device.hasCategory ? 'stack' : start.colorBy,
@@ -25,7 +25,7 @@ export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
 
 /** A sentence for each place of a link that lies behind the last event of the trace. */
 export function placesBeyond(view: ViewState, info: SessionInfo): readonly string[] {
-  const device = info.devices[view.device];
+  const device = info.devices[view.deviceIndex];
   if (device === undefined) return [];
   const trace =
     device.events === 0 ? 'has no events' : `ends with event ${formatCount(device.events - 1)}`;

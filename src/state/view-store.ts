@@ -6,7 +6,7 @@
  * stop at it. A commit (a range zoomed to, an allocation selected) gets an entry in the history.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { FlameOf } from '../core/flame-graph/flame-set.ts';
+import type { FlameDataset } from '../core/flame-graph/flame-set.ts';
 import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/flame-graph/types.ts';
 import type { ColorBy, TimeAxis } from '../core/raster/types.ts';
 import type { CounterName } from '../core/replay/types.ts';
@@ -35,9 +35,9 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 /** Which allocations the flame graph adds up, by what, and how it shows them. */
 export interface FlameView {
   /** Live at the cursor, at the peak, at the end; allocated in the window; mark against cursor. */
-  readonly of: FlameOf;
+  readonly dataset: FlameDataset;
   readonly weight: FlameWeight;
-  readonly by: FlameGrouping;
+  readonly groupBy: FlameGrouping;
   /** Which frames get boxes. */
   readonly frames: FlameFrames;
   /** Callees at the root, callers above them. */
@@ -55,7 +55,7 @@ export interface Sort {
 export interface ViewState {
   readonly view: ViewName;
   /** Position in SessionInfo.devices. */
-  readonly device: number;
+  readonly deviceIndex: number;
   readonly axis: TimeAxis;
   /** 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
@@ -86,9 +86,9 @@ export interface ViewState {
 }
 
 export const DEFAULT_FLAME: FlameView = {
-  of: 'peak',
+  dataset: 'peak',
   weight: 'bytes',
-  by: 'line',
+  groupBy: 'line',
   frames: 'known',
   inverted: false,
   root: undefined,
@@ -96,7 +96,7 @@ export const DEFAULT_FLAME: FlameView = {
 
 export const DEFAULT_VIEW: ViewState = {
   view: 'timeline',
-  device: 0,
+  deviceIndex: 0,
   axis: 'event',
   x: 'all',
   y: 'fit',
@@ -147,7 +147,7 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
  * The change that goes to another device: its windows, selection and cursor mean nothing there.
  * Pass it to `commit`.
  */
-export function onDevice(device: number): Partial<ViewState> {
+export function onDevice(deviceIndex: number): Partial<ViewState> {
   const { x, y, selection, cursor, mark, search, finding, addresses, flame } = DEFAULT_VIEW;
-  return { device, x, y, selection, cursor, mark, search, finding, addresses, flame };
+  return { deviceIndex, x, y, selection, cursor, mark, search, finding, addresses, flame };
 }

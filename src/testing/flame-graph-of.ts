@@ -20,7 +20,7 @@ export function flameGraphOf(
   shape: FlameGraphShape = {},
 ): FlameGraph {
   const { by = 'line', frames = 'known', inverted = false, root, smallestShare = 0 } = shape;
-  const { weighed, groups } = new FlameContext(context).flame({ by, frames }, options);
+  const { weighed, groups } = new FlameContext(context).flame({ groupBy: by, frames }, options);
   const whole = inverted ? calleeTree(weighed) : callerTree(weighed);
   return flameGraph(whole, groups, { root, smallestShare });
 }

@@ -8,9 +8,9 @@ import type { SegmentOrder } from './segment-groups.ts';
 import { segmentHit } from './segment-hit.ts';
 import {
   firstBlockFrom,
+  type LocatedBlock,
+  locateBlock,
   neighbourOfBlock,
-  type PlacedBlock,
-  placeOfBlock,
   StateReader,
 } from './state-reader.ts';
 
@@ -158,20 +158,20 @@ describe('from block to block', () => {
   it('walks through all live blocks and back', () => {
     const context = opened('streams_record_stream');
     const ordered = new StateReader(context).at(200, 'size');
-    const walk: PlacedBlock[] = [];
+    const walk: LocatedBlock[] = [];
     let at = firstBlockFrom(ordered, 0);
     for (; at !== undefined; at = neighbourOfBlock(ordered, at, 1)) walk.push(at);
     expect(walk.length).toBe(ordered.grouped.totals.liveBlocks);
-    const back: PlacedBlock[] = [];
+    const back: LocatedBlock[] = [];
     for (at = walk.at(-1); at !== undefined; at = neighbourOfBlock(ordered, at, -1)) back.push(at);
     expect(back.reverse()).toEqual(walk);
-    for (const block of walk) expect(placeOfBlock(ordered, block.allocation)).toEqual(block);
+    for (const block of walk) expect(locateBlock(ordered, block.allocation)).toEqual(block);
   });
 
   it('finds no block that is not live', () => {
     const ordered = new StateReader(drawn('+a 1Mi @a.py:1 f\n-a')).at(Infinity, 'address');
-    expect(placeOfBlock(ordered, 0)).toBeUndefined();
-    expect(placeOfBlock(ordered, -1)).toBeUndefined();
+    expect(locateBlock(ordered, 0)).toBeUndefined();
+    expect(locateBlock(ordered, -1)).toBeUndefined();
     expect(firstBlockFrom(ordered, 0)).toBeUndefined();
   });
 });

@@ -51,19 +51,19 @@ export class StateReader {
   }
 }
 
-/** A live block of a state, and the place of its segment in the order. */
-export interface PlacedBlock {
+/** A live block of a state, and the position of its segment in the order. */
+export interface LocatedBlock {
   readonly allocation: AllocationIndex;
-  readonly place: number;
+  readonly position: number;
 }
 
 /** Where an allocation lies; undefined when it is not live in this state. */
-export function placeOfBlock(
+export function locateBlock(
   ordered: OrderedState,
   allocation: AllocationIndex,
-): PlacedBlock | undefined {
+): LocatedBlock | undefined {
   const row = ordered.state.blocks.allocation.indexOf(allocation);
-  return allocation < 0 || row < 0 ? undefined : placed(ordered, row);
+  return allocation < 0 || row < 0 ? undefined : located(ordered, row);
 }
 
 /**
@@ -72,16 +72,16 @@ export function placeOfBlock(
  */
 export function neighbourOfBlock(
   ordered: OrderedState,
-  { allocation, place }: PlacedBlock,
+  { allocation, position: groupRow }: LocatedBlock,
   direction: -1 | 1,
-): PlacedBlock | undefined {
+): LocatedBlock | undefined {
   const { segments, blocks } = ordered.state;
   const { order } = ordered.grouped;
   let row = blocks.allocation.indexOf(allocation) + direction;
-  for (let at = place; at >= 0 && at < order.length; ) {
+  for (let at = groupRow; at >= 0 && at < order.length; ) {
     const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
     for (; row >= first && row < end; row += direction) {
-      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], position: at };
     }
     at += direction;
     if (at >= 0 && at < order.length) {
@@ -91,23 +91,23 @@ export function neighbourOfBlock(
   return undefined;
 }
 
-/** The first live block of the segment at a place, or of a later one. */
-export function firstBlockFrom(ordered: OrderedState, place: number): PlacedBlock | undefined {
+/** The first live block of the segment at a position, or of a later one. */
+export function firstBlockFrom(ordered: OrderedState, position: number): LocatedBlock | undefined {
   const { segments, blocks } = ordered.state;
   const { order } = ordered.grouped;
-  for (let at = Math.max(0, place); at < order.length; at++) {
+  for (let at = Math.max(0, position); at < order.length; at++) {
     for (
       let row = segments.firstBlock[order[at]];
       row < segments.firstBlock[order[at] + 1];
       row++
     ) {
-      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], place: at };
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], position: at };
     }
   }
   return undefined;
 }
 
-function placed({ state, grouped }: OrderedState, row: number): PlacedBlock {
+function located({ state, grouped }: OrderedState, row: number): LocatedBlock {
   const segment = upperBound(state.segments.firstBlock, row) - 1;
-  return { allocation: state.blocks.allocation[row], place: grouped.order.indexOf(segment) };
+  return { allocation: state.blocks.allocation[row], position: grouped.order.indexOf(segment) };
 }

@@ -6,9 +6,9 @@ import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
 import { absenceText } from '../device/absence-text.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { allocationLabel } from '../device/labels.ts';
-import { innermostSpans, phaseKeys } from '../device/phases.ts';
 import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
 import {
@@ -185,7 +185,7 @@ function byPool(context: DeviceContext, classCount: number): Coloring {
 
 function byPhase(context: DeviceContext, classCount: number): Coloring {
   const spans = context.annotations();
-  const key = phaseKeys(spans);
+  const key = annotationGroupKeys(spans);
   const names = [...new Set(spans.map(({ name }) => key(name)))];
   const rowOf = new Map(names.map((name, row) => [name, row]));
   const isName = new Set(spans.map(({ name }) => name));

@@ -62,8 +62,8 @@ describe('an allocation', () => {
 
   test('shares its site with all of the same stack', () => {
     const site = { allocations: 2, totalBytes: 2048, liveAtEnd: 1, liveAtEndBytes: 1024 };
-    expect(allocationDetails(context, 0).site).toEqual(site);
-    expect(allocationDetails(context, 1).site).toEqual(site);
+    expect(allocationDetails(context, 0).callSite).toEqual(site);
+    expect(allocationDetails(context, 1).callSite).toEqual(site);
   });
 
   test('under the pointer', () => {
@@ -121,6 +121,6 @@ test('an allocation knows the annotations that it was made in, the outermost fir
   const [context] = contextsOf(loadCapture('train_annotated.pickle.gz'));
   const { allocations, peaks } = context.replay;
   const id = allocations.start.indexOf(peaks.allocatedBytes.event);
-  expect(allocationDetails(context, id).phases).toEqual(['## step 1 ##', '## backward ##']);
-  expect(allocationDetails(context, 0).phases).toEqual([]);
+  expect(allocationDetails(context, id).annotations).toEqual(['## step 1 ##', '## backward ##']);
+  expect(allocationDetails(context, 0).annotations).toEqual([]);
 });

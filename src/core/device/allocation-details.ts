@@ -1,10 +1,10 @@
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type Pool, type Stream } from '../snapshot/tables.ts';
+import { isMoment } from './annotation-groups.ts';
 import type { DeviceContext } from './device-context.ts';
 import { timeOfEventUs } from './event-times.ts';
 import { allocationLabel } from './labels.ts';
-import { isMoment } from './phases.ts';
-import { siteInfo } from './sites.ts';
+import { callSiteInfo } from './sites.ts';
 import type { AllocationDetails } from './types.ts';
 
 /** Everything the details panel says of one allocation. `index` must be one of the replay's. */
@@ -34,14 +34,14 @@ export function allocationDetails(
     allocStack: stacks.view(stack, isPreexisting),
     ...freeStack(context, index),
     topUserFrame: stacks.topUserFrameView(stack),
-    site: siteInfo(context.sites(), stack),
+    callSite: callSiteInfo(context.callSites(), stack),
     ...contextLabels(context, table.start[index]),
-    phases: phasesAround(context, table.start[index]),
+    annotations: annotationsAround(context, table.start[index]),
   };
 }
 
 /** None for an allocation from before the trace. */
-function phasesAround(context: DeviceContext, event: EventIndex): string[] {
+function annotationsAround(context: DeviceContext, event: EventIndex): string[] {
   if (event < 0) return [];
   return context
     .annotations()
@@ -51,7 +51,7 @@ function phasesAround(context: DeviceContext, event: EventIndex): string[] {
 
 function stateAtEnd(freeRequested: EventIndex, end: EventIndex): AllocationDetails['state'] {
   if (end !== NEVER) return 'freed';
-  return freeRequested === NEVER ? 'alive' : 'pending';
+  return freeRequested === NEVER ? 'live' : 'pending';
 }
 
 /** CUDA's default stream is 0; others are pointers. */

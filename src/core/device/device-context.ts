@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { Replay } from '../replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { annotationSpans } from './annotations.ts';
-import { type SiteTotals, siteTotals } from './sites.ts';
+import { type CallSiteTotals, callSiteTotals } from './sites.ts';
 import { StackReader } from './stacks.ts';
 import type { AnnotationSpan } from './types.ts';
 
@@ -13,7 +13,7 @@ export interface DeviceContext {
   readonly replay: Replay;
   readonly stacks: StackReader;
   /** Totals by stack, built when first asked for. */
-  sites(): SiteTotals;
+  callSites(): CallSiteTotals;
   /** Ranges of annotations, see `annotationSpans`; found when first asked for. */
   annotations(): readonly AnnotationSpan[];
 }
@@ -26,15 +26,15 @@ export function createDeviceContexts(
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {
-    let sites: SiteTotals | undefined;
+    let sites: CallSiteTotals | undefined;
     let annotations: readonly AnnotationSpan[] | undefined;
     return {
       snapshot,
       trace,
       replay: replays[i],
       stacks,
-      sites: () => {
-        sites ??= siteTotals(replays[i].allocations, snapshot.stacks.length);
+      callSites: () => {
+        sites ??= callSiteTotals(replays[i].allocations, snapshot.stacks.length);
         return sites;
       },
       annotations: () => {

@@ -5,7 +5,7 @@ import { crosshairAt } from './crosshair.ts';
 import { deviceInfo } from './device-info.ts';
 import { durationUs, eventAtTime } from './event-times.ts';
 import { sessionInfo } from './session-info.ts';
-import { siteInfo } from './sites.ts';
+import { callSiteInfo } from './sites.ts';
 import { traceCounts } from './trace-counts.ts';
 
 const context = contextOf(
@@ -79,11 +79,11 @@ test('sites add up to all allocations', () => {
   for (const name of captureNames().filter((capture) =>
     /leak_loss_graph|no_history/.test(capture),
   )) {
-    for (const { snapshot, replay, sites } of contextsOf(loadCapture(name))) {
+    for (const { snapshot, replay, callSites } of contextsOf(loadCapture(name))) {
       let allocations = 0;
       let liveAtEndBytes = 0;
       for (let stack = -1; stack < snapshot.stacks.length; stack++) {
-        const site = siteInfo(sites(), stack);
+        const site = callSiteInfo(callSites(), stack);
         allocations += site.allocations;
         liveAtEndBytes += site.liveAtEndBytes;
       }

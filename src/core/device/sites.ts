@@ -1,9 +1,9 @@
 import { type AllocationTable, NEVER } from '../replay/types.ts';
 import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
-import type { SiteInfo } from './types.ts';
+import type { CallSiteInfo } from './types.ts';
 
 /** Totals of all allocations by their stack. Row = stack + 1, so that row 0 is those with no stack. */
-export interface SiteTotals {
+export interface CallSiteTotals {
   readonly allocations: Int32Array;
   /** Sum of block bytes over all lifetimes. */
   readonly totalBytes: Float64Array;
@@ -12,9 +12,9 @@ export interface SiteTotals {
 }
 
 /** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
-export function siteTotals(table: AllocationTable, stackCount: number): SiteTotals {
+export function callSiteTotals(table: AllocationTable, stackCount: number): CallSiteTotals {
   const rows = stackCount - NO_STACK;
-  const totals: SiteTotals = {
+  const totals: CallSiteTotals = {
     allocations: new Int32Array(rows),
     totalBytes: new Float64Array(rows),
     liveAtEnd: new Int32Array(rows),
@@ -32,7 +32,7 @@ export function siteTotals(table: AllocationTable, stackCount: number): SiteTota
 }
 
 /** All allocations with that stack; those without any stack count as one site. */
-export function siteInfo(totals: SiteTotals, stack: StackIndex): SiteInfo {
+export function callSiteInfo(totals: CallSiteTotals, stack: StackIndex): CallSiteInfo {
   const row = stack - NO_STACK;
   return {
     allocations: totals.allocations[row],

@@ -77,7 +77,7 @@ export interface AllocationDetails {
   /** Microseconds since the first event; NaN where not known. */
   readonly startUs: number;
   readonly endUs: number;
-  readonly state: 'freed' | 'pending' | 'alive';
+  readonly state: 'freed' | 'pending' | 'live';
   readonly preexisting: boolean;
   readonly stream: string;
   readonly pool: 'small' | 'large';
@@ -89,18 +89,18 @@ export interface AllocationDetails {
   readonly freeStackIsAllocStack: boolean;
   /** The user's own line to look at first; undefined without a stack. */
   readonly topUserFrame: FrameView | undefined;
-  readonly site: SiteInfo;
+  readonly callSite: CallSiteInfo;
   readonly compileContext: string | undefined;
   readonly userMetadata: string | undefined;
   readonly category: string | undefined;
   /** Names of the annotations it was made in, the outermost first. */
-  readonly phases: readonly string[];
+  readonly annotations: readonly string[];
   /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
   readonly forwardFrames?: readonly string[] | undefined;
 }
 
 /** All allocations with the same stack as one of them. */
-export interface SiteInfo {
+export interface CallSiteInfo {
   readonly allocations: number;
   readonly totalBytes: number;
   readonly liveAtEnd: number;

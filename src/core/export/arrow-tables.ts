@@ -42,11 +42,11 @@ export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer
     start_event: { type: int32(), values: a.start },
     free_requested_event: { type: int32(), values: event(a.freeRequested) },
     end_event: { type: int32(), values: event(a.end) },
-    stream: { type: words(), values: streams(a.stream, context) },
-    pool: { type: words(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
+    stream: { type: dictionaryText(), values: streams(a.stream, context) },
+    pool: { type: dictionaryText(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
     is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
     stack: {
-      type: words(),
+      type: dictionaryText(),
       values: Array.from(a.stack, (stack, id) => stackOf(stack, id < a.preexisting)),
     },
   });
@@ -67,21 +67,24 @@ export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
       ? (events.unknownActions.get(event) ?? 'unknown')
       : ACTION_NAMES[action];
   return ipc({
-    action: { type: words(), values: Array.from(events.action, actionOf) },
+    action: { type: dictionaryText(), values: Array.from(events.action, actionOf) },
     time_us: {
       type: float64(),
       values: events.timeUs ?? new Float64Array(events.length).fill(Number.NaN),
     },
     address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
     size_bytes: { type: float64(), values: events.sizeBytes },
-    stream: { type: words(), values: streams(events.stream, context) },
+    stream: { type: dictionaryText(), values: streams(events.stream, context) },
     allocated_bytes: { type: float64(), values: counter('allocatedBytes') },
     reserved_bytes: { type: float64(), values: counter('reservedBytes') },
-    stack: { type: words(), values: Array.from(events.stack, (stack) => stackOf(stack, false)) },
+    stack: {
+      type: dictionaryText(),
+      values: Array.from(events.stack, (stack) => stackOf(stack, false)),
+    },
   });
 }
 
-const words = (): DataType => dictionary(utf8(), int32());
+const dictionaryText = (): DataType => dictionary(utf8(), int32());
 
 function ipc(columns: Readonly<Record<string, ArrowColumn>>): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(columns);

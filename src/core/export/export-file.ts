@@ -52,7 +52,7 @@ export function* exportFile(
 function stacksAtPeak(context: DeviceContext): Iterable<FlameStack> {
   const { event } = context.replay.peaks.activeBytes;
   const set = { kind: 'live', event } as const;
-  const shape = { by: 'line', frames: 'known' } as const;
+  const shape = { groupBy: 'line', frames: 'known' } as const;
   return flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 }
 

@@ -9,7 +9,7 @@ import type { FlameSet } from '../flame-graph/types.ts';
 import { foldedStacks } from './folded-stacks.ts';
 import { speedscopeFile } from './speedscope.ts';
 
-const LINES: FlameShape = { by: 'line', frames: 'known' };
+const LINES: FlameShape = { groupBy: 'line', frames: 'known' };
 const MI = 2 ** 20;
 
 const DRAWN = snapshotFromText(`
@@ -44,7 +44,10 @@ describe('folded stacks', () => {
     const [context] = contextsOf(loadCapture('train_gpt_cpp_stacks.pickle.gz'));
     const { bytes, event } = context.replay.peaks.activeBytes;
     const set: FlameSet = { kind: 'live', event };
-    const lines = foldedStacks(stacksOf(context, set, { by: 'function', frames: 'all' }), false)
+    const lines = foldedStacks(
+      stacksOf(context, set, { groupBy: 'function', frames: 'all' }),
+      false,
+    )
       .trimEnd()
       .split('\n');
     const weights = lines.map((line) => Number(/^\S.* (\d+)$/.exec(line)?.[1]));
@@ -113,7 +116,11 @@ describe('speedscope', () => {
     const { allocations } = context.replay;
     const [before, after] = [allocations.start[900], allocations.start[2000]];
     const file = speedscopeFile(
-      stacksOf(context, { kind: 'difference', before, after }, { by: 'module', frames: 'own' }),
+      stacksOf(
+        context,
+        { kind: 'difference', before, after },
+        { groupBy: 'module', frames: 'own' },
+      ),
       { name: 'leak', weight: 'bytes', isDifference: true },
     );
     const [grew, shrank] = file.profiles.map(({ endValue }) => endValue);

@@ -26,7 +26,7 @@ export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean
 /** Semicolons part frames and line ends stacks: neither may stand in a name. */
 function frameText(group: FlameGroup): string {
   if (group.kind === 'absent') return `[${noFrameText(group.reason)}]`;
-  const text = group.place === '' ? group.label : `${group.label} (${group.place})`;
+  const text = group.location === '' ? group.label : `${group.label} (${group.location})`;
   return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
 }
 

@@ -104,9 +104,9 @@ class FrameList {
 /** File and line are named where the box has one place: a module has many files. */
 function frameOf(group: FlameGroup): SpeedscopeFrame {
   if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
-  const { label, place, frame } = group;
-  if (place === '') return { name: label };
-  const hasLine = place.endsWith(`:${frame.line}`);
+  const { label, location, frame } = group;
+  if (location === '') return { name: label };
+  const hasLine = location.endsWith(`:${frame.line}`);
   return hasLine
     ? { name: label, file: frame.filename, line: frame.line }
     : { name: label, file: frame.filename };

@@ -11,7 +11,7 @@ import type { FlameFrames, FlameGrouping } from './types.ts';
 import { type WeighedTree, weighTree } from './weighed-tree.ts';
 
 export interface FlameShape {
-  readonly by: FlameGrouping;
+  readonly groupBy: FlameGrouping;
   readonly frames: FlameFrames;
 }
 
@@ -40,22 +40,22 @@ export class FlameContext {
 
   flame(shape: FlameShape, options: WeighOptions): Flame {
     const { set, weight, matches, onlyMatches = false } = options;
-    const key = JSON.stringify([shape.by, shape.frames, set, weight, onlyMatches]);
+    const key = JSON.stringify([shape.groupBy, shape.frames, set, weight, onlyMatches]);
     if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
     const { groups, tree } = this.#fold(shape);
     const weighed = weighTree(tree, weighStacks(this.#context, options));
-    const rows = new FlameRows(weighed, groups, this.#context.stacks, shape.by);
+    const rows = new FlameRows(weighed, groups, this.#context.stacks, shape.groupBy);
     this.#last = { key, matches, flame: { groups, weighed, rows } };
     return this.#last.flame;
   }
 
-  #fold({ by, frames }: FlameShape): Folded {
-    const key = `${by} ${frames}`;
+  #fold({ groupBy, frames }: FlameShape): Folded {
+    const key = `${groupBy} ${frames}`;
     let folded = this.#folded.get(key);
     if (folded === undefined) {
       const { snapshot, stacks } = this.#context;
-      const groups = new FrameGroups(snapshot, stacks, by, frames);
-      folded = { groups, tree: foldTree(snapshot, groups, by) };
+      const groups = new FrameGroups(snapshot, stacks, groupBy, frames);
+      folded = { groups, tree: foldTree(snapshot, groups, groupBy) };
       this.#folded.set(key, folded);
     }
     return folded;

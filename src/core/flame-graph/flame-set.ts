@@ -5,7 +5,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import type { EventIndex, EventTable } from '../snapshot/tables.ts';
 import type { FlameSet, FlameWeight } from './types.ts';
 
-export type FlameOf = 'cursor' | 'peak' | 'end' | 'window' | 'difference';
+export type FlameDataset = 'cursor' | 'peak' | 'end' | 'window' | 'difference';
 
 /** A range of a plot: events, or microseconds since the first event. */
 export interface FlameWindow {
@@ -15,7 +15,7 @@ export interface FlameWindow {
 }
 
 export interface FlameChoice {
-  readonly of: FlameOf;
+  readonly dataset: FlameDataset;
   readonly weight: FlameWeight;
   /** Undefined where none is set: the end then stands for it. */
   readonly cursor: EventIndex | undefined;
@@ -25,13 +25,13 @@ export interface FlameChoice {
 }
 
 /** Undefined when a difference has nothing to compare with: no mark, or a mark at the cursor. */
-export function resolveSet(
+export function resolveDataset(
   { trace, replay }: DeviceContext,
   choice: FlameChoice,
 ): FlameSet | undefined {
   const end = trace.events.length - 1;
   const clamp = (event: EventIndex | undefined) => Math.min(event ?? end, end);
-  switch (choice.of) {
+  switch (choice.dataset) {
     case 'cursor':
       return { kind: 'live', event: clamp(choice.cursor) };
     case 'end':
@@ -50,7 +50,7 @@ export function resolveSet(
       return { kind: 'difference', before: Math.min(mark, cursor), after: Math.max(mark, cursor) };
     }
     default:
-      return assertUnreachable(choice.of);
+      return assertUnreachable(choice.dataset);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { StackReader } from '../device/stacks.ts';
 import { pathTo } from './flame-graph.ts';
 import type { FrameGroups } from './frame-groups.ts';
-import { byRelevance, type Telling } from './relevance-order.ts';
+import { byRelevance, type RelevanceKey } from './relevance-order.ts';
 import type { FlameGrouping, FlameOrderBy, FlameRow, FlameTable } from './types.ts';
 import { totalsOf, type WeighedTree } from './weighed-tree.ts';
 
@@ -55,7 +55,8 @@ export class FlameRows {
   }
 
   #sort({ by, descending }: FlameOrder): readonly Entry[] {
-    if (by === 'telling') return byRelevance(this.#entries.map((entry) => this.#telling(entry)));
+    if (by === 'relevance')
+      return byRelevance(this.#entries.map((entry) => this.#relevance(entry)));
     const sign = descending ? -1 : 1;
     if (by === 'name') {
       const names = new Map(this.#entries.map((entry) => [entry, this.#name(entry)]));
@@ -65,7 +66,7 @@ export class FlameRows {
     return this.#entries.toSorted((a, b) => sign * (a[by] - b[by]));
   }
 
-  #telling(entry: Entry): Entry & Telling {
+  #relevance(entry: Entry): Entry & RelevanceKey {
     const group = this.#groups.describe(entry.group);
     const isOwn = group.kind === 'frame' && group.frame.role === 'user';
     return { ...entry, isOwn };
@@ -100,7 +101,7 @@ export class FlameRows {
     const frame = stack < 0 ? undefined : this.#stacks.topUserFrameView(stack);
     if (frame !== undefined) return `${frame.name} ${frame.filename} ${frame.line}`;
     const described = this.#groups.describe(group);
-    return described.kind === 'frame' ? `${described.label} ${described.place}` : '';
+    return described.kind === 'frame' ? `${described.label} ${described.location}` : '';
   }
 }
 

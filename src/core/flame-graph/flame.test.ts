@@ -148,10 +148,10 @@ describe('weights', () => {
 describe('tables', () => {
   const rowsOf = (by: FlameGrouping, set: FlameSet) =>
     new FlameContext(TREE_CONTEXT)
-      .flame({ by, frames: 'known' }, { set, weight: 'bytes' })
+      .flame({ groupBy: by, frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'total', descending: true }, 0, 100)
       .rows.map(({ group, self, total, count }) => [
-        group.kind === 'frame' ? `${group.label} ${group.place}`.trim() : group.reason,
+        group.kind === 'frame' ? `${group.label} ${group.location}`.trim() : group.reason,
         self / MI,
         total / MI,
         count,
@@ -170,7 +170,7 @@ describe('tables', () => {
   it('by stack have a row a call stack, and lead to its box', () => {
     const study = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
-    const shape = { by: 'stack', frames: 'known' } as const;
+    const shape = { groupBy: 'stack', frames: 'known' } as const;
     const { rows, length } = study
       .flame(shape, options)
       .rows.page({ by: 'self', descending: true }, 0, 2);
@@ -187,7 +187,7 @@ describe('tables', () => {
   it('sort by any column, both ways', () => {
     const study = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
-    const { rows } = study.flame({ by: 'function', frames: 'known' }, options);
+    const { rows } = study.flame({ groupBy: 'function', frames: 'known' }, options);
     const order = (by: FlameOrderBy, descending: boolean) =>
       rows
         .page({ by, descending }, 0, 9)
@@ -227,8 +227,8 @@ describe('real captures', () => {
     const [before, after] = [bounds[10 + 1], bounds[30 + 1]];
     const set: FlameSet = { kind: 'difference', before, after };
     const { rows } = new FlameContext(context)
-      .flame({ by: 'line', frames: 'known' }, { set, weight: 'bytes' })
-      .rows.page({ by: 'telling', descending: true }, 0, 3);
+      .flame({ groupBy: 'line', frames: 'known' }, { set, weight: 'bytes' })
+      .rows.page({ by: 'relevance', descending: true }, 0, 3);
     const [first] = rows;
     expect(first.group).toMatchObject({ label: 'leak_output_list', frame: { line: 262 } });
     // 20 steps, each of which keeps its output with all of its graph.
@@ -247,7 +247,7 @@ describe('real captures', () => {
         const events = [-1, last, activeBytes.event, allocatedBytes.event];
         for (let i = 1; i < 6; i++) events.push(Math.floor((last * i) / 6));
         for (const [i, event] of events.entries()) {
-          const shape = { by: GROUPINGS[i % 4], frames: FRAMES[i % 3] };
+          const shape = { groupBy: GROUPINGS[i % 4], frames: FRAMES[i % 3] };
           const totals = (weight: 'bytes' | 'allocated') => {
             const { weighed } = study.flame(shape, { set: live(event), weight });
             return [callerTree(weighed).value, calleeTree(weighed).value];
@@ -267,7 +267,7 @@ it('adds up to the counters after every event of any program, and differences to
       const drawn = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(drawn.snapshot);
       const study = new FlameContext(context);
-      const shape = { by: GROUPINGS[seed % 4], frames: 'known' } as const;
+      const shape = { groupBy: GROUPINGS[seed % 4], frames: 'known' } as const;
       const totalOf = (set: FlameSet, weight: 'bytes' | 'allocated') =>
         callerTree(study.flame(shape, { set, weight }).weighed).value;
       const events = context.trace.events.length;

@@ -43,7 +43,7 @@ describe('searches of boxes', () => {
 
   function heaviest(by: FlameGrouping) {
     const flame = new FlameContext(context).flame(
-      { by, frames: 'known' },
+      { groupBy: by, frames: 'known' },
       { set: { kind: 'live', event }, weight: 'bytes' },
     );
     const { rows } = flame.rows.page({ by: 'total', descending: true }, 0, 40);

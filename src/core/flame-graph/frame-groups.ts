@@ -146,20 +146,20 @@ export class FrameGroups {
     switch (this.#grouping) {
       case 'line':
       case 'stack': {
-        const place = line === 0 ? file : `${file}:${line}`;
-        return { ...group, label: symbol, place, search: frameTerm(frame) };
+        const location = line === 0 ? file : `${file}:${line}`;
+        return { ...group, label: symbol, location, search: frameTerm(frame) };
       }
       case 'function': {
         const search = filename === '' ? '' : ` ${textTerm(filename)}`;
-        return { ...group, label: symbol, place: file, search: `${textTerm(name)}${search}` };
+        return { ...group, label: symbol, location: file, search: `${textTerm(name)}${search}` };
       }
       case 'file':
         return file === ''
-          ? { ...group, label: 'no file known', place: '', search: undefined }
-          : { ...group, label: file, place: '', search: textTerm(filename) };
+          ? { ...group, label: 'no file known', location: '', search: undefined }
+          : { ...group, label: file, location: '', search: textTerm(filename) };
       case 'module': {
         const { name: label, text } = this.#moduleOf(index);
-        return { ...group, label, place: '', search: textTerm(text) };
+        return { ...group, label, location: '', search: textTerm(text) };
       }
       default:
         return assertUnreachable(this.#grouping);

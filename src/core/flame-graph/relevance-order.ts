@@ -9,7 +9,7 @@
  */
 const NEARLY = 0.99;
 
-export interface Telling {
+export interface RelevanceKey {
   readonly total: number;
   /** A frame of the user's own code. */
   readonly isOwn: boolean;
@@ -17,7 +17,7 @@ export interface Telling {
 }
 
 /** The largest total first, shrunk ones last. */
-export function byRelevance<T extends Telling>(rows: readonly T[]): T[] {
+export function byRelevance<T extends RelevanceKey>(rows: readonly T[]): T[] {
   const sorted = rows.toSorted((a, b) => b.total - a.total);
   const ordered: T[] = [];
   for (let from = 0; from < sorted.length; ) {

@@ -46,7 +46,7 @@ export type FlameGroup =
       /** Function, file or module; for C++ without its types. */
       readonly label: string;
       /** 'run/train.py:10', or '' where the label says all. */
-      readonly place: string;
+      readonly location: string;
       /** One of its frames: the one, when grouped by stack. */
       readonly frame: FrameView;
       /** Search that finds the allocations with it in their stack; undefined where none can. */
@@ -122,8 +122,8 @@ export interface FlameRow {
   readonly matched: number;
 }
 
-/** telling: see {@link byRelevance}; the others are columns of the table. */
-export type FlameOrderBy = 'telling' | 'name' | 'self' | 'total' | 'count';
+/** relevance: see {@link byRelevance}; the others are columns of the table. */
+export type FlameOrderBy = 'relevance' | 'name' | 'self' | 'total' | 'count';
 
 export interface FlameTable {
   /** How many rows there are in all. */

@@ -37,11 +37,11 @@ export interface AllocationRow {
   readonly stream: string;
   /** 'small', 'large', and the id of a private pool: 'small (1, 0)'. */
   readonly pool: string;
-  readonly line: SiteLine;
+  readonly line: CallSiteLine;
 }
 
 /** Which code allocated: what tells one stack from another in a line of text. */
-export interface SiteLine {
+export interface CallSiteLine {
   readonly stackKind: StackKind;
   /** The user's own line; undefined without one. */
   readonly topFrame: FrameView | undefined;
@@ -64,7 +64,7 @@ export type AllocationKey =
   | 'site';
 
 /** All matching allocations with one stack. */
-export interface SiteRow {
+export interface CallSiteRow {
   /** Names the site: the label of its largest allocation, for `siteTerm`. */
   readonly label: string;
   readonly largest: AllocationIndex;
@@ -82,7 +82,15 @@ export interface SiteRow {
   readonly lastEvent: EventIndex;
   readonly firstUs: number;
   readonly lastUs: number;
-  readonly line: SiteLine;
+  readonly line: CallSiteLine;
 }
 
-export type SiteKey = 'site' | 'count' | 'peak' | 'live' | 'total' | 'largest' | 'first' | 'last';
+export type CallSiteKey =
+  | 'site'
+  | 'count'
+  | 'peak'
+  | 'live'
+  | 'total'
+  | 'largest'
+  | 'first'
+  | 'last';

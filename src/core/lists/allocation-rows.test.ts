@@ -6,13 +6,13 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
 import { siteTerm } from '../search/write-terms.ts';
-import type { AllocationKey, AllocationRow, SiteKey } from './allocation-list-types.ts';
+import type { AllocationKey, AllocationRow, CallSiteKey } from './allocation-list-types.ts';
 import { allocationRows } from './allocation-rows.ts';
 import { earlierUses } from './earlier-uses.ts';
 import { orderAllocations } from './order-allocations.ts';
 import { orderByKeys } from './order-by-keys.ts';
-import { allocationsTsv, sitesTsv } from './rows-tsv.ts';
-import { orderSites, siteRow, siteTable } from './site-table.ts';
+import { allocationsTsv, callSitesTsv } from './rows-tsv.ts';
+import { callSiteRow, callSiteTable, orderCallSites } from './site-table.ts';
 
 test('keys are sorted as a stable comparator would, what is not known last', () => {
   const key = fc.oneof(
@@ -91,10 +91,10 @@ describe('a drawn trace', () => {
   });
 
   test('sites', () => {
-    const table = siteTable(context, undefined);
-    const order = orderSites(context, table, 'total', true);
+    const table = callSiteTable(context, undefined);
+    const order = orderCallSites(context, table, 'total', true);
     const earlier = earlierUses(context.replay.allocations);
-    const rows = Array.from(order, (row) => siteRow(context, earlier, table, row));
+    const rows = Array.from(order, (row) => callSiteRow(context, earlier, table, row));
     expect(
       rows.map(({ line, allocations, totalBytes }) => [
         line.topFrame?.name,
@@ -112,7 +112,7 @@ describe('a drawn trace', () => {
       firstEvent: -1,
       line: { stackKind: 'before-recording' },
     });
-    expect(sitesTsv(rows).split('\n')[3]).toMatch(/^fb\tb\.py:11\t\t2\t/);
+    expect(callSitesTsv(rows).split('\n')[3]).toMatch(/^fb\tb\.py:11\t\t2\t/);
   });
 });
 
@@ -167,18 +167,18 @@ describe.each(captureNames())('%s', (name) => {
     for (const context of contexts) {
       const { allocations } = context.replay;
       const earlier = earlierUses(allocations);
-      const table = siteTable(context, undefined);
+      const table = callSiteTable(context, undefined);
       const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
       expect(sum(table.allocations)).toBe(allocations.length);
       expect(sum(table.peakBytes)).toBe(context.replay.peaks.activeBytes.bytes);
       expect(sum(table.endBytes)).toBe(context.replay.end.activeBytes);
       const step = Math.ceil(table.length / 8);
       for (let row = 0; row < table.length; row += step) {
-        const site = siteRow(context, earlier, table, row);
+        const site = callSiteRow(context, earlier, table, row);
         const details = allocationDetails(context, site.largest);
         expect(site.label).toBe(details.label);
         expect(site.line.topFrame).toEqual(details.topUserFrame);
-        expect(details.site).toEqual({
+        expect(details.callSite).toEqual({
           allocations: site.allocations,
           totalBytes: site.totalBytes,
           liveAtEnd: site.endCount,
@@ -187,7 +187,7 @@ describe.each(captureNames())('%s', (name) => {
         const { count, peakBytes } = matchAllocations(context, siteTerm(site.label), undefined);
         expect([count, peakBytes]).toEqual([site.allocations, site.peakBytes]);
       }
-      const keys: SiteKey[] = [
+      const keys: CallSiteKey[] = [
         'site',
         'count',
         'peak',
@@ -198,7 +198,7 @@ describe.each(captureNames())('%s', (name) => {
         'last',
       ];
       for (const key of keys) {
-        const order = [...orderSites(context, table, key, true)];
+        const order = [...orderCallSites(context, table, key, true)];
         expect(order.sort((a, b) => a - b)).toEqual(order.map((_, i) => i));
       }
     }

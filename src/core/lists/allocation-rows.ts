@@ -5,7 +5,7 @@ import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationRow } from './allocation-list-types.ts';
 import { Lifetimes } from './lifetimes.ts';
-import { siteLine } from './site-line.ts';
+import { callSiteLine } from './site-line.ts';
 
 /**
  * What a table says of some allocations. `earlier`: how often each address was used before
@@ -48,6 +48,6 @@ function rowOf(
     state: lifetimes.stateAt(id, cursor),
     stream: streamText(trace.streams[table.stream[id]]),
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
-    line: siteLine(stacks, table.stack[id], isPreexisting),
+    line: callSiteLine(stacks, table.stack[id], isPreexisting),
   };
 }

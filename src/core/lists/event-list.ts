@@ -3,7 +3,7 @@ import type { EventIndex } from '../snapshot/tables.ts';
 import type { ActionCount } from './event-list-types.ts';
 
 /** Where an event stands in a list. */
-export interface EventPlace {
+export interface EventRowIndex {
   /** Of the event, or of the first one after it; the list's length when there is none. */
   readonly row: number;
   readonly isListed: boolean;
@@ -35,7 +35,7 @@ export class EventList {
     return this.#events === undefined ? this.#first + row : this.#events[row];
   }
 
-  place(event: EventIndex): EventPlace {
+  rowIndex(event: EventIndex): EventRowIndex {
     const row =
       this.#events === undefined
         ? Math.max(0, Math.min(event - this.#first, this.length))

@@ -150,16 +150,16 @@ describe('a place in a list', () => {
       list(context, { actions: ['oom'] }),
     ]) {
       for (let row = 0; row < found.length; row++) {
-        expect(found.place(found.event(row))).toEqual({ row, isListed: true });
+        expect(found.rowIndex(found.event(row))).toEqual({ row, isListed: true });
       }
-      expect(found.place(context.trace.events.length)).toEqual({
+      expect(found.rowIndex(context.trace.events.length)).toEqual({
         row: found.length,
         isListed: false,
       });
     }
     const ooms = list(context, { actions: ['oom'] });
-    expect(ooms.place(0)).toEqual({ row: 0, isListed: false });
-    expect(list(context, { window: { from: 50, to: 90 } }).place(3)).toEqual({
+    expect(ooms.rowIndex(0)).toEqual({ row: 0, isListed: false });
+    expect(list(context, { window: { from: 50, to: 90 } }).rowIndex(3)).toEqual({
       row: 0,
       isListed: false,
     });

@@ -6,7 +6,7 @@ import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
 import { Lifetimes } from './lifetimes.ts';
 import { orderByKeys, upTo } from './order-by-keys.ts';
-import { siteOrder } from './site-order.ts';
+import { callSiteOrder } from './site-order.ts';
 
 export interface AllocationOrder {
   readonly key: AllocationKey;
@@ -80,7 +80,7 @@ function sortValue(
       return (id) => places[allocations.pool[id]] * 2 + allocations.isSmall[id];
     }
     case 'site': {
-      const places = siteOrder(context, allocations.stack);
+      const places = callSiteOrder(context, allocations.stack);
       return (id) => places[allocations.stack[id] + 1];
     }
     default:

@@ -2,7 +2,7 @@
 
 import type { FrameView } from '../device/types.ts';
 import { NEVER } from '../replay/types.ts';
-import type { AllocationRow, SiteRow } from './allocation-list-types.ts';
+import type { AllocationRow, CallSiteRow } from './allocation-list-types.ts';
 
 export type Cell = string | number | undefined;
 
@@ -22,13 +22,13 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   stream: ({ stream }) => stream,
   pool: ({ pool }) => pool,
   function: ({ line }) => line.topFrame?.name,
-  file: ({ line }) => placeOf(line.topFrame),
+  file: ({ line }) => frameLocation(line.topFrame),
   calls: ({ line }) => line.innerFrame?.name,
 };
 
-const SITE_COLUMNS: Readonly<Record<string, (row: SiteRow) => Cell>> = {
+const SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
   function: ({ line }) => line.topFrame?.name,
-  file: ({ line }) => placeOf(line.topFrame),
+  file: ({ line }) => frameLocation(line.topFrame),
   calls: ({ line }) => line.innerFrame?.name,
   allocations: ({ allocations }) => allocations,
   peak_bytes: ({ peakBytes }) => peakBytes,
@@ -46,7 +46,7 @@ export function allocationsTsv(rows: readonly AllocationRow[]): string {
   return tsv(ALLOCATION_COLUMNS, rows);
 }
 
-export function sitesTsv(rows: readonly SiteRow[]): string {
+export function callSitesTsv(rows: readonly CallSiteRow[]): string {
   return tsv(SITE_COLUMNS, rows);
 }
 
@@ -64,5 +64,5 @@ function cellText(cell: Cell): string {
 const known = (event: number): number | undefined =>
   event < 0 || event === NEVER ? undefined : event;
 
-const placeOf = (frame: FrameView | undefined): string | undefined =>
+const frameLocation = (frame: FrameView | undefined): string | undefined =>
   frame && `${frame.filename}:${frame.line}`;

@@ -1,9 +1,13 @@
 import { type StackReader, stackKind } from '../device/stacks.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
-import type { SiteLine } from './allocation-list-types.ts';
+import type { CallSiteLine } from './allocation-list-types.ts';
 
 /** `isFromBefore`: of allocations from before the trace, see `stackKind`. */
-export function siteLine(stacks: StackReader, stack: StackIndex, isFromBefore: boolean): SiteLine {
+export function callSiteLine(
+  stacks: StackReader,
+  stack: StackIndex,
+  isFromBefore: boolean,
+): CallSiteLine {
   const topFrame = stacks.topUserFrameView(stack);
   const inner = stacks.innermostFrameView(stack);
   const isSame = inner?.name === topFrame?.name && inner?.filename === topFrame?.filename;

@@ -5,7 +5,7 @@ import type { FrameIndex, StackIndex } from '../snapshot/tables.ts';
  * By stack + 1: the place of the stack's line (its innermost user frame) among those of all given
  * stacks, by file, line and function; NaN for stacks without a line.
  */
-export function siteOrder(
+export function callSiteOrder(
   { snapshot, stacks }: DeviceContext,
   column: ArrayLike<StackIndex>,
 ): Float64Array {

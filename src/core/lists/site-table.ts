@@ -4,13 +4,13 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/event-times.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
 import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
-import type { SiteKey, SiteRow } from './allocation-list-types.ts';
+import type { CallSiteKey, CallSiteRow } from './allocation-list-types.ts';
 import { orderByKeys } from './order-by-keys.ts';
-import { siteLine } from './site-line.ts';
-import { siteOrder } from './site-order.ts';
+import { callSiteLine } from './site-line.ts';
+import { callSiteOrder } from './site-order.ts';
 
 /** A row a stack that some matching allocation has; those without any stack are one site. */
-export interface SiteTable {
+export interface CallSiteTable {
   readonly length: number;
   readonly stack: Int32Array;
   readonly allocations: Float64Array;
@@ -28,10 +28,10 @@ export interface SiteTable {
 }
 
 /** One pass over the allocations of a mask (all without one). */
-export function siteTable(
+export function callSiteTable(
   { snapshot, replay }: DeviceContext,
   mask: Uint8Array | undefined,
-): SiteTable {
+): CallSiteTable {
   const { allocations, peaks } = replay;
   const { length, stack, sizeBytes, start, end, preexisting } = allocations;
   const peak = peaks.activeBytes.event;
@@ -72,7 +72,7 @@ function stacksIn(
   return Int32Array.from(found);
 }
 
-function emptyTable(stack: Int32Array): SiteTable {
+function emptyTable(stack: Int32Array): CallSiteTable {
   const { length } = stack;
   const figures = () => new Float64Array(length);
   const ids = () => new Int32Array(length);
@@ -92,10 +92,10 @@ function emptyTable(stack: Int32Array): SiteTable {
 }
 
 /** Rows of the table, sorted; equal ones in order of first use. Sites without a line last. */
-export function orderSites(
+export function orderCallSites(
   context: DeviceContext,
-  table: SiteTable,
-  key: SiteKey,
+  table: CallSiteTable,
+  key: CallSiteKey,
   isDescending: boolean,
 ): Uint32Array {
   const sortedBy = sortValue(context, table, key);
@@ -107,13 +107,13 @@ export function orderSites(
 
 function sortValue(
   context: DeviceContext,
-  table: SiteTable,
-  key: SiteKey,
+  table: CallSiteTable,
+  key: CallSiteKey,
 ): (row: number) => number {
   const { sizeBytes, start } = context.replay.allocations;
   switch (key) {
     case 'site': {
-      const places = siteOrder(context, table.stack);
+      const places = callSiteOrder(context, table.stack);
       return (row) => places[table.stack[row] - NO_STACK];
     }
     case 'count':
@@ -136,12 +136,12 @@ function sortValue(
 }
 
 /** What a table says of a site. `earlier`: `earlierUses`, for the label. */
-export function siteRow(
+export function callSiteRow(
   { snapshot, trace, replay, stacks }: DeviceContext,
   earlier: Int32Array,
-  table: SiteTable,
+  table: CallSiteTable,
   row: number,
-): SiteRow {
+): CallSiteRow {
   const { address, sizeBytes, start } = replay.allocations;
   const largest: AllocationIndex = table.largest[row];
   const firstEvent = start[table.first[row]];
@@ -160,6 +160,6 @@ export function siteRow(
     lastEvent,
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
-    line: siteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
+    line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
   };
 }

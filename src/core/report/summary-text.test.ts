@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { groupAnnotations } from '../device/annotation-groups.ts';
 import { annotationSpans } from '../device/annotations.ts';
-import { phasesOf } from '../device/phases.ts';
 import { sessionInfo } from '../device/session-info.ts';
 import { MemoryTally } from '../memory-summary/memory-tally.ts';
 import { traceFacts } from '../memory-summary/trace-facts.ts';
@@ -27,7 +27,7 @@ function textOf(name: string, notes: readonly string[] = []): string {
     device: info.devices[0],
     figures: new MemoryTally(context).at(context.trace.events.length),
     title: 'At the end',
-    phases: phasesOf(annotationSpans(context), context.replay, () => plain),
+    annotationGroups: groupAnnotations(annotationSpans(context), context.replay, () => plain),
     facts: traceFacts(context),
     notes,
   });

@@ -1,6 +1,6 @@
 /** The summary as plain text, to paste into an issue or a chat. */
 import { formatBytes, formatCount, formatDurationUs } from '../base/format.ts';
-import type { Phase } from '../device/phases.ts';
+import type { AnnotationGroup } from '../device/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../device/types.ts';
 import type { MemoryFigures } from '../memory-summary/memory-tally.ts';
 import { settingRows } from '../memory-summary/settings.ts';
@@ -15,7 +15,7 @@ export interface SummaryParts {
   /** What the figures are of: 'At the peak, after event 1,299'. */
   readonly title: string;
   /** Undefined while they are not known: then they are left out. */
-  readonly phases: readonly Phase[] | undefined;
+  readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
   /** What the reader should know before trusting the figures. */
   readonly notes: readonly string[];
@@ -25,13 +25,15 @@ export interface SummaryParts {
 const LISTED_PHASES = 40;
 
 export function summaryText(parts: SummaryParts): string {
-  const { info, device, figures, title, phases, facts, notes } = parts;
+  const { info, device, figures, title, annotationGroups, facts, notes } = parts;
   const { name, bytes } = info.file;
   const head = `${name} (${formatCount(bytes)} bytes), ${deviceName(device)}`;
   const sections = [
     head,
     memoryText(figures, title),
-    phases === undefined || phases.length === 0 ? '' : phasesText(phases),
+    annotationGroups === undefined || annotationGroups.length === 0
+      ? ''
+      : phasesText(annotationGroups),
     settingsText(info),
     facts === undefined ? '' : recordingText(device, facts),
     notes.map((note) => `Note: ${note}`).join('\n'),
@@ -42,7 +44,7 @@ export function summaryText(parts: SummaryParts): string {
 export const deviceName = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
   kind === 'host' ? 'pinned host memory' : `device ${device}`;
 
-function phasesText(phases: readonly Phase[]): string {
+function phasesText(phases: readonly AnnotationGroup[]): string {
   const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {
     const { allocatedBytes, activeBytes, reservedBytes } = peaks;
     const most = [allocatedBytes, activeBytes, reservedBytes].map((peak) =>

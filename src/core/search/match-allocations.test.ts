@@ -314,7 +314,7 @@ describe.each(allCaptureNames())('%s', (name) => {
       check('/^[a-z]+$/', (allocation) =>
         textsOf(allocation).some((text) => /^[a-z]+$/i.test(text)),
       );
-      check('state:live', ({ state }) => state === 'alive');
+      check('state:live', ({ state }) => state === 'live');
       check('state:pending', ({ state }) => state === 'pending');
       check('state:freed', ({ state }) => state === 'freed');
       check('size>1MiB', ({ blockBytes }) => blockBytes > 2 ** 20);

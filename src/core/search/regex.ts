@@ -50,7 +50,7 @@ function explain(source: string, error: Error): SearchProblem {
   }
   const description = error.getDescription();
   const part = error.getPattern() ?? '';
-  const at = placeOf(source, description, part);
+  const at = errorOffset(source, description, part);
   const length = at + part.length <= source.length ? Math.max(1, part.length) : 1;
   const advice = ADVICE.find(([word]) => description.includes(word))?.[1];
   const message = `Wrong regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
@@ -67,7 +67,7 @@ const ADVICE: readonly (readonly [string, string])[] = [
   ['escape sequence', 'RE2 syntax has no back references'],
 ];
 
-function placeOf(source: string, description: string, part: string): number {
+function errorOffset(source: string, description: string, part: string): number {
   if (description.includes('closing )') || description.includes('unexpected )')) {
     return unmatchedBracket(source);
   }

@@ -5,7 +5,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
 import { knownValues } from './known-values.ts';
 import { matchAllocations } from './match-allocations.ts';
-import { placeBefore, stepMatch } from './step-match.ts';
+import { positionBefore, stepMatch } from './step-match.ts';
 import {
   categoryTerm,
   compileTerm,
@@ -30,7 +30,7 @@ test('steps go to the nearest match on that side, and round', () => {
         : (sorted.find((id) => id > place) ?? sorted[0]);
       const step = stepMatch(context, mask, place, isBackwards);
       expect(step?.allocation).toBe(expected);
-      expect(step?.place).toBe(sorted.indexOf(step?.allocation ?? -1) + 1);
+      expect(step?.position).toBe(sorted.indexOf(step?.allocation ?? -1) + 1);
     }),
   );
 });
@@ -40,7 +40,7 @@ test('a step tells what the details tell', () => {
   const { label, startEvent, endEvent, startUs, endUs } = allocationDetails(context, 100);
   expect(step).toEqual({
     allocation: 100,
-    place: 101,
+    position: 101,
     label,
     startEvent,
     endEvent,
@@ -52,7 +52,7 @@ test('a step tells what the details tell', () => {
 
 test('a walk begins with what starts in the window', () => {
   for (const event of [-1, 0, 100, 5000, 1e9]) {
-    const first = Math.ceil(placeBefore(context, event));
+    const first = Math.ceil(positionBefore(context, event));
     expect(first === length || start[first] >= event).toBe(true);
     expect(first === 0 || start[first - 1] < event).toBe(true);
   }

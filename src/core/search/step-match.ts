@@ -9,8 +9,8 @@ import type { EventIndex } from '../snapshot/tables.ts';
 export interface MatchStep {
   readonly allocation: AllocationIndex;
   readonly label: string;
-  /** Its place among the matches, from 1. */
-  readonly place: number;
+  /** Its position among the matches, from 1. */
+  readonly position: number;
   readonly startEvent: EventIndex;
   readonly endEvent: EventIndex;
   /** Microseconds since the first event; NaN where not known. */
@@ -42,13 +42,13 @@ export function stepMatch(
   }
   if (first < 0) return undefined;
   if (found < 0) found = isBackwards ? last : first;
-  let place = 0;
-  for (let id = 0; id <= found; id++) if (isMatch(id)) place++;
+  let position = 0;
+  for (let id = 0; id <= found; id++) if (isMatch(id)) position++;
   const { start, end } = allocations;
   return {
     allocation: found,
     label: allocationLabel(allocations, context.snapshot.addresses, found),
-    place,
+    position,
     startEvent: start[found],
     endEvent: end[found],
     startUs: timeOfEventUs(context.trace.events, start[found]),
@@ -57,6 +57,6 @@ export function stepMatch(
 }
 
 /** Where a walk through the matches of a window begins: before the first that starts in it. */
-export function placeBefore({ replay }: DeviceContext, event: EventIndex): number {
+export function positionBefore({ replay }: DeviceContext, event: EventIndex): number {
   return lowerBound(replay.allocations.start, event) - 0.5;
 }

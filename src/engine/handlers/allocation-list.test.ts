@@ -26,8 +26,8 @@ describe('the list of a search', () => {
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
     expect(new Set(rows.map(({ label }) => label)).size).toBe(Math.min(count, 300));
     const { allocation } = rows[150];
-    expect(await lists.allocationPlace(device, { ...request, allocation }, call)).toBe(150);
-    expect(await lists.allocationPlace(device, { ...request, allocation: -1 }, call)).toBe(-1);
+    expect(await lists.allocationRowIndex(device, { ...request, allocation }, call)).toBe(150);
+    expect(await lists.allocationRowIndex(device, { ...request, allocation: -1 }, call)).toBe(-1);
   });
 
   test('a page beyond the end is empty, and text has a line a row', async () => {
@@ -54,8 +54,8 @@ describe('the list of a search', () => {
 
   test('sites sum up to the search', async () => {
     const sites = { ...request, key: 'peak' } as const;
-    const count = await lists.siteCount(device, sites, call);
-    const rows = await lists.siteRows(device, { ...sites, from: 0, to: count }, call);
+    const count = await lists.callSiteCount(device, sites, call);
+    const rows = await lists.callSiteRows(device, { ...sites, from: 0, to: count }, call);
     const summary = await searchHandlers.searchSummary(device, request, call);
     const sum = (of: (row: (typeof rows)[number]) => number) =>
       rows.reduce((total, row) => total + of(row), 0);
@@ -64,7 +64,7 @@ describe('the list of a search', () => {
     expect(sum(({ peakBytes }) => peakBytes)).toBe(summary.peakBytes);
     expect(sum(({ endBytes }) => endBytes)).toBe(summary.endBytes);
     const { largest: allocation } = rows[2];
-    expect(await lists.sitePlace(device, { ...sites, allocation }, call)).toBe(2);
+    expect(await lists.callSiteRowIndex(device, { ...sites, allocation }, call)).toBe(2);
   });
 });
 

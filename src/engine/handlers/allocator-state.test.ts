@@ -20,7 +20,7 @@ const request: AllocatorStateRequest = {
   deviceIndex: 0,
   event: end,
   order: 'size',
-  places: [0, 1],
+  positions: [0, 1],
   width: 10,
   colorBy: 'size',
   classes: 9,
@@ -28,14 +28,14 @@ const request: AllocatorStateRequest = {
 };
 
 describe('a state for the page', () => {
-  it('has the rows and bars of the places that are asked for', async () => {
-    const { overview, places, rows, bars } = await allocatorStateHandlers.allocatorState(
+  it('has the rows and bars of the positions that are asked for', async () => {
+    const { overview, positions, rows, bars } = await allocatorStateHandlers.allocatorState(
       device,
-      { ...request, places: [1, 7, 0] },
+      { ...request, positions: [1, 7, 0] },
       call,
     );
     expect(overview).toMatchObject({ event: end, totals: { segments: 2, liveBlocks: 2 } });
-    expect(places).toEqual([1, 0]);
+    expect(positions).toEqual([1, 0]);
     expect(rows.map(({ sizeBytes }) => sizeBytes)).toEqual([20 * MI, 40 * MI]);
     expect([...bars.allocation]).toEqual([...[0, 0], ...Array(8).fill(-1), ...Array(10).fill(2)]);
   });
@@ -50,7 +50,7 @@ describe('a state for the page', () => {
     const at = eventOf('+B');
     const { bars } = await allocatorStateHandlers.allocatorState(
       device,
-      { ...request, event: at, places: [0], search },
+      { ...request, event: at, positions: [0], search },
       call,
     );
     expect([...bars.allocation.subarray(0, 4)]).toEqual([0, 0, 1, -1]);
@@ -68,10 +68,10 @@ describe('a state for the page', () => {
 
   it('says what lies under a pixel', async () => {
     const { event, order } = request;
-    const under = (place: number, from: number, to: number) =>
+    const under = (position: number, from: number, to: number) =>
       allocatorStateHandlers.stateHit(
         device,
-        { deviceIndex: 0, event, order, place, from, to },
+        { deviceIndex: 0, event, order, position: position, from, to },
         call,
       );
     expect(await under(1, 0, 0.1)).toMatchObject({ kind: 'blocks', hit: { allocation: 0 } });
@@ -81,15 +81,15 @@ describe('a state for the page', () => {
 
   it('leads from block to block', async () => {
     const { event, order } = request;
-    const block = (allocation: number, step: -1 | 0 | 1, place = 0) =>
+    const block = (allocation: number, step: -1 | 0 | 1, position = 0) =>
       allocatorStateHandlers.stateBlock(
         device,
-        { deviceIndex: 0, event, order, allocation, step, place },
+        { deviceIndex: 0, event, order, allocation, step, position: position },
         call,
       );
-    expect(await block(-1, 1)).toMatchObject({ allocation: 2, place: 0 });
-    expect(await block(2, 1)).toMatchObject({ allocation: 0, place: 1 });
-    expect(await block(0, 0)).toMatchObject({ label: 'b7f0000000000_0', place: 1 });
+    expect(await block(-1, 1)).toMatchObject({ allocation: 2, position: 0 });
+    expect(await block(2, 1)).toMatchObject({ allocation: 0, position: 1 });
+    expect(await block(0, 0)).toMatchObject({ label: 'b7f0000000000_0', position: 1 });
     expect(await block(0, 1)).toBeUndefined();
     // B is freed by then.
     expect(await block(1, 0)).toBeUndefined();

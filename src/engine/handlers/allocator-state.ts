@@ -10,9 +10,9 @@ import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts'
 import { type SegmentHit, segmentHit } from '../../core/allocator-state/segment-hit.ts';
 import {
   firstBlockFrom,
+  type LocatedBlock,
+  locateBlock,
   neighbourOfBlock,
-  type PlacedBlock,
-  placeOfBlock,
   StateReader,
 } from '../../core/allocator-state/state-reader.ts';
 import { allocationLabel } from '../../core/device/labels.ts';
@@ -31,7 +31,7 @@ interface StateRequest extends DeviceRequest {
 
 export interface AllocatorStateRequest extends StateRequest {
   /** Of the segments on screen in that order; those beyond its end are left out. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   /** Pixels of a bar. */
   readonly width: number;
   readonly colorBy: ColorBy;
@@ -42,14 +42,14 @@ export interface AllocatorStateRequest extends StateRequest {
 
 export interface AllocatorStateAnswer {
   readonly overview: StateOverview;
-  /** Row and bar i are those of places[i]. */
-  readonly places: readonly number[];
+  /** Row and bar i are those of positions[i]. */
+  readonly positions: readonly number[];
   readonly rows: readonly SegmentRow[];
   readonly bars: SegmentBars;
 }
 
 export interface StateHitRequest extends StateRequest {
-  readonly place: number;
+  readonly position: number;
   /** A part of the segment in shares of it, 0 to 1. */
   readonly from: number;
   readonly to: number;
@@ -59,12 +59,12 @@ export interface StateBlockRequest extends StateRequest {
   readonly allocation: AllocationIndex;
   /** 0: where it is; -1 and 1: the live block before and after it. */
   readonly step: -1 | 0 | 1;
-  /** Where the allocation is not live, a step leads to the first block from this place on. */
-  readonly place: number;
+  /** Where the allocation is not live, a step leads to the first block from this position on. */
+  readonly position: number;
 }
 
-/** A live block by its name, and the place of its segment. */
-export interface StateBlock extends PlacedBlock {
+/** A live block by its name, and the position of its segment. */
+export interface StateBlock extends LocatedBlock {
   readonly label: string;
 }
 
@@ -79,8 +79,8 @@ export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
   allocatorState(device, request) {
     const { event, order, width, search, colorBy, classes } = request;
     const { state, grouped, overview } = readState(device, event, order);
-    const places = request.places.filter((place) => place < grouped.order.length);
-    const shown = Int32Array.from(places, (place) => grouped.order[place] ?? 0);
+    const positions = request.positions.filter((position) => position < grouped.order.length);
+    const shown = Int32Array.from(positions, (position) => grouped.order[position] ?? 0);
     const bars = segmentBars(state, shown, width, {
       matches: device.matches(search, overview.event).mask,
       classOf: device.classesBy(colorBy, classes),
@@ -88,19 +88,21 @@ export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
     const { allocation, used, isPending, isMatch, classOf } = bars;
     const moved = [allocation, used, isPending, isMatch, classOf];
-    return transferring({ overview, places, rows, bars }, moved);
+    return transferring({ overview, positions, rows, bars }, moved);
   },
-  stateHit(device, { event, order, place, from, to }) {
+  stateHit(device, { event, order, position, from, to }) {
     const { state, grouped } = readState(device, event, order);
-    const row = grouped.order[place];
+    const row = grouped.order[position];
     return row === undefined ? undefined : segmentHit(device.context, state, row, from, to);
   },
-  stateBlock(device, { event, order, allocation, step, place }) {
+  stateBlock(device, { event, order, allocation, step, position }) {
     const ordered = readState(device, event, order);
-    const known = placeOfBlock(ordered, allocation);
+    const known = locateBlock(ordered, allocation);
     if (step === 0) return known && labelled(device, known);
     const found =
-      known === undefined ? firstBlockFrom(ordered, place) : neighbourOfBlock(ordered, known, step);
+      known === undefined
+        ? firstBlockFrom(ordered, position)
+        : neighbourOfBlock(ordered, known, step);
     return found && labelled(device, found);
   },
 };
@@ -113,7 +115,7 @@ function newStateReader({ context }: OpenDevice): StateReader {
   return new StateReader(context);
 }
 
-function labelled({ context }: OpenDevice, block: PlacedBlock): StateBlock {
+function labelled({ context }: OpenDevice, block: LocatedBlock): StateBlock {
   const { replay, snapshot } = context;
   return {
     ...block,

@@ -47,7 +47,11 @@ describe('events for the page', () => {
     await listed(ALL);
     await listed(oom);
     const place = (choice: EventChoice) =>
-      eventListHandlers.eventPlace(device, { deviceIndex: 0, choice, event: eventOf('oom') }, call);
+      eventListHandlers.eventRowIndex(
+        device,
+        { deviceIndex: 0, choice, event: eventOf('oom') },
+        call,
+      );
     expect(await place(oom)).toEqual({ row: 0, isListed: true });
     expect(await place(ALL)).toEqual({ row: eventOf('oom'), isListed: true });
     expect(await place({ ...ALL, search: 'forward' })).toMatchObject({ isListed: false });

@@ -1,5 +1,5 @@
 /** Questions of the events view: which events, and what is said of them. */
-import type { EventList, EventPlace } from '../../core/lists/event-list.ts';
+import type { EventList, EventRowIndex } from '../../core/lists/event-list.ts';
 import type {
   ActionCount,
   EventDetails,
@@ -52,7 +52,7 @@ export interface EventListQueries {
   readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
   readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
   /** Where an event stands in the list, or the next one that is in it. */
-  readonly eventPlace: Query<EventChoiceRequest & { readonly event: EventIndex }, EventPlace>;
+  readonly eventRowIndex: Query<EventChoiceRequest & { readonly event: EventIndex }, EventRowIndex>;
   /** Undefined for an event that the trace does not have. */
   readonly eventDetails: Query<
     DeviceRequest & { readonly event: EventIndex },
@@ -71,8 +71,8 @@ export const eventListHandlers: QueryHandlers<EventListQueries> = {
   eventRows(device, { choice, from, to }) {
     return device.once(eventReader).rows(device.once(eventLists).of(choice).slice(from, to));
   },
-  eventPlace(device, { choice, event }) {
-    return device.once(eventLists).of(choice).place(event);
+  eventRowIndex(device, { choice, event }) {
+    return device.once(eventLists).of(choice).rowIndex(event);
   },
   eventDetails(device, { event }) {
     const isThere = event >= 0 && event < device.context.trace.events.length;

@@ -27,7 +27,7 @@ describe('flame answers', () => {
 
   it('list as many rows as they say', async () => {
     const { rowCount } = await ask({});
-    const order = { by: 'telling', descending: true } as const;
+    const order = { by: 'relevance', descending: true } as const;
     const page = await flameGraphHandlers.flameRows(
       device,
       { ...ASKED, order, from: 0, to: 1e6 },
@@ -40,10 +40,10 @@ describe('flame answers', () => {
   it.each(['line', 'stack'] as const)(
     'find a row by %s again, with its figures then',
     async (by) => {
-      const order = { by: 'telling', descending: true } as const;
+      const order = { by: 'relevance', descending: true } as const;
       const peak = await flameGraphHandlers.flameRows(
         device,
-        { ...ASKED, by, order, from: 0, to: 1 },
+        { ...ASKED, groupBy: by, order, from: 0, to: 1 },
         CALL,
       );
       const [{ key, total }] = peak.rows;
@@ -62,25 +62,25 @@ describe('flame answers', () => {
   );
 
   it('have nothing to compare without a mark, or with it at the cursor', async () => {
-    expect((await ask({ of: 'difference', cursor: 5 })).graph).toBeUndefined();
-    expect((await ask({ of: 'difference', cursor: 5, mark: 5 })).graph).toBeUndefined();
-    const { set } = await ask({ of: 'difference', cursor: 5, mark: 90 });
+    expect((await ask({ dataset: 'difference', cursor: 5 })).graph).toBeUndefined();
+    expect((await ask({ dataset: 'difference', cursor: 5, mark: 5 })).graph).toBeUndefined();
+    const { set } = await ask({ dataset: 'difference', cursor: 5, mark: 90 });
     expect(set).toEqual({ kind: 'difference', before: 5, after: 90 });
   });
 
   it('take an event beyond the end for the end', async () => {
-    const { set, graph } = await ask({ of: 'cursor', cursor: 1e9 });
+    const { set, graph } = await ask({ dataset: 'cursor', cursor: 1e9 });
     expect(set).toEqual({ kind: 'live', event: device.context.trace.events.length - 1 });
     expect(graph?.total.value).toBe(device.context.replay.end.activeBytes);
   });
 
   it('take the events that a window of either axis shows', async () => {
-    const events = await ask({ of: 'window', window: { axis: 'event', from: 99.5, to: 200 } });
+    const events = await ask({ dataset: 'window', window: { axis: 'event', from: 99.5, to: 200 } });
     expect(events.set).toEqual({ kind: 'window', from: 100, to: 200 });
     const { timeUs } = device.context.trace.events;
     if (timeUs === undefined) throw new Error('The capture has times');
     const [from, to] = [timeUs[100] - timeUs[0], timeUs[200] - timeUs[0]];
-    const times = await ask({ of: 'window', window: { axis: 'time', from, to } });
+    const times = await ask({ dataset: 'window', window: { axis: 'time', from, to } });
     expect(times.set).toMatchObject({ kind: 'window' });
     if (times.set?.kind !== 'window') return;
     expect(timeUs[times.set.from]).toBe(timeUs[100]);
@@ -116,7 +116,7 @@ describe('flame answers', () => {
 
 it('says when a file holds no stacks, and still adds up', async () => {
   const device = open('no_history');
-  const answer = await flameGraphHandlers.flame(device, { ...ASKED, of: 'end' }, CALL);
+  const answer = await flameGraphHandlers.flame(device, { ...ASKED, dataset: 'end' }, CALL);
   expect(answer.hasStacks).toBe(false);
   expect(answer.graph?.total.value).toBe(device.context.replay.end.activeBytes);
   expect(answer.graph?.groups).toEqual([{ kind: 'absent', reason: 'before-recording' }]);

@@ -6,7 +6,7 @@ import { speedscopeFile } from '../../core/export/speedscope.ts';
 import { type Flame, FlameContext, type FlameShape } from '../../core/flame-graph/flame-context.ts';
 import { flameGraph } from '../../core/flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../../core/flame-graph/flame-nodes.ts';
-import { type FlameChoice, resolveSet } from '../../core/flame-graph/flame-set.ts';
+import { type FlameChoice, resolveDataset } from '../../core/flame-graph/flame-set.ts';
 import { flameStacks } from '../../core/flame-graph/flame-stacks.ts';
 import type { FlameOrder } from '../../core/flame-graph/flame-table.ts';
 import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../core/flame-graph/types.ts';
@@ -118,10 +118,10 @@ function flameOf(
   device: OpenDevice,
   request: FlameQuestion,
 ): { readonly set: FlameSet; readonly flame: Flame } | undefined {
-  const set = resolveSet(device.context, request);
+  const set = resolveDataset(device.context, request);
   if (set === undefined) return undefined;
-  const { by, frames, weight, search, cursor, onlyMatches } = request;
+  const { groupBy, frames, weight, search, cursor, onlyMatches } = request;
   const matches = device.matches(search, cursor).mask;
   const options = { set, weight, matches, onlyMatches };
-  return { set, flame: device.once(studyOf).flame({ by, frames }, options) };
+  return { set, flame: device.once(studyOf).flame({ groupBy, frames }, options) };
 }

@@ -1,5 +1,9 @@
-/** What the summary view asks: figures as memory_summary() has them, phases, what was recorded. */
-import { isMoment, type Phase, phasesOf } from '../../core/device/phases.ts';
+/** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
+import {
+  type AnnotationGroup,
+  groupAnnotations,
+  isMoment,
+} from '../../core/device/annotation-groups.ts';
 import { type MemoryFigures, MemoryTally } from '../../core/memory-summary/memory-tally.ts';
 import { type TraceFacts, traceFacts } from '../../core/memory-summary/trace-facts.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -7,9 +11,9 @@ import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { createYield } from '../yield-task.ts';
 
-export interface PhaseTable {
-  readonly phases: readonly Phase[];
-  /** Annotations of which only the START or the END is in the file: they are in no phase. */
+export interface AnnotationGroups {
+  readonly groups: readonly AnnotationGroup[];
+  /** Annotations of which only the START or the END is in the file: they are in no group. */
   readonly moments: number;
 }
 
@@ -19,7 +23,7 @@ export interface MemorySummaryQueries {
    * and lets others in between.
    */
   readonly memoryFigures: Query<DeviceRequest & { readonly event: EventIndex }, MemoryFigures>;
-  readonly phases: Query<DeviceRequest, PhaseTable>;
+  readonly annotationGroups: Query<DeviceRequest, AnnotationGroups>;
   readonly traceFacts: Query<DeviceRequest, TraceFacts>;
 }
 
@@ -33,7 +37,7 @@ export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
     }
     return tally.at(event);
   },
-  phases: (device) => device.once(phaseTable),
+  annotationGroups: (device) => device.once(summarizeAnnotations),
   traceFacts: (device) => device.once(factsOf),
 };
 
@@ -41,10 +45,10 @@ const newTally = ({ context }: OpenDevice) => {
   return { tally: new MemoryTally(context), pause: createYield() };
 };
 
-function phaseTable({ context, index }: OpenDevice): PhaseTable {
+function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
   const spans = context.annotations();
-  const phases = phasesOf(spans, context.replay, (counter) => index.counter(counter));
-  return { phases, moments: spans.filter(isMoment).length };
+  const groups = groupAnnotations(spans, context.replay, (counter) => index.counter(counter));
+  return { groups, moments: spans.filter(isMoment).length };
 }
 
 const factsOf = ({ context }: OpenDevice): TraceFacts => traceFacts(context);

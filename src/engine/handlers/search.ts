@@ -3,7 +3,7 @@ import { eventAtTime } from '../../core/device/event-times.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import { type KnownValues, knownValues } from '../../core/search/known-values.ts';
-import { type MatchStep, placeBefore, stepMatch } from '../../core/search/step-match.ts';
+import { type MatchStep, positionBefore, stepMatch } from '../../core/search/step-match.ts';
 import { liveBytesAt } from '../../core/search/totals.ts';
 import type { SearchMatches } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -50,7 +50,7 @@ export const searchHandlers: QueryHandlers<SearchQueries> = {
     const { context } = device;
     const { events } = context.trace;
     const event = axis === 'time' ? eventAtTime(events, windowFrom) : Math.floor(windowFrom);
-    const from = selected >= 0 ? selected : placeBefore(context, event);
+    const from = selected >= 0 ? selected : positionBefore(context, event);
     return stepMatch(context, device.matches(search, at).mask, from, isBackwards);
   },
   searchValues: ({ context }) => knownValues(context),

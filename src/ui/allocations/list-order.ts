@@ -1,11 +1,11 @@
 /** How the allocations are listed, and how the URL says it: `view.sort`. */
-import type { AllocationKey, SiteKey } from '../../core/lists/allocation-list-types.ts';
+import type { AllocationKey, CallSiteKey } from '../../core/lists/allocation-list-types.ts';
 import type { Sort } from '../../state/view-store.ts';
 
 /** Each allocation a row, or each site. */
 export type ListOrder =
   | { readonly of: 'allocations'; readonly key: AllocationKey; readonly isDescending: boolean }
-  | { readonly of: 'sites'; readonly key: SiteKey; readonly isDescending: boolean };
+  | { readonly of: 'sites'; readonly key: CallSiteKey; readonly isDescending: boolean };
 
 /** Columns with the way that is asked for first: the largest, but the earliest and the first by name. */
 const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
@@ -25,7 +25,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
 
 /** What a site's columns are called in `view.sort`. */
 const SITE_KEYS: Readonly<
-  Record<string, { readonly key: SiteKey; readonly first: 'up' | 'down' }>
+  Record<string, { readonly key: CallSiteKey; readonly first: 'up' | 'down' }>
 > = {
   siteLine: { key: 'site', first: 'up' },
   siteCount: { key: 'count', first: 'down' },

@@ -1,6 +1,6 @@
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { SiteRow } from '../../core/lists/allocation-list-types.ts';
+import type { CallSiteRow } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { Column } from '../table/table-types.ts';
 import { BytesCell } from './bytes-cell.tsx';
@@ -11,10 +11,10 @@ import { SiteCell } from './site-cell.tsx';
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
 
 /** The ids are keys of the sort order. */
-export function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<SiteRow>[] {
+export function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSiteRow>[] {
   const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
-  const columns: readonly Column<SiteRow>[] = [
+  const columns: readonly Column<CallSiteRow>[] = [
     {
       id: 'siteLine',
       header: 'Code',

@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
-import type { SiteRow } from '../../core/lists/allocation-list-types.ts';
+import type { CallSiteRow } from '../../core/lists/allocation-list-types.ts';
 import { addTerm, siteTerm } from '../../core/search/write-terms.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { ViewProps } from '../shared/view-props.ts';
@@ -23,7 +23,7 @@ export function SiteTable(props: SiteTableProps) {
   const axis = useView((state) => state.axis);
   const columns = useMemo(() => siteColumns(device, axis), [device, axis]);
   const listAll = useCallback(
-    ({ label }: SiteRow) => {
+    ({ label }: CallSiteRow) => {
       const { search } = view.getState().view;
       view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
     },

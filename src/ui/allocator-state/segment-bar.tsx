@@ -38,14 +38,14 @@ export const SegmentBar = memo(function SegmentBar(props: SegmentBarProps) {
       aria-hidden
       width={bars.width}
       height={heightPx}
-      onPointerMove={(event) => onHover(placeOf(event, bars.width))}
+      onPointerMove={(event) => onHover(pointerOffset(event, bars.width))}
       onPointerLeave={() => onHover(undefined)}
-      onClick={(event) => onPick(placeOf(event, bars.width))}
+      onClick={(event) => onPick(pointerOffset(event, bars.width))}
     />
   );
 });
 
-function placeOf({ currentTarget, clientX, clientY }: BarEvent, pixels: number): BarPlace {
+function pointerOffset({ currentTarget, clientX, clientY }: BarEvent, pixels: number): BarPlace {
   const { left, width } = currentTarget.getBoundingClientRect();
   const pixel = Math.floor(((clientX - left) / width) * pixels);
   const shown = Math.max(0, Math.min(pixels - 1, pixel));

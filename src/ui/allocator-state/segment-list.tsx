@@ -30,7 +30,7 @@ interface SegmentListProps {
   /** Of the bars; its head is measured. */
   readonly barHead: RefObject<HTMLTableCellElement | null>;
   /** Places of the segments on screen. */
-  readonly onPlaces: (places: readonly number[]) => void;
+  readonly onPositions: (positions: readonly number[]) => void;
   readonly onActivate: (row: number) => void;
   readonly onToggle: (key: string) => void;
   readonly onHover: (place: number, at: BarPlace | undefined) => void;
@@ -39,7 +39,7 @@ interface SegmentListProps {
 
 /** The segments of a state by group; only those on screen exist. */
 export function SegmentList(props: SegmentListProps) {
-  const { answer, rows, active, handle, barHead, onPlaces } = props;
+  const { answer, rows, active, handle, barHead, onPositions } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.count,
@@ -62,10 +62,10 @@ export function SegmentList(props: SegmentListProps) {
     const row = rows.at(index);
     return row === undefined ? [] : [{ index, row }];
   });
-  const places = shown.flatMap(({ row }) => (row.kind === 'segment' ? [row.place] : []));
-  const key = places.join(' ');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which places they are
-  useEffect(() => onPlaces(places), [key, onPlaces]);
+  const positions = shown.flatMap(({ row }) => (row.kind === 'segment' ? [row.position] : []));
+  const key = positions.join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which positions they are
+  useEffect(() => onPositions(positions), [key, onPositions]);
   return (
     <div ref={scroller} className="state-scroller">
       <table
@@ -113,7 +113,7 @@ interface RowProps extends SegmentListProps {
 
 function Row({ row, answer, colors, barHeightPx, selected, onHover, onPick }: RowProps) {
   if (row.kind === 'group') return <GroupRow group={row.group} isFolded={row.isFolded} />;
-  const index = answer?.places.indexOf(row.place) ?? -1;
+  const index = answer?.positions.indexOf(row.position) ?? -1;
   const segment = answer?.rows[index];
   if (answer === undefined || segment === undefined) {
     return <td className="state-awaited" aria-busy />;
@@ -127,8 +127,8 @@ function Row({ row, answer, colors, barHeightPx, selected, onHover, onPick }: Ro
       barHeightPx={barHeightPx}
       colors={colors}
       selected={selected}
-      onHover={(at) => onHover(row.place, at)}
-      onPick={(at) => onPick(row.place, at)}
+      onHover={(at) => onHover(row.position, at)}
+      onPick={(at) => onPick(row.position, at)}
     />
   );
 }

@@ -45,7 +45,7 @@ describe('rows', () => {
         ]);
         const shown = Array.from({ length: rows.count }, (_, row) => {
           const found = rows.at(row);
-          return found?.kind === 'segment' ? found.place : found?.group.key;
+          return found?.kind === 'segment' ? found.position : found?.group.key;
         });
         expect(shown).toEqual(expected);
         expect([rows.at(-1), rows.at(rows.count)]).toEqual([undefined, undefined]);

@@ -5,8 +5,8 @@ import { upperBound } from '../../core/base/binary-search.ts';
 
 export type StateRow =
   | { readonly kind: 'group'; readonly group: SegmentGroup; readonly isFolded: boolean }
-  /** The segment at a place of the order. */
-  | { readonly kind: 'segment'; readonly group: SegmentGroup; readonly place: number };
+  /** The segment at a position of the order. */
+  | { readonly kind: 'segment'; readonly group: SegmentGroup; readonly position: number };
 
 /** Which row is what, without a list of them: there may be more segments than the page should hold. */
 export class StateRows {
@@ -35,15 +35,15 @@ export class StateRows {
     const head = this.#heads[index];
     if (group === undefined || head === undefined || row >= this.count) return undefined;
     if (row === head) return { kind: 'group', group, isFolded: this.#folded.has(group.key) };
-    return { kind: 'segment', group, place: group.first + row - head - 1 };
+    return { kind: 'segment', group, position: group.first + row - head - 1 };
   }
 
-  /** Row of the segment at a place; that of its group's head where it is folded. */
-  rowOf(place: number): number | undefined {
-    const index = this.#groups.findLastIndex(({ first }) => first <= place);
+  /** Row of the segment at a position; that of its group's head where it is folded. */
+  rowOf(position: number): number | undefined {
+    const index = this.#groups.findLastIndex(({ first }) => first <= position);
     const group = this.#groups[index];
     const head = this.#heads[index];
     if (group === undefined || head === undefined) return undefined;
-    return this.#folded.has(group.key) ? head : head + 1 + place - group.first;
+    return this.#folded.has(group.key) ? head : head + 1 + position - group.first;
   }
 }

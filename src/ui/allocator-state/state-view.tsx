@@ -25,7 +25,12 @@ export function StateView({ info, device, selected }: ViewProps) {
   const [order, setOrder] = useState<SegmentOrder>('address');
   const [activeRow, setActive] = useState(0);
   const barWidthPx = useElementWidth(barHead);
-  const { answer, colors, event, setPlaces } = useAllocatorState(info, device, order, barWidthPx);
+  const { answer, colors, event, setPositions } = useAllocatorState(
+    info,
+    device,
+    order,
+    barWidthPx,
+  );
   const overview = answer.value?.overview;
   const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
@@ -33,7 +38,8 @@ export function StateView({ info, device, selected }: ViewProps) {
   useStateKeys(useStateActions(place));
   const pointer = useBarPointer({ deviceIndex: device.index, event, order }, tooltip);
   const here = rows.at(active);
-  const shownAt = here?.kind === 'segment' ? answer.value?.places.indexOf(here.place) : undefined;
+  const shownAt =
+    here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
   return (
     <section className="state-view" aria-label="Allocator state">
@@ -61,7 +67,7 @@ export function StateView({ info, device, selected }: ViewProps) {
         selected={selected}
         handle={list}
         barHead={barHead}
-        onPlaces={setPlaces}
+        onPositions={setPositions}
         onActivate={setActive}
         onToggle={toggle}
         onHover={pointer.hover}

@@ -25,10 +25,10 @@ export interface AllocatorStateView {
   readonly colors: BarColors;
   /** What is asked for; the event is that of the cursor, or the last. */
   readonly event: number;
-  readonly setPlaces: (places: readonly number[]) => void;
+  readonly setPositions: (positions: readonly number[]) => void;
 }
 
-/** The state at the cursor, with the rows of the places that are on screen. */
+/** The state at the cursor, with the rows of the positions that are on screen. */
 export function useAllocatorState(
   info: SessionInfo,
   device: DeviceInfo,
@@ -40,7 +40,7 @@ export function useAllocatorState(
   const search = useView((view) => view.search);
   const onlyMatches = useView((view) => view.onlyMatches);
   const theme = useTheme();
-  const [places, setPlaces] = useState<readonly number[]>([]);
+  const [positions, setPositions] = useState<readonly number[]>([]);
   const colors = useMemo((): BarColors => {
     const { pending, background, thin } = plotColors(theme);
     return {
@@ -57,11 +57,11 @@ export function useAllocatorState(
     deviceIndex: device.index,
     event,
     order,
-    places,
+    positions,
     width,
     colorBy,
     classes: colors.classes.length,
     search,
   };
-  return { answer: useQuery(ask, request, info), colors, event, setPlaces };
+  return { answer: useQuery(ask, request, info), colors, event, setPositions };
 }

@@ -19,10 +19,10 @@ export interface ShownState {
 }
 
 export interface BarPointer {
-  /** The pointer is over the bar of the segment at a place; undefined: over none. */
-  hover(place: number, at: BarPlace | undefined): void;
+  /** The pointer is over the bar of the segment at a position; undefined: over none. */
+  hover(position: number, at: BarPlace | undefined): void;
   /** Selects the block that is there. */
-  pick(place: number, at: BarPlace): void;
+  pick(position: number, at: BarPlace): void;
   pickSite(site: PinSite): void;
 }
 
@@ -55,8 +55,8 @@ export function useBarPointer(
       tooltip.hide();
     };
   }, [session, element]);
-  const requestAt = ({ from, to }: BarPlace, place: number): StateHitRequest => {
-    return { deviceIndex, event, order, place, from, to };
+  const requestAt = ({ from, to }: BarPlace, position: number): StateHitRequest => {
+    return { deviceIndex, event, order, position, from, to };
   };
   const select = (label: Promise<string | undefined>) => {
     label.then(
@@ -65,13 +65,13 @@ export function useBarPointer(
     );
   };
   return {
-    hover(place, at) {
+    hover(position, at) {
       pointer.current = at;
       if (at === undefined) asking.current?.tooltip.hide();
-      else asking.current?.latest.want(requestAt(at, place));
+      else asking.current?.latest.want(requestAt(at, position));
     },
-    pick(place, at) {
-      const hit = session.stateHit(requestAt(at, place));
+    pick(position, at) {
+      const hit = session.stateHit(requestAt(at, position));
       select(hit.then((found) => (found?.kind === 'blocks' ? found.hit.label : undefined)));
     },
     pickSite({ allocation }) {

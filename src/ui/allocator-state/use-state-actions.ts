@@ -29,7 +29,7 @@ export function useStateActions(place: StatePlace): StateActions {
   const { session } = useServices();
   const showBlock = useCallback(
     (block: StateBlock | undefined) => {
-      const row = block && rows.rowOf(block.place);
+      const row = block && rows.rowOf(block.position);
       if (row === undefined) return;
       setActive(row);
       list.current?.show(row);
@@ -39,7 +39,7 @@ export function useStateActions(place: StatePlace): StateActions {
   const ask = useCallback(
     (allocation: number, step: -1 | 0 | 1, from: number) =>
       session
-        .stateBlock({ deviceIndex: device.index, event, order, allocation, step, place: from })
+        .stateBlock({ deviceIndex: device.index, event, order, allocation, step, position: from })
         // The worker is gone: the list says so.
         .catch(() => undefined),
     [session, device, event, order],
@@ -63,7 +63,7 @@ export function useStateActions(place: StatePlace): StateActions {
     const goTo = (event: number) => {
       if (device.events > 0) view.commit({ cursor: event });
     };
-    const firstPlace = here?.kind === 'segment' ? here.place : (here?.group.first ?? 0);
+    const firstPlace = here?.kind === 'segment' ? here.position : (here?.group.first ?? 0);
     return {
       step(events) {
         if (device.events === 0) return;
@@ -76,7 +76,7 @@ export function useStateActions(place: StatePlace): StateActions {
       moveBlock: (direction) => void ask(selected, direction, firstPlace).then(select),
       open: () => {
         if (here?.kind === 'group') toggle(here.group.key);
-        else if (here !== undefined) void ask(-1, 1, here.place).then(select);
+        else if (here !== undefined) void ask(-1, 1, here.position).then(select);
       },
       deselect: () => view.commit({ selection: undefined }),
     };

@@ -64,10 +64,10 @@ export function AllocationFacts({ device, details }: AllocationFactsProps) {
             </FilterLink>
           </Fact>
         )}
-        {details.phases.length > 0 && (
+        {details.annotations.length > 0 && (
           <Fact term="Made in">
             <ol className="details-phases">
-              {details.phases.map((name, depth) => (
+              {details.annotations.map((name, depth) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
                 <li key={depth}>
                   <FilterLink term={phaseTerm(name)}>{name}</FilterLink>
@@ -97,7 +97,7 @@ export function AllocationFacts({ device, details }: AllocationFactsProps) {
 const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
   freed: 'freed',
   pending: 'free pending',
-  alive: 'alive at the end',
+  live: 'alive at the end',
 };
 
 function StateChip({ details }: { readonly details: AllocationDetails }) {
@@ -134,7 +134,7 @@ function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
 
 function FreedText({ details }: { readonly details: AllocationDetails }) {
   switch (details.state) {
-    case 'alive':
+    case 'live':
       return <span>not in this trace</span>;
     case 'pending':
       return (

@@ -5,7 +5,7 @@ import { FilterLink } from './filter-link.tsx';
 
 /** What else the same stack allocated. */
 export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
-  const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.site;
+  const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.callSite;
   return (
     <section aria-label="Same stack">
       <h2 className="details-heading">

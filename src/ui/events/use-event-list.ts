@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import type { EventPlace } from '../../core/lists/event-list.ts';
+import type { EventRowIndex } from '../../core/lists/event-list.ts';
 import type { EventRow } from '../../core/lists/event-list-types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { EventChoice, EventListAnswer } from '../../engine/handlers/event-list.ts';
@@ -14,7 +14,7 @@ import type { RowSource } from '../table/row-pages.ts';
 export interface EventListing extends EventListAnswer {
   readonly choice: EventChoice;
   /** The cursor's event as it was asked for with the list, and where that stands in it. */
-  readonly cursor: (EventPlace & { readonly event: EventIndex }) | undefined;
+  readonly cursor: (EventRowIndex & { readonly event: EventIndex }) | undefined;
   readonly source: RowSource<EventRow>;
 }
 
@@ -39,7 +39,7 @@ async function askList(
 ) {
   const place = async (event: EventIndex) => ({
     event,
-    ...(await session.eventPlace({ deviceIndex, choice, event })),
+    ...(await session.eventRowIndex({ deviceIndex, choice, event })),
   });
   const [list, found] = await Promise.all([
     session.eventList({ deviceIndex, choice }),

@@ -42,7 +42,7 @@ export function useFollowCursor(
       const place =
         list.cursor?.event === event
           ? list.cursor
-          : await session.eventPlace({ deviceIndex: device.index, choice, event });
+          : await session.eventRowIndex({ deviceIndex: device.index, choice, event });
       if (!isWanted()) return;
       setIsMissing(!place.isListed);
       if (list.length > 0) table.current?.goTo(Math.min(place.row, list.length - 1));

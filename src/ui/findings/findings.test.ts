@@ -109,7 +109,7 @@ describe('showing a finding', () => {
     expect(change.x.to - change.x.from).toBeLessThan(20_000);
     const leak = await first('leak_forward_hook');
     expect(shownIn('timeline', leak, leak.events.last + 1).x).toBe('all');
-    expect(shownIn('flame', leak, 10).flame?.of).toBe('cursor');
+    expect(shownIn('flame', leak, 10).flame?.dataset).toBe('cursor');
   });
 });
 

@@ -70,7 +70,7 @@ export function shownIn(view: EvidenceView, finding: Placed, events: number): Pa
         addresses: 'fit',
       };
     case 'flame':
-      return { view, flame: { ...DEFAULT_FLAME, of: 'cursor' } };
+      return { view, flame: { ...DEFAULT_FLAME, dataset: 'cursor' } };
   }
 }
 

@@ -68,7 +68,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     const frame = (role: 'user' | 'library' | 'noise'): FlameGroup => ({
       kind: 'frame',
       label: 'f',
-      place: '',
+      location: '',
       search: undefined,
       frame: { name: 'f', filename: 'f.py', line: 1, role, extras: undefined },
     });

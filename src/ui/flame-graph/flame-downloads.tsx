@@ -6,7 +6,7 @@ import type { FlameQuestion } from '../../engine/handlers/flame-graph.ts';
 import { useView } from '../../state/stores.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
-import { exportName, OF_TEXT } from './flame-labels.ts';
+import { DATASET_TEXT, exportName } from './flame-labels.ts';
 
 interface FlameFile {
   readonly format: 'folded' | 'speedscope';
@@ -48,7 +48,7 @@ export function FlameDownloads({ info, device, question }: FlameDownloadsProps) 
   const save = async ({ format, extension, mime }: FlameFile) => {
     setFailure(undefined);
     try {
-      const name = `${info.file.name}, ${OF_TEXT[flame.of]}`;
+      const name = `${info.file.name}, ${DATASET_TEXT[flame.dataset]}`;
       const text = await session.flameExport({ ...question, format, name });
       downloadText(`${fileName}.${extension}`, mime, text);
     } catch (error) {

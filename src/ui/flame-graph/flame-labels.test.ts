@@ -80,10 +80,10 @@ describe('files that are saved', () => {
 });
 
 describe('questions', () => {
-  const view = (change: Partial<ViewState>, of: ViewState['flame']['of']): ViewState => ({
+  const view = (change: Partial<ViewState>, of: ViewState['flame']['dataset']): ViewState => ({
     ...DEFAULT_VIEW,
     ...change,
-    flame: { ...DEFAULT_FLAME, of },
+    flame: { ...DEFAULT_FLAME, dataset: of },
   });
 
   it('do not change with what makes no difference to them', () => {

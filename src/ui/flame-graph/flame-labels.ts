@@ -12,7 +12,7 @@ import type {
 } from '../../core/flame-graph/types.ts';
 import type { FlameView } from '../../state/view-store.ts';
 
-export const OF_TEXT: Readonly<Record<FlameView['of'], string>> = {
+export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
   peak: 'live at the peak',
   cursor: 'live at the cursor',
   end: 'live at the end',
@@ -99,13 +99,13 @@ export function groupLabel(group: FlameGroup): string {
 }
 
 export function groupPlace(group: FlameGroup): string {
-  return group.kind === 'frame' ? group.place : '';
+  return group.kind === 'frame' ? group.location : '';
 }
 
 /** What the total is of: 'Live at the peak, after event 6,302'. */
 export function setText(
   set: FlameSet,
-  of: FlameView['of'],
+  of: FlameView['dataset'],
   { hasCursor, hasTrace }: { readonly hasCursor: boolean; readonly hasTrace: boolean },
 ): string {
   switch (set.kind) {
@@ -143,5 +143,5 @@ export function exportName(
 ): string {
   const base = fileName.replace(/(\.(pickle|pkl|gz|zst|zip|html|json))+$/i, '');
   const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
-  return `${base}-${place}-${flame.of}-${flame.weight}`;
+  return `${base}-${place}-${flame.dataset}-${flame.weight}`;
 }

@@ -8,20 +8,20 @@ import type { ViewState } from '../../state/view-store.ts';
  * questions that say the same are the same: a peak does not move with the cursor.
  */
 export function flameQuestion(view: ViewState, deviceIndex: number): FlameQuestion {
-  const { of, weight, by, frames } = view.flame;
-  const isAtCursor = of === 'cursor' || of === 'difference';
+  const { dataset, weight, groupBy, frames } = view.flame;
+  const isAtCursor = dataset === 'cursor' || dataset === 'difference';
   // `state:` and `age` in a search are meant at the cursor.
   const needsCursor = isAtCursor || view.search !== '';
   const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
   return {
     deviceIndex,
-    of,
+    dataset,
     weight,
-    by,
+    groupBy,
     frames,
     cursor: needsCursor ? view.cursor : undefined,
-    mark: of === 'difference' ? view.mark : undefined,
-    window: of === 'window' ? window : undefined,
+    mark: dataset === 'difference' ? view.mark : undefined,
+    window: dataset === 'window' ? window : undefined,
     search: view.search,
     onlyMatches: view.onlyMatches,
   };

@@ -19,7 +19,7 @@ const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+B') }, weight: 'by
 const layoutOf = (inverted: boolean) =>
   new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted }));
 const QUESTION = flameQuestion(DEFAULT_VIEW, 0);
-const LINES = { by: 'line', inverted: false } as const;
+const LINES = { groupBy: 'line', inverted: false } as const;
 const MI = 2 ** 20;
 
 function pathOf(layout: FlameLayout, level: number): string {
@@ -44,7 +44,7 @@ describe('a box', () => {
   it('has its stack in the same order where callees are on top', () => {
     const layout = layoutOf(true);
     const selection = selectionOf({ kind: 'box', path: pathOf(layout, 2) }, layout, {
-      by: 'line',
+      groupBy: 'line',
       inverted: true,
     });
     expect(selection?.frames?.map(({ name }) => name)).toEqual(['step', 'main']);
@@ -54,7 +54,7 @@ describe('a box', () => {
   it('of a function has no one stack: its lines are many', () => {
     const layout = layoutOf(false);
     const chosen = { kind: 'box', path: pathOf(layout, 3) } as const;
-    const selection = selectionOf(chosen, layout, { by: 'function', inverted: false });
+    const selection = selectionOf(chosen, layout, { groupBy: 'function', inverted: false });
     expect(selection).toMatchObject({ label: 'forward', frames: undefined });
   });
 
@@ -70,7 +70,7 @@ describe('a box', () => {
 describe('a row', () => {
   const rowsBy = (by: 'stack' | 'function') =>
     new FlameContext(CONTEXT)
-      .flame({ by, frames: 'known' }, OPTIONS)
+      .flame({ groupBy: by, frames: 'known' }, OPTIONS)
       .rows.page({ by: 'total', descending: false }, 0, 9).rows;
 
   it('of a call stack is found by the line of the user and the innermost', () => {

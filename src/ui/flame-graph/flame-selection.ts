@@ -14,7 +14,7 @@ export type Chosen =
   | { readonly kind: 'row'; readonly row: FlameRow; readonly question: FlameQuestion };
 
 /** How the graph was asked for. */
-export type FlameShapeOnScreen = Pick<FlameRequest, 'by' | 'inverted'>;
+export type FlameShapeOnScreen = Pick<FlameRequest, 'groupBy' | 'inverted'>;
 
 export interface FlameSelection {
   readonly label: string;
@@ -53,7 +53,7 @@ export function selectedBox(
 export function selectionOf(
   chosen: Chosen,
   layout: FlameLayout,
-  { by, inverted }: FlameShapeOnScreen,
+  { groupBy, inverted }: FlameShapeOnScreen,
 ): FlameSelection | undefined {
   if (chosen.kind === 'row') return rowSelection(chosen.row);
   const box = layout.boxOfPath(chosen.path);
@@ -61,7 +61,7 @@ export function selectionOf(
   const group = ancestry.at(-1);
   if (box === undefined || group === undefined) return undefined;
   const { value, magnitude, count, selfMagnitude } = layout.graph.boxes;
-  const frames = by === 'line' || by === 'stack' ? framesOf(ancestry) : undefined;
+  const frames = groupBy === 'line' || groupBy === 'stack' ? framesOf(ancestry) : undefined;
   return {
     ...namesOf(group),
     value: value[box] ?? 0,

@@ -17,14 +17,14 @@ interface FlameSummaryProps {
 export function FlameSummary({ device, asked, figures }: FlameSummaryProps) {
   const { set, graph, hasStacks } = asked.answer;
   if (set === undefined || graph === undefined) return undefined;
-  const { of, cursor, onlyMatches } = asked.request;
+  const { dataset, cursor, onlyMatches } = asked.request;
   const context = { hasCursor: cursor !== undefined, hasTrace: device.events > 0 };
   const { format, isDifference, hasSearch } = figures;
   const { value, magnitude, count, matched } = graph.total;
   return (
     <div className="flame-summary">
       <p role="status">
-        {setText(set, of, context)}:{' '}
+        {setText(set, dataset, context)}:{' '}
         <strong title={format.exact(value)}>{format.short(value)}</strong>
         {', '}
         {countText(count, isDifference)}

@@ -27,8 +27,8 @@ export function FlameTable(props: FlameTableProps) {
   const [sort, setSort] = useState<Sort | undefined>(undefined);
   const source = useRows(info, question, rowCount, sort);
   const columns = useMemo(
-    () => columnsOf(question.by, figures, totalMagnitude),
-    [question.by, figures, totalMagnitude],
+    () => columnsOf(question.groupBy, figures, totalMagnitude),
+    [question.groupBy, figures, totalMagnitude],
   );
   const rowState = useMemo(
     () => (row: FlameRow) => ({ isSelected: row.key === chosenKey }),
@@ -36,7 +36,7 @@ export function FlameTable(props: FlameTableProps) {
   );
   return (
     <VirtualTable
-      label={`By ${GROUPING_TEXT[question.by]}`}
+      label={`By ${GROUPING_TEXT[question.groupBy]}`}
       columns={columns}
       source={source}
       empty="Nothing to list."
@@ -66,7 +66,7 @@ function useRows(
   const { session } = useServices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other rows
   return useMemo(() => {
-    const by = ORDERS.find((order) => order === sort?.key) ?? 'telling';
+    const by = ORDERS.find((order) => order === sort?.key) ?? 'relevance';
     const order = { by, descending: sort?.descending ?? true };
     return {
       count: rowCount,
@@ -79,7 +79,7 @@ function useRows(
 }
 
 function columnsOf(
-  by: FlameQuestion['by'],
+  by: FlameQuestion['groupBy'],
   { format, isDifference }: FlameFigures,
   totalMagnitude: number,
 ): readonly Column<FlameRow>[] {

@@ -1,16 +1,22 @@
 import { ArrowDownToLine, ArrowUpToLine } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { FlameView } from '../../state/view-store.ts';
-import { FRAMES_TEXT, GROUPING_TEXT, OF_TEXT, WEIGHT_TEXT, WEIGHT_TITLE } from './flame-labels.ts';
+import {
+  DATASET_TEXT,
+  FRAMES_TEXT,
+  GROUPING_TEXT,
+  WEIGHT_TEXT,
+  WEIGHT_TITLE,
+} from './flame-labels.ts';
 
 interface FlameToolbarProps {
   readonly flame: FlameView;
   readonly onChange: (change: Partial<FlameView>) => void;
 }
 
-const OFS: readonly FlameView['of'][] = ['peak', 'cursor', 'end', 'window', 'difference'];
+const OFS: readonly FlameView['dataset'][] = ['peak', 'cursor', 'end', 'window', 'difference'];
 const WEIGHTS: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
-const GROUPINGS: readonly FlameView['by'][] = ['line', 'stack', 'function', 'file', 'module'];
+const GROUPINGS: readonly FlameView['groupBy'][] = ['line', 'stack', 'function', 'file', 'module'];
 const FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
@@ -20,9 +26,9 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
       <Choice
         label="Show"
         options={OFS}
-        texts={OF_TEXT}
-        value={flame.of}
-        onChoose={(of) => onChange({ of })}
+        texts={DATASET_TEXT}
+        value={flame.dataset}
+        onChoose={(of) => onChange({ dataset: of })}
       />
       <Choice
         label="in"
@@ -36,8 +42,8 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
         label="by"
         options={GROUPINGS}
         texts={GROUPING_TEXT}
-        value={flame.by}
-        onChoose={(by) => onChange({ by, root: undefined })}
+        value={flame.groupBy}
+        onChoose={(by) => onChange({ groupBy: by, root: undefined })}
       />
       <Choice
         label="Frames"

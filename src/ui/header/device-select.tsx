@@ -6,7 +6,7 @@ import { onDevice } from '../../state/view-store.ts';
 /** A native list: it works by keyboard, by touch and for screen readers as it is. */
 export function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();
-  const current = useView((state) => state.device);
+  const current = useView((state) => state.deviceIndex);
   return (
     <select
       className="select device-select"

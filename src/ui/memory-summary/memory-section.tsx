@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
-import type { Phase } from '../../core/device/phases.ts';
+import type { AnnotationGroup } from '../../core/device/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { MemoryFigures } from '../../core/memory-summary/memory-tally.ts';
 import type { TraceFacts } from '../../core/memory-summary/trace-facts.ts';
@@ -24,7 +24,7 @@ interface MemorySectionProps {
   readonly info: SessionInfo;
   readonly device: DeviceInfo;
   /** What goes into the text that is copied, besides the figures; undefined while not known. */
-  readonly phases: readonly Phase[] | undefined;
+  readonly phases: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }
 
@@ -86,7 +86,15 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
         <span className="dim">{value !== undefined && place}</span>
         {value !== undefined && (
           <CopyButton
-            text={summaryText({ info, device, figures: value, title, phases, facts, notes })}
+            text={summaryText({
+              info,
+              device,
+              figures: value,
+              title,
+              annotationGroups: phases,
+              facts,
+              notes,
+            })}
             label="summary as text"
             title="Copy these figures, phases, settings and what was recorded as text"
             className="button"

@@ -4,11 +4,11 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import type { Phase } from '../../core/device/phases.ts';
+import type { AnnotationGroup } from '../../core/device/annotation-groups.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { Peak } from '../../core/replay/types.ts';
-import type { PhaseTable } from '../../engine/handlers/memory-summary.ts';
+import type { AnnotationGroups } from '../../engine/handlers/memory-summary.ts';
 import { useStores } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import type { Answer } from '../shared/use-query.ts';
@@ -20,7 +20,7 @@ import { useLocalRows } from './use-local-rows.ts';
 
 interface PhasesSectionProps {
   readonly device: DeviceInfo;
-  readonly answer: Answer<PhaseTable>;
+  readonly answer: Answer<AnnotationGroups>;
 }
 
 /** Rows that are shown without scrolling inside the table. */
@@ -30,13 +30,13 @@ const HEADER_PX = 30;
 
 /** Which part of the program memory stood highest in: annotations by name. */
 export function PhasesSection({ device, answer: { value, failure } }: PhasesSectionProps) {
-  const isEmpty = value?.phases.length === 0;
+  const isEmpty = value?.groups.length === 0;
   return (
     <section aria-label="Phases" className="summary-section">
       <SectionHead title="Phases">
         {value !== undefined && !isEmpty && (
           <span className="dim">
-            {formatCount(value.phases.length)}, the highest first. Click one to see where memory
+            {formatCount(value.groups.length)}, the highest first. Click one to see where memory
             stood highest in it.
           </span>
         )}
@@ -59,11 +59,11 @@ function noPhasesText({ hasTime }: DeviceInfo): string {
   return 'No annotations were recorded. torch.profiler.record_function("forward") around the parts of a step tells here which of them peaks.';
 }
 
-function Phases({ phases }: PhaseTable) {
+function Phases({ groups: phases }: AnnotationGroups) {
   const { view } = useStores();
-  const source: RowSource<Phase> = useLocalRows(phases);
+  const source: RowSource<AnnotationGroup> = useLocalRows(phases);
   const height = HEADER_PX + Math.min(phases.length, ROWS_AT_ONCE) * ROW_PX;
-  const show = ({ highest, peaks }: Phase) => {
+  const show = ({ highest, peaks }: AnnotationGroup) => {
     const { axis } = view.getState().view;
     const cursor = Math.max(0, peaks.allocatedBytes.event);
     view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
@@ -81,13 +81,13 @@ function Phases({ phases }: PhaseTable) {
   );
 }
 
-function rangeOf(span: Phase['highest'], axis: TimeAxis): Range | 'all' {
+function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all' {
   const [from, to] =
     axis === 'event' ? [span.startEvent, span.endEvent] : [span.startUs, span.endUs];
   return from < to ? { from, to } : 'all';
 }
 
-const COLUMNS: readonly Column<Phase>[] = [
+const COLUMNS: readonly Column<AnnotationGroup>[] = [
   {
     id: 'name',
     header: 'Phase',
@@ -146,7 +146,7 @@ const COLUMNS: readonly Column<Phase>[] = [
   },
 ];
 
-function peakColumn(header: string, of: (phase: Phase) => Peak): Column<Phase> {
+function peakColumn(header: string, of: (phase: AnnotationGroup) => Peak): Column<AnnotationGroup> {
   return {
     id: header,
     header,

@@ -11,7 +11,7 @@ interface OfDevice {
   readonly deviceIndex: number;
 }
 
-const askPhases = (session: SessionApi, question: OfDevice) => session.phases(question);
+const askPhases = (session: SessionApi, question: OfDevice) => session.annotationGroups(question);
 const askFacts = (session: SessionApi, question: OfDevice) => session.traceFacts(question);
 
 /** What PyTorch itself would say of this memory, how the program's phases compare, and what the file holds. */
@@ -25,7 +25,7 @@ export function SummaryView({ info, device }: ViewProps) {
       <MemorySection
         info={info}
         device={device}
-        phases={phases.value?.phases}
+        phases={phases.value?.groups}
         facts={facts.value}
       />
       <PhasesSection device={device} answer={phases} />

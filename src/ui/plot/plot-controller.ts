@@ -190,7 +190,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
       void this.#moveCursor(view);
     }
     this.#hover.setMark(view.mark);
-    if (width === 0 || view.device !== device.index) return;
+    if (width === 0 || view.deviceIndex !== device.index) return;
     const window = { axis: view.axis, x: view.x, y: source.rangeY(view) };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });
     const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;

@@ -5,7 +5,7 @@ import { viewOfPart } from './view-of-part.ts';
 const VIEW: ViewState = {
   ...DEFAULT_VIEW,
   view: 'flame',
-  device: 1,
+  deviceIndex: 1,
   x: { from: 5_000, to: 6_000 },
   cursor: 5_200,
   mark: 100,
@@ -14,12 +14,12 @@ const VIEW: ViewState = {
 
 it('is the same view on the whole device', () => {
   const whole = viewOfPart(VIEW, { from: 0, to: 10_000 }, 10_000);
-  expect(whole).toEqual({ ...VIEW, device: 0 });
+  expect(whole).toEqual({ ...VIEW, deviceIndex: 0 });
 });
 
 it('counts the events of a part from its start, and drops what lies outside', () => {
   const part = viewOfPart(VIEW, { from: 5_000, to: 6_000 }, 10_000);
-  expect(part).toMatchObject({ view: 'flame', device: 0, x: 'all', cursor: 200 });
+  expect(part).toMatchObject({ view: 'flame', deviceIndex: 0, x: 'all', cursor: 200 });
   expect(part.mark).toBeUndefined();
   expect(part.selection).toBeUndefined();
 });

@@ -7,14 +7,14 @@ import type { ViewState } from '../../state/view-store.ts';
  * @param events of the whole recording
  */
 export function viewOfPart(view: ViewState, window: EventWindow, events: number): ViewState {
-  if (window.from === 0 && window.to === events) return { ...view, device: 0 };
+  if (window.from === 0 && window.to === events) return { ...view, deviceIndex: 0 };
   const moved = (event: number | undefined) =>
     event === undefined || event < window.from || event >= window.to
       ? undefined
       : event - window.from;
   return {
     ...view,
-    device: 0,
+    deviceIndex: 0,
     // The part is what was in view.
     x: 'all',
     cursor: moved(view.cursor),

@@ -38,7 +38,7 @@ export function SearchOutcome(props: SearchOutcomeProps) {
     );
   }
   const count = formatCount(summary.count);
-  const place = last !== undefined && last.label === selection ? last.place : undefined;
+  const place = last !== undefined && last.label === selection ? last.position : undefined;
   return (
     <output
       className="search-outcome"

@@ -17,7 +17,7 @@ import { ViewTabs } from './view-tabs.tsx';
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {
   const { loader } = useServices();
-  const index = useView((view) => view.device);
+  const index = useView((view) => view.deviceIndex);
   // Runs after the effects of what is below: by then the timeline has begun work of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
   useEffect(() => loader.shown(), [loader, info]);

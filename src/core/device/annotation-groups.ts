@@ -1,19 +1,19 @@
 /**
- * Annotations as phases of the program: how high memory stood in each, what it left behind, how long
- * it took; and in which one an allocation was made.
+ * Annotations grouped by name: how high memory stood in each group, what it left behind, how long it
+ * took; and in which annotation an allocation was made. The page calls a group a phase.
  *
- * A loop writes names such as '## step 0 ##', '## step 1 ##', each once. Those are one phase,
+ * A loop writes names such as '## step 0 ##', '## step 1 ##', each once. Those are one group,
  * '## step * ##'. Names with numbers that come more than once ('layer 3') stay apart.
  */
 import type { CounterName, Peak, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** The counters whose peaks are told of a phase. */
-const PHASE_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
-export type PhaseCounter = (typeof PHASE_COUNTERS)[number];
+/** The counters whose peaks a group has. */
+const ANNOTATION_COUNTERS = ['allocatedBytes', 'activeBytes', 'reservedBytes'] as const;
+export type AnnotationCounter = (typeof ANNOTATION_COUNTERS)[number];
 
-export interface Phase {
+export interface AnnotationGroup {
   /** The annotation's name, or the pattern of several: '## step * ##'. */
   readonly name: string;
   /** How many names that are, 1 for most. */
@@ -22,7 +22,7 @@ export interface Phase {
   /** Those of them that lack START or END, and reach to the edge of the recording. */
   readonly unclosed: number;
   /** Highest in any of its ranges, their first moment included, and the first event at which. */
-  readonly peaks: { readonly [K in PhaseCounter]: Peak };
+  readonly peaks: { readonly [K in AnnotationCounter]: Peak };
   /** Allocated bytes after less those before, over all ranges that have both START and END. */
   readonly grownBytes: number;
   /** Time in all of those; their number is count - unclosed. */
@@ -37,15 +37,15 @@ export interface RangeMaximum {
 }
 
 /**
- * One row a phase, the one with the highest allocated memory first. Annotations of which only a
+ * One row a group, the one with the highest allocated memory first. Annotations of which only a
  * moment is known are left out.
  */
-export function phasesOf(
+export function groupAnnotations(
   spans: readonly AnnotationSpan[],
   replay: Pick<Replay, 'countersAt'>,
   maximum: (counter: CounterName) => RangeMaximum,
-): Phase[] {
-  const key = phaseKeys(spans);
+): AnnotationGroup[] {
+  const key = annotationGroupKeys(spans);
   const groups = new Map<string, AnnotationSpan[]>();
   for (const span of spans) {
     if (isMoment(span)) continue;
@@ -54,11 +54,12 @@ export function phasesOf(
     if (group === undefined) groups.set(name, [span]);
     else group.push(span);
   }
-  const phases = [...groups].map(([name, group]) => phaseOf(name, group, replay, maximum));
-  // Of a step and the backward pass in it, which have their peak in common, the part is told first.
-  const peakOf = ({ peaks }: Phase) => peaks.allocatedBytes.bytes;
-  const timeOf = ({ totalUs, count, unclosed }: Phase) => (count === unclosed ? 2 ** 53 : totalUs);
-  return phases.sort((a, b) => peakOf(b) - peakOf(a) || timeOf(a) - timeOf(b));
+  const rows = [...groups].map(([name, group]) => groupOf(name, group, replay, maximum));
+  // Of a step and the backward pass in it, which share their peak, the part comes first.
+  const peakOf = ({ peaks }: AnnotationGroup) => peaks.allocatedBytes.bytes;
+  const timeOf = ({ totalUs, count, unclosed }: AnnotationGroup) =>
+    count === unclosed ? 2 ** 53 : totalUs;
+  return rows.sort((a, b) => peakOf(b) - peakOf(a) || timeOf(a) - timeOf(b));
 }
 
 /** Only its START or its END is in the file, and it was not under way at the recording's edge. */
@@ -66,8 +67,8 @@ export function isMoment({ complete, startUs, endUs }: AnnotationSpan): boolean 
   return !complete && startUs === endUs;
 }
 
-/** From an annotation's name to its phase. */
-export function phaseKeys(spans: readonly AnnotationSpan[]): (name: string) => string {
+/** From an annotation's name to that of its group. */
+export function annotationGroupKeys(spans: readonly AnnotationSpan[]): (name: string) => string {
   const counts = new Map<string, number>();
   for (const { name } of spans) counts.set(name, (counts.get(name) ?? 0) + 1);
   const patterns = new Map<string, { names: number; isRepeated: boolean }>();
@@ -87,12 +88,12 @@ export function phaseKeys(spans: readonly AnnotationSpan[]): (name: string) => s
 
 const patternOf = (name: string): string => name.replace(/\d+/g, '*');
 
-function phaseOf(
+function groupOf(
   name: string,
   spans: readonly AnnotationSpan[],
   replay: Pick<Replay, 'countersAt'>,
   maximum: (counter: CounterName) => RangeMaximum,
-): Phase {
+): AnnotationGroup {
   const peaks = {
     allocatedBytes: NO_PEAK,
     activeBytes: NO_PEAK,
@@ -103,7 +104,7 @@ function phaseOf(
   let totalUs = 0;
   let unclosed = 0;
   for (const span of spans) {
-    for (const counter of PHASE_COUNTERS) {
+    for (const counter of ANNOTATION_COUNTERS) {
       const peak = peakIn(span, counter, replay, maximum(counter));
       if (peak.bytes <= peaks[counter].bytes) continue;
       peaks[counter] = peak;
@@ -126,7 +127,7 @@ const NO_PEAK: Peak = { bytes: -1, event: -1 };
 /** The state in which a range begins, that after the event before it, belongs to it. */
 function peakIn(
   { startEvent, endEvent }: AnnotationSpan,
-  counter: PhaseCounter,
+  counter: AnnotationCounter,
   replay: Pick<Replay, 'countersAt'>,
   maximum: RangeMaximum,
 ): Peak {

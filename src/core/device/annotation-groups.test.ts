@@ -4,9 +4,15 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { CounterName } from '../replay/types.ts';
+import {
+  type AnnotationGroup,
+  annotationGroupKeys,
+  groupAnnotations,
+  innermostSpans,
+  type RangeMaximum,
+} from './annotation-groups.ts';
 import { annotationSpans } from './annotations.ts';
 import type { DeviceContext } from './device-context.ts';
-import { innermostSpans, type Phase, phaseKeys, phasesOf, type RangeMaximum } from './phases.ts';
 import type { AnnotationSpan } from './types.ts';
 
 /** Looks at every event. */
@@ -22,15 +28,17 @@ function plainMaximum({ replay, trace }: DeviceContext, counter: CounterName): R
   };
 }
 
-function phases(context: DeviceContext): Phase[] {
-  return phasesOf(annotationSpans(context), context.replay, (name) => plainMaximum(context, name));
+function groupsOf(context: DeviceContext): AnnotationGroup[] {
+  return groupAnnotations(annotationSpans(context), context.replay, (name) =>
+    plainMaximum(context, name),
+  );
 }
 
-const phasesOfText = (text: string) => phases(contextsOf(snapshotFromText(text).snapshot)[0]);
+const groupsOfText = (text: string) => groupsOf(contextsOf(snapshotFromText(text).snapshot)[0]);
 
-describe('phases', () => {
+describe('annotation groups', () => {
   test('say where memory stood highest, what stayed, and how often they came', () => {
-    const [backward, forward] = phasesOfText(`
+    const [backward, forward] = groupsOfText(`
       begin forward
       +A 1Mi @a.py:1 f
       end forward
@@ -55,22 +63,22 @@ describe('phases', () => {
   });
 
   test('that only free are highest when they begin', () => {
-    const [phase] = phasesOfText('+A 1Mi @a.py:1 f\nbegin free\n-A\nend free\nsnapshot');
-    expect(phase.peaks.allocatedBytes.bytes).toBe(2 ** 20);
-    expect(phase.peaks.allocatedBytes.event).toBe(phase.highest.startEvent - 1);
+    const [group] = groupsOfText('+A 1Mi @a.py:1 f\nbegin free\n-A\nend free\nsnapshot');
+    expect(group.peaks.allocatedBytes.bytes).toBe(2 ** 20);
+    expect(group.peaks.allocatedBytes.event).toBe(group.highest.startEvent - 1);
   });
 
   test('under way at the end are measured up to it, and not timed', () => {
-    const [phase] = phasesOfText('begin backward\n+A 1Mi @a.py:1 f\n+B 3Mi @a.py:2 f\nsnapshot');
-    expect(phase).toMatchObject({ name: 'backward', unclosed: 1, totalUs: 0, grownBytes: 0 });
-    expect(phase.peaks.allocatedBytes.bytes).toBe(4 * 2 ** 20);
+    const [group] = groupsOfText('begin backward\n+A 1Mi @a.py:1 f\n+B 3Mi @a.py:2 f\nsnapshot');
+    expect(group).toMatchObject({ name: 'backward', unclosed: 1, totalUs: 0, grownBytes: 0 });
+    expect(group.peaks.allocatedBytes.bytes).toBe(4 * 2 ** 20);
   });
 
-  test('of a real training: backward peaks, and the steps are one phase', () => {
+  test('of a real training: backward peaks, and the steps are one group', () => {
     const [context] = contextsOf(loadCapture('train_annotated.pickle.gz'));
-    const found = phases(context);
+    const found = groupsOf(context);
     const { peaks } = context.replay;
-    const byName = new Map(found.map((phase) => [phase.name, phase]));
+    const byName = new Map(found.map((group) => [group.name, group]));
     const steps = byName.get('## step * ##');
     expect(steps).toMatchObject({ names: 4, count: 4, unclosed: 0 });
     expect(steps?.peaks.allocatedBytes).toEqual(peaks.allocatedBytes);
@@ -94,8 +102,8 @@ const span = (name: string, startEvent: number, endEvent: number): AnnotationSpa
   complete: true,
 });
 
-test('names with numbers are one phase only where none comes twice', () => {
-  const key = phaseKeys([
+test('names with numbers are one group only where none comes twice', () => {
+  const key = annotationGroupKeys([
     span('step 1', 0, 1),
     span('step 2', 1, 2),
     span('layer 1', 0, 1),
