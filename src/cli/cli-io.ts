@@ -1,3 +1,5 @@
+import { errorText } from '../core/base/error-text.ts';
+import { ExitCode } from './exit-codes.ts';
 import type { Desktop } from './serve/open-browser.ts';
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -11,8 +13,11 @@ export interface CliIo {
   readonly desktop: Desktop;
   /** The built page: dist/. */
   readonly pageFolder: string;
-  /** Resolves when the user ends the program: Ctrl+C, or a signal of the system. */
-  interrupted(): Promise<void>;
+  /**
+   * Aborted when the user ends the program: Ctrl+C, or a signal of the system. From the first call
+   * on, the program must end by itself.
+   */
+  interruption(): AbortSignal;
 }
 
 interface OutputStream {
@@ -29,7 +34,8 @@ export interface ProcessLike {
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  once(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  exitCode?: number | string | null | undefined;
+  once(event: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
 }
 
 /** Wider text is harder to read, narrower breaks the tables. */
@@ -39,12 +45,17 @@ const MAX_COLUMNS = 120;
 /** @param pageFolder see {@link CliIo} */
 export function processIo(host: ProcessLike, pageFolder: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
-  // `vramscope stats x | head -1` closes the pipe early: what is left to say goes nowhere, quietly.
   let isClosed = false;
   stdout.on('error', (error) => {
-    if (!('code' in error) || error.code !== 'EPIPE') throw error;
+    if (isClosed) return;
     isClosed = true;
+    // `vramscope stats x | head -1` closes the pipe early: what is left to say goes nowhere, quietly.
+    if ('code' in error && error.code === 'EPIPE') return;
+    stderr.write(`vramscope: The output cannot be written: ${errorText(error)}.\n`);
+    host.exitCode = ExitCode.Unreadable;
   });
+  // There is nobody left to tell.
+  stderr.on('error', () => undefined);
   const isTerminal = stdout.isTTY === true;
   return {
     stdin,
@@ -58,11 +69,13 @@ export function processIo(host: ProcessLike, pageFolder: string): CliIo {
     // https://no-color.org: set to anything but the empty string.
     desktop: { platform, env },
     pageFolder,
-    interrupted: () =>
-      new Promise((resolve) => {
-        host.once('SIGINT', resolve);
-        host.once('SIGTERM', resolve);
-      }),
+    interruption: () => {
+      const controller = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+        host.once(signal, () => controller.abort());
+      }
+      return controller.signal;
+    },
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

@@ -39,10 +39,10 @@ it('holds the same figures as the snapshot, and says what it was made from', asy
 
 it('holds a part, without paths or stacks, where one asks for it', async () => {
   const source = 'fixtures/train_annotated.pickle.gz';
-  await run('report', source, '-o', output, '--events', '1000..2000', '--short-paths');
+  await run('report', source, '--force', '-o', output, '--events', '1000..2000', '--short-paths');
   const [part] = (await statsOf(output)).devices;
   expect(part).toMatchObject({ events: 1000, recording: 'preexisting', anomalies: 0 });
-  await run('report', source, '-o', output, '--no-stacks');
+  await run('report', source, '--force', '-o', output, '--no-stacks');
   const [bare] = (await statsOf(output)).devices;
   const [whole] = (await statsOf(source)).devices;
   expect(bare.peak).toEqual(whole.peak);
@@ -62,7 +62,8 @@ it('says what is wrong with what one asks for', async () => {
 
 it('is served, and the address told', async () => {
   writeFileSync(join(folder, 'page', 'index.html'), SHELL);
-  const served = await run('fixtures/empty.pickle.gz', '--port', '0');
+  const args = ['fixtures/empty.pickle.gz', '--port', '0'];
+  const served = await cli(args, undefined, join(folder, 'page'), AbortSignal.abort());
   expect(served.exitCode).toBe(0);
   expect(served.out).toMatch(/http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/\?snapshot=files\/0\/empty/);
   expect(served.out).toContain('ssh -N -L');

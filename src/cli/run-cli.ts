@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { formatCount } from '../core/base/format.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import { printable } from '../core/report/text.ts';
+import { printable, terminalText } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
 import { completionCommand } from './commands/completion.ts';
@@ -10,8 +10,7 @@ import { reportCommand } from './commands/report.ts';
 import { addServing } from './commands/serve.ts';
 import { statsCommand } from './commands/stats.ts';
 import { whatIfCommand } from './commands/whatif.ts';
-import { ExitCode } from './exit-codes.ts';
-import { FailedOn } from './failed-on.ts';
+import { ExitCode, FailedOn, InterruptedError } from './exit-codes.ts';
 
 /** One file of commands/ each. */
 const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
@@ -29,7 +28,7 @@ Examples:
   vramscope stats snapshot.pickle        its figures, here
   vramscope analyze snapshot.pickle      why memory ran out or grows
   vramscope report snapshot.pickle       one HTML file to share
-Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read.
+Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read or written.
 `;
 
 /**
@@ -38,9 +37,10 @@ Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on 
  */
 export async function runCli(
   args: readonly string[],
-  io: CliIo,
+  host: CliIo,
   version: string,
 ): Promise<ExitCode> {
+  const io = withCleanOutput(host);
   const program = new Command('vramscope')
     .description('Says where the GPU memory went, from a PyTorch memory snapshot.')
     .version(version, '-V, --version')
@@ -58,6 +58,7 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return ExitCode.Fine;
   } catch (error) {
+    if (error instanceof InterruptedError) return ExitCode.Interrupted;
     if (error instanceof FailedOn) return ExitCode.Finding;
     if (error instanceof CommanderError) return usageExit(error);
     if (!(error instanceof LoadError)) throw error;
@@ -84,4 +85,13 @@ function failureText({ message, advice, byte, partialEvents }: LoadFailure): str
 /** One line, whatever is in it: commander puts its suggestions on a second. */
 function errorLine(text: string): string {
   return `vramscope: ${printable(text.trim().replace(/\s*\n\s*/g, ' '))}\n`;
+}
+
+/** Whatever a command prints, no character of a file can steer the terminal. */
+function withCleanOutput(io: CliIo): CliIo {
+  return {
+    ...io,
+    writeOut: (text) => io.writeOut(terminalText(text, io.color)),
+    writeError: (text) => io.writeError(terminalText(text, false)),
+  };
 }

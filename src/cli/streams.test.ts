@@ -122,6 +122,19 @@ describe('output', () => {
     expect(stdout.text()).toBe('first');
   });
 
+  test('into a full disk ends in one line and exit code 3', async () => {
+    const stdout = sink({}, Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' }));
+    const stderr = sink();
+    const host = { stdin: pieces(), stdout, stderr, env: {}, platform: 'linux' } as const;
+    const process = { ...host, once: () => undefined, exitCode: undefined as number | undefined };
+    const io = processIo(process, '/no/page');
+    io.writeOut('first');
+    await new Promise((resolve) => stdout.on('close', resolve));
+    io.writeOut('second');
+    expect(stderr.text()).toBe('vramscope: The output cannot be written: ENOSPC: no space left.\n');
+    expect(process.exitCode).toBe(3);
+  });
+
   test('is coloured on a terminal only, unless NO_COLOR says no', () => {
     const colorOf = (isTTY: boolean, env: Record<string, string>) =>
       ioOf(sink({ isTTY }), env).color;

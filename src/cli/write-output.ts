@@ -1,30 +1,116 @@
-import { open } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { errorText } from '../core/base/error-text.ts';
 import { formatBytes } from '../core/base/format.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { CliIo } from './cli-io.ts';
+import { InterruptedError } from './exit-codes.ts';
+
+export interface OutputTarget {
+  readonly path: string;
+  /** The file that is read, which is never written over; '-' is stdin. */
+  readonly input: string;
+  /** Another file at `path` may be replaced. */
+  readonly force: boolean;
+}
 
 /**
- * Writes pieces to a file, says its size, and leaves no half of one behind.
- * @throws LoadError 'unwritable'; what making a piece throws, as it is
+ * Refuses what must not be written, before the work is done.
+ * @throws LoadError 'same-file' or 'target-exists'
+ */
+export async function checkTarget({ path, input, force }: OutputTarget): Promise<void> {
+  if ((await lstat(path).catch(() => undefined)) === undefined) return;
+  const target = await stat(path).catch(() => undefined);
+  if (target !== undefined && input !== '-') {
+    const source = await stat(input).catch(() => undefined);
+    if (source?.ino === target.ino && source.dev === target.dev) {
+      throw new LoadError({
+        code: 'same-file',
+        message: `${path} is the file that is read; it is not written over.`,
+        advice: 'Give another name with --output.',
+      });
+    }
+  }
+  if (force || isStream(target)) return;
+  throw new LoadError({
+    code: 'target-exists',
+    message: `${path} is there already.`,
+    advice: 'Give another name with --output, or --force to replace it.',
+  });
+}
+
+/**
+ * Writes pieces to a file and says its size. They go to a file beside it, which takes the place of
+ * `path` when it is whole: whatever fails, the old file stays and no half of a new one is left.
+ * A device or a pipe (`-o /dev/stdout`) is written as it is.
+ * @throws LoadError 'same-file', 'target-exists' or 'unwritable'; InterruptedError; what making a piece throws, as it is
  */
 export async function writeOutput(
   io: CliIo,
-  path: string,
+  target: OutputTarget,
   pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
-  const file = await writably(path, () => open(path, 'w'));
+  const { path } = target;
+  await checkTarget(target);
+  const old = await stat(path).catch(() => undefined);
+  const interruption = io.interruption();
+  const bytes = isStream(old)
+    ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces, interruption)
+    : await writeBeside(target, old?.mode, pieces, interruption);
+  io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
+}
+
+async function writeBeside(
+  target: OutputTarget,
+  mode: number | undefined,
+  pieces: Iterable<string | Uint8Array>,
+  interruption: AbortSignal,
+): Promise<number> {
+  // Where `path` is a link, the file that it names is replaced and not the link.
+  const path = await realpath(target.path).catch(() => target.path);
+  const mark = randomBytes(6).toString('hex');
+  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${mark}.tmp`);
+  const file = await writably(target.path, () => open(beside, 'wx'));
+  try {
+    const bytes = await writePieces(target.path, file, pieces, interruption);
+    if (mode !== undefined) await chmod(beside, mode);
+    // Another program may have made one meanwhile.
+    await checkTarget(target);
+    await writably(target.path, () => rename(beside, path));
+    return bytes;
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function writePieces(
+  path: string,
+  file: FileHandle,
+  pieces: Iterable<string | Uint8Array>,
+  interruption: AbortSignal,
+): Promise<number> {
   let bytes = 0;
   try {
     for (const piece of pieces) {
       const data = typeof piece === 'string' ? Buffer.from(piece) : piece;
       bytes += data.length;
       await writably(path, () => file.writeFile(data));
+      if (interruption.aborted) throw new InterruptedError('Ended while a file was written');
     }
   } finally {
-    await file.close();
+    // A full disk may say so only now; what it lacks is then missed by writeFile's caller.
+    await writably(path, () => file.close());
   }
-  io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
+  return bytes;
+}
+
+/** A device or a pipe holds nothing that could be lost, and cannot be replaced. */
+function isStream(
+  stats: { isFile(): boolean; isDirectory(): boolean } | undefined,
+): stats is { isFile(): false; isDirectory(): false } {
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
 async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> {

@@ -7,11 +7,12 @@ export interface CliRun {
   readonly error: string;
 }
 
-/** Runs one command line in this process. `stdin`: the bytes piped in; `pageFolder`: the built page. */
+/** Runs one command line in this process. `stdin`: the bytes piped in; `pageFolder`: the built page; `interruption`: Ctrl+C. */
 export async function cli(
   args: readonly string[],
   stdin?: Uint8Array,
   pageFolder = 'dist',
+  interruption = new AbortController().signal,
 ): Promise<CliRun> {
   let out = '';
   let error = '';
@@ -27,7 +28,7 @@ export async function cli(
     color: false,
     desktop: { platform: 'linux', env: {} },
     pageFolder,
-    interrupted: () => Promise.resolve(),
+    interruption: () => interruption,
   };
   const exitCode = await runCli(args, io, '9.9.9');
   return { exitCode, out, error };

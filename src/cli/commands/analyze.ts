@@ -5,8 +5,9 @@ import { citeWhatIf } from '../../core/report/cite-what-if.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { findingsText } from '../../core/report/findings-text.ts';
+import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
-import { FailedOn } from '../failed-on.ts';
+import { FailedOn } from '../exit-codes.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 
 interface AnalyzeOptions {
@@ -56,7 +57,7 @@ export function analyzeCommand(io: CliIo): Command {
 }
 
 function lines(report: FindingsReport, { json, markdown }: AnalyzeOptions, io: CliIo): string[] {
-  if (json) return [JSON.stringify(report, undefined, 2)];
+  if (json) return [jsonText(report)];
   if (markdown) return findingsMarkdown(report);
   return findingsText(report, { columns: io.columns, color: io.color });
 }

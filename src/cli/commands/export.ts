@@ -1,18 +1,14 @@
 import { Command, Option } from 'commander';
-import { snapshotStem } from '../../core/base/file-names.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { exportFile } from '../../core/export/export-file.ts';
 import { EXPORT_KINDS, type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
 import type { CliIo } from '../cli-io.ts';
-import { deviceOf, parseWhole } from '../device-option.ts';
 import { openSnapshot } from '../open-snapshot.ts';
-import { writeOutput } from '../write-output.ts';
+import { addOutputOptions, deviceOf, type OutputOptions, outputTarget } from '../output-options.ts';
+import { checkTarget, writeOutput } from '../write-output.ts';
 
-interface ExportOptions {
+interface ExportOptions extends OutputOptions {
   readonly as: ExportKind;
-  readonly output?: string;
-  readonly device: number;
-  readonly partial?: true;
 }
 
 const EXAMPLES = `
@@ -23,25 +19,24 @@ Examples:
 `;
 
 export function exportCommand(io: CliIo): Command {
-  return new Command('export')
+  const command = new Command('export')
     .description('a device as a file for other programs: CSV, Arrow, Perfetto, speedscope, folded')
     .argument('<file>', 'a snapshot of any kind; - is stdin')
     .addOption(
       new Option('--as <kind>', 'what to write').choices([...EXPORT_KINDS]).makeOptionMandatory(),
-    )
-    .option('-o, --output <path>', "where to write it (default: the snapshot's name)")
-    .option('--device <position>', 'position of the device in the file', parseWhole, 0)
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    );
+  return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ExportOptions) => {
-      const { file, contexts } = await openSnapshot(io, path, {
+      const { extension } = exportFormat(options.as);
+      const target = outputTarget(path, options, extension);
+      await checkTarget(target);
+      const { contexts } = await openSnapshot(io, path, {
         allowPartial: options.partial === true,
       });
       const context = deviceOf(contexts, options.device);
-      const { extension } = exportFormat(options.as);
-      const output = options.output ?? `${snapshotStem(file.name)}.${extension}`;
       try {
-        await writeOutput(io, output, exportFile(context, options.as));
+        await writeOutput(io, target, exportFile(context, options.as));
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         throw new LoadError({ code: 'cannot-export', message: `${error.message}.` });

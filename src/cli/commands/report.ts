@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command, InvalidArgumentError } from 'commander';
-import { snapshotStem } from '../../core/base/file-names.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { reportPage } from '../../core/report/report-page.ts';
 import type { EventWindow } from '../../core/slice/event-window.ts';
@@ -10,18 +9,15 @@ import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { prune } from '../../core/snapshot-file/prune.ts';
 import type { CliIo } from '../cli-io.ts';
-import { deviceOf, parseWhole } from '../device-option.ts';
 import { openSnapshot } from '../open-snapshot.ts';
-import { writeOutput } from '../write-output.ts';
+import { addOutputOptions, deviceOf, type OutputOptions, outputTarget } from '../output-options.ts';
+import { checkTarget, writeOutput } from '../write-output.ts';
 
-interface ReportOptions {
-  readonly output?: string;
-  readonly device: number;
+interface ReportOptions extends OutputOptions {
   readonly events?: EventWindow;
   readonly notes: string;
   readonly shortPaths?: true;
   readonly stacks: boolean;
-  readonly partial?: true;
 }
 
 const EXAMPLES = `
@@ -32,20 +28,20 @@ Examples:
 `;
 
 export function reportCommand(io: CliIo, version: string): Command {
-  return new Command('report')
+  const command = new Command('report')
     .description(
       'one HTML file that opens by itself: the page with a device of the snapshot inside',
     )
     .argument('<file>', 'a snapshot of any kind; - is stdin')
-    .option('-o, --output <path>', "where to write it (default: the snapshot's name with .html)")
-    .option('--device <position>', 'position of the device in the file', parseWhole, 0)
     .option('--events <from..to>', 'only these events; to is not one of them', parseEvents)
     .option('--notes <text>', 'what whoever opens it should know', '')
     .option('--short-paths', 'shorten paths to their last two parts')
-    .option('--no-stacks', 'leave all stacks out')
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .option('--no-stacks', 'leave all stacks out');
+  return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ReportOptions) => {
+      const target = outputTarget(path, options, 'html');
+      await checkTarget(target);
       const shell = await readShell(io);
       const { file, contexts } = await openSnapshot(io, path, {
         allowPartial: options.partial === true,
@@ -64,8 +60,7 @@ export function reportCommand(io: CliIo, version: string): Command {
         version,
         base64: gzipSync(encodeSnapshot(part, file), { level: 9 }).toString('base64'),
       });
-      const output = options.output ?? `${snapshotStem(basename(file.name))}.html`;
-      await writeOutput(io, output, [page]);
+      await writeOutput(io, target, [page]);
     });
 }
 

@@ -34,13 +34,13 @@ export function addServing(program: Command, io: CliIo): void {
       for (const file of files) checkReadable(file);
       const server = await serveSnapshots({ page: io.pageFolder, files, port: options.port });
       await announce(server, files, options, io);
-      await io.interrupted();
+      await aborted(io.interruption());
       await server.close();
     });
 }
 
 async function announce(
-  { port, addresses }: SnapshotServer,
+  { port, addresses, entrance }: SnapshotServer,
   files: readonly string[],
   options: ServeCommandOptions,
   io: CliIo,
@@ -54,7 +54,8 @@ async function announce(
   });
   const isSeen = options.open && hasScreen(io.desktop);
   const [first] = addresses;
-  const isOpened = isSeen && first !== undefined && (await openBrowser(io.desktop.platform, first));
+  const isOpened =
+    isSeen && first !== undefined && (await openBrowser(io.desktop.platform, entrance(first)));
   if (!isOpened && options.open) {
     io.writeOut(
       'There is no browser here. From the machine that you sit at, forward the port and open the address:\n' +
@@ -75,7 +76,9 @@ function refuseTypo(program: Command, word: string): void {
 
 function checkReadable(file: string): void {
   try {
-    if (statSync(file).isDirectory()) throw new Error('it is a folder');
+    const stats = statSync(file);
+    if (stats.isDirectory()) throw new Error('it is a folder');
+    if (!stats.isFile()) throw new Error('it is a pipe or a device; save it to a file first');
     accessSync(file, constants.R_OK);
   } catch (error) {
     const reason = errorText(error);
@@ -87,4 +90,11 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
   throw new InvalidArgumentError('It must be a number from 0 (any free one) to 65535.');
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { buildStats } from '../../core/report/stats.ts';
 import { statsText } from '../../core/report/stats-text.ts';
+import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 
@@ -34,7 +35,7 @@ export function statsCommand(io: CliIo): Command {
       });
       const report = buildStats(file, snapshot, contexts);
       const lines = json
-        ? [JSON.stringify(report, undefined, 2)]
+        ? [jsonText(report)]
         : statsText(report, contexts, { columns: io.columns, color: io.color });
       io.writeOut(`${lines.join('\n')}\n`);
     });

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseBytes } from '../../core/base/format.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
+import { jsonText } from '../../core/report/text.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
@@ -49,7 +50,7 @@ export function whatIfCommand(io: CliIo): Command {
         .filter(({ trace }) => trace.kind === 'cuda')
         .map((context) => runDevice(context, snapshot.settings, options));
       const lines = options.json
-        ? [JSON.stringify(buildWhatIf(devices), undefined, 2)]
+        ? [jsonText(buildWhatIf(devices))]
         : whatIfText(file.name, devices, { columns: io.columns, color: io.color });
       io.writeOut(`${lines.join('\n')}\n`);
     });

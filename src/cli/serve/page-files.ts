@@ -1,6 +1,7 @@
 /** The built page, as a server gives it out. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
+import { openRegular } from './send-file.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -36,4 +37,12 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   return files;
 }
 
-export const readPage = ({ path }: PageFile): Buffer => readFileSync(path);
+/** Its bytes; undefined where it is gone, or something else was put in its place. */
+export async function readPage({ path }: PageFile): Promise<Buffer | undefined> {
+  const file = await openRegular(path);
+  try {
+    return await file?.readFile();
+  } finally {
+    await file?.close();
+  }
+}

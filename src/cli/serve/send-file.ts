@@ -1,5 +1,6 @@
 /** A file on disk as an answer: streamed, by ranges, and honest when it changes meanwhile. */
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { byteRange } from './byte-range.ts';
@@ -13,7 +14,7 @@ export async function sendFile(
   response: ServerResponse,
   path: string,
 ): Promise<void> {
-  const file = await open(path).catch(() => undefined);
+  const file = await openRegular(path);
   if (file === undefined) {
     response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
     response.end('The file is not there any more, or cannot be read.\n');
@@ -49,4 +50,17 @@ export async function sendFile(
   } finally {
     await file.close();
   }
+}
+
+/**
+ * The file at this very path, for reading; undefined where there is none. A link is not followed and
+ * a pipe not waited for: whoever may write in the folder could put one there since it was named.
+ */
+export async function openRegular(path: string): Promise<FileHandle | undefined> {
+  // Windows has neither flag, and no such links or pipes without rights of an administrator.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined || (await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
 }

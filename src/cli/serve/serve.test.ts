@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,6 +168,51 @@ describe('the server', () => {
       status: 404,
       body: expect.stringContaining('not there'),
     });
+  });
+
+  it('follows no link and waits for no pipe that was put in a place it serves', async () => {
+    const asset = join(page, 'assets', 'a.js');
+    const paths = [
+      [named, snapshotPath().replace(' ', '%20')],
+      [asset, `${base.pathname}assets/a.js`],
+    ] as const;
+    for (const [file, path] of paths) {
+      rmSync(file, { force: true });
+      symlinkSync(other, file);
+      expect(await ask(path)).toMatchObject({
+        status: 404,
+        body: expect.not.stringContaining('secret'),
+      });
+      rmSync(file);
+      spawnSync('mkfifo', [file]);
+      expect((await ask(path)).status).toBe(404);
+      rmSync(file);
+      // Gone altogether: the server goes on.
+      expect((await ask(path)).status).toBe(404);
+    }
+    expect((await ask(base.pathname)).status).toBe(200);
+  });
+
+  it('cannot be framed, guessed at or shown as what it is not', async () => {
+    const { headers } = await ask(base.pathname);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.stringMatching(
+        /default-src 'none'.*frame-ancestors 'none'/,
+      ),
+    });
+    const refused = await ask('/');
+    expect(refused.headers['content-security-policy']).toContain('sandbox');
+  });
+
+  it('lets the browser in by an address that works once and does not name the token', async () => {
+    const { pathname } = new URL(server.entrance(server.addresses[0] ?? ''));
+    expect(pathname).not.toContain(base.pathname.slice(1, -1));
+    const first = await ask(pathname);
+    expect([first.status, first.headers.location]).toEqual([302, server.addresses[0]]);
+    expect((await ask(pathname)).status).toBe(404);
+    expect((await ask('/open/0')).status).toBe(404);
   });
 
   it('takes the next port when one is in use', async () => {

@@ -7,6 +7,7 @@
  * Requests for another host are refused: a web page elsewhere could make its name point here.
  */
 import { randomBytes } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { basename } from 'node:path';
 import { type PageFile, pageFiles, readPage } from './page-files.ts';
@@ -16,6 +17,28 @@ const LOOPBACK = '127.0.0.1';
 const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 /** Ports to try when the wanted one is in use. */
 const MOST_PORTS = 20;
+
+/** As long as a browser may take to start. */
+const ENTRANCE_MS = 30_000;
+
+/** What the page's own meta element allows, and what only a header can forbid: frames around it. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self' blob:",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "connect-src 'self' http: https: blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+/** For its scripts and pictures, and for the page in one file, which has a policy of its own. */
+const FRAMED_NOWHERE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** For snapshots and refusals: shown as a page, they would be a blank one. */
+const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 export interface ServeOptions {
   /** Folder of the built page. */
@@ -28,6 +51,11 @@ export interface SnapshotServer {
   readonly port: number;
   /** One for each file, in their order; that of the bare page where there is none. */
   readonly addresses: readonly string[];
+  /**
+   * An address that leads to `address` once, within half a minute. For the browser's command line,
+   * which other users of this machine can read: they never learn the token from it.
+   */
+  entrance(address: string): string;
   close(): Promise<void>;
 }
 
@@ -35,15 +63,23 @@ export interface SnapshotServer {
 export async function serveSnapshots({ page, files, port }: ServeOptions): Promise<SnapshotServer> {
   const token = randomBytes(16).toString('hex');
   const built = pageFiles(page);
+  // As they are now: a link that is put in a file's place later is not followed.
+  const paths = await Promise.all(files.map((file) => realpath(file)));
+  const entrance = new Entrance();
   const server = createServer((request, response) => {
-    void answer(request, response, token, built, files);
+    answer(request, response, { token, built, files: paths, entrance }).catch(() => {
+      if (!response.headersSent) refuse(response, 500, 'This cannot be read.');
+      else response.destroy();
+    });
   });
   const used = await listen(server, port);
   const root = `http://${LOOPBACK}:${used}/${token}/`;
   const addresses = files.map((file, i) => `${root}?snapshot=${snapshotPath(file, i)}`);
+  const all = files.length === 0 ? [root] : addresses;
   return {
     port: used,
-    addresses: files.length === 0 ? [root] : addresses,
+    addresses: all,
+    entrance: (address) => `http://${LOOPBACK}:${used}${entrance.open(address)}`,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -55,22 +91,54 @@ export async function serveSnapshots({ page, files, port }: ServeOptions): Promi
 const snapshotPath = (file: string, i: number): string =>
   `files/${i}/${encodeURIComponent(basename(file))}`;
 
+/** Addresses that each work once; see {@link SnapshotServer.entrance}. */
+class Entrance {
+  readonly #targets = new Map<string, { readonly address: string; readonly untilMs: number }>();
+
+  open(address: string): string {
+    const path = `/open/${randomBytes(16).toString('hex')}`;
+    this.#targets.set(path, { address, untilMs: Date.now() + ENTRANCE_MS });
+    return path;
+  }
+
+  /** Where `path` leads; from then on, nowhere. */
+  take(path: string): string | undefined {
+    const target = this.#targets.get(path);
+    this.#targets.delete(path);
+    return target !== undefined && Date.now() <= target.untilMs ? target.address : undefined;
+  }
+}
+
+interface Served {
+  readonly token: string;
+  readonly built: ReadonlyMap<string, PageFile>;
+  readonly files: readonly string[];
+  readonly entrance: Entrance;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  token: string,
-  built: ReadonlyMap<string, PageFile>,
-  files: readonly string[],
+  { token, built, files, entrance }: Served,
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('cross-origin-resource-policy', 'same-origin');
   response.setHeader('referrer-policy', 'no-referrer');
   response.setHeader('x-content-type-options', 'nosniff');
+  response.setHeader('x-frame-options', 'DENY');
+  response.setHeader('cross-origin-opener-policy', 'same-origin');
+  response.setHeader('content-security-policy', NOTHING_ALLOWED);
   if (!HOSTS.test(request.headers.host ?? '')) return refuse(response, 403, 'Not this host.');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(response, 405, 'Files are read here, and nothing else.');
   }
   const path = (request.url ?? '').replace(/[?#].*$/s, '');
+  const target = request.method === 'GET' ? entrance.take(path) : undefined;
+  if (target !== undefined) {
+    response.writeHead(302, { location: target });
+    response.end();
+    return;
+  }
   if (!path.startsWith(`/${token}/`)) return refuse(response, 404, 'Nothing here.');
   const name = path.slice(token.length + 2);
   const snapshot = /^files\/(\d{1,6})\//.exec(name);
@@ -82,8 +150,13 @@ async function answer(
   }
   const found = built.get(name === '' ? 'index.html' : name);
   if (found === undefined) return refuse(response, 404, 'Nothing here.');
-  response.writeHead(200, { 'content-type': found.type });
-  response.end(request.method === 'HEAD' ? undefined : readPage(found));
+  const page = await readPage(found);
+  if (page === undefined) return refuse(response, 404, 'A file of the page is gone.');
+  response.writeHead(200, {
+    'content-type': found.type,
+    'content-security-policy': name === '' || name === 'index.html' ? PAGE_POLICY : FRAMED_NOWHERE,
+  });
+  response.end(request.method === 'HEAD' ? undefined : page);
 }
 
 function refuse(response: ServerResponse, status: number, words: string): void {

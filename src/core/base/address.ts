@@ -7,6 +7,8 @@
  * region, and go back to the exact address. Example: 0xff00_0000_0000_0200 is offset 0x200 of the
  * first region met, its key is 2^52 + 0x200, and `toBigInt` of that key gives it back.
  */
+import { LoadError } from './load-error.ts';
+
 const REGION = 2 ** 47;
 const REGION_BITS = 47n;
 const FIRST_REGION_KEY = 2 ** 52;
@@ -32,7 +34,11 @@ export class AddressSpace {
     let index = this.regions.indexOf(region);
     if (index < 0) {
       if (this.regions.length === MAX_REGIONS) {
-        throw new RangeError(`Addresses in more than ${MAX_REGIONS} regions of 128 TiB`);
+        throw new LoadError({
+          code: 'too-many-regions',
+          message: `Its addresses lie in more than ${MAX_REGIONS} regions of 128 TiB, which no machine has.`,
+          advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+        });
       }
       index = this.regions.push(region) - 1;
     }

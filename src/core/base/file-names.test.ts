@@ -19,3 +19,15 @@ it('takes all extensions of a snapshot off, and no other dot', () => {
   expect(snapshotStem('v1.2_rank0.PKL')).toBe('v1.2_rank0');
   expect(snapshotStem('snapshot')).toBe('snapshot');
 });
+
+it('makes no path, device or hidden file of a name', () => {
+  expect(snapshotStem('../../.bashrc')).toBe('bashrc');
+  expect(snapshotStem('/etc/cron.d/x.pickle')).toBe('x');
+  expect(snapshotStem('C:\\Windows\\evil.pickle')).toBe('evil');
+  expect(snapshotStem('a\u001b[2J\u202eb\u2028:c')).toBe('a_[2J_b__c');
+  expect(snapshotStem('-rf.pickle')).toBe('rf');
+  expect(['..', '', 'NUL.pickle', '.pickle', 'a/'].map(snapshotStem)).toEqual(
+    Array(5).fill('snapshot'),
+  );
+  expect(snapshotStem(`${'x'.repeat(300)}.pickle`)).toBe('x'.repeat(50));
+});

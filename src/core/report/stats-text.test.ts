@@ -5,7 +5,7 @@ import { snapshotFromValue } from '../snapshot/decoder.ts';
 import { changedSettings } from './settings-text.ts';
 import { buildStats } from './stats.ts';
 import { statsText } from './stats-text.ts';
-import { printable, wrap } from './text.ts';
+import { jsonText, printable, terminalText, wrap } from './text.ts';
 
 const FILE = {
   name: 'x.pickle',
@@ -98,6 +98,14 @@ test('colour is used where asked, and nowhere else', () => {
 
 test('a hostile name cannot steer the terminal', () => {
   expect(printable('a\u001b]0;owned\u0007\nb\u009b31m')).toBe('a?]0;owned??b?31m');
+  expect(printable('a\u202egpj\u2066.exe\u2028b\u061cc\ud800')).toBe('a?gpj?.exe?b?c?');
+  expect(terminalText('\u001b[31mred\u001b[0m\n\u001b[2Jx', true)).toBe(
+    '\u001b[31mred\u001b[0m\n?[2Jx',
+  );
+  expect(terminalText('\u001b[31mred\r', false)).toBe('?[31mred?');
+  const value = { 'a\u202e': '\u2028\u0085\n' };
+  expect(jsonText(value)).toBe('{\n  "a\\u202e": "\\u2028\\u0085\\n"\n}');
+  expect(JSON.parse(jsonText(value))).toEqual(value);
 });
 
 test('settings at their defaults are left out, unknown ones are not', () => {

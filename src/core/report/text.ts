@@ -28,9 +28,31 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
 }
 
 /**
- * Names and settings come from the file, where anybody may have written anything: an escape
- * sequence in a terminal can retitle it or worse. Control characters become '?'.
+ * What must not reach a terminal: control characters (an escape sequence can retitle it or worse),
+ * marks that turn the direction of writing, separators of lines, halves of letters.
  */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
+
+/** Names and settings come from the file, where anybody may have written anything. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
+  return text.replace(UNPRINTABLE, '?');
+}
+
+/**
+ * The last check before a terminal, of whole texts: as {@link printable}, but lines may break, and
+ * the styles of {@link styled} stay where there is color.
+ */
+export function terminalText(text: string, color: boolean): string {
+  return text.replace(UNPRINTABLE, (letter, at: number) => {
+    if (letter === '\n' || letter === '\t') return letter;
+    const isStyle = color && /^\[(0|1|2|31|33)m/.test(text.slice(at + 1, at + 5));
+    return letter === '\u001b' && isStyle ? letter : '?';
+  });
+}
+
+/** JSON for a terminal or a pipe: what {@link printable} replaces is escaped, so that nothing is lost. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
+    letter === '\n' ? letter : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,0 +1,51 @@
+/** What `report` and `export` have in common: the device, and the file that is written. */
+import { basename } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { snapshotStem } from '../core/base/file-names.ts';
+import { LoadError } from '../core/base/load-error.ts';
+import type { DeviceContext } from '../core/device/device-context.ts';
+import type { OutputTarget } from './write-output.ts';
+
+export interface OutputOptions {
+  readonly output?: string;
+  readonly force?: true;
+  readonly device: number;
+  readonly partial?: true;
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option('-o, --output <path>', "where to write it (default: the snapshot's name)")
+    .option('--force', 'replace a file that is there already')
+    .option('--device <position>', 'position of the device in the file', parseWhole, 0)
+    .option('--partial', 'of a file that breaks off, take the whole events before the fault');
+}
+
+/**
+ * Without --output, a file in the working directory, named after the one that was given: a name that
+ * stands inside a file is somebody else's.
+ */
+export function outputTarget(
+  input: string,
+  options: OutputOptions,
+  extension: string,
+): OutputTarget {
+  const stem = input === '-' ? 'stdin' : snapshotStem(basename(input));
+  const path = options.output ?? `${stem}.${extension}`;
+  return { path, input, force: options.force === true };
+}
+
+/** @throws LoadError 'no-such-device' */
+export function deviceOf(contexts: readonly DeviceContext[], position: number): DeviceContext {
+  const context = contexts[position];
+  if (context !== undefined) return context;
+  throw new LoadError({
+    code: 'no-such-device',
+    message: `This snapshot has no device at position ${position}; it has ${contexts.length}.`,
+  });
+}
+
+function parseWhole(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0.');
+}

@@ -1,0 +1,144 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeSnapshot } from '../core/snapshot-file/decode-snapshot.ts';
+import { encodeSnapshot } from '../core/snapshot-file/encode-snapshot.ts';
+import { fixture } from '../testing/byte-source.ts';
+import { loadCapture } from '../testing/captures.ts';
+import { cli } from '../testing/cli-run.ts';
+import type { CliIo } from './cli-io.ts';
+import { InterruptedError } from './exit-codes.ts';
+import { writeOutput } from './write-output.ts';
+
+let folder = '';
+let home = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vramscope-output-'));
+  home = process.cwd();
+});
+afterEach(() => {
+  process.chdir(home);
+  rmSync(folder, { recursive: true });
+});
+
+const SNAPSHOT = fixture('cuda_graph_pool.pickle.gz');
+const inFolder = (name: string, bytes: Uint8Array | string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+};
+const ioWith = (interruption: AbortSignal): CliIo =>
+  ({ interruption: () => interruption, writeOut: () => undefined }) as Partial<CliIo> as CliIo;
+const NEVER = new AbortController().signal;
+const csv = (...args: string[]) => cli(['export', ...args, '--as', 'counters-csv']);
+
+describe('a file that is there already', () => {
+  it('is replaced only with --force, and keeps its permissions', async () => {
+    const input = inFolder('run.pickle.gz', SNAPSHOT);
+    const output = inFolder('out.csv', 'precious');
+    chmodSync(output, 0o600);
+    const refused = await csv(input, '-o', output);
+    expect(refused).toMatchObject({ exitCode: 3, error: expect.stringContaining('--force') });
+    expect(readFileSync(output, 'utf8')).toBe('precious');
+    expect((await csv(input, '-o', output, '--force')).exitCode).toBe(0);
+    expect(readFileSync(output, 'utf8')).toMatch(/^event,/);
+    expect(statSync(output).mode & 0o777).toBe(0o600);
+  });
+
+  it('is never the one that is read, by any of its names', async () => {
+    const input = inFolder('run.pickle.gz', SNAPSHOT);
+    const link = join(folder, 'link');
+    symlinkSync(input, link);
+    for (const output of [input, link, join(folder, '.', 'run.pickle.gz')]) {
+      const refused = await csv(input, '-o', output, '--force');
+      expect(refused).toMatchObject({ exitCode: 3, error: expect.stringContaining('is read') });
+    }
+    expect(readFileSync(input)).toEqual(Buffer.from(SNAPSHOT));
+  });
+
+  it('is not the page that a report is made from', async () => {
+    mkdirSync(join(folder, 'page'));
+    writeFileSync(join(folder, 'page', 'vramscope.html'), '<meta charset="utf-8">');
+    const json = Buffer.from(gunzipSync(SNAPSHOT)).toString('base64');
+    const page = inFolder('trace.html', `<!doctype html><script>x=[{"base64": "${json}"}]`);
+    process.chdir(folder);
+    const refused = await cli(['report', 'trace.html'], undefined, join(folder, 'page'));
+    expect(refused).toMatchObject({ exitCode: 3, error: expect.stringContaining('is read') });
+    expect(readFileSync(page, 'utf8')).toContain(json);
+  });
+});
+
+it('names its output after the path that was given, whatever a file says its name is', async () => {
+  const origin = {
+    name: '../../\u001b]0;owned\u0007evil\u202e.pickle',
+    bytes: 1,
+    container: 'pickle',
+    protocol: 4,
+    decoder: 'columnar',
+    partial: undefined,
+  } as const;
+  const compact = encodeSnapshot(loadCapture('cuda_graph_pool.pickle.gz'), origin);
+  expect(decodeSnapshot(compact).origin?.name).toBe(origin.name);
+  inFolder('given.pickle.gz', gzipSync(compact));
+  mkdirSync(join(folder, 'deep', 'er'), { recursive: true });
+  process.chdir(join(folder, 'deep', 'er'));
+  const { exitCode, out } = await csv('../../given.pickle.gz');
+  expect([exitCode, out.split(':')[0]]).toEqual([0, 'given.counters.csv']);
+  expect(readdirSync('.')).toEqual(['given.counters.csv']);
+  expect(readdirSync(folder).sort()).toEqual(['deep', 'given.pickle.gz']);
+  const stats = await cli(['stats', '../../given.pickle.gz']);
+  expect(stats.out).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+});
+
+describe('a fault while a file is written', () => {
+  const piecesThen = function* (fault: () => void) {
+    yield 'half a';
+    fault();
+    yield ' file';
+  };
+  const write = (path: string, fault: () => void, interruption = NEVER) =>
+    writeOutput(ioWith(interruption), { path, input: '-', force: true }, piecesThen(fault));
+
+  it('leaves the old file as it was, and no half of a new one', async () => {
+    const path = inFolder('old.csv', 'old');
+    const broken = write(path, () => {
+      throw new Error('ENOSPC: no space left on device, write');
+    });
+    await expect(broken).rejects.toThrow('ENOSPC');
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['old.csv'], 'old']);
+  });
+
+  it('and so does Ctrl+C', async () => {
+    const path = inFolder('old.csv', 'old');
+    const stop = new AbortController();
+    await expect(write(path, () => stop.abort(), stop.signal)).rejects.toThrow(InterruptedError);
+    expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['old.csv'], 'old']);
+  });
+
+  it('exit code 130 says that it was ended', async () => {
+    const input = inFolder('run.pickle.gz', SNAPSHOT);
+    const output = join(folder, 'x.csv');
+    const args = ['export', input, '--as', 'counters-csv', '-o', output];
+    expect((await cli(args, undefined, 'dist', AbortSignal.abort())).exitCode).toBe(130);
+    expect(readdirSync(folder)).toEqual(['run.pickle.gz']);
+  });
+});
+
+it('writes to a device as it is', async () => {
+  const input = inFolder('run.pickle.gz', SNAPSHOT);
+  expect((await csv(input, '-o', '/dev/null')).exitCode).toBe(0);
+  const full = await csv(input, '-o', '/dev/full');
+  expect(full).toMatchObject({ exitCode: 3, error: expect.stringContaining('no space') });
+});

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { csvField } from './csv.ts';
+
+it('takes a field for a number only where all of it is one', () => {
+  for (const number of ['-5', '+7', '-0.25', '-1e9', '12']) expect(csvField(number)).toBe(number);
+  expect(csvField("-2+3+cmd|' /C calc'!A0")).toBe("'-2+3+cmd|' /C calc'!A0");
+  expect(csvField('-1e9x')).toBe("'-1e9x");
+  expect(csvField('\uff1dcmd()')).toBe("'\uff1dcmd()");
+});
+
+it('quotes what would end the field', () => {
+  expect(csvField('a,b')).toBe('"a,b"');
+  expect(csvField('=a"\r\n')).toBe('"\'=a""\r\n"');
+});
