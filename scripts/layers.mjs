@@ -169,7 +169,13 @@ export const LAYERS = [
     folder: 'state',
     does: 'Zustand stores, the URL codec, preferences, the loading of a snapshot',
     // Of the types the lists of names that a link may hold.
-    imports: ['core/base', 'core/replay/types.ts', 'core/raster/types.ts', 'core/findings'],
+    imports: [
+      'core/base',
+      'core/replay/types.ts',
+      'core/device/main-device.ts',
+      'core/raster/types.ts',
+      'core/findings',
+    ],
     types: ['core', 'engine'],
     packages: ['react', 'zustand'],
   },

@@ -61,7 +61,7 @@ function start(root: HTMLElement): void {
   const urlSync = startUrlSync({
     store: stores.view,
     window,
-    openFile: () => openInfo(stores.session.getState())?.file,
+    openInfo: () => openInfo(stores.session.getState()),
     onProblems: onNotices,
   });
   const loader = createSnapshotLoader({

@@ -7,8 +7,7 @@ import type { IdleCounter } from '../engine/idle.ts';
 import type { OpenOptions, OpenSource } from '../engine/protocol.ts';
 import type { Stores } from './stores.ts';
 import { linkMismatch, type ParsedUrl } from './url-codec.ts';
-import { placesBeyond, viewFitting } from './view-fitting.ts';
-import { DEFAULT_VIEW } from './view-store.ts';
+import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
 
 export interface SnapshotLoader {
   /** Resolves when it is open, has failed or was cancelled; never rejects. */
@@ -26,7 +25,8 @@ export interface SnapshotLoaderOptions {
   readonly stores: Pick<Stores, 'session' | 'view'>;
   /** Loads what shows a snapshot, while the snapshot is read. */
   readonly prepare: () => Promise<void>;
-  readonly readUrl: () => ParsedUrl;
+  /** What the link says of the view on a snapshot that has just been read. */
+  readonly readUrl: (info: SessionInfo) => ParsedUrl;
   /** `?snapshot=` of the page from now on; undefined for a file that has no address. */
   readonly showSource: (url: string | undefined) => void;
   /** What the user should know about the link; replaces what was said before. */
@@ -43,9 +43,9 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
   let endShowing: (() => void) | undefined;
 
   function showView(info: SessionInfo): void {
-    const { view, madeFor, problems } = readUrl();
+    const { view, madeFor, problems } = readUrl(info);
     const mismatch = linkMismatch(madeFor, info.file);
-    stores.view.restore(viewFitting(isFirst ? view : DEFAULT_VIEW, info));
+    stores.view.restore(viewFitting(isFirst ? view : openingView(info), info));
     onNotices(noticesOf(isFirst, [...problems, ...placesBeyond(view, info)], mismatch));
     isFirst = false;
   }

@@ -1,6 +1,6 @@
 /**
  * View state ↔ URL. The view is in the hash, so that a server never sees it; `?snapshot=` stays
- * where it is. Only what differs from the default is written:
+ * where it is. Only what differs from the view that a file opens with is written:
  *
  *   https://host/?snapshot=samples/oom.pickle#v=1&axis=time&x=1200..98000&select=b7f064c000000_0
  *
@@ -29,7 +29,7 @@ export interface Fingerprint {
 }
 
 export interface ParsedUrl {
-  /** Defaults for all that the URL does not say, or says in a way that cannot be read. */
+  /** `opening` for all that the URL does not say, or says in a way that cannot be read. */
   readonly view: ViewState;
   /** True when the URL says anything about the view. */
   readonly hasView: boolean;
@@ -60,11 +60,18 @@ const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 /** b, the address in hex, _, the count of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
-/** The hash for a view, without '#'; '' for the default view of an unknown file. */
-export function encodeView(view: ViewState, madeFor?: Fingerprint): string {
+/**
+ * The hash for a view, without '#'; '' for the one that the file opens with.
+ * @param opening what the file opens with where its link says nothing
+ */
+export function encodeView(
+  view: ViewState,
+  madeFor?: Fingerprint,
+  opening: ViewState = DEFAULT_VIEW,
+): string {
   const params = new URLSearchParams();
   if (view.view !== DEFAULT_VIEW.view) params.set('view', view.view);
-  if (view.deviceIndex !== DEFAULT_VIEW.deviceIndex) params.set('device', String(view.deviceIndex));
+  if (view.deviceIndex !== opening.deviceIndex) params.set('device', String(view.deviceIndex));
   if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
   if (view.x !== 'all') params.set('x', rangeText(view.x));
   if (view.y !== 'fit') params.set('y', rangeText(view.y));
@@ -96,20 +103,24 @@ function writeFlame(params: URLSearchParams, flame: FlameView): void {
   if (flame.root !== undefined) params.set('root', flame.root);
 }
 
-/** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. */
-export function parseUrl(search: string, hash: string): ParsedUrl {
+/** Reads any URL's `search` and `hash`, with or without '?' and '#'. Never throws. `opening`: see {@link encodeView}. */
+export function parseUrl(
+  search: string,
+  hash: string,
+  opening: ViewState = DEFAULT_VIEW,
+): ParsedUrl {
   const snapshotUrl = new URLSearchParams(search).get('snapshot') || undefined;
   const params = new URLSearchParams(hash.replace(/^#/, ''));
   if (!params.has('v')) {
-    return { view: DEFAULT_VIEW, hasView: false, snapshotUrl, madeFor: undefined, problems: [] };
+    return { view: opening, hasView: false, snapshotUrl, madeFor: undefined, problems: [] };
   }
   const refusal = refuseVersion(params.get('v') ?? '');
   if (refusal !== undefined) {
     const problems = [refusal];
-    return { view: DEFAULT_VIEW, hasView: false, snapshotUrl, madeFor: undefined, problems };
+    return { view: opening, hasView: false, snapshotUrl, madeFor: undefined, problems };
   }
   const problems: string[] = [];
-  const view = readView(new Reader(params, problems));
+  const view = readView(new Reader(params, problems), opening);
   return { view, hasView: true, snapshotUrl, madeFor: readFingerprint(params.get('of')), problems };
 }
 
@@ -132,10 +143,10 @@ function refuseVersion(text: string): string | undefined {
   return 'This link was made by a newer vramscope; its view cannot be read by this one.';
 }
 
-function readView(read: Reader): ViewState {
+function readView(read: Reader, opening: ViewState): ViewState {
   return {
     view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
-    deviceIndex: read.value('device', parseIndex) ?? DEFAULT_VIEW.deviceIndex,
+    deviceIndex: read.value('device', parseIndex) ?? opening.deviceIndex,
     axis: read.value('axis', oneOf(TIME_AXES)) ?? DEFAULT_VIEW.axis,
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sessionInfoOf } from '../testing/session-info.ts';
 import { startUrlSync, type UrlSync, type UrlWindow } from './url-sync.ts';
 import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
 
-const FILE = { name: 'a.pickle', bytes: 9 };
+const INFO = sessionInfoOf('a.pickle');
 
 /** A history of URLs with the browser's rules: push cuts off what lies ahead, Back fires popstate. */
 class FakeWindow {
@@ -52,7 +53,7 @@ beforeEach(() => {
   sync = startUrlSync({
     store,
     window: window as unknown as UrlWindow,
-    openFile: () => FILE,
+    openInfo: () => INFO,
     onProblems: (found) => {
       problems = found;
     },

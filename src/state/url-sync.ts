@@ -2,8 +2,10 @@
  * Keeps the address bar and the view store equal: movements replace the history entry once they
  * pause, commits add one, and Back and Forward restore the view of theirs.
  */
-import { encodeView, type Fingerprint, type ParsedUrl, parseUrl } from './url-codec.ts';
-import type { ViewState, ViewStore } from './view-store.ts';
+import type { SessionInfo } from '../core/device/types.ts';
+import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
+import { openingView } from './view-fitting.ts';
+import { DEFAULT_VIEW, type ViewState, type ViewStore } from './view-store.ts';
 
 /** The part of `window` that is used. */
 export type UrlWindow = Pick<
@@ -15,14 +17,14 @@ export interface UrlSyncOptions {
   readonly store: ViewStore;
   readonly window: UrlWindow;
   /** The open snapshot; undefined while there is none: then the URL is left as it is. */
-  readonly openFile: () => Fingerprint | undefined;
+  readonly openInfo: () => Pick<SessionInfo, 'file' | 'devices'> | undefined;
   /** Back or Forward led to a URL that holds something unreadable. */
   readonly onProblems?: (problems: readonly string[]) => void;
 }
 
 export interface UrlSync {
-  /** What the URL says now. */
-  read(): ParsedUrl;
+  /** What the URL says now of a view on `info`, by default the open snapshot. */
+  read(info?: Pick<SessionInfo, 'devices'>): ParsedUrl;
   stop(): void;
 }
 
@@ -30,20 +32,23 @@ export interface UrlSync {
 const PAUSE_MS = 400;
 
 export function startUrlSync(options: UrlSyncOptions): UrlSync {
-  const { store, window, openFile, onProblems } = options;
+  const { store, window, openInfo, onProblems } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** True while the store takes over what the URL says already. */
   let isRestoring = false;
 
-  const read = () => parseUrl(window.location.search, window.location.hash);
+  const read = (info: Pick<SessionInfo, 'devices'> | undefined = openInfo()) => {
+    const opening = info === undefined ? DEFAULT_VIEW : openingView(info);
+    return parseUrl(window.location.search, window.location.hash, opening);
+  };
 
   function write(view: ViewState, how: 'pushState' | 'replaceState'): void {
     clearTimeout(timer);
     timer = undefined;
-    const file = openFile();
-    if (file === undefined) return;
+    const info = openInfo();
+    if (info === undefined) return;
     const { pathname, search, hash } = window.location;
-    const encoded = encodeView(view, file);
+    const encoded = encodeView(view, info.file, openingView(info));
     const wanted = encoded === '' ? '' : `#${encoded}`;
     if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);
   }

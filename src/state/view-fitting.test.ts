@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionInfo } from '../core/device/types.ts';
-import { deviceInfo } from '../testing/device-info.ts';
-import { placesBeyond, viewFitting } from './view-fitting.ts';
+import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
+import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';
+import { encodeView, parseUrl } from './url-codec.ts';
+import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
 import { DEFAULT_VIEW } from './view-store.ts';
 
 const info: SessionInfo = {
@@ -37,5 +38,38 @@ describe('a link to places beyond the trace', () => {
   it('says of a device without a trace that it has none', () => {
     const [sentence] = placesBeyond({ ...DEFAULT_VIEW, deviceIndex: 1, cursor: 3 }, info);
     expect(sentence).toContain('this trace has no events');
+  });
+});
+
+describe('a file opens with the device that it is about', () => {
+  const peaks = (bytes: number) => ({ ...NO_PEAKS, allocatedBytes: { bytes, event: 0 } });
+  const opened = (...devices: Partial<DeviceInfo>[]) =>
+    openingView({ devices: devices.map((given, index) => deviceInfo({ index, ...given })) })
+      .deviceIndex;
+
+  it('is that with the highest peak: a rank has empty devices before its own', () => {
+    expect(opened({ events: 0 }, { events: 0 }, { peaks: peaks(5) }, { peaks: peaks(9) })).toBe(3);
+    expect(opened({ peaks: peaks(5) }, { peaks: peaks(5) })).toBe(0);
+  });
+
+  it('is pinned host memory only where no GPU has any', () => {
+    const host = { kind: 'host', peaks: peaks(100) } as const;
+    expect(opened({ peaks: peaks(5) }, host)).toBe(0);
+    expect(opened({}, host)).toBe(1);
+  });
+
+  it('is the first where all are empty', () => {
+    expect(opened({ events: 0 }, { events: 0 })).toBe(0);
+    expect(opened()).toBe(0);
+  });
+
+  it('is kept out of the link, and any other is in it', () => {
+    const devices = [deviceInfo(), deviceInfo({ index: 1, peaks: peaks(9) })];
+    const opening = openingView({ devices });
+    expect(encodeView(opening, undefined, opening)).toBe('');
+    const other = { ...opening, deviceIndex: 0 };
+    const hash = encodeView(other, undefined, opening);
+    expect(hash).toBe('v=1&device=0');
+    expect(parseUrl('', hash, opening).view).toEqual(other);
   });
 });

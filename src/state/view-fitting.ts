@@ -1,14 +1,21 @@
 import { formatCount } from '../core/base/format.ts';
+import { mainDeviceIndex } from '../core/device/main-device.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
+/** What a file opens with, where no link says otherwise: the device that it is about. */
+export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
+  return { ...DEFAULT_VIEW, deviceIndex: mainDeviceIndex(info.devices) };
+}
+
 /** The view without what this snapshot has not: a link may have been made for another one. */
 export function viewFitting(view: ViewState, info: SessionInfo): ViewState {
   const wanted = info.devices[view.deviceIndex];
-  const device = wanted ?? info.devices[0];
-  if (device === undefined) return DEFAULT_VIEW;
-  const start = wanted === undefined ? { ...DEFAULT_VIEW, colorBy: view.colorBy } : view;
+  const opening = openingView(info);
+  const device = wanted ?? info.devices[opening.deviceIndex];
+  if (device === undefined) return opening;
+  const start = wanted === undefined ? { ...opening, colorBy: view.colorBy } : view;
   const hasAxis = start.axis === 'event' || device.hasTime;
   const within = (event: EventIndex | undefined) =>
     event !== undefined && event < device.events ? event : undefined;

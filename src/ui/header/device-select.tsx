@@ -1,9 +1,13 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
+import { isUnusedDevice } from '../../core/device/main-device.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
 
-/** A native list: it works by keyboard, by touch and for screen readers as it is. */
+/**
+ * A native list: it works by keyboard, by touch and for screen readers as it is. Devices that the process
+ * did not use come last, and cannot be chosen.
+ */
 export function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
   const { view } = useStores();
   const current = useView((state) => state.deviceIndex);
@@ -15,8 +19,12 @@ export function DeviceSelect({ devices }: { readonly devices: readonly DeviceInf
       value={current}
       onChange={({ currentTarget }) => view.commit(onDevice(Number(currentTarget.value)))}
     >
-      {devices.map((device) => (
-        <option key={device.index} value={device.index}>
+      {inOrder(devices).map((device) => (
+        <option
+          key={device.index}
+          value={device.index}
+          disabled={isUnusedDevice(device) && device.index !== current}
+        >
           {deviceText(device)}
         </option>
       ))}
@@ -24,9 +32,16 @@ export function DeviceSelect({ devices }: { readonly devices: readonly DeviceInf
   );
 }
 
+const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
+  ...devices.filter((device) => !isUnusedDevice(device)),
+  ...devices.filter(isUnusedDevice),
+];
+
 /** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
-function deviceText({ kind, device, events, peaks, end }: DeviceInfo): string {
+function deviceText(info: DeviceInfo): string {
+  const { kind, device, events, peaks, end } = info;
   const name = kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
+  if (isUnusedDevice(info)) return `${name} · not used by this process`;
   const memory =
     events === 0
       ? `${formatBytes(end.allocatedBytes)} allocated`

@@ -1,0 +1,38 @@
+/**
+ * Which device a snapshot is about. A job with one process a GPU writes a file a rank, and PyTorch puts a
+ * trace of every device of the machine into each: rank 3's file has three empty ones before its own.
+ */
+import type { Counters, Peak } from '../replay/types.ts';
+
+interface Recorded {
+  readonly kind: 'cuda' | 'host';
+  readonly peaks: { readonly allocatedBytes: Peak };
+}
+
+/** Position of the device with the highest peak of allocated bytes; pinned host memory only where no GPU has any. */
+export function mainDeviceIndex(devices: readonly Recorded[]): number {
+  let main = 0;
+  devices.forEach((device, i) => {
+    if (isAbove(device, devices[main])) main = i;
+  });
+  return main;
+}
+
+function isAbove(device: Recorded, other: Recorded | undefined): boolean {
+  if (other === undefined) return true;
+  const [own, best] = [device, other].map(({ kind, peaks }) => ({
+    isGpu: kind === 'cuda' && peaks.allocatedBytes.bytes > 0,
+    bytes: peaks.allocatedBytes.bytes,
+  }));
+  if (own.isGpu !== best.isGpu) return own.isGpu;
+  return own.bytes > best.bytes;
+}
+
+/** Nothing was recorded on the device and nothing is left on it: the process did not use it. */
+export function isUnusedDevice(device: {
+  readonly events: number;
+  readonly segmentsAtEnd: number;
+  readonly end: Pick<Counters, 'reservedBytes'>;
+}): boolean {
+  return device.events === 0 && device.segmentsAtEnd === 0 && device.end.reservedBytes === 0;
+}
