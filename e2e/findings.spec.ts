@@ -87,7 +87,7 @@ test('says calmly that nothing was found, and what was checked', async ({ page }
 test('reads an error message without any snapshot', async ({ page }) => {
   await page.goto('/');
   await page.getByText('Only have the error message?').click();
-  const box = page.getByRole('textbox', { name: /Paste it whole/ });
+  const box = page.getByRole('textbox', { name: /Paste all of it/ });
   await box.fill(
     'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)',
   );
@@ -96,7 +96,7 @@ test('reads an error message without any snapshot', async ({ page }) => {
   await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB in gaps');
   await expect(main).toContainText('_record_memory_history');
   await box.fill('NCCL error: unhandled system error');
-  await expect(main).toContainText('This is no message of PyTorch’s CUDA allocator.');
+  await expect(main).toContainText('This isn’t a PyTorch out-of-memory message.');
   await box.fill('CUDA out of memory. Tried to allocate 2.00 GiB');
-  await expect(main).toContainText('it does not say what PyTorch had allocated');
+  await expect(main).toContainText('it does not say how much PyTorch had allocated');
 });

@@ -1,5 +1,6 @@
 /**
- * The text of a torch.cuda.OutOfMemoryError, old and new, read without any snapshot:
+ * The text of an out-of-memory error, read without any snapshot: PyTorch's own allocator, old and new
+ * wordings (CUDA, HIP, XPU), cudaMallocAsync as ComfyUI uses it, and MPS.
  *
  *     CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already
  *     allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)
@@ -7,120 +8,247 @@
  *     130.88 GiB is free. Process 577 has 1.12 GiB memory in use. Including non-PyTorch memory, this process
  *     has 6.31 GiB memory in use. 6.00 GiB allowed; Of the allocated memory 2.05 GiB is allocated by PyTorch,
  *     and 3.76 GiB is reserved by PyTorch but unallocated.
+ *
+ * A figure that a text does not state is undefined, never 0. The forms are in fixtures/oom-messages.json.
  */
-import { judgeOom, type OomFigures, type OomVerdict } from './oom-verdict.ts';
+import { judgeMessage, type MessageVerdict } from './oom-message-verdict.ts';
 
 export interface OomMessage {
+  readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
   readonly device: number | undefined;
-  readonly figures: OomFigures;
+  readonly requestedBytes: number;
+  readonly allocatedBytes: number | undefined;
+  readonly reservedBytes: number | undefined;
+  /** The limit on the process; undefined where there is none, or none is stated. */
+  readonly allowedBytes: number | undefined;
+  /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
+  readonly largestBytes: number | undefined;
   readonly totalBytes: number | undefined;
   readonly freeBytes: number | undefined;
-  /** This process with CUDA's context and other libraries; undefined in old messages. */
+  /** This process with CUDA's context and other libraries. */
   readonly processBytes: number | undefined;
   readonly privatePoolBytes: number | undefined;
-  readonly otherProcesses: readonly { readonly pid: number; readonly bytes: number }[];
+  /** On the device and neither free nor PyTorch's, where the message says enough to know. */
+  readonly otherBytes: number | undefined;
+  readonly otherProcesses: readonly ListedProcess[];
+}
+
+export interface ListedProcess {
+  readonly pid: number;
+  readonly bytes: number;
 }
 
 export type OomMessageResult =
-  | { readonly status: 'read'; readonly message: OomMessage; readonly verdict: OomVerdict }
-  /** It is such a message, but figures that the verdict needs are not in it. */
-  | { readonly status: 'incomplete'; readonly missing: readonly string[] }
+  | {
+      readonly status: 'read';
+      readonly message: OomMessage;
+      readonly verdict: MessageVerdict;
+      /** Messages in the text, one a rank as a rule; the first is the one that was read. */
+      readonly count: number;
+    }
+  /** It is such a message, but not even what was requested, or nothing beside it, is in it. */
+  | { readonly status: 'incomplete'; readonly missing: readonly string[]; readonly note: string }
   | { readonly status: 'not-an-oom-message' };
 
 /** How to get what a message cannot tell; shown below every verdict. */
 export const HOW_TO_RECORD = `import torch
-torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")
 try:
     train()
 finally:
     torch.cuda.memory._dump_snapshot("snapshot.pickle")`;
 
-const SIZE = String.raw`(\d+(?:[.,]\d+)?)\s*(bytes?|[KMGTP]i?B)`;
+/** '2.00', '2,00' (a locale's comma), '1.024,00', '1 024,00'; a number that was cut off has no unit. */
+const SIZE = String.raw`(\d+(?: \d{3})+,\d+|\d[\d.,]*)\s*(bytes?|[KMGTP]i?B)\b`;
+
+const LARGEST = `size larger than ${SIZE}! `;
+const NATIVE = new RegExp(`(?:${LARGEST})?tried to allocate ${SIZE}`, 'gi');
+const ASYNC = /allocation on device \d* ?would exceed allowed memory/gi;
+const MPS = /MPS backend out of memory ?\(/gi;
+/** What frameworks and drivers say; none of it has figures. */
+const WITHOUT_FIGURES =
+  /\b(?:CUDA|HIP|XPU|MPS backend) out of memory|torch(?:\.cuda)?\.OutOfMemoryError|(?:CUDA|HIP) error: out of memory|NVML_SUCCESS == r/i;
 
 /** Reads the first OOM message in a text; tracebacks and log prefixes around it do not matter. */
 export function readOomMessage(text: string): OomMessageResult {
   const flat = text.replace(/\s+/g, ' ');
-  const at = flat.search(/tried to allocate/i);
-  if (at < 0 || !/out of memory|OutOfMemory/i.test(flat)) return { status: 'not-an-oom-message' };
-  const body = flat.slice(at);
-  const next = body.slice(1).search(/tried to allocate/i);
-  return judge(parse(next < 0 ? body : body.slice(0, next + 1)));
-}
-
-type Parsed = Omit<OomMessage, 'figures'> & {
-  readonly requestedBytes: number | undefined;
-  readonly allocatedBytes: number | undefined;
-  readonly reservedBytes: number | undefined;
-  readonly allowedBytes: number | undefined;
-};
-
-function parse(body: string): Parsed {
-  const find = (pattern: string): number | undefined => {
-    const match = new RegExp(pattern, 'i').exec(body);
-    return match === null ? undefined : toBytes(match[1], match[2]);
-  };
-  const allocatedBytes =
-    find(`${SIZE} already allocated`) ?? find(`${SIZE} is allocated by PyTorch`);
-  const unallocatedBytes = find(`${SIZE} is reserved by PyTorch but unallocated`);
-  const inTotal = find(`${SIZE} reserved in total`);
-  const device = /\bGPU (\d+)/i.exec(body);
-  return {
-    device: device === null ? undefined : Number(device[1]),
-    requestedBytes: find(`tried to allocate ${SIZE}`),
-    allocatedBytes,
-    reservedBytes: inTotal ?? plus(allocatedBytes, unallocatedBytes),
-    allowedBytes: find(`${SIZE} allowed`),
-    totalBytes: find(`${SIZE} total capacity`) ?? find(`total capacity of ${SIZE}`),
-    freeBytes: find(`of which ${SIZE} is free`) ?? find(`allocated; ${SIZE} free`),
-    processBytes: find(`this process has ${SIZE} memory in use`),
-    privatePoolBytes: find(`with ${SIZE} allocated in private pools`),
-    otherProcesses: processes(body),
-  };
-}
-
-function processes(body: string): { pid: number; bytes: number }[] {
-  const all = body.matchAll(new RegExp(`Process (\\d+) has ${SIZE} memory in use`, 'gi'));
-  return [...all].map(([, pid, value, unit]) => ({
-    pid: Number(pid),
-    bytes: toBytes(value, unit),
-  }));
-}
-
-function judge(parsed: Parsed): OomMessageResult {
-  const { requestedBytes, allocatedBytes, reservedBytes, allowedBytes, ...message } = parsed;
-  const missing = Object.entries({
-    'what was asked for': requestedBytes,
-    'what PyTorch had allocated': allocatedBytes,
-    'what PyTorch had reserved': reservedBytes,
-  }).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  if (requestedBytes === undefined || allocatedBytes === undefined || reservedBytes === undefined) {
-    return { status: 'incomplete', missing };
+  const looksLikeOne =
+    WITHOUT_FIGURES.test(flat) || /out of memory|\(GPU +\d|GPU \d+ has a/i.test(flat);
+  const forms = [
+    { read: readMps, starts: startsOf(flat, MPS) },
+    { read: readAsync, starts: startsOf(flat, ASYNC) },
+    { read: readNative, starts: looksLikeOne ? startsOf(flat, NATIVE) : [] },
+  ];
+  for (const { read, starts } of forms) {
+    if (starts.length === 0) continue;
+    return judge(read(flat.slice(starts[0], starts[1])), starts.length, flat);
   }
-  const figures: OomFigures = {
+  if (!WITHOUT_FIGURES.test(flat)) return { status: 'not-an-oom-message' };
+  return { status: 'incomplete', missing: missingOf({}), note: noteOf(flat) };
+}
+
+const startsOf = (text: string, pattern: RegExp): number[] =>
+  [...text.matchAll(pattern)].map(({ index }) => index);
+
+type Figures = { readonly [K in keyof OomMessage]?: OomMessage[K] | undefined };
+
+function judge(figures: Figures, count: number, text: string): OomMessageResult {
+  const { requestedBytes, allocatedBytes, freeBytes, allowedBytes } = figures;
+  const isTold = [allocatedBytes, freeBytes, allowedBytes].some((bytes) => bytes !== undefined);
+  if (requestedBytes === undefined || !isTold) {
+    return { status: 'incomplete', missing: missingOf(figures), note: noteOf(text) };
+  }
+  const message: OomMessage = {
+    allocator: figures.allocator ?? 'native',
+    device: figures.device,
     requestedBytes,
     allocatedBytes,
-    reservedBytes,
-    deviceFreeBytes: message.freeBytes,
-    deviceTotalBytes: message.totalBytes,
+    reservedBytes: figures.reservedBytes,
     allowedBytes,
-    otherBytes: othersOf(parsed, reservedBytes),
+    largestBytes: figures.largestBytes,
+    totalBytes: figures.totalBytes,
+    freeBytes,
+    processBytes: figures.processBytes,
+    privatePoolBytes: figures.privatePoolBytes,
+    otherBytes: figures.otherBytes,
+    otherProcesses: figures.otherProcesses ?? [],
   };
-  return { status: 'read', message: { ...message, figures }, verdict: judgeOom(figures) };
+  return { status: 'read', message, verdict: judgeMessage(message), count };
 }
 
-/** What is neither free nor PyTorch's; old messages list no processes, so it is a difference. */
-function othersOf({ totalBytes, freeBytes }: Parsed, reservedBytes: number): number | undefined {
-  if (totalBytes === undefined || freeBytes === undefined) return undefined;
-  return Math.max(0, totalBytes - freeBytes - reservedBytes);
+function missingOf(figures: Figures): string[] {
+  return Object.entries({
+    'how much was requested': figures.requestedBytes,
+    'how much PyTorch had allocated': figures.allocatedBytes,
+    'how much PyTorch had reserved': figures.reservedBytes,
+  }).flatMap(([name, bytes]) => (bytes === undefined ? [name] : []));
 }
 
-const plus = (a: number | undefined, b: number | undefined): number | undefined =>
+/** Where the figures are, for texts that are known to leave them out. */
+function noteOf(text: string): string {
+  if (/NVML_SUCCESS == r/i.test(text)) {
+    return 'PyTorch ran out of memory and then failed to write its message: it could not ask NVML about the GPU, as happens on MIG slices and in containers. Newer versions write the message.';
+  }
+  if (/dummy requests/i.test(text)) {
+    return 'vLLM wrote this in place of PyTorch’s message, which is further up in the log, above “During handling of the above exception”. Paste that one.';
+  }
+  if (/error: out of memory/i.test(text)) {
+    return 'This comes from the driver, not from PyTorch’s allocator: a library, a context or pinned host memory ran out. The driver gives no figures.';
+  }
+  return 'If the message was cut off, paste all of it.';
+}
+
+/** cudaMallocAsync, with a label and a colon before each figure; it reserves nothing of its own. */
+function readAsync(body: string): Figures {
+  const labeled = (label: string): number | undefined => find(body, `${label} *: *${SIZE}`);
+  return {
+    allocator: 'cudaMallocAsync',
+    device: findDevice(body, /on device (\d+)/i),
+    requestedBytes: labeled('Requested'),
+    allocatedBytes: labeled('Currently allocated'),
+    allowedBytes: labeled(String.raw`PyTorch limit \(set by user-supplied memory fraction\)`),
+    totalBytes: labeled('Device limit'),
+    freeBytes: labeled(String.raw`Free \(according to CUDA\)`),
+  };
+}
+
+function readMps(body: string): Figures {
+  return {
+    allocator: 'MPS',
+    requestedBytes: find(body, `tried to allocate ${SIZE}`),
+    allocatedBytes: find(body, `MPS allocated: ${SIZE}`),
+    otherBytes: find(body, `other allocations: ${SIZE}`),
+    allowedBytes: find(body, `max allowed: ${SIZE}`),
+  };
+}
+
+function readNative(body: string): Figures {
+  const allocatedBytes =
+    find(body, `${SIZE} already allocated`) ?? find(body, `${SIZE} is allocated by PyTorch`);
+  // "cached", up to 1.3, was what the cache had beside the allocated memory; "reserved" is both.
+  const besideBytes =
+    find(body, `${SIZE} is reserved by PyTorch but unallocated`) ?? find(body, `${SIZE} cached`);
+  const reservedBytes = find(body, `${SIZE} reserved in total`) ?? sum(allocatedBytes, besideBytes);
+  const totalBytes =
+    find(body, `${SIZE} total capacity`) ?? find(body, `total capaci?ty of ${SIZE}`);
+  const freeBytes = find(body, `of which ${SIZE} is free`) ?? find(body, `allocated; ${SIZE} free`);
+  const processBytes = find(body, `this process has ${SIZE} memory in use`);
+  const listed = listedProcesses(body);
+  const own = processBytes === undefined ? ownProcess(listed, reservedBytes) : undefined;
+  return {
+    allocator: 'native',
+    device: findDevice(body, /\bGPU +(\d+)/i),
+    requestedBytes: find(body, `tried to allocate ${SIZE}`),
+    allocatedBytes,
+    reservedBytes,
+    allowedBytes: find(body, `${SIZE} allowed`),
+    largestBytes: find(body, LARGEST),
+    totalBytes,
+    freeBytes,
+    // NVML answers 0 or -1 where it cannot see the process (WSL, containers).
+    processBytes: processBytes === 0 ? undefined : (processBytes ?? own?.bytes),
+    privatePoolBytes: find(body, `with ${SIZE} allocated in private pools`),
+    otherBytes: othersOf(totalBytes, freeBytes, reservedBytes),
+    otherProcesses: listed.filter((process) => process !== own),
+  };
+}
+
+function listedProcesses(body: string): ListedProcess[] {
+  const all = body.matchAll(new RegExp(`Process (\\d+) has ${SIZE} memory in use`, 'gi'));
+  return [...all].flatMap(([, pid, value, unit]) => {
+    const bytes = toBytes(value, unit);
+    return bytes === undefined ? [] : [{ pid: Number(pid), bytes }];
+  });
+}
+
+/** In a container the process does not know its own number: it is the one that holds all that PyTorch reserved. */
+function ownProcess(
+  listed: readonly ListedProcess[],
+  reservedBytes: number | undefined,
+): ListedProcess | undefined {
+  if (reservedBytes === undefined) return undefined;
+  const able = listed.filter(({ bytes }) => bytes >= reservedBytes);
+  return able.length === 1 ? able[0] : undefined;
+}
+
+/** Undefined too where Windows has moved memory to the host, so that more is reserved than the GPU has. */
+function othersOf(
+  totalBytes: number | undefined,
+  freeBytes: number | undefined,
+  reservedBytes: number | undefined,
+): number | undefined {
+  if (totalBytes === undefined || freeBytes === undefined || reservedBytes === undefined) return;
+  const bytes = totalBytes - freeBytes - reservedBytes;
+  return bytes < 0 ? undefined : bytes;
+}
+
+const sum = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : a + b;
 
-const UNITS = 'BKMGTP';
+function findDevice(body: string, pattern: RegExp): number | undefined {
+  const match = pattern.exec(body);
+  return match === null ? undefined : Number(match[1]);
+}
 
-/** PyTorch's units are 1024-based, also where an old version writes GB. */
-function toBytes(value: string, unit: string): number {
+function find(body: string, pattern: string): number | undefined {
+  const match = new RegExp(pattern, 'i').exec(body);
+  return match === null ? undefined : toBytes(match[1], match[2]);
+}
+
+const UNITS = 'BKMGTP';
+/** PyTorch prints SIZE_MAX as 17179869184.00 GiB, for "no limit" and for "could not find out". */
+const MAX_BELIEVED = 2 ** 60;
+
+/** PyTorch's units are 1024-based, also where an old version writes GB. Undefined: not a size. */
+function toBytes(value: string, unit: string): number | undefined {
   const power = /^byte/i.test(unit) ? 0 : UNITS.indexOf(unit[0].toUpperCase());
-  return Math.round(Number(value.replace(',', '.')) * 1024 ** power);
+  const bytes = Math.round(toNumber(value, power > 0) * 1024 ** power);
+  return bytes < MAX_BELIEVED ? bytes : undefined;
+}
+
+/** PyTorch writes two decimals, bytes none: so '1,024.00' and '1.024,00' are both 1024. */
+function toNumber(value: string, hasDecimals: boolean): number {
+  const decimals = hasDecimals ? /[.,](\d+)$/.exec(value) : null;
+  const whole = decimals === null ? value : value.slice(0, decimals.index);
+  return Number(`${whole.replace(/[ .,]/g, '')}.${decimals?.[1] ?? '0'}`);
 }

@@ -15,11 +15,18 @@ export interface OomFigures {
   readonly deviceTotalBytes?: number | undefined;
   /** set_per_process_memory_fraction, where the message says it. */
   readonly allowedBytes?: number | undefined;
+  /** A limit on the process would have been stated: without one, there is none. Messages state it, events do not. */
+  readonly isLimitStated?: boolean;
   /** What other processes and non-PyTorch memory take, where the message lists it. */
   readonly otherBytes?: number | undefined;
 }
 
-export type OomCause = 'too-large' | 'fragmented' | 'both' | 'others-on-the-card';
+export type OomCause =
+  | 'too-large'
+  | 'fragmented'
+  | 'both'
+  | 'others-on-the-card'
+  | 'driver-refused';
 
 export interface OomVerdict {
   readonly cause: OomCause;
@@ -46,9 +53,7 @@ const OTHERS_SHARE = 0.3;
 export function judgeOom(figures: OomFigures): OomVerdict {
   const { requestedBytes, allocatedBytes, reservedBytes, deviceFreeBytes } = figures;
   const gapBytes = Math.max(0, reservedBytes - allocatedBytes);
-  const isCapped =
-    figures.allowedBytes !== undefined ||
-    (deviceFreeBytes !== undefined && deviceFreeBytes >= segmentBytes(requestedBytes));
+  const isCapped = hitsLimit(figures);
   const room = isCapped
     ? Math.max(0, (figures.allowedBytes ?? reservedBytes) - reservedBytes)
     : deviceFreeBytes;
@@ -64,9 +69,22 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     limit,
     headline: `Out of memory${CAUSES[cause].because}: ${why}`,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
-    advice: [...(isCapped ? CAP_ADVICE : []), ...ADVICE[cause]],
+    advice: [...(isCapped ? CAP_ADVICE : []), ...ADVICE[cause], ...gapAdvice(cause, missingBytes)],
   };
 }
+
+/**
+ * A stated limit is what failed if it is what the request would have passed, or if the device had
+ * room. Where no limit is stated because nothing would state it, room on the device points to one.
+ */
+function hitsLimit(figures: OomFigures): boolean {
+  const { requestedBytes, reservedBytes, allowedBytes } = figures;
+  if (allowedBytes === undefined) return figures.isLimitStated !== true && deviceHadRoom(figures);
+  return deviceHadRoom(figures) || reservedBytes + segmentBytes(requestedBytes) > allowedBytes;
+}
+
+const deviceHadRoom = ({ deviceFreeBytes, requestedBytes }: OomFigures): boolean =>
+  deviceFreeBytes !== undefined && deviceFreeBytes >= segmentBytes(requestedBytes);
 
 /** What the allocator would ask the driver for: 2 MiB, 20 MiB, or whole 2 MiB from 10 MiB on. */
 function segmentBytes(requestedBytes: number): number {
@@ -81,19 +99,24 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   if (gapBytes >= requestedBytes && share >= MIN_GAP_SHARE) return 'fragmented';
   if (share >= BOTH_GAP_SHARE && gapBytes >= MIN_GAP_SHARE * requestedBytes) return 'both';
   const others = otherBytes !== undefined && deviceTotalBytes !== undefined;
-  if (!isCapped && others && otherBytes >= OTHERS_SHARE * deviceTotalBytes)
-    return 'others-on-the-card';
+  if (isCapped) return 'too-large';
+  if (deviceHadRoom(figures)) return 'driver-refused';
+  if (others && otherBytes >= OTHERS_SHARE * deviceTotalBytes) return 'others-on-the-card';
   return 'too-large';
 }
 
 const CAUSES: Readonly<Record<OomCause, { readonly name: string; readonly because: string }>> = {
   fragmented: { name: 'Fragmentation', because: ' because the memory is fragmented' },
-  both: { name: 'Too large and fragmented', because: ', too large and fragmented' },
-  'too-large': { name: 'Truly too large', because: ', truly too large' },
-  'others-on-the-card': {
-    name: 'The card is shared',
-    because: ' because others use the card too',
+  both: {
+    name: 'Not enough memory, and fragmented',
+    because: ': not enough memory, and fragmented',
   },
+  'too-large': { name: 'Not enough memory', because: '' },
+  'others-on-the-card': {
+    name: 'The GPU is shared',
+    because: ' because something else uses the GPU too',
+  },
+  'driver-refused': { name: 'The driver refused', because: ' although the GPU had room' },
 };
 
 function whyOf(
@@ -102,37 +125,53 @@ function whyOf(
   gapBytes: number,
   missingBytes: number,
 ): string {
-  const { requestedBytes, allocatedBytes, reservedBytes } = figures;
-  const asked = formatBytes(requestedBytes);
-  const gap = `${formatBytes(gapBytes)} (${percent(gapBytes / Math.max(1, reservedBytes))} of what PyTorch holds)`;
+  const asked = formatBytes(figures.requestedBytes);
+  const gap = `${formatBytes(gapBytes)} (${percent(gapBytes / Math.max(1, figures.reservedBytes))} of what PyTorch holds)`;
   const sentences: Record<OomCause, string> = {
-    fragmented: `${asked} did not fit in one piece although ${gap} lay free in gaps.`,
-    both: `${asked} was asked for; ${gap} lay free in gaps, and even in one piece that would not have been enough.`,
-    'too-large': `of ${formatBytes(reservedBytes)} that PyTorch holds, ${formatBytes(allocatedBytes)} was in use when ${asked} more was asked for.${missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : ''}`,
-    'others-on-the-card': `${formatBytes(figures.otherBytes ?? Number.NaN)} on it is not this program's PyTorch memory, and ${asked} did not fit into the rest.`,
+    fragmented: `${asked} did not fit in one piece, although ${gap} was free in gaps.`,
+    both: `${asked} was requested; ${gap} was free in gaps, and even in one piece the gaps were too small.`,
+    'too-large': notEnough(figures, missingBytes),
+    'others-on-the-card': `${formatBytes(figures.otherBytes ?? Number.NaN)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`,
+    'driver-refused': `${asked} was requested and the GPU reported ${formatBytes(figures.deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`,
   };
   return sentences[cause];
+}
+
+function notEnough(figures: OomFigures, missingBytes: number): string {
+  const { requestedBytes, allocatedBytes, reservedBytes, deviceTotalBytes } = figures;
+  const asked = formatBytes(requestedBytes);
+  const total = deviceTotalBytes ?? Number.POSITIVE_INFINITY;
+  // Where Windows has moved memory to the host, more than the GPU has can be reserved.
+  if (requestedBytes > total && reservedBytes <= total) {
+    return `${asked} was requested at once, and the whole GPU has ${formatBytes(total)}.`;
+  }
+  const missing = missingBytes > 0 ? ` At least ${formatBytes(missingBytes)} was missing.` : '';
+  return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was in use, and ${asked} more was requested.${missing}`;
 }
 
 function capSentence({ allowedBytes, deviceFreeBytes }: OomFigures): string {
   const limit = allowedBytes === undefined ? '' : ` of ${formatBytes(allowedBytes)}`;
   const free =
-    deviceFreeBytes === undefined ? '' : `: ${formatBytes(deviceFreeBytes)} of the device was free`;
-  return `It failed at a limit${limit} on this process (set_per_process_memory_fraction), not at the end of the card${free}.`;
+    deviceFreeBytes === undefined ? '' : `; the GPU still had ${formatBytes(deviceFreeBytes)} free`;
+  return `Your process hit its own memory limit${limit} (set_per_process_memory_fraction)${free}.`;
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {
   const { requestedBytes, allocatedBytes, reservedBytes, largestFreeBytes, deviceFreeBytes } =
     figures;
   const lines = [
-    `asked for ${formatBytes(requestedBytes)}`,
+    `requested ${formatBytes(requestedBytes)}`,
     `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} in gaps`,
   ];
   if (largestFreeBytes !== undefined) lines.push(`largest gap ${formatBytes(largestFreeBytes)}`);
-  if (deviceFreeBytes !== undefined)
-    lines.push(`free on the device ${formatBytes(deviceFreeBytes)}`);
+  if (deviceFreeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(deviceFreeBytes)}`);
   if (figures.allowedBytes !== undefined) {
-    lines.push(`allowed for this process ${formatBytes(figures.allowedBytes)}`);
+    lines.push(`limit of this process ${formatBytes(figures.allowedBytes)}`);
+  }
+  if (figures.deviceTotalBytes !== undefined && reservedBytes > figures.deviceTotalBytes) {
+    lines.push(
+      `reserved is more than the GPU's ${formatBytes(figures.deviceTotalBytes)}: the driver moved the rest to system memory`,
+    );
   }
   if (figures.otherBytes !== undefined) {
     lines.push(`other processes and non-PyTorch memory ${formatBytes(figures.otherBytes)}`);
@@ -142,25 +181,38 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
 }
 
 const CAP_ADVICE = [
-  'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the card is yours.',
+  'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
 ];
+
+/** Few gaps are of no use, unless they and what is free are just enough together. */
+function gapAdvice(cause: OomCause, missingBytes: number): readonly string[] {
+  if (cause !== 'too-large') return [];
+  return missingBytes === 0
+    ? [
+        'expandable_segments:True may just help: the gaps and what was free are enough together, but not in one piece.',
+      ]
+    : ['expandable_segments would not help: there are hardly any gaps.'];
+}
 
 const ADVICE: Readonly<Record<OomCause, readonly string[]>> = {
   fragmented: [
-    'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts: segments then grow in place, and gaps close up.',
+    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
     'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first.',
     'Free or move what lives long between big temporaries (see fragmentation: what pins the segments).',
   ],
   both: [
-    'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True first: it closes the gaps, which are a large part of this.',
+    'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) first: it closes the gaps, which are a large part of this.',
     'Then reduce what is needed at the peak: a smaller batch, checkpointing, lower precision.',
   ],
   'too-large': [
-    'Reduce what is alive at the peak: a smaller batch with gradient accumulation, activation checkpointing, bf16 autocast (see peak: what it is made of).',
-    'expandable_segments would not help: there are hardly any gaps.',
+    'Reduce what is live at the peak: a smaller batch with gradient accumulation, activation checkpointing, bf16 autocast (see peak: what it is made of).',
   ],
   'others-on-the-card': [
-    'See who is on the card (nvidia-smi), end stale processes, or choose another with CUDA_VISIBLE_DEVICES.',
-    'Then see whether this program alone fits.',
+    'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+    'Then see whether your program alone fits.',
+  ],
+  'driver-refused': [
+    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, pinned memory (ulimit -l), a largest size per allocation (4 GiB on some Intel GPUs).',
+    'Try one smaller allocation: a smaller batch, or a tensor split in chunks. If that passes, the size of one request is the limit.',
   ],
 };

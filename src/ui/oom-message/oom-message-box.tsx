@@ -18,7 +18,7 @@ export function OomMessageBox() {
   return (
     <div className="oom-message-box">
       <label htmlFor={id} className="dim">
-        Paste it whole, the traceback too; old and new wordings are read, and nothing is sent.
+        Paste all of it, with the traceback. Nothing is sent.
       </label>
       <textarea
         ref={box}
@@ -42,14 +42,14 @@ function Result({ result }: { readonly result: OomMessageResult }) {
       return (
         <Unreadable
           text={`This is an out-of-memory message, but it does not say ${listed(result.missing)}.`}
-          about="The verdict needs these figures. If the message was cut off, paste all of it."
+          about={result.note}
         />
       );
     case 'not-an-oom-message':
       return (
         <Unreadable
-          text="This is no message of PyTorch’s CUDA allocator."
-          about="Looked for were the words “CUDA out of memory” and “Tried to allocate … GiB”. Messages of NCCL, of cuDNN, and of the system that killed a process are others."
+          text="This isn’t a PyTorch out-of-memory message."
+          about="Such a message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. NCCL, cuDNN and the system that killed a process write others."
         />
       );
   }
@@ -64,9 +64,13 @@ function Unreadable({ text, about }: { readonly text: string; readonly about: st
   );
 }
 
-function Verdict({ verdict }: Extract<OomMessageResult, { status: 'read' }>) {
-  const { headline, limit, arithmetic, advice } = verdict;
-  const also = limit === undefined ? [] : [limit];
+function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status: 'read' }>) {
+  const { headline, arithmetic, advice } = verdict;
+  const also = verdict.also === undefined ? [] : [verdict.also];
+  if (count > 1) {
+    const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
+    also.push(`The text has ${count} such messages; this is the first${device}.`);
+  }
   return (
     <>
       <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [], findings: [] }} />
@@ -91,9 +95,7 @@ function HowToRecord() {
   return (
     <>
       <h4>Which line, and what filled the memory</h4>
-      <p className="dim">
-        A message has no lines of code. Record a snapshot around the training and open it here:
-      </p>
+      <p className="dim">A message names no line of code. Record a snapshot and open it here:</p>
       <div className="recording">
         <pre>
           <code>{HOW_TO_RECORD}</code>

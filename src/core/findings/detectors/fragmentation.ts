@@ -117,7 +117,7 @@ function fragmentationFinding(
       ...(churning !== undefined && churning.stack === concatenation?.stack
         ? CONCATENATION_ADVICE
         : []),
-      'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts: a segment then grows in place, and its free pages are given back.',
+      'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: a segment then grows in place, and its free pages are given back.',
       'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
       'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
       'Where neither is possible, garbage_collection_threshold:0.8 with a memory fraction set lets the allocator give cached blocks back earlier.',
