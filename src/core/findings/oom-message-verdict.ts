@@ -1,7 +1,32 @@
 /** What a pasted out-of-memory message means: all of it where it has every figure, else what its figures allow. */
 import { formatBytes } from '../base/format.ts';
-import type { OomMessage } from './oom-message.ts';
 import { judgeOom, type OomVerdict } from './oom-verdict.ts';
+
+/** The figures of a message; one that its text does not state is undefined, never 0. */
+export interface OomMessage {
+  readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
+  readonly device: number | undefined;
+  readonly requestedBytes: number;
+  readonly allocatedBytes: number | undefined;
+  readonly reservedBytes: number | undefined;
+  /** The limit on the process; undefined where there is none, or none is stated. */
+  readonly allowedBytes: number | undefined;
+  /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
+  readonly largestBytes: number | undefined;
+  readonly totalBytes: number | undefined;
+  readonly freeBytes: number | undefined;
+  /** This process with CUDA's context and other libraries. */
+  readonly processBytes: number | undefined;
+  readonly privatePoolBytes: number | undefined;
+  /** On the device and neither free nor PyTorch's, where the message says enough to know. */
+  readonly otherBytes: number | undefined;
+  readonly otherProcesses: readonly ListedProcess[];
+}
+
+export interface ListedProcess {
+  readonly pid: number;
+  readonly bytes: number;
+}
 
 export interface MessageVerdict extends Pick<OomVerdict, 'headline' | 'arithmetic' | 'advice'> {
   readonly cause: OomVerdict['cause'] | 'limit' | 'allocation-limit' | 'cannot-tell';

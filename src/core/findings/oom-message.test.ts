@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { truthOf } from '../../testing/captures.ts';
 import { formatBytes } from '../base/format.ts';
-import { type OomMessage, type OomMessageResult, readOomMessage } from './oom-message.ts';
+import { type OomMessageResult, readOomMessage } from './oom-message.ts';
+import type { OomMessage } from './oom-message-verdict.ts';
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;

@@ -11,32 +11,12 @@
  *
  * A figure that a text does not state is undefined, never 0. The forms are in fixtures/oom-messages.json.
  */
-import { judgeMessage, type MessageVerdict } from './oom-message-verdict.ts';
-
-export interface OomMessage {
-  readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
-  readonly device: number | undefined;
-  readonly requestedBytes: number;
-  readonly allocatedBytes: number | undefined;
-  readonly reservedBytes: number | undefined;
-  /** The limit on the process; undefined where there is none, or none is stated. */
-  readonly allowedBytes: number | undefined;
-  /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
-  readonly largestBytes: number | undefined;
-  readonly totalBytes: number | undefined;
-  readonly freeBytes: number | undefined;
-  /** This process with CUDA's context and other libraries. */
-  readonly processBytes: number | undefined;
-  readonly privatePoolBytes: number | undefined;
-  /** On the device and neither free nor PyTorch's, where the message says enough to know. */
-  readonly otherBytes: number | undefined;
-  readonly otherProcesses: readonly ListedProcess[];
-}
-
-export interface ListedProcess {
-  readonly pid: number;
-  readonly bytes: number;
-}
+import {
+  judgeMessage,
+  type ListedProcess,
+  type MessageVerdict,
+  type OomMessage,
+} from './oom-message-verdict.ts';
 
 export type OomMessageResult =
   | {
