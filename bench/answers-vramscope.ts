@@ -10,6 +10,7 @@ import type { FlameRequest } from '../src/engine/handlers/flame-graph.ts';
 import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
 import { createSession } from '../src/engine/session.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
+import { nodeClock } from '../src/testing/node-clock.ts';
 import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
 import { flameRequest } from '../src/ui/flame-graph/flame-question.ts';
 
@@ -21,10 +22,7 @@ const JUMPS = 12;
 
 const session: SessionApi = createSession({
   platform: webPlatform,
-  clock: {
-    now: () => performance.now(),
-    yieldTask: () => new Promise((resolve) => setImmediate(resolve)),
-  },
+  clock: nodeClock,
   sourceOf: async () => ({
     name: path,
     size: statSync(path).size,

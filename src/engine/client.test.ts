@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { isAbortError } from '../core/base/cancelled.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
 import { sessionInfoOf } from '../testing/session-info.ts';
-import { isAbortError } from './abort.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
-import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
-import { createIdleCounter } from './idle.ts';
-import { createMarks } from './marks.ts';
+import { createIdleCounter, createMarks } from './instrumentation.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
-import { serveSession } from './serve-session.ts';
+import { serveSession } from './session.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
 
 const PROGRESS: OpenProgress = { phase: 'reading', readBytes: 0, totalBytes: 9, events: 0 };
 const FRAME: FrameRequest = {

@@ -4,10 +4,8 @@
  * `open` after a crash.
  */
 import { LoadError } from '../core/base/load-error.ts';
-import { crashError } from './crash-error.ts';
-import { createRpcProxy } from './create-rpc-proxy.ts';
-import { createIdleCounter, type IdleCounter } from './idle.ts';
-import { createMarks, type Marks } from './marks.ts';
+import { crashError } from './errors.ts';
+import { createIdleCounter, createMarks, type IdleCounter, type Marks } from './instrumentation.ts';
 import type {
   OpenOptions,
   OpenProgress,
@@ -16,7 +14,7 @@ import type {
   SessionMethods,
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
-import { connect, type Remote, type RemoteCallOptions } from './rpc.ts';
+import { connect, createRpcProxy, type Remote, type RemoteCallOptions } from './rpc.ts';
 import { newSessionWorker } from './workers.ts';
 
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { isAbortError } from './abort.ts';
-import { FrameQueue, type FrameQueueClock, type SlicedJob } from './frame-queue.ts';
+import { isAbortError } from '../core/base/cancelled.ts';
+import type { CooperativeClock } from './cooperative-clock.ts';
+import { FrameQueue, PixelBufferPool, type SlicedJob } from './frame-queue.ts';
 
 /** A clock that only drawing moves on; the page's messages get in at `yieldTask`, once they are due. */
 function setUp(sliceMs?: number) {
   let nowMs = 0;
   const messages: { readonly dueMs: number; readonly arrive: () => void }[] = [];
   const log: string[] = [];
-  const clock: FrameQueueClock = {
+  const clock: CooperativeClock = {
     now: () => nowMs,
     yieldTask: async () => {
       log.push(`yield at ${nowMs}`);
       while (messages[0] !== undefined && messages[0].dueMs <= nowMs) messages.shift()?.arrive();
     },
   };
-  const queue = new FrameQueue<string>(clock, sliceMs);
+  const queue = new FrameQueue(clock, sliceMs);
   /** A frame that takes `costMs`, in columns of 1 ms. */
   const frame = (name: string, costMs: number) => (): SlicedJob<string> => {
     let doneMs = 0;
@@ -110,4 +111,32 @@ describe('the frame queue', () => {
     await expect(failing).rejects.toThrow('No such viewport');
     expect(await queue.request(frame('a', 1))).toBe('a');
   });
+});
+
+const viewport = { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 1, width: 2, height: 3 } as const;
+
+it('gives a frame the newest pixels of its size, and has them again when it is given up', async () => {
+  const queue = new FrameQueue({ now: () => 0, yieldTask: () => Promise.resolve() });
+  const pool = new PixelBufferPool();
+  const given: (Uint32Array | undefined)[] = [];
+  const draw = (run: () => string) =>
+    pool.draw(
+      queue,
+      viewport,
+      (out) => {
+        given.push(out);
+        return { run };
+      },
+      undefined,
+    );
+  const fitting = new Uint32Array(6);
+  pool.release(fitting);
+  pool.release(new Uint32Array(7));
+  const fail = () => {
+    throw new Error('given up');
+  };
+  await expect(draw(fail)).rejects.toThrow('given up');
+  expect(await draw(() => 'frame')).toBe('frame');
+  expect(await draw(() => 'another')).toBe('another');
+  expect(given).toEqual([fitting, fitting, undefined]);
 });

@@ -1,53 +1,83 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
 
+import { LruCache } from '../core/base/lru-cache.ts';
 import { type Coloring, makeColoring } from '../core/coloring/colorings.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/raster/types.ts';
 import type { AllocationTable } from '../core/replay/types.ts';
+import { dependsOnCursor, matchAllocations } from '../core/search/match-allocations.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
-import { PixelBufferPool } from './pixel-buffer-pool.ts';
-import { SearchCache } from './search-cache.ts';
-import { TimelineRenderer } from './timeline-renderer.ts';
+import type { CooperativeClock } from './cooperative-clock.ts';
+import { FrameQueue, PixelBufferPool, type SlicedJob } from './frame-queue.ts';
+import { ALL_ALLOCATIONS, type FrameRequest, TimelineRenderer } from './timeline-renderer.ts';
 
 /** Enough for the compiler to see every branch, little enough to take 10 ms on 5.7 M events. */
 const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
 
+/** Each view asks for the same search with each frame; two or three are typed one after the other. */
+const CACHED_SEARCHES = 4;
+
 export class OpenDevice {
   readonly context: DeviceContext;
   readonly index: TimelineIndex<AllocationTable>;
-  readonly stacks: TimelineRenderer;
-  readonly spares = new PixelBufferPool();
+  readonly timeline: TimelineRenderer;
+  readonly clock: CooperativeClock;
+  readonly #frames: FrameQueue;
+  readonly #pixelBuffers = new PixelBufferPool();
   readonly #made = new Map<unknown, unknown>();
-  readonly #matches: SearchCache;
+  /** A byte an allocation each. */
+  readonly #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
-  constructor(context: DeviceContext) {
+  /** @param frames the session's, which draws the pictures of all its devices */
+  constructor(context: DeviceContext, clock: CooperativeClock, frames = new FrameQueue(clock)) {
     const { trace, replay } = context;
     this.context = context;
     this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
-    this.stacks = new TimelineRenderer(this);
-    this.#matches = new SearchCache(context);
+    this.timeline = new TimelineRenderer(this);
+    this.clock = clock;
+    this.#frames = frames;
   }
 
   /**
    * What a search finds on this device, see matchAllocations: its mask is undefined for '' and for
-   * a text with a problem. `at` is the cursor of the view. Kept between questions.
+   * a text with a problem. `at` is the cursor of the view. The last few are cached.
    */
   matches(search: string, at: EventIndex | undefined): SearchMatches {
-    return this.#matches.of(search, at);
+    // Most searches match the same wherever the cursor is.
+    const state = dependsOnCursor(search) ? at : undefined;
+    const key = `${state ?? 'end'} ${search}`;
+    return this.#matches.getOrMake(key, () => matchAllocations(this.context, search, state));
   }
 
   /**
    * What `make` makes of this device, made once: give a function of a module, not a new closure.
-   * For what a feature keeps between questions; it lives as long as the snapshot is open.
+   * For what a feature keeps between queries; it lives as long as the snapshot is open.
    */
   once<T>(make: (device: OpenDevice) => T): T {
     if (!this.#made.has(make)) this.#made.set(make, make(this));
     return this.#made.get(make) as T;
+  }
+
+  /**
+   * A picture, drawn in slices so that messages get through: the newest of the session wins, others
+   * reject with an AbortError.
+   * @param begin starts to draw it, over the pixels of an earlier one if it is given any
+   */
+  drawFrame<F>(
+    viewport: Viewport,
+    begin: (out: Uint32Array | undefined) => SlicedJob<F>,
+    signal: AbortSignal | undefined,
+  ): Promise<F> {
+    return this.#pixelBuffers.draw(this.#frames, viewport, begin, signal);
+  }
+
+  /** Pixels of a picture that the page does not need any more: the next picture is drawn over them. */
+  recycle(pixels: Uint32Array): void {
+    this.#pixelBuffers.release(pixels);
   }
 
   /** Draws small frames, so that the first real one meets compiled code: cold it takes 3 to 7 times as long. */
@@ -68,7 +98,7 @@ export class OpenDevice {
         width,
         height,
       };
-      this.stacks.begin(warmUpRequest(viewport), undefined).run();
+      this.timeline.begin(warmUpRequest(viewport), undefined).run();
     }
     // Made for the warm-up's number of classes; the page's palette has another.
     this.#colorings.clear();

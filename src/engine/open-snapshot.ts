@@ -1,4 +1,4 @@
-/** From a file to all that questions need: read, replay, index. */
+/** From a file to all that queries need: read, replay, index. */
 import { CancelledError } from '../core/base/cancelled.ts';
 import { createDeviceContexts } from '../core/device/device-context.ts';
 import { sessionInfo } from '../core/device/session-info.ts';
@@ -7,7 +7,8 @@ import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { Replay } from '../core/replay/types.ts';
-import { type CooperativeClock, CooperativeReader } from './cooperative-reader.ts';
+import type { CooperativeClock } from './cooperative-clock.ts';
+import type { FrameQueue } from './frame-queue.ts';
 import { OpenDevice } from './open-device.ts';
 import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
 
@@ -21,6 +22,8 @@ export interface OpenJob {
   readonly source: ByteSource;
   readonly platform: Platform;
   readonly clock: CooperativeClock;
+  /** Draws the pictures of all devices. */
+  readonly frames: FrameQueue;
   readonly options: OpenOptions;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: OpenProgress) => void;
@@ -28,15 +31,15 @@ export interface OpenJob {
 
 /** @throws LoadError, or CancelledError once `signal` is aborted */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
-  const { clock, onProgress, options, signal } = job;
-  const pace = new CooperativeReader(clock);
+  const { clock, frames, onProgress, options, signal } = job;
+  const reader = new CooperativeReader(clock);
   let progress: OpenProgress = {
     phase: 'reading',
     readBytes: 0,
     totalBytes: job.source.size,
     events: 0,
   };
-  /** Tells what comes next, and lets messages in before it. */
+  /** Reports what comes next, and lets messages in before it. */
   const enter = async (phase: OpenPhase) => {
     progress = { ...progress, phase };
     onProgress(progress);
@@ -46,8 +49,8 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
 
   await enter('reading');
   const { snapshot, file } = await readSnapshot(
-    pace.source(job.source),
-    pace.platform(job.platform),
+    reader.source(job.source),
+    reader.platform(job.platform),
     {
       allowPartial: options.allowPartial === true,
       isCancelled: () => signal.aborted,
@@ -68,10 +71,55 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   const devices: OpenDevice[] = [];
   for (const context of createDeviceContexts(snapshot, replays)) {
     await enter('indexing');
-    devices.push(new OpenDevice(context));
+    devices.push(new OpenDevice(context, clock, frames));
   }
   await enter('indexing');
   for (const device of devices) device.warmUp();
   const contexts = devices.map(({ context }) => context);
   return { info: sessionInfo(file, snapshot, contexts), devices };
+}
+
+/** The decoder takes about 5 ms for it; what is handed to it is worked on in one go. */
+const PIECE_BYTES = 2 ** 20;
+/** Frames and hovers of the snapshot that is open already wait no longer than about this. */
+const BUSY_MS = 12;
+
+/**
+ * Hands bytes on in small pieces and lets messages in between. Awaiting the next chunk is not
+ * enough: one that has arrived already resumes the reader at once, before any message.
+ */
+class CooperativeReader {
+  readonly #clock: CooperativeClock;
+  #resumedMs: number;
+
+  constructor(clock: CooperativeClock) {
+    this.#clock = clock;
+    this.#resumedMs = clock.now();
+  }
+
+  source(source: ByteSource): ByteSource {
+    return {
+      name: source.name,
+      get size() {
+        return source.size;
+      },
+      chunks: () => this.#inPieces(source.chunks()),
+    };
+  }
+
+  /** Compressed bytes become twenty times as many: those go in pieces as well. */
+  platform(platform: Platform): Platform {
+    return { gunzip: (chunks) => this.#inPieces(platform.gunzip(chunks)) };
+  }
+
+  async *#inPieces(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    for await (const chunk of chunks) {
+      for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+        yield chunk.subarray(from, from + PIECE_BYTES);
+        if (this.#clock.now() - this.#resumedMs < BUSY_MS) continue;
+        await this.#clock.yieldTask();
+        this.#resumedMs = this.#clock.now();
+      }
+    }
+  }
 }

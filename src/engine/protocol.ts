@@ -6,9 +6,9 @@
  */
 import type { SessionInfo } from '../core/device/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
-import type { FrameRequest } from './frame-request.ts';
 import type { DeviceQueries } from './handlers.ts';
 import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
+import type { FrameRequest } from './timeline-renderer.ts';
 
 export type { HitRequest, MinimapResult } from './handlers/raster.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CancelledError } from '../core/base/cancelled.ts';
+import { CancelledError, isAbortError } from '../core/base/cancelled.ts';
 import { LoadError } from '../core/base/load-error.ts';
-import { isAbortError } from './abort.ts';
-import { connect, type Handlers, type Remote, serve } from './rpc.ts';
+import { connect, type Handlers, type Remote, serve, transferring } from './rpc.ts';
 
 interface Calls {
   readonly count: { readonly request: number; readonly progress: number; readonly result: string };
@@ -36,11 +35,7 @@ const handlers: Handlers<Calls> = {
         resolve(name);
       });
     }),
-  flip: (bytes, call) => {
-    bytes.reverse();
-    call.transfer.push(bytes.buffer);
-    return bytes;
-  },
+  flip: (bytes) => transferring(bytes.reverse(), [bytes]),
   odd: () => () => 'functions cannot be cloned',
 };
 

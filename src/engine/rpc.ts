@@ -10,8 +10,7 @@
  * An aborted call rejects on the page at once; what the worker still answers to it is ignored.
  */
 import { assertUnreachable } from '../core/base/assert.ts';
-import { abortError } from './abort.ts';
-import { fromWireError, toWireError, type WireError } from './wire-error.ts';
+import { abortError, fromWireError, toWireError, type WireError } from './errors.ts';
 
 interface Method {
   readonly request: unknown;
@@ -25,8 +24,6 @@ export type Methods<M> = { readonly [K in keyof M]: Method };
 export interface HandlerCall<P> {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: P) => void;
-  /** Buffers of the result that move instead of being copied; the handler pushes them. */
-  readonly transfer: Transferable[];
 }
 
 export type Handlers<M extends Methods<M>> = {
@@ -80,14 +77,13 @@ export function serve<M extends Methods<M>>(port: MessagePort, handlers: Handler
 
   async function run(id: number, method: string, request: unknown): Promise<void> {
     const controller = new AbortController();
-    const transfer: Transferable[] = [];
     const onProgress = (value: unknown) => send({ type: 'progress', id, value });
     running.set(id, controller);
     try {
       const handler: AnyHandler | undefined = Reflect.get(handlers, method);
       if (typeof handler !== 'function') throw new Error(`No method ${method}`);
-      const value = await handler(request, { signal: controller.signal, onProgress, transfer });
-      send({ type: 'done', id, value }, transfer);
+      const value = await handler(request, { signal: controller.signal, onProgress });
+      send({ type: 'done', id, value }, transferablesOf(value));
     } catch (error) {
       send({ type: 'failed', id, error: toWireError(error) });
     } finally {
@@ -174,4 +170,50 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
 function listen<T>(port: MessagePort, receive: (message: T) => void): void {
   port.addEventListener('message', (event: MessageEvent<T>) => receive(event.data));
   port.start();
+}
+
+/**
+ * Big arrays of a result that move to the other side instead of being copied. The handler marks them,
+ * `serve` reads the mark; in between, and in tests, the result is an ordinary object.
+ *
+ *   return transferring({ rows, total }, [rows]);   // rows has length 0 here once it is sent
+ */
+const marked = new WeakMap<object, readonly ArrayBufferView[]>();
+
+/** Marks `arrays`, parts of `result` that nobody else keeps. */
+export function transferring<T extends object>(
+  result: T,
+  arrays: readonly (ArrayBufferView | undefined)[],
+): T {
+  marked.set(
+    result,
+    arrays.filter((array) => array !== undefined),
+  );
+  return result;
+}
+
+/** What was marked; empty for anything else. Shared memory, which we do not make, cannot move. */
+export function transferablesOf(result: unknown): Transferable[] {
+  if (typeof result !== 'object' || result === null) return [];
+  const buffers = (marked.get(result) ?? []).map(({ buffer }) => buffer);
+  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
+}
+
+/**
+ * An API object without a list of its methods: those in `own` are as they are, every other name gives
+ * what `methodOf` makes of it. `then` has none: an object with it would be taken for a promise, and
+ * awaited forever.
+ */
+export function createRpcProxy<Api extends object>(
+  own: Partial<Api>,
+  methodOf: (name: string) => unknown,
+): Api {
+  const proxy = new Proxy(own, {
+    get(target, name) {
+      if (name in target || typeof name === 'symbol') return Reflect.get(target, name);
+      return name === 'then' ? undefined : methodOf(name);
+    },
+  });
+  // The names that are missing in `own` are those that `methodOf` knows.
+  return proxy as Api;
 }

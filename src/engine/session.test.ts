@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { isAbortError } from '../core/base/cancelled.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { Palette } from '../core/raster/types.ts';
-import { isAbortError } from './abort.ts';
+import { nodeClock } from '../testing/node-clock.ts';
 import { blobSource } from './blob-source.ts';
-import { ALL_ALLOCATIONS, type FrameRequest } from './frame-request.ts';
 import { webPlatform } from './gunzip.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
+import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
 
 const PALETTE: Palette = {
   classes: Uint32Array.from({ length: 24 }, (_, i) => 0xff000000 + i),
@@ -18,11 +19,7 @@ const PALETTE: Palette = {
 
 const host: SessionHost = {
   platform: webPlatform,
-  // Node hands a port up to 1,000 messages before it looks at files again: no way to yield there.
-  clock: {
-    now: () => performance.now(),
-    yieldTask: () => new Promise((resolve) => setImmediate(resolve)),
-  },
+  clock: nodeClock,
   sourceOf: async (source) => {
     if (source.kind === 'url') throw new Error('These tests open no URL');
     return blobSource(source.blob, source.name);
@@ -166,6 +163,24 @@ describe('an open snapshot', () => {
     const { viewport, palette } = whole(info);
     const request = { deviceIndex: 0, viewport, palette, selected: -1 };
     expect((await session.segmentFrame(request)).pixels).toBe(pixels);
+  });
+
+  it('draws one picture at a time: the newest wins, whichever view it is of', async () => {
+    const { viewport, palette } = whole(info);
+    const frame = session.frame(whole(info));
+    const segments = { deviceIndex: 0, viewport, palette, selected: -1 };
+    const palettes = { gap: 1, separator: 2, dim: 3 };
+    const addresses = {
+      ...segments,
+      palette: { ...palette, ...palettes },
+      colorBy: 'size' as const,
+      highlight: { allocations: [], bands: [] },
+      search: '',
+      cursor: undefined,
+    };
+    const outcomes = [frame, session.segmentFrame(segments), session.addressFrame(addresses)];
+    const settled = await Promise.allSettled(outcomes);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   });
 
   it('says which device it lacks', async () => {

@@ -7,11 +7,9 @@ import type { SessionInfo } from '../core/device/types.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
 import { loadRegexEngine, mayHoldRegex } from '../core/search/regex-engine.ts';
-import { abortError } from './abort.ts';
-import type { CooperativeClock } from './cooperative-reader.ts';
-import { createRpcProxy } from './create-rpc-proxy.ts';
+import type { CooperativeClock } from './cooperative-clock.ts';
+import { abortError } from './errors.ts';
 import { FrameQueue } from './frame-queue.ts';
-import type { FrameRequest } from './frame-request.ts';
 import type { DeviceQueries } from './handlers.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
@@ -21,9 +19,11 @@ import type {
   OpenSource,
   RecycleRequest,
   SessionApi,
+  SessionMethods,
 } from './protocol.ts';
 import type { CallOptions, QueryHandlers } from './queries.ts';
-import { transferring } from './transfer.ts';
+import { createRpcProxy, type Handlers, serve, transferring } from './rpc.ts';
+import type { FrameRequest } from './timeline-renderer.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -43,9 +43,9 @@ export function createSession(host: SessionHost): SessionApi {
     recycle: (request) => session.recycle(request),
     attachAnalysis: (request) => session.attachAnalysis(request),
   };
-  const ask = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
-    session.ask(name, request, call);
-  return createRpcProxy<SessionApi>(own, (name) => ask(name as keyof DeviceQueries));
+  const query = (name: keyof DeviceQueries) => (request: never, call: CallOptions<unknown>) =>
+    session.query(name, request, call);
+  return createRpcProxy<SessionApi>(own, (name) => query(name as keyof DeviceQueries));
 }
 
 type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
@@ -54,7 +54,7 @@ type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
  * Half of the worker's code answers questions that nobody can ask before a file is open: it is
  * fetched while the first one is read.
  */
-const loadAnswers = () => import('./handlers.ts');
+const loadHandlers = () => import('./handlers.ts');
 
 /** Whatever is asked with a search is matched at once: what that needs must be there. */
 async function prepareSearch(request: object): Promise<void> {
@@ -72,7 +72,7 @@ async function prepareSearch(request: object): Promise<void> {
 
 class Session {
   readonly #host: SessionHost;
-  readonly #frames: FrameQueue<TimelineFrame>;
+  readonly #frames: FrameQueue;
   #current: OpenSnapshot | undefined;
   #opening: AbortController | undefined;
 
@@ -87,15 +87,18 @@ class Session {
     call: CallOptions<OpenProgress> = {},
   ): Promise<SessionInfo> {
     this.#opening?.abort(abortError('Another file was opened'));
-    const own = new AbortController();
-    this.#opening = own;
-    const signal = call.signal ? AbortSignal.any([call.signal, own.signal]) : own.signal;
-    // What it fails with, the first question fails with, too.
-    loadAnswers().catch(() => undefined);
+    const superseded = new AbortController();
+    this.#opening = superseded;
+    const signal = call.signal
+      ? AbortSignal.any([call.signal, superseded.signal])
+      : superseded.signal;
+    // If it fails, the first query fails with the same error.
+    loadHandlers().catch(() => undefined);
     const opened = await openSnapshot({
       source: await this.#host.sourceOf(source, signal),
       platform: this.#host.platform,
       clock: this.#host.clock,
+      frames: this.#frames,
       options,
       signal,
       onProgress: (progress) => call.onProgress?.(progress),
@@ -107,45 +110,55 @@ class Session {
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.deviceIndex);
     await prepareSearch(request);
-    const begin = (out: Uint32Array | undefined) => device.stacks.begin(request, out);
-    const frame = await device.spares.draw(this.#frames, request.viewport, begin, call.signal);
+    const begin = (out: Uint32Array | undefined) => device.timeline.begin(request, out);
+    const frame = await device.drawFrame(request.viewport, begin, call.signal);
     return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
   }
 
-  /** The answer to a question about a device (answers/). */
-  async ask<K extends keyof DeviceQueries>(
+  /** What a handler of handlers/ answers to a query about a device. */
+  async query<K extends keyof DeviceQueries>(
     name: K,
     request: DeviceQueries[K]['request'],
     call: CallOptions<DeviceQueries[K]['progress']> = {},
   ): Promise<DeviceQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
-    const { HANDLERS } = await loadAnswers();
-    const answer: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
-    if (answer === undefined) throw new Error(`No question ${name}`);
+    const { HANDLERS } = await loadHandlers();
+    const handler: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
+    if (handler === undefined) throw new Error(`No query ${name}`);
     await prepareSearch(request);
-    return answer(this.#device(request.deviceIndex), request, { signal, onProgress });
+    return handler(this.#device(request.deviceIndex), request, { signal, onProgress });
   }
 
   async recycle({ deviceIndex, pixels }: RecycleRequest): Promise<undefined> {
-    this.#current?.devices[deviceIndex]?.spares.keep(pixels);
+    this.#current?.devices[deviceIndex]?.recycle(pixels);
     return undefined;
   }
 
   async attachAnalysis({ port }: { port: MessagePort }): Promise<undefined> {
     const { serveDeviceCopies } = await import('./analysis/serve-device-copies.ts');
-    serveDeviceCopies(port, (position) => this.#device(position).context, this.#host.clock);
+    serveDeviceCopies(port, (deviceIndex) => this.#device(deviceIndex).context, this.#host.clock);
     return undefined;
   }
 
-  #device(position: number): OpenDevice {
+  #device(deviceIndex: number): OpenDevice {
     if (this.#current === undefined) {
       throw new LoadError({ code: 'nothing-open', message: 'No snapshot is open.' });
     }
-    const found = this.#current.devices[position];
+    const found = this.#current.devices[deviceIndex];
     if (found !== undefined) return found;
     throw new LoadError({
       code: 'no-such-device',
-      message: `This snapshot has no device at position ${position}; it has ${this.#current.devices.length}.`,
+      message: `This snapshot has no device at position ${deviceIndex}; it has ${this.#current.devices.length}.`,
     });
   }
+}
+
+/** Answers the calls of one page to a session. */
+export function serveSession(port: MessagePort, session: SessionApi): void {
+  const own: Pick<Handlers<SessionMethods>, 'open'> = {
+    open: ({ source, options }, call) => session.open(source, options, call),
+  };
+  // Every other method has the signature of a handler already.
+  const methodOf = (name: string): unknown => Reflect.get(session, name);
+  serve(port, createRpcProxy<Handlers<SessionMethods>>(own, methodOf));
 }

@@ -1,16 +1,15 @@
 /** The session worker: waits for the page's port and serves one session on it. */
 import { blobSource } from './blob-source.ts';
+import { createClock } from './cooperative-clock.ts';
 import { webPlatform } from './gunzip.ts';
-import { serveSession } from './serve-session.ts';
-import { createSession } from './session.ts';
+import { createSession, serveSession } from './session.ts';
 import { warmUp } from './warm-up.ts';
-import { createYield } from './yield-task.ts';
 
 /** Time for the page to show itself before the worker takes a core. */
 const WARM_UP_AFTER_MS = 150;
 
 function start(port: MessagePort): void {
-  const clock = { now: () => performance.now(), yieldTask: createYield() };
+  const clock = createClock();
   const warming = new AbortController();
   const session = createSession({
     platform: webPlatform,

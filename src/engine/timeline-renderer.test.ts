@@ -3,12 +3,13 @@ import { matchAllocations } from '../core/search/match-allocations.ts';
 import { liveBytesAt } from '../core/search/totals.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
+import { nodeClock } from '../testing/node-clock.ts';
 import { TEST_PALETTE } from '../testing/pixel-colors.ts';
-import type { FrameRequest, MatchingRequest } from './frame-request.ts';
 import { OpenDevice } from './open-device.ts';
+import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
-const device = new OpenDevice(context);
+const device = new OpenDevice(context, nodeClock);
 const { events } = context.trace;
 const peak = context.replay.peaks.activeBytes;
 const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
@@ -31,7 +32,7 @@ const frameOf = (matching: MatchingRequest, selected = -1) => {
     selected,
     ...matching,
   };
-  const frame = device.stacks.begin(request, undefined).run();
+  const frame = device.timeline.begin(request, undefined).run();
   if (frame === undefined) throw new Error('Nothing stops this frame');
   return frame;
 };
@@ -45,20 +46,20 @@ describe('the matches alone', () => {
     states.forEach((state, column) => {
       const bytes = liveBytesAt(context, mask, state);
       expect(lines.activeBytes?.[column]).toBe(bytes);
-      expect(device.stacks.bytesAt(large, state)).toBe(bytes);
+      expect(device.timeline.bytesAt(large, state)).toBe(bytes);
     });
     expect(Math.max(...(lines.activeBytes ?? []))).toBe(stackPeakBytes);
     expect(stackPeakBytes).toBeLessThan(peak.bytes);
   });
 
   test('are found under a pixel by their own places', () => {
-    const top = device.stacks.bytesAt(large, peak.event);
-    const all = device.stacks.hits(large, peak.event, 0, top);
+    const top = device.timeline.bytesAt(large, peak.event);
+    const all = device.timeline.hits(large, peak.event, 0, top);
     expect(all.totalBytes).toBe(top);
     expect(all.ids.every((id) => mask?.[id] === 1)).toBe(true);
-    const newest = device.stacks.hits(large, peak.event, top - 1, top);
+    const newest = device.timeline.hits(large, peak.event, top - 1, top);
     expect(newest.main).toBe(all.ids.at(-1));
-    expect(device.stacks.hits(large, peak.event, top, top + 1).main).toBe(-1);
+    expect(device.timeline.hits(large, peak.event, top, top + 1).main).toBe(-1);
   });
 
   test('can be none: an empty picture', () => {

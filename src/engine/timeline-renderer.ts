@@ -13,11 +13,10 @@ import {
 import { stackHits } from '../core/raster/stack-hits.ts';
 import type { TimelineIndex } from '../core/raster/timeline-index.ts';
 import { type FrameJob, type Scene, TimelinePainter } from '../core/raster/timeline-painter.ts';
-import type { ColorBy } from '../core/raster/types.ts';
+import type { ColorBy, Palette, Viewport } from '../core/raster/types.ts';
+import type { CounterName } from '../core/replay/types.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
-import { DimmedClasses } from './dimmed-classes.ts';
-import type { FrameRequest, MatchingRequest } from './frame-request.ts';
 
 /** The matches of one search as a timeline of their own. */
 interface Matches {
@@ -118,5 +117,46 @@ export class TimelineRenderer {
       matches.classes = { all, own };
     }
     return matches.classes.own;
+  }
+}
+
+/** Which allocations are meant. */
+export interface MatchingRequest {
+  /** The view's search; '' and one with a problem mean all. */
+  readonly search: string;
+  /** The matches alone are stacked; else the others are dimmed in their place. */
+  readonly onlyMatches: boolean;
+  /** The cursor, at which states and ages are taken; undefined: the end. */
+  readonly at: EventIndex | undefined;
+}
+
+/** For those who look at all allocations. */
+export const ALL_ALLOCATIONS: MatchingRequest = { search: '', onlyMatches: false, at: undefined };
+
+/** A picture of the timeline. */
+export interface FrameRequest extends MatchingRequest {
+  /** Position in SessionInfo.devices. */
+  readonly deviceIndex: number;
+  readonly viewport: Viewport;
+  readonly colorBy: ColorBy;
+  readonly palette: Palette;
+  readonly lines: readonly CounterName[];
+  /** Allocation to draw highlighted, -1 for none. */
+  readonly selected: number;
+}
+
+/** The classes of those that match; the others have the class after the last. */
+export class DimmedClasses {
+  #classOf: Uint8Array | undefined;
+  #mask: Uint8Array | undefined;
+  #dimmed = new Uint8Array(0);
+
+  /** The same array as long as both are the same: a panned frame keeps its columns by it. */
+  of(classOf: Uint8Array, mask: Uint8Array, dim: number): Uint8Array {
+    if (classOf === this.#classOf && mask === this.#mask) return this.#dimmed;
+    this.#classOf = classOf;
+    this.#mask = mask;
+    this.#dimmed = classOf.map((of, id) => (mask[id] === 1 ? of : dim));
+    return this.#dimmed;
   }
 }

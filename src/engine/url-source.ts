@@ -1,7 +1,7 @@
 /** A file on a server as a ByteSource: errors in words, and no wait without an end. */
+import { isAbortError } from '../core/base/cancelled.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource } from '../core/input/types.ts';
-import { isAbortError } from './abort.ts';
 
 export interface UrlSourceOptions {
   readonly signal?: AbortSignal | undefined;

@@ -4,7 +4,8 @@
  */
 import { CancelledError } from '../core/base/cancelled.ts';
 import type { Platform } from '../core/input/types.ts';
-import type { CooperativeClock } from './cooperative-reader.ts';
+import type { CooperativeClock } from './cooperative-clock.ts';
+import { FrameQueue } from './frame-queue.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
 /** Steps of the made-up run: enough for the compiler to take notice, 100 ms of work at most. */
@@ -32,6 +33,7 @@ export async function warmUp(
       source,
       platform,
       clock,
+      frames: new FrameQueue(clock),
       options: {},
       signal,
       onProgress: () => undefined,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
 import type { Analysis } from '../core/findings/analyse.ts';
 import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
-import { createIdleCounter } from '../engine/idle.ts';
-import { createMarks } from '../engine/marks.ts';
+import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
 import { sessionInfoOf } from '../testing/session-info.ts';
 import { createFindingsStore } from './findings-store.ts';
 

@@ -12,8 +12,7 @@ import type { Analysis } from '../core/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../core/findings/ranked-findings.ts';
 import type { AnalysisClient } from '../engine/analysis/client.ts';
 import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
-import type { IdleCounter } from '../engine/idle.ts';
-import type { Marks } from '../engine/marks.ts';
+import type { IdleCounter, Marks } from '../engine/instrumentation.ts';
 
 export interface FindingsState {
   /** stopped: by the user. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
-import { createIdleCounter } from '../engine/idle.ts';
+import { createIdleCounter } from '../engine/instrumentation.ts';
 import type { OpenOptions, OpenProgress, OpenSource } from '../engine/protocol.ts';
 import type { CallOptions } from '../engine/queries.ts';
 import { deviceInfo } from '../testing/device-info.ts';

@@ -3,7 +3,7 @@ import { errorText } from '../core/base/error-text.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { SessionClient } from '../engine/client.ts';
-import type { IdleCounter } from '../engine/idle.ts';
+import type { IdleCounter } from '../engine/instrumentation.ts';
 import type { OpenOptions, OpenSource } from '../engine/protocol.ts';
 import type { Stores } from './stores.ts';
 import { linkMismatch, type ParsedUrl } from './url-codec.ts';

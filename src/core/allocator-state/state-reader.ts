@@ -1,5 +1,6 @@
 /** States of one device, the last few kept: scrolling through one asks for it again and again. */
 import { upperBound } from '../base/binary-search.ts';
+import { LruCache } from '../base/lru-cache.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
@@ -16,13 +17,13 @@ export interface OrderedState {
 }
 
 /** One on screen, and the one before: of a million blocks each takes 20 MB. */
-const KEPT = 2;
+const CACHED_STATES = 2;
 
 export class StateReader {
   readonly #context: DeviceContext;
   readonly #since: Int32Array;
-  /** Newest last, by event and order. */
-  readonly #kept = new Map<string, OrderedState>();
+  /** By event and order. */
+  readonly #states = new LruCache<OrderedState>(CACHED_STATES);
 
   constructor(context: DeviceContext) {
     this.#context = context;
@@ -33,14 +34,7 @@ export class StateReader {
   at(event: EventIndex, order: SegmentOrder): OrderedState {
     const clamped = Math.max(-1, Math.min(event, this.#context.trace.events.length - 1));
     const key = `${clamped} ${order}`;
-    const known = this.#kept.get(key) ?? this.#read(clamped, order);
-    this.#kept.delete(key);
-    this.#kept.set(key, known);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT) break;
-      this.#kept.delete(oldest);
-    }
-    return known;
+    return this.#states.getOrMake(key, () => this.#read(clamped, order));
   }
 
   #read(event: EventIndex, order: SegmentOrder): OrderedState {

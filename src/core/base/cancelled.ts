@@ -2,3 +2,12 @@
 export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
+
+/** True for a CancelledError and for the platform's AbortError: whoever catches one shows nothing. */
+export function isAbortError(error: unknown): boolean {
+  if (error instanceof CancelledError) return true;
+  // A DOMException, which is no Error everywhere.
+  return (
+    typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
+  );
+}

@@ -1,12 +1,12 @@
 /** One device in the analysis worker, as detectors and simulator want it. */
-
 import { StackReader } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
 import type { Snapshot } from '../../core/snapshot/tables.ts';
+import type { Queries, QueryCall } from '../queries.ts';
 import { type DeviceCopy, spreadEvents } from './clone-device.ts';
 
 export class AnalysisDevice {
-  /** Of alloc and free events `trace` has action and time alone, see device-copy.ts. */
+  /** Of alloc and free events `trace` has action and time alone, see clone-device.ts. */
   readonly input: AnalysisInput;
   /** The allocator's, as recorded. */
   readonly settings: Snapshot['settings'];
@@ -33,3 +33,18 @@ export class AnalysisDevice {
     return this.#made.get(make) as T;
   }
 }
+
+/** What a handler gets beside its request. */
+export interface AnalysisCall<Progress> extends QueryCall<Progress> {
+  /** Lets messages in and interaction go first. Rejects with CancelledError once the page does not want the result any more. */
+  readonly pause: () => Promise<void>;
+}
+
+/** One function a query; runs in the analysis worker. */
+export type AnalysisHandlers<Q extends Queries<Q>> = {
+  readonly [K in keyof Q]: (
+    device: AnalysisDevice,
+    request: Q[K]['request'],
+    call: AnalysisCall<Q[K]['progress']>,
+  ) => Q[K]['result'] | Promise<Q[K]['result']>;
+};

@@ -1,28 +1,23 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { isAbortError } from '../../core/base/cancelled.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { analyse } from '../../core/findings/analyse.ts';
 import type { Finding } from '../../core/findings/types.ts';
 import { captureBytes, loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { isAbortError } from '../abort.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { blobSource } from '../blob-source.ts';
 import { webPlatform } from '../gunzip.ts';
-import { createIdleCounter } from '../idle.ts';
+import { createIdleCounter } from '../instrumentation.ts';
 import type { SessionApi } from '../protocol.ts';
 import { createSession } from '../session.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
 import { serveAnalysis } from './serve-analysis.ts';
 
-// Node hands a port up to 1,000 messages before it looks at timers: no way to yield there.
-const clock = {
-  now: () => performance.now(),
-  yieldTask: () => new Promise<void>((resolve) => setImmediate(resolve)),
-};
-
 async function openSession(name: string): Promise<SessionApi> {
   const session = createSession({
     platform: webPlatform,
-    clock,
+    clock: nodeClock,
     sourceOf: async (source) => {
       if (source.kind === 'url') throw new Error('These tests open no URL');
       return blobSource(source.blob, source.name);
@@ -48,7 +43,7 @@ class FakeWorker {
   postMessage = (_message: unknown, [page, session]: MessagePort[]): void => {
     if (page === undefined || session === undefined) throw new Error('Two ports are needed');
     this.#ports = [page, session];
-    serveAnalysis(page, session, clock);
+    serveAnalysis(page, session, nodeClock);
   };
   addEventListener = (type: string, listener: (event: Event) => void): void => {
     this.#listeners.set(type, listener);
@@ -107,14 +102,14 @@ describe('over the ports', () => {
 
   it('findings come before the check of their detector, and all are in the result', async () => {
     const { client } = clientOf(await openSession('leak_output_list'));
-    const told: string[] = [];
+    const reported: string[] = [];
     const findings: Finding[] = [];
     const analysis = await client.findings(
       { deviceIndex: 0 },
       {
         onProgress: (progress) => {
           if (progress.kind === 'finding') findings.push(progress.finding);
-          told.push(
+          reported.push(
             progress.kind === 'finding'
               ? progress.finding.detector
               : `checked ${progress.check.detector}`,
@@ -123,10 +118,12 @@ describe('over the ports', () => {
       },
     );
     for (const { detector } of analysis.findings) {
-      expect(told.indexOf(detector)).toBeLessThan(told.indexOf(`checked ${detector}`));
+      expect(reported.indexOf(detector)).toBeLessThan(reported.indexOf(`checked ${detector}`));
     }
     expect(new Set(analysis.findings)).toEqual(new Set(findings));
-    expect(told.filter((one) => one.startsWith('checked'))).toHaveLength(analysis.checks.length);
+    expect(reported.filter((one) => one.startsWith('checked'))).toHaveLength(
+      analysis.checks.length,
+    );
   });
 
   it('keeps the session’s own tables whole', async () => {
@@ -216,22 +213,22 @@ describe('cancelling', () => {
   it('rejects at once, and the answer of another question is not touched', async () => {
     const { client } = clientOf(await openSession('frag_gpt_varlen'), { idle });
     const controller = new AbortController();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const first = client.findings(
       { deviceIndex: 0 },
       {
         signal: controller.signal,
         onProgress: (progress) => {
-          told.push(progress);
+          reported.push(progress);
           controller.abort();
         },
       },
     );
     const second = client.findings({ deviceIndex: 0 });
     await expect(first).rejects.toSatisfy(isAbortError);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect((await second).checks).toHaveLength(8);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   it('is what becomes of questions about a snapshot that is no longer open', async () => {

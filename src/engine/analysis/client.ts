@@ -1,10 +1,9 @@
 /**
- * The page's handle on the analysis worker. The worker is made for the first question and ended soon
- * after the last answer, for it holds a copy of the device: at rest a tab has the tables once.
+ * The page's handle on the analysis worker. The worker starts with the first query and ends soon
+ * after the last result, because it holds a copy of the device: an idle tab has the tables once.
  */
-import { abortError } from '../abort.ts';
-import { crashError } from '../crash-error.ts';
-import { createIdleCounter, type IdleCounter } from '../idle.ts';
+import { abortError, crashError } from '../errors.ts';
+import { createIdleCounter, type IdleCounter } from '../instrumentation.ts';
 import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisApi, AnalysisMethods, AnalysisQueries } from './protocol.ts';
@@ -14,30 +13,32 @@ const AFTER_CRASH =
   'The snapshot stays open. Try again; if it stops again, there may be too little memory for it: vramscope analyze FILE does the same on the command line.';
 
 export interface AnalysisClient extends AnalysisApi {
-  /** Keeps the worker and what it knows until the function that it gives is called. */
+  /** Keeps the worker and what it knows until the returned function is called. */
   hold(): () => void;
-  /** The user moves through the views: what is being analysed waits a moment. Cheap, also when nothing is. */
+  /** The user moves through the views: a running analysis waits a moment. Cheap, also when none runs. */
   yieldToInteraction(): void;
-  /** Another snapshot is open: the copy is let go, and what is pending rejects with an AbortError. */
+  /** Another snapshot is open: drops the copy; what is pending rejects with an AbortError. */
   forget(): void;
 }
 
 type AnalysisWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
 export interface AnalysisClientOptions {
-  /** Hands the session worker a port on which it gives copies of its devices. */
+  /** Hands the session worker a port on which it serves copies of its devices. */
   readonly attachAnalysis: (port: MessagePort) => Promise<unknown>;
   readonly idle?: IdleCounter;
   readonly createWorker?: () => AnalysisWorker;
-  /** How long the copy is kept for another question. */
+  /** How long the copy is kept for another query. */
   readonly idleTimeoutMs?: number;
+  /** Milliseconds since some moment. */
+  readonly now?: () => number;
 }
 
 /** Long enough for a user who tries one setting after another, short enough to be no burden. */
 const IDLE_TIMEOUT_MS = 2000;
 
-/** Movements that follow each other sooner than this are told once. */
-const TOLD_EVERY_MS = 50;
+/** Interactions that follow each other sooner than this are reported once. */
+const REPORT_INTERVAL_MS = 50;
 
 interface Connection {
   readonly remote: Remote<AnalysisMethods>;
@@ -46,11 +47,11 @@ interface Connection {
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
   const { attachAnalysis, idle = createIdleCounter(), createWorker = newAnalysisWorker } = options;
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS, now = () => performance.now() } = options;
   let connection: Connection | undefined;
   let holders = 0;
   let running = 0;
-  let toldMs = -Infinity;
+  let reportedMs = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function end(error: Error): void {
@@ -112,10 +113,10 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
   }
 
   function yieldToInteraction(): void {
-    const nowMs = performance.now();
-    if (running === 0 || nowMs < toldMs + TOLD_EVERY_MS) return;
-    toldMs = nowMs;
-    // A worker that has gone has nothing to wait with.
+    const nowMs = now();
+    if (running === 0 || nowMs < reportedMs + REPORT_INTERVAL_MS) return;
+    reportedMs = nowMs;
+    // A worker that has ended needs not wait.
     connection?.remote.call('yieldToInteraction', undefined).catch(() => undefined);
   }
 

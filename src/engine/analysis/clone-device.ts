@@ -16,8 +16,8 @@ import {
   type StringIndex,
   TraceAction,
 } from '../../core/snapshot/tables.ts';
-import type { CooperativeClock } from '../cooperative-reader.ts';
-import { transferring } from '../transfer.ts';
+import type { CooperativeClock } from '../cooperative-clock.ts';
+import { transferring } from '../rpc.ts';
 
 /** Columns of an event that are sent for other events than alloc and free. */
 interface OtherEvents {

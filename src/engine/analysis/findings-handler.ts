@@ -2,7 +2,7 @@
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
 import type { Check, Finding } from '../../core/findings/types.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
-import type { AnalysisAnswers } from './handlers.ts';
+import type { AnalysisHandlers } from './analysis-device.ts';
 
 /** Findings of a detector come before its check; the result has all of them again, ranked. */
 export type FindingsProgress =
@@ -13,7 +13,7 @@ export interface FindingsQueries {
   readonly findings: Query<DeviceRequest, Analysis, FindingsProgress>;
 }
 
-export const findingsAnswers: AnalysisAnswers<FindingsQueries> = {
+export const findingsHandlers: AnalysisHandlers<FindingsQueries> = {
   findings: ({ input }, _request, { signal, onProgress, pause }) =>
     analyse(input, {
       onFinding: (finding) => onProgress({ kind: 'finding', finding }),

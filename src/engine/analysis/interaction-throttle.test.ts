@@ -9,11 +9,11 @@ describe('a pause', () => {
 
   /** How long a pause takes while the user moves every 50 ms for `movesMs`, after `workedMs` of work. */
   async function pauseMs(movesMs: number, workedMs = 0): Promise<number> {
-    const courtesy = new InteractionThrottle(clock);
-    const pause = courtesy.pauses();
+    const throttle = new InteractionThrottle(clock);
+    const pause = throttle.createPause();
     await vi.advanceTimersByTimeAsync(workedMs);
-    if (movesMs > 0) courtesy.noteInteraction();
-    const moving = setInterval(() => courtesy.noteInteraction(), 50);
+    if (movesMs > 0) throttle.noteInteraction();
+    const moving = setInterval(() => throttle.noteInteraction(), 50);
     setTimeout(() => clearInterval(moving), movesMs);
     const fromMs = clock.now();
     let tookMs: number | undefined;
@@ -41,10 +41,10 @@ describe('a pause', () => {
   });
 
   it('is counted together with those before it', async () => {
-    const courtesy = new InteractionThrottle(clock);
-    const pause = courtesy.pauses();
-    const moving = setInterval(() => courtesy.noteInteraction(), 50);
-    courtesy.noteInteraction();
+    const throttle = new InteractionThrottle(clock);
+    const pause = throttle.createPause();
+    const moving = setInterval(() => throttle.noteInteraction(), 50);
+    throttle.noteInteraction();
     const all = (async () => {
       for (let i = 0; i < 5; i++) await pause();
       return clock.now();

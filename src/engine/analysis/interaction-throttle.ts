@@ -1,14 +1,14 @@
 /**
- * The user's movements go first: while they zoom or pan, the analysis waits at its pauses, for on two
- * cores it would take one from the frames. It does not wait for ever: no longer than half of what
- * it has worked, and half a second.
+ * Interaction goes first: while the user zooms or pans, the analysis waits at its pauses, because on
+ * two cores it would take one from the frames. It does not wait forever: at most half a second plus
+ * half of the time that it has worked.
  *
- * Example: a user zooms for ten seconds while detectors work that take 0.9 s. They wait for
- * 0.5 s + 0.45 s, and have ended after less than 2 s.
+ * Example: a user zooms for ten seconds while detectors run that take 0.9 s. They wait for
+ * 0.5 s + 0.45 s, and end after less than 2 s.
  */
-import type { CooperativeClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-clock.ts';
 
-/** From one movement to the next of a slow hand. */
+/** Between two movements of a slow hand. */
 const QUIET_MS = 120;
 const TIMEOUT_MS = 500;
 
@@ -16,18 +16,18 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 export class InteractionThrottle {
   readonly #clock: CooperativeClock;
-  #movedMs = -Infinity;
+  #interactedMs = -Infinity;
 
   constructor(clock: CooperativeClock) {
     this.#clock = clock;
   }
 
   noteInteraction(): void {
-    this.#movedMs = this.#clock.now();
+    this.#interactedMs = this.#clock.now();
   }
 
-  /** A pause for one piece of work: lets messages in, and waits while the user moves. */
-  pauses(): () => Promise<void> {
+  /** A function that one piece of work awaits now and then: lets messages in, and waits while the user interacts. */
+  createPause(): () => Promise<void> {
     const clock = this.#clock;
     const startedMs = clock.now();
     let waitedMs = 0;
@@ -35,7 +35,7 @@ export class InteractionThrottle {
       await clock.yieldTask();
       while (true) {
         const nowMs = clock.now();
-        const restMs = this.#movedMs + QUIET_MS - nowMs;
+        const restMs = this.#interactedMs + QUIET_MS - nowMs;
         const workedMs = nowMs - startedMs - waitedMs;
         if (restMs <= 0 || waitedMs >= TIMEOUT_MS + workedMs / 2) return;
         await sleep(restMs);

@@ -1,7 +1,6 @@
 /**
- * What the page and the analysis worker say to each other, and the analysis worker and the session
- * worker. Answers are made in findings-handler.ts and what-if-handler.ts, of a copy of the device
- * (device-copy.ts), so that frames and hovers never wait for them.
+ * The messages between the page and the analysis worker, and between that and the session worker. The handlers, findings-handler.ts and what-if-handler.ts, read a copy of the
+ * device (clone-device.ts), so that frames and hovers never wait for them.
  */
 import type { DeviceRequest, Query, QueryClient } from '../queries.ts';
 import type { DeviceCopy } from './clone-device.ts';
@@ -13,9 +12,9 @@ export interface AnalysisQueries extends FindingsQueries, WhatIfQueries {}
 /** What the page calls. Rejects with LoadError (a crash of the worker too) or an AbortError. */
 export type AnalysisApi = QueryClient<AnalysisQueries>;
 
-/** All that the page says to the analysis worker. */
+/** All messages from the page to the analysis worker. */
 export interface AnalysisMethods extends AnalysisQueries {
-  /** The user moves: see courtesy.ts. */
+  /** The user zooms or pans: see interaction-throttle.ts. */
   readonly yieldToInteraction: {
     readonly request: undefined;
     readonly progress: never;
@@ -23,7 +22,7 @@ export interface AnalysisMethods extends AnalysisQueries {
   };
 }
 
-/** What the analysis worker asks of the session worker. */
+/** What the analysis worker requests from the session worker. */
 export interface CopyMethods {
   readonly copy: Query<DeviceRequest, DeviceCopy>;
 }

@@ -1,15 +1,14 @@
-/** The analysis worker without the worker: answers a page on one port with copies from another. */
+/** The analysis worker without the worker: serves a page on one port with copies of devices from another. */
 import { CancelledError } from '../../core/base/cancelled.ts';
-import type { CooperativeClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-clock.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
-import { AnalysisDevice } from './analysis-device.ts';
-import { findingsAnswers } from './findings-handler.ts';
-import type { AnalysisAnswers, AnalysisCall } from './handlers.ts';
+import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';
+import { findingsHandlers } from './findings-handler.ts';
 import { InteractionThrottle } from './interaction-throttle.ts';
 import type { AnalysisMethods, AnalysisQueries, CopyMethods } from './protocol.ts';
-import { whatIfAnswers } from './what-if-handler.ts';
+import { whatIfHandlers } from './what-if-handler.ts';
 
-const HANDLERS: AnalysisAnswers<AnalysisQueries> = { ...findingsAnswers, ...whatIfAnswers };
+const HANDLERS: AnalysisHandlers<AnalysisQueries> = { ...findingsHandlers, ...whatIfHandlers };
 
 /** @param session answers {@link CopyMethods} */
 export function serveAnalysis(
@@ -17,7 +16,7 @@ export function serveAnalysis(
   session: MessagePort,
   clock: CooperativeClock,
 ): void {
-  const courtesy = new InteractionThrottle(clock);
+  const throttle = new InteractionThrottle(clock);
   const devices = new Devices(connect<CopyMethods>(session));
   const names = Object.keys(HANDLERS) as (keyof AnalysisQueries)[];
   const handler =
@@ -26,16 +25,16 @@ export function serveAnalysis(
       request: AnalysisQueries[K]['request'],
       call: HandlerCall<AnalysisQueries[K]['progress']>,
     ) => {
-      const answer: AnalysisAnswers<AnalysisQueries>[K] = HANDLERS[name];
+      const handle: AnalysisHandlers<AnalysisQueries>[K] = HANDLERS[name];
       const device = await devices.get(request.deviceIndex);
-      return answer(device, request, withPause(call, courtesy.pauses()));
+      return handle(device, request, withPause(call, throttle.createPause()));
     };
   // Names and functions come from one table of that very type; Object.fromEntries forgets it.
-  const answers = Object.fromEntries(names.map((name) => [name, handler(name)]));
+  const handlers = Object.fromEntries(names.map((name) => [name, handler(name)]));
   serve<AnalysisMethods>(page, {
-    ...(answers as unknown as Handlers<AnalysisQueries>),
+    ...(handlers as unknown as Handlers<AnalysisQueries>),
     yieldToInteraction: () => {
-      courtesy.noteInteraction();
+      throttle.noteInteraction();
       return undefined;
     },
   });
@@ -53,18 +52,18 @@ function withPause<P>(call: HandlerCall<P>, wait: () => Promise<void>): Analysis
 /** The copy of one device at a time: another one's takes its place. */
 class Devices {
   readonly #session: Remote<CopyMethods>;
-  #latest: { readonly position: number; readonly device: Promise<AnalysisDevice> } | undefined;
+  #latest: { readonly deviceIndex: number; readonly device: Promise<AnalysisDevice> } | undefined;
 
   constructor(session: Remote<CopyMethods>) {
     this.#session = session;
   }
 
-  get(position: number): Promise<AnalysisDevice> {
-    if (this.#latest?.position === position) return this.#latest.device;
-    const copy = this.#session.call('copy', { deviceIndex: position });
+  get(deviceIndex: number): Promise<AnalysisDevice> {
+    if (this.#latest?.deviceIndex === deviceIndex) return this.#latest.device;
+    const copy = this.#session.call('copy', { deviceIndex });
     const device = copy.then((copied) => new AnalysisDevice(copied));
-    this.#latest = { position, device };
-    // What could not be had is asked for again next time.
+    this.#latest = { deviceIndex, device };
+    // A copy that failed is requested again next time.
     device.catch(() => {
       if (this.#latest?.device === device) this.#latest = undefined;
     });

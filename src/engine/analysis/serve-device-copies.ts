@@ -1,7 +1,6 @@
 import type { DeviceContext } from '../../core/device/device-context.ts';
-import type { CooperativeClock } from '../cooperative-reader.ts';
+import type { CooperativeClock } from '../cooperative-clock.ts';
 import { serve } from '../rpc.ts';
-import { transferablesOf } from '../transfer.ts';
 import { cloneDevice } from './clone-device.ts';
 import type { CopyMethods } from './protocol.ts';
 
@@ -12,10 +11,6 @@ export function serveDeviceCopies(
   clock: CooperativeClock,
 ): void {
   serve<CopyMethods>(port, {
-    async copy({ deviceIndex }, { transfer }) {
-      const copy = await cloneDevice(contextOf(deviceIndex), clock);
-      transfer.push(...transferablesOf(copy));
-      return copy;
-    },
+    copy: ({ deviceIndex }) => cloneDevice(contextOf(deviceIndex), clock),
   });
 }

@@ -9,7 +9,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { AnalysisDevice } from './analysis-device.ts';
 import { cloneDevice } from './clone-device.ts';
-import { type WhatIfProgress, type WhatIfRequest, whatIfAnswers } from './what-if-handler.ts';
+import { type WhatIfProgress, type WhatIfRequest, whatIfHandlers } from './what-if-handler.ts';
 
 const GIB = 2 ** 30;
 const clock = { now: () => 0, yieldTask: async () => {} };
@@ -39,18 +39,18 @@ const request = (part: Partial<WhatIfRequest>): WhatIfRequest => ({
   ...part,
 });
 
-/** Asks, and collects what is told. Rejects as if cancelled after so many pauses. */
+/** Asks, and collects what is reported. Rejects as if cancelled after so many pauses. */
 async function ask(device: AnalysisDevice, asked: WhatIfRequest, mostPauses = Infinity) {
-  const told: WhatIfProgress[] = [];
+  const reported: WhatIfProgress[] = [];
   let pauses = 0;
-  const answer = await whatIfAnswers.whatIf(device, asked, {
+  const answer = await whatIfHandlers.whatIf(device, asked, {
     signal: new AbortController().signal,
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
     pause: async () => {
       if (++pauses > mostPauses) throw new CancelledError();
     },
   });
-  return { answer, told, pauses };
+  return { answer, reported, pauses };
 }
 
 describe('what-if runs in the worker', () => {
@@ -88,16 +88,18 @@ describe('what-if runs in the worker', () => {
 
   it('tells each result as it comes, and ends with all of them', async () => {
     const settings = ['expandable_segments:True', '', 'garbage_collection_threshold:0.8'];
-    const { answer, told } = await ask(
+    const { answer, reported } = await ask(
       await deviceOf('frag_gpt_varlen'),
       request({ settings, cards: true }),
     );
-    const results = told.flatMap((one) => (one.kind === 'case' ? [one.result] : []));
+    const results = reported.flatMap((one) => (one.kind === 'case' ? [one.result] : []));
     expect(results).toEqual(answer.cases);
     expect(results.map((result) => result.settings)).toEqual(settings);
-    const cards = told.flatMap((one) => (one.kind === 'card' ? [[one.settings, one.card]] : []));
+    const cards = reported.flatMap((one) =>
+      one.kind === 'card' ? [[one.settings, one.card]] : [],
+    );
     expect(cards).toEqual([...answer.cards]);
-    const shares = told.flatMap((one) => (one.kind === 'running' ? [one.done] : []));
+    const shares = reported.flatMap((one) => (one.kind === 'running' ? [one.done] : []));
     expect(shares.length).toBeGreaterThan(5);
     expect(shares).toEqual([...shares].sort((a, b) => a - b));
     expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
@@ -144,11 +146,11 @@ describe('what-if runs in the worker', () => {
   it('gives a range where frees waited for another stream: real runs lie in it', async () => {
     const device = await deviceOf('streams_record_stream');
     const settings = ['', 'expandable_segments:True,garbage_collection_threshold:0.6'];
-    const { answer, told } = await ask(device, request({ settings }));
+    const { answer, reported } = await ask(device, request({ settings }));
     const mib = (bytes: number | undefined) => (bytes ?? Number.NaN) / 2 ** 20;
     expect(answer.cases.map((result) => mib(result.peakReservedBytes))).toEqual([3424, 3440]);
     expect(settings.map((text) => mib(answer.lowest.get(text)))).toEqual([288, 300]);
-    expect(told.filter(({ kind }) => kind === 'lowest')).toHaveLength(2);
+    expect(reported.filter(({ kind }) => kind === 'lowest')).toHaveLength(2);
     const { answer: other } = await ask(await deviceOf('train_gpt_small'), request({ settings }));
     expect(other.lowest.size).toBe(0);
   });

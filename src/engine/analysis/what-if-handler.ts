@@ -1,8 +1,9 @@
 /**
- * What-if runs for the page: setting after setting, told one by one as they finish, with pauses so that a
- * cancel is heard within one run. What was run is kept, so asking again for the same is answered at once.
+ * What-if runs for the page: setting after setting, reported one by one as they finish, with pauses so that a
+ * cancel takes effect within one run. Results are cached, so asking again for the same is answered at once.
  */
 import { assert } from '../../core/base/assert.ts';
+import { LruCache } from '../../core/base/lru-cache.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { firstEventOfPart } from '../../core/simulator/byte-curve.ts';
 import { type RecordedRun, recordedRun } from '../../core/simulator/recorded-run.ts';
@@ -11,8 +12,7 @@ import { searchCard, startProbe } from '../../core/simulator/smallest-card.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
 import { type AllocConf, WhatIfJob, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
-import type { AnalysisDevice } from './analysis-device.ts';
-import type { AnalysisAnswers, AnalysisCall } from './handlers.ts';
+import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './analysis-device.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
   /** As PYTORCH_CUDA_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
@@ -23,7 +23,7 @@ export interface WhatIfRequest extends DeviceRequest {
   readonly cards: boolean;
 }
 
-/** What is told while it runs; what is told is in the answer too. */
+/** Reported while it runs; all of it is in the result too. */
 export type WhatIfProgress =
   | ({ readonly kind: 'recorded' } & Pick<WhatIfAnswer, 'recorded' | 'limitBytes'>)
   /** `done`: share of all that was asked for, 0 to 1. */
@@ -69,25 +69,25 @@ export interface WhatIfQueries {
   readonly whatIf: Query<WhatIfRequest, WhatIfAnswer, WhatIfProgress>;
 }
 
-export const whatIfAnswers: AnalysisAnswers<WhatIfQueries> = {
-  whatIf: (device, request, call) => device.once(runsOf).answer(request, call),
+export const whatIfHandlers: AnalysisHandlers<WhatIfQueries> = {
+  whatIf: (device, request, call) => device.once(runsOf).run(request, call),
 };
 
 type WhatIfCall = Pick<AnalysisCall<WhatIfProgress>, 'onProgress' | 'pause'>;
 
 /** Parts of the curves: about two for each pixel of a plot, so that one can zoom in a little. */
 const PARTS = 2048;
-/** Progress is told in such steps. */
-const TOLD_SHARE = 0.005;
-/** Results that are kept; each has a curve of 32 KiB. */
-const MOST_KEPT = 256;
+/** Progress is reported in such steps. */
+const REPORTED_SHARE = 0.005;
+/** Each result has a curve of 32 KiB. */
+const CACHED_RESULTS = 256;
 /** A search for a card takes about two runs. */
 const RUNS_A_CARD = 2;
 
 /** All what-if runs of one device. */
 class WhatIfRuns {
   readonly #device: AnalysisDevice;
-  readonly #results = new Map<string, WhatIfResult>();
+  readonly #results = new LruCache<WhatIfResult>(CACHED_RESULTS);
   readonly #cards = new Map<string, CardFit>();
   #earlier: Promise<unknown> = Promise.resolve();
   #input: WhatIfInput | undefined;
@@ -101,13 +101,13 @@ class WhatIfRuns {
    * One request after another: two that want the same run it once, and one simulation's memory is enough.
    * @throws CancelledError from a pause; what was finished by then is kept
    */
-  answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
-    const answer = this.#earlier.then(() => this.#answer(request, call));
-    this.#earlier = answer.catch(() => undefined);
-    return answer;
+  run(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+    const result = this.#earlier.then(() => this.#run(request, call));
+    this.#earlier = result.catch(() => undefined);
+    return result;
   }
 
-  async #answer(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
+  async #run(request: WhatIfRequest, call: WhatIfCall): Promise<WhatIfAnswer> {
     // Cancelled while it waited for an earlier one.
     await call.pause();
     this.#recorded ??= recordedSide(this.#inputOnce());
@@ -163,10 +163,6 @@ class WhatIfRuns {
       done: job.progress,
     }));
     this.#results.set(key, result);
-    for (const oldest of this.#results.keys()) {
-      if (this.#results.size <= MOST_KEPT) break;
-      this.#results.delete(oldest);
-    }
     return result;
   }
 
@@ -203,7 +199,7 @@ class WhatIfRuns {
 class Work {
   readonly #total: number;
   readonly #call: WhatIfCall;
-  #told = -1;
+  #reported = -1;
   finished = 0;
 
   constructor(total: number, call: WhatIfCall) {
@@ -223,16 +219,16 @@ class Work {
         this.finish(1);
         return value;
       }
-      this.#tell(settings, (this.finished + done) / this.#total);
+      this.#report(settings, (this.finished + done) / this.#total);
       await this.#call.pause();
     }
   }
 
   /** A card's search may take more runs than were expected of it: the share never falls. */
-  #tell(settings: string, share: number): void {
-    if (share < this.#told + TOLD_SHARE) return;
-    this.#told = Math.min(1, share);
-    this.#call.onProgress({ kind: 'running', settings, done: this.#told });
+  #report(settings: string, share: number): void {
+    if (share < this.#reported + REPORTED_SHARE) return;
+    this.#reported = Math.min(1, share);
+    this.#call.onProgress({ kind: 'running', settings, done: this.#reported });
   }
 }
 

@@ -1,21 +1,14 @@
-/** What the address map keeps of a device between questions. */
+/** What the address map keeps of a device between queries. */
 
 import { type AddressIndex, buildAddressIndex } from '../../core/address-map/address-index.ts';
-import { type AddressFrame, AddressPainter } from '../../core/address-map/address-painter.ts';
-import type { FreeColumns } from '../../core/address-map/free-memory.ts';
+import { AddressPainter } from '../../core/address-map/address-painter.ts';
 import { buildSegmentIndex, classesOfSegments } from '../../core/address-map/segment-index.ts';
 import { type SegmentLives, segmentLives } from '../../core/address-map/segment-lives.ts';
 import type { TimelineIndex } from '../../core/raster/timeline-index.ts';
 import { TimelinePainter } from '../../core/raster/timeline-painter.ts';
-import type { TimelineFrame } from '../../core/raster/types.ts';
-import { DimmedClasses } from '../dimmed-classes.ts';
-import { FrameQueue, type FrameQueueClock } from '../frame-queue.ts';
+import { FrameQueue } from '../frame-queue.ts';
 import type { OpenDevice } from '../open-device.ts';
-import { createYield } from '../yield-task.ts';
-
-const newClock = (): FrameQueueClock => {
-  return { now: () => performance.now(), yieldTask: createYield() };
-};
+import { DimmedClasses } from '../timeline-renderer.ts';
 
 export const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLives =>
   segmentLives(replay.segmentSpans, trace.events);
@@ -23,26 +16,19 @@ export const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLive
 export const addressIndexOf = (device: OpenDevice): AddressIndex =>
   buildAddressIndex(device.index, device.once(livesOf));
 
-export interface AddressFrames {
-  readonly painter: AddressPainter;
-  readonly queue: FrameQueue<AddressFrame>;
-}
+export const addressPainterOf = (device: OpenDevice): AddressPainter =>
+  new AddressPainter(device.once(addressIndexOf));
 
-export function addressFramesOf(device: OpenDevice): AddressFrames {
-  const painter = new AddressPainter(device.once(addressIndexOf));
-  return { painter, queue: new FrameQueue(newClock()) };
-}
-
-/** What is drawn under the map, not while one waits for the map: frames go first. */
+/** What is drawn under the map is not what one waits for: frames go first. */
 const FREE_SLICE_MS = 2;
 
-export const freeQueueOf = (): FrameQueue<FreeColumns> => new FrameQueue(newClock(), FREE_SLICE_MS);
+export const freeQueueOf = ({ clock }: OpenDevice): FrameQueue =>
+  new FrameQueue(clock, FREE_SLICE_MS);
 
 export interface SegmentFrames {
   readonly index: TimelineIndex;
   readonly classOf: Uint8Array;
   readonly painter: TimelinePainter;
-  readonly queue: FrameQueue<TimelineFrame>;
 }
 
 export function segmentFramesOf(device: OpenDevice): SegmentFrames {
@@ -52,7 +38,7 @@ export function segmentFramesOf(device: OpenDevice): SegmentFrames {
   const index = buildSegmentIndex(lives, replay, length, timeUs);
   const isPrivate = (pool: number) => trace.pools[pool]?.id.some((part) => part !== 0) ?? false;
   const classOf = classesOfSegments(lives, isPrivate);
-  return { index, classOf, painter: new TimelinePainter(index), queue: new FrameQueue(newClock()) };
+  return { index, classOf, painter: new TimelinePainter(index) };
 }
 
 export const newDimmedClasses = (): DimmedClasses => new DimmedClasses();

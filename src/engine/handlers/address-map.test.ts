@@ -3,6 +3,7 @@ import { SEGMENT_CLASSES } from '../../core/address-map/segment-index.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import type { QueryCall } from '../queries.ts';
@@ -26,7 +27,7 @@ const PALETTE: DimmablePalette = {
 function deviceOf(snapshot: Parameters<typeof contextsOf>[0]): OpenDevice {
   const [context] = contextsOf(snapshot);
   if (context === undefined) throw new Error('It has no device');
-  return new OpenDevice(context);
+  return new OpenDevice(context, nodeClock);
 }
 
 const TEXT = '+A 4Mi @train.py:10 f\n+B 4Mi @train.py:20 g\n+C 4Mi @train.py:30 h\n-B\noom 8Mi';

@@ -38,10 +38,10 @@ import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { transferring } from '../transfer.ts';
+import { transferring } from '../rpc.ts';
 import {
-  addressFramesOf,
   addressIndexOf,
+  addressPainterOf,
   freeQueueOf,
   livesOf,
   newDimmedClasses,
@@ -106,7 +106,7 @@ export interface SegmentHit {
 
 export interface AddressMapQueries {
   readonly addressSlots: Query<DeviceRequest, AddressSlots>;
-  /** Newest wins, as with frames of the timeline. */
+  /** Newest wins, over frames of the timeline too. */
   readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
   readonly addressHit: Query<PlaceRequest, AddressHit>;
   /** Where the newest of the live blocks is: bytes of the packed addresses. */
@@ -138,7 +138,7 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   },
 
   async addressFrame(device, request, { signal }) {
-    const { painter, queue } = device.once(addressFramesOf);
+    const painter = device.once(addressPainterOf);
     const { viewport } = request;
     const { classOf, palette, dimmedClass } = colorsOf(device, request);
     const index = device.once(addressIndexOf);
@@ -147,7 +147,7 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
     const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
     const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
-    const frame = await device.spares.draw(queue, viewport, begin, signal);
+    const frame = await device.drawFrame(viewport, begin, signal);
     return transferring(frame, [frame.pixels, frame.states]);
   },
 
@@ -170,10 +170,10 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   },
 
   async segmentFrame(device, { viewport, palette, selected }, { signal }) {
-    const { painter, queue, classOf } = device.once(segmentFramesOf);
+    const { painter, classOf } = device.once(segmentFramesOf);
     const scene: Scene = { viewport, classOf, palette, lines: [], selected };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
-    const frame = await device.spares.draw(queue, viewport, begin, signal);
+    const frame = await device.drawFrame(viewport, begin, signal);
     return transferring(frame, [frame.pixels, frame.states]);
   },
 

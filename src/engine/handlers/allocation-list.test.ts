@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { allocationListHandlers as lists } from './allocation-list.ts';
 import { searchHandlers } from './search.ts';
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
-const device = new OpenDevice(context);
+const device = new OpenDevice(context, nodeClock);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const order = { key: 'size', isDescending: true, clock: 'events' } as const;
 const request = { deviceIndex: 0, search: 'forward size>=1MiB', at: undefined, ...order };

@@ -1,18 +1,28 @@
 /** Rows of the allocations table, and of its grouping by site. */
 
+import { LruCache } from '../../core/base/lru-cache.ts';
 import type {
   AllocationKey,
   AllocationRow,
   CallSiteKey,
   CallSiteRow,
+  Clock,
 } from '../../core/lists/allocation-list-types.ts';
 import { allocationRows } from '../../core/lists/allocation-rows.ts';
+import { earlierUses } from '../../core/lists/earlier-uses.ts';
+import { orderAllocations } from '../../core/lists/order-allocations.ts';
 import { allocationsTsv, callSitesTsv } from '../../core/lists/rows-tsv.ts';
-import { callSiteRow } from '../../core/lists/site-table.ts';
+import {
+  type CallSiteTable,
+  callSiteRow,
+  callSiteTable,
+  orderCallSites,
+} from '../../core/lists/site-table.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import { AllocationLists, type ListRequest } from '../allocation-lists.ts';
+import { dependsOnCursor } from '../../core/search/match-allocations.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { Query, QueryHandlers } from '../queries.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 /** Rows from `from` to before `to`. */
 interface Page {
@@ -63,4 +73,76 @@ function siteRowsOf(device: OpenDevice, request: ListRequest<CallSiteKey> & Page
   return Array.from(order.subarray(request.from, request.to), (row) =>
     callSiteRow(device.context, lists.earlier, table, row),
   );
+}
+
+/** Which rows, in which order: the same for all pages of a table. */
+export interface ListRequest<Key> extends DeviceRequest {
+  readonly search: string;
+  /** The cursor; undefined: states are those at the end. */
+  readonly at: EventIndex | undefined;
+  readonly key: Key;
+  readonly isDescending: boolean;
+  /** What lifetimes are counted in. */
+  readonly clock: Clock;
+}
+
+interface Sites {
+  readonly table: CallSiteTable;
+  readonly order: Uint32Array;
+}
+
+/** Sorting there and back, and one more. */
+const CACHED_LISTS = 3;
+
+/** The last few sorted lists of a device: 4 bytes a row each. */
+class AllocationLists {
+  readonly #device: OpenDevice;
+  readonly #orders = new LruCache<Uint32Array>(CACHED_LISTS);
+  readonly #sites = new LruCache<Sites>(CACHED_LISTS);
+
+  constructor(device: OpenDevice) {
+    this.#device = device;
+  }
+
+  /** See `earlierUses`. */
+  get earlier(): Int32Array {
+    return this.#device.once(allocationUses);
+  }
+
+  allocations(request: ListRequest<AllocationKey>): Uint32Array {
+    const { search, at, key, isDescending, clock } = request;
+    const state = dependsOnCursor(search) || key === 'state' ? at : undefined;
+    const name = JSON.stringify([search, state, key, isDescending, clock]);
+    return this.#orders.getOrMake(name, () => {
+      const { mask } = this.#device.matches(search, at);
+      return orderAllocations(this.#device.context, mask, { key, isDescending, clock, at });
+    });
+  }
+
+  sites(request: ListRequest<CallSiteKey>): Sites {
+    const { search, at, key, isDescending } = request;
+    const state = dependsOnCursor(search) ? at : undefined;
+    const { context } = this.#device;
+    return this.#sites.getOrMake(JSON.stringify([search, state, key, isDescending]), () => {
+      const table = callSiteTable(context, this.#device.matches(search, at).mask);
+      return { table, order: orderCallSites(context, table, key, isDescending) };
+    });
+  }
+
+  /** The row of an allocation; -1 when it is not in the list. */
+  rowIndex(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
+    return this.allocations(request).indexOf(allocation);
+  }
+
+  /** The row of the site of an allocation; -1 when the list has none with its stack. */
+  callSiteRowIndex(request: ListRequest<CallSiteKey>, allocation: AllocationIndex): number {
+    const { table, order } = this.sites(request);
+    const stack = this.#device.context.replay.allocations.stack[allocation];
+    return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+  }
+}
+
+/** The number in each allocation's label; for `OpenDevice.once`, so that all tables share it. */
+export function allocationUses({ context }: OpenDevice): Int32Array {
+  return earlierUses(context.replay.allocations);
 }

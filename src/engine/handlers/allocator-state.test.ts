@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
-import { transferablesOf } from '../transfer.ts';
+import { transferablesOf } from '../rpc.ts';
 import { type AllocatorStateRequest, allocatorStateHandlers } from './allocator-state.ts';
 
 const MI = 2 ** 20;
@@ -13,7 +14,7 @@ const { snapshot, eventOf } = snapshotFromText(`
   -B
 `);
 const [context] = contextsOf(snapshot);
-const device = new OpenDevice(context);
+const device = new OpenDevice(context, nodeClock);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const end = snapshot.devices[0].events.length - 1;
 const request: AllocatorStateRequest = {

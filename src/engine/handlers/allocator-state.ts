@@ -21,7 +21,7 @@ import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { transferring } from '../transfer.ts';
+import { transferring } from '../rpc.ts';
 
 interface StateRequest extends DeviceRequest {
   /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { ALL_EVENTS, eventChoice } from '../../ui/events/event-choice.ts';
 import { OpenDevice } from '../open-device.ts';
@@ -12,7 +13,7 @@ const { snapshot, eventOf } = snapshotFromText(`
   -A
   oom 4Gi free=1 @train.py:20 backward
 `);
-const device = new OpenDevice(contextsOf(snapshot)[0]);
+const device = new OpenDevice(contextsOf(snapshot)[0], nodeClock);
 const call = { signal: new AbortController().signal, onProgress: () => undefined };
 const ALL = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 

@@ -1,4 +1,6 @@
 /** Questions of the events view: which events, and what is said of them. */
+
+import { LruCache } from '../../core/base/lru-cache.ts';
 import type { EventList, EventRowIndex } from '../../core/lists/event-list.ts';
 import type {
   ActionCount,
@@ -15,10 +17,9 @@ import type { TimeAxis } from '../../core/raster/types.ts';
 import { matchStacks } from '../../core/search/match-stacks.ts';
 import type { SearchProblem } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import { allocationUses } from '../allocation-uses.ts';
-import { LruCache } from '../lru-cache.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { allocationUses } from './allocation-list.ts';
 
 /** What the view lists: plain data, equal texts of it are the same list. */
 export interface EventChoice extends Omit<EventFilter, 'window'> {
@@ -89,18 +90,18 @@ const eventReader = (device: OpenDevice) =>
 const eventLists = (device: OpenDevice) => new EventLists(device);
 
 /** While the next list is made the table may still ask for rows of the one before: 4 bytes an event each. */
-const KEPT_LISTS = 2;
+const CACHED_LISTS = 2;
 
 class EventLists {
   readonly #device: OpenDevice;
-  readonly #lists = new LruCache<EventList>(KEPT_LISTS);
+  readonly #lists = new LruCache<EventList>(CACHED_LISTS);
 
   constructor(device: OpenDevice) {
     this.#device = device;
   }
 
   of(choice: EventChoice): EventList {
-    return this.#lists.get(JSON.stringify(choice), () => this.#make(choice));
+    return this.#lists.getOrMake(JSON.stringify(choice), () => this.#make(choice));
   }
 
   #make({ search, at, window, ...filter }: EventChoice): EventList {

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { countersCsv } from '../../core/export/counters-csv.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { exportHandlers } from './export.ts';
 
 /** 6,302 events are four pieces: with the fourth it is told how far the file is. */
-const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0]);
+const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0], nodeClock);
 const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
 
 describe('a file for other programs', () => {

@@ -2,7 +2,6 @@
 import { LoadError } from '../../core/base/load-error.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { createYield } from '../yield-task.ts';
 
 export interface ExportRequest extends DeviceRequest {
   readonly kind: ExportKind;
@@ -17,10 +16,9 @@ export interface ExportQueries {
 const PIECES_AT_ONCE = 4;
 
 export const exportHandlers: QueryHandlers<ExportQueries> = {
-  async exportFile({ context }, { kind }, { signal, onProgress }) {
+  async exportFile({ context, clock }, { kind }, { signal, onProgress }) {
     // With what makes them these are as large as all other questions together, and seldom asked.
     const { exportFile } = await import('../../core/export/export-file.ts');
-    const yieldTask = createYield();
     const parts: Blob[] = [];
     let bytes = 0;
     try {
@@ -30,7 +28,7 @@ export const exportHandlers: QueryHandlers<ExportQueries> = {
         bytes += part.size;
         if (parts.length % PIECES_AT_ONCE > 0) continue;
         onProgress(bytes);
-        await yieldTask();
+        await clock.yieldTask();
         signal.throwIfAborted();
       }
     } catch (error) {

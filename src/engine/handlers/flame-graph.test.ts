@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
 import { flameRequest } from '../../ui/flame-graph/flame-question.ts';
 import { OpenDevice } from '../open-device.ts';
-import { transferablesOf } from '../transfer.ts';
+import { transferablesOf } from '../rpc.ts';
 import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
 
-const open = (name: string) => new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0]);
+const open = (name: string) =>
+  new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0], nodeClock);
 const CALL = { signal: new AbortController().signal, onProgress: () => undefined };
 const ASKED = flameRequest(DEFAULT_VIEW, 0, 1024);
 

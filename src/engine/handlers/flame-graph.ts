@@ -13,7 +13,7 @@ import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../core/flam
 import type { StackIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { transferring } from '../transfer.ts';
+import { transferring } from '../rpc.ts';
 
 /** What is added up, and into which boxes. */
 export interface FlameQuestion extends DeviceRequest, FlameChoice, FlameShape {

@@ -9,7 +9,6 @@ import { type TraceFacts, traceFacts } from '../../core/memory-summary/trace-fac
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { createYield } from '../yield-task.ts';
 
 export interface AnnotationGroups {
   readonly groups: readonly AnnotationGroup[];
@@ -29,10 +28,10 @@ export interface MemorySummaryQueries {
 
 export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
   async memoryFigures(device, { event }, { signal }) {
-    const { tally, pause } = device.once(newTally);
+    const tally = device.once(newTally);
     while (tally.missing(event) > 0) {
       tally.count();
-      await pause();
+      await device.clock.yieldTask();
       signal.throwIfAborted();
     }
     return tally.at(event);
@@ -41,9 +40,7 @@ export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
   traceFacts: (device) => device.once(factsOf),
 };
 
-const newTally = ({ context }: OpenDevice) => {
-  return { tally: new MemoryTally(context), pause: createYield() };
-};
+const newTally = ({ context }: OpenDevice): MemoryTally => new MemoryTally(context);
 
 function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
   const spans = context.annotations();

@@ -6,9 +6,9 @@ import { describeHit } from '../../core/device/hit.ts';
 import type { Crosshair, HitResult } from '../../core/device/types.ts';
 import { counterOverview } from '../../core/raster/columns.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { MatchingRequest } from '../frame-request.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { transferring } from '../transfer.ts';
+import { transferring } from '../rpc.ts';
+import type { MatchingRequest } from '../timeline-renderer.ts';
 
 export interface HitRequest extends DeviceRequest, MatchingRequest {
   /** State under the pointer: TimelineFrame.states of that column. */
@@ -49,11 +49,11 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
     return transferring({ activeBytes, reservedBytes }, [activeBytes, reservedBytes]);
   },
-  hit({ stacks, context }, request) {
+  hit({ timeline, context }, request) {
     const { state, bytesFrom, bytesTo } = request;
-    return describeHit(context, state, stacks.hits(request, state, bytesFrom, bytesTo));
+    return describeHit(context, state, timeline.hits(request, state, bytesFrom, bytesTo));
   },
-  stackBytes: ({ stacks }, request) => stacks.bytesAt(request, request.state),
+  stackBytes: ({ timeline }, request) => timeline.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),
   eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
   annotations({ context }) {

@@ -6,7 +6,7 @@ import type { FileInfo } from '../../core/snapshot/file-info.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { type PruneOptions, prune } from '../../core/snapshot-file/prune.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
-import { transferring } from '../transfer.ts';
+import { transferring } from '../rpc.ts';
 
 export interface CompactRequest extends DeviceRequest, PruneOptions {
   readonly window: EventWindow;

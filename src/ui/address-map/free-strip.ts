@@ -7,10 +7,10 @@
  */
 
 import type { FreeColumns } from '../../core/address-map/free-memory.ts';
+import { isAbortError } from '../../core/base/cancelled.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { isAbort } from '../plot/frame-layer.ts';
 import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
@@ -123,7 +123,7 @@ export class FreeStrip implements PlotStrip<unknown> {
       this.#shown = { columns, found, highestBytes };
       host.repaint();
     } catch (error) {
-      if (!isAbort(error)) onError(error);
+      if (!isAbortError(error)) onError(error);
     }
   }
 

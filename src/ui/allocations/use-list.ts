@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { SessionInfo } from '../../core/device/types.ts';
-import type { ListRequest } from '../../engine/allocation-lists.ts';
+import type { ListRequest } from '../../engine/handlers/allocation-list.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useServices } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';

@@ -5,6 +5,7 @@
  * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
  */
 
+import { isAbortError } from '../../core/base/cancelled.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { drawLine } from './line-raster.ts';
@@ -42,7 +43,7 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
     this.#options.source.frame(request, this.#stop.signal).then(
       (frame) => this.#show(request, frame),
       (error: unknown) => {
-        if (!isAbort(error)) this.#options.onError(error);
+        if (!isAbortError(error)) this.#options.onError(error);
       },
     );
   }
@@ -109,8 +110,4 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
     const bytes = new Uint8ClampedArray(buffer, byteOffset, byteLength);
     this.#bitmap.getContext('2d')?.putImageData(new ImageData(bytes, width, height), 0, 0);
   }
-}
-
-export function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMarks } from './marks.ts';
+import { createMarks } from './instrumentation.ts';
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -22,26 +22,26 @@ describe('marks', () => {
 
   it('tell who waits for them, also when they have been reached', async () => {
     const marks = createMarks(() => 0);
-    const told: string[] = [];
+    const reported: string[] = [];
     marks.start();
-    void marks.reached('painted').then(() => told.push('early'));
+    void marks.reached('painted').then(() => reported.push('early'));
     await settled();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     marks.reach('decoded');
     marks.reach('painted');
-    void marks.reached('painted').then(() => told.push('late'));
+    void marks.reached('painted').then(() => reported.push('late'));
     await settled();
-    expect(told).toEqual(['early', 'late']);
+    expect(reported).toEqual(['early', 'late']);
   });
 
   it('of another file are not told to who waited for the last one', async () => {
     const marks = createMarks(() => 0);
-    const told: string[] = [];
+    const reported: string[] = [];
     marks.start();
-    void marks.reached('painted').then(() => told.push('of the last file'));
+    void marks.reached('painted').then(() => reported.push('of the last file'));
     marks.start();
     marks.reach('painted');
     await settled();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

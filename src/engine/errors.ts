@@ -1,12 +1,26 @@
+/** Errors of the engine, and how they cross from a worker to the page. */
+import { assertUnreachable } from '../core/base/assert.ts';
+import { isAbortError } from '../core/base/cancelled.ts';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
+
+/** What a call that is cancelled rejects with. */
+export function abortError(message: string): DOMException {
+  return new DOMException(message, 'AbortError');
+}
+
+/** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
+export function crashError(event: Event, message: string, advice: string): LoadError {
+  // An ErrorEvent has a message; what the browser sends when it ends a worker need not.
+  const reason = 'message' in event ? event.message : undefined;
+  const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
+  return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
+}
+
 /**
- * Errors as plain data, because structured clone keeps neither class nor fields of ours.
+ * An error as plain data, because structured clone keeps neither class nor fields of ours.
  * Three kinds cross: a file that cannot be read (LoadError), a cancelled call (AbortError), and
  * everything else, which is a bug of ours and arrives as a LoadError with code 'internal'.
  */
-import { assertUnreachable } from '../core/base/assert.ts';
-import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import { abortError, isAbortError } from './abort.ts';
-
 export type WireError =
   | { readonly kind: 'load'; readonly failure: LoadFailure }
   | { readonly kind: 'aborted'; readonly message: string };

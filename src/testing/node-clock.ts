@@ -1,0 +1,10 @@
+import type { CooperativeClock } from '../engine/cooperative-clock.ts';
+
+/**
+ * A clock for tests and benches that let real messages in. Node hands a port up to 1,000 messages
+ * before it looks at timers and files again, so a message to oneself is no way to yield there.
+ */
+export const nodeClock: CooperativeClock = {
+  now: () => performance.now(),
+  yieldTask: () => new Promise((resolve) => setImmediate(resolve)),
+};
