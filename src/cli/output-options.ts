@@ -4,12 +4,13 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../core/base/file-names.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
+import { deviceOrder } from '../core/report/device-order.ts';
 import type { OutputTarget } from './write-output.ts';
 
 export interface OutputOptions {
   readonly output?: string;
   readonly force?: true;
-  readonly device: number;
+  readonly device?: number;
   readonly partial?: true;
 }
 
@@ -17,7 +18,11 @@ export function addOutputOptions(command: Command): Command {
   return command
     .option('-o, --output <path>', "where to write it (default: the snapshot's name)")
     .option('--force', 'replace a file that is there already')
-    .option('--device <position>', 'position of the device in the file', parseWhole, 0)
+    .option(
+      '--device <position>',
+      'position of the device in the file (default: the one with the highest peak)',
+      parseWhole,
+    )
     .option('--partial', 'of a file that breaks off, take the whole events before the fault');
 }
 
@@ -35,8 +40,14 @@ export function outputTarget(
   return { path, input, force: options.force === true };
 }
 
-/** @throws LoadError 'no-such-device' */
-export function deviceOf(contexts: readonly DeviceContext[], position: number): DeviceContext {
+/**
+ * The device at that position, by default the one that the file is about.
+ * @throws LoadError 'no-such-device'
+ */
+export function deviceOf(
+  contexts: readonly DeviceContext[],
+  position = deviceOrder(contexts).shown[0] ?? 0,
+): DeviceContext {
   const context = contexts[position];
   if (context !== undefined) return context;
   throw new LoadError({

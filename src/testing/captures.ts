@@ -53,6 +53,20 @@ export function loadCapture(name: string): Snapshot {
   return snapshot;
 }
 
+/** What the allocator says of a device that the process did not use: a rank's truth leaves these out. */
+const UNUSED: Truth['stats'][string] = {
+  'requested_bytes.all.peak': 0,
+  'allocated_bytes.all.peak': 0,
+  'active_bytes.all.peak': 0,
+  'reserved_bytes.all.peak': 0,
+  'inactive_split_bytes.all.peak': 0,
+  num_ooms: 0,
+};
+
+/** The allocator's figures of a device. */
+export const statsOfDevice = ({ stats }: Truth, device: number): Truth['stats'][string] =>
+  stats[device] ?? UNUSED;
+
 /** protocols_p0 … p5 are one snapshot and share one truth. */
 export function truthOf(name: string): Truth {
   const file = name.replace(/(_p\d)?\.pickle\.gz$/, '.truth.json');

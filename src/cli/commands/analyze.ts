@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../core/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId } from '../../core/findings/types.ts';
 import { citeWhatIf } from '../../core/report/cite-what-if.ts';
+import { type DeviceOrder, deviceOrder } from '../../core/report/device-order.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { findingsText } from '../../core/report/findings-text.ts';
@@ -50,16 +51,21 @@ export function analyzeCommand(io: CliIo): Command {
       const analyses = [];
       for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
       const report = buildFindings(file, snapshot.devices, analyses);
-      io.writeOut(`${lines(report, options, io).join('\n')}\n`);
+      io.writeOut(`${lines(report, deviceOrder(contexts), options, io).join('\n')}\n`);
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
     });
 }
 
-function lines(report: FindingsReport, { json, markdown }: AnalyzeOptions, io: CliIo): string[] {
+function lines(
+  report: FindingsReport,
+  order: DeviceOrder,
+  { json, markdown }: AnalyzeOptions,
+  io: CliIo,
+): string[] {
   if (json) return [jsonText(report)];
-  if (markdown) return findingsMarkdown(report);
-  return findingsText(report, { columns: io.columns, color: io.color });
+  if (markdown) return findingsMarkdown(report, order);
+  return findingsText(report, { columns: io.columns, color: io.color }, order);
 }
 
 /** A low finding is told and fails nothing: it is no fault of the program. */

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseBytes } from '../../core/base/format.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
+import { deviceOrder } from '../../core/report/device-order.ts';
 import { jsonText } from '../../core/report/text.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
@@ -46,12 +47,13 @@ export function whatIfCommand(io: CliIo): Command {
       const { file, snapshot, contexts } = await openSnapshot(io, path, {
         allowPartial: options.partial === true,
       });
-      const devices = contexts
-        .filter(({ trace }) => trace.kind === 'cuda')
-        .map((context) => runDevice(context, snapshot.settings, options));
+      const cuda = contexts.filter(({ trace }) => trace.kind === 'cuda');
+      const { shown, note } = deviceOrder(cuda);
+      const inOrder = options.json ? cuda : shown.flatMap((i) => cuda[i] ?? []);
+      const devices = inOrder.map((context) => runDevice(context, snapshot.settings, options));
       const lines = options.json
         ? [jsonText(buildWhatIf(devices))]
-        : whatIfText(file.name, devices, { columns: io.columns, color: io.color });
+        : whatIfText(file.name, devices, note, { columns: io.columns, color: io.color });
       io.writeOut(`${lines.join('\n')}\n`);
     });
 }

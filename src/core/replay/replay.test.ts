@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
+import { captureNames, loadCapture, statsOfDevice, truthOf } from '../../testing/captures.ts';
 import { snapshotFromValue } from '../snapshot/decoder.ts';
 import { ACTION_NAMES, type DeviceTrace } from '../snapshot/tables.ts';
 import { replayDevice } from './replay.ts';
@@ -15,7 +15,7 @@ describe('against the allocator', () => {
     const snapshot = loadCapture(name);
     for (const device of snapshot.devices) {
       const { peaks, anomalyCount } = replayDevice(device, snapshot.settings);
-      const stats = truthOf(name).stats[device.device];
+      const stats = statsOfDevice(truthOf(name), device.device);
       expect({
         anomalyCount,
         requested: peaks.requestedBytes.bytes,

@@ -1,14 +1,19 @@
 /** Findings as Markdown, for an issue or a chat. */
 import { formatBytes } from '../base/format.ts';
 import type { Check } from '../findings/types.ts';
+import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { FindingReport, FindingsReport } from './findings.ts';
 import { frameText, STATUS_WORDS } from './findings-text.ts';
 import { printable } from './text.ts';
 
 const MAX_PARTS = 10;
 
-export function findingsMarkdown(report: FindingsReport): string[] {
-  const devices = report.devices.flatMap((device) => [
+export function findingsMarkdown(
+  report: FindingsReport,
+  { shown, note }: DeviceOrder = fileOrder(report.devices),
+): string[] {
+  const inOrder = shown.map((position) => report.devices[position]);
+  const devices = inOrder.flatMap((device) => [
     '',
     `## ${device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`}`,
     ...(device.findings.length === 0 ? ['', 'Nothing found.'] : []),
@@ -18,7 +23,8 @@ export function findingsMarkdown(report: FindingsReport): string[] {
     '|---|---|---|',
     ...device.checks.map(checkRow),
   ]);
-  return [`# Findings in ${inline(report.file.name)}`, ...devices];
+  const rest = note === undefined ? [] : ['', note];
+  return [`# Findings in ${inline(report.file.name)}`, ...devices, ...rest];
 }
 
 function findingMarkdown(finding: FindingReport): string[] {

@@ -1,6 +1,7 @@
 /** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
 import type { Check, Severity } from '../findings/types.ts';
+import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
@@ -20,12 +21,17 @@ const MAX_FRAMES = 6;
 const MAX_PARTS = 6;
 
 /** Lines without an end of line. */
-export function findingsText(report: FindingsReport, options: TextOptions): string[] {
+export function findingsText(
+  report: FindingsReport,
+  options: TextOptions,
+  { shown, note }: DeviceOrder = fileOrder(report.devices),
+): string[] {
   if (report.devices.length === 0) return ['No device: nothing was allocated or recorded.'];
-  return report.devices.flatMap((device, i) => [
+  const devices = shown.flatMap((position, i) => [
     ...(i === 0 ? [] : ['']),
-    ...deviceText(device, report.devices.length > 1, options),
+    ...deviceText(report.devices[position], report.devices.length > 1, options),
   ]);
+  return note === undefined ? devices : [...devices, '', note];
 }
 
 function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptions): string[] {

@@ -9,6 +9,7 @@ import {
   NEVER,
   type Recording,
 } from '../replay/types.ts';
+import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
 import { changedSettings } from './settings-text.ts';
 import type { DeviceStats, StatsReport } from './stats.ts';
@@ -49,13 +50,15 @@ export function statsText(
   contexts: readonly DeviceContext[],
   options: TextOptions,
 ): string[] {
-  const devices = report.devices.flatMap((device, i) => [
+  const { shown, note } = deviceOrder(contexts);
+  const devices = shown.flatMap((i) => [
     '',
-    ...deviceText(device, contexts[i], options),
+    ...deviceText(report.devices[i], contexts[i], options),
   ]);
   return [
     ...fileText(report, options),
     ...(devices.length === 0 ? ['', 'No device: nothing was allocated or recorded.'] : devices),
+    ...(note === undefined ? [] : ['', note]),
     '',
     ...settingsText(report, options),
     ...warningsText(report, options),

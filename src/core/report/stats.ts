@@ -6,6 +6,7 @@
  * fact, and the lowest that the real peak can have been.
  */
 import type { DeviceContext } from '../device/device-context.ts';
+import { isUnusedDevice } from '../device/main-device.ts';
 import { sessionInfo } from '../device/session-info.ts';
 import { traceCounts } from '../device/trace-counts.ts';
 import type { DeviceInfo } from '../device/types.ts';
@@ -71,7 +72,9 @@ export function buildStats(
 ): StatsReport {
   const { devices, settings, warnings } = sessionInfo(file, snapshot, contexts);
   const known = new Set<string>(warnings.map(({ code }) => code));
-  const recording = devices.map(recordingWarning).filter((warning) => warning !== undefined);
+  const recording = devices
+    .filter((device) => !isUnusedDevice(device))
+    .flatMap((device) => recordingWarning(device) ?? []);
   return {
     schema: 'vramscope.stats/1',
     file: fileReport(file),

@@ -45,12 +45,14 @@ const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
 export function whatIfText(
   fileName: string,
   devices: readonly WhatIfTextRuns[],
+  note: string | undefined,
   options: TextOptions,
 ): string[] {
   const texts = devices.flatMap((runs) => ['', ...deviceText(runs, options)]);
   return [
     styled(printable(fileName), 'bold', options),
     ...(texts.length === 0 ? ['', 'No CUDA device: nothing to run again.'] : texts),
+    ...(note === undefined ? [] : ['', note]),
   ];
 }
 
