@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchAllocations } from '../core/search/match-allocations.ts';
-import { liveBytesAt } from '../core/search/totals.ts';
+import { liveBytesAt, matchAllocations } from '../core/search/match-allocations.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { nodeClock } from '../testing/node-clock.ts';

@@ -11,16 +11,13 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { allocationLabel } from '../device/labels.ts';
 import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
-import {
-  categoryTerm,
-  compileTerm,
-  phaseTerm,
-  poolTerm,
-  privatePoolTerm,
-  siteTerm,
-  sizeTerms,
-  streamTerm,
-} from '../search/write-terms.ts';
+import { categoryTerm } from '../search/qualifiers/category.ts';
+import { compileTerm } from '../search/qualifiers/compile.ts';
+import { phaseTerm } from '../search/qualifiers/phase.ts';
+import { poolTerm, privatePoolTerm } from '../search/qualifiers/pool.ts';
+import { siteTerm } from '../search/qualifiers/site.ts';
+import { sizeTerms } from '../search/qualifiers/size.ts';
+import { streamTerm } from '../search/qualifiers/stream.ts';
 import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 import {
   CLASS_BEFORE_RECORDING,

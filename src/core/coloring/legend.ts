@@ -4,7 +4,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { columnRanges } from '../raster/columns.ts';
 import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../raster/types.ts';
-import { stateTerm } from '../search/write-terms.ts';
+import { stateTerm } from '../search/qualifiers/state.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
 import { type Coloring, type ColorLabel, siteLabel } from './colorings.ts';
 

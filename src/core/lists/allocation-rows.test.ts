@@ -5,7 +5,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
-import { siteTerm } from '../search/write-terms.ts';
+import { siteTerm } from '../search/qualifiers/site.ts';
 import type { AllocationKey, AllocationRow, CallSiteKey } from './allocation-list-types.ts';
 import { allocationRows } from './allocation-rows.ts';
 import { earlierUses } from './earlier-uses.ts';

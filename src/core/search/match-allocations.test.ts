@@ -11,8 +11,10 @@ import type { AllocationDetails } from '../device/types.ts';
 import { matchAllocations } from './match-allocations.ts';
 import { matchStacks } from './match-stacks.ts';
 import { parseSearch } from './parse-search.ts';
+import { frameTerm, frameText } from './qualifiers/frame.ts';
+import { siteTerm } from './qualifiers/site.ts';
+import { streamTerm } from './qualifiers/stream.ts';
 import { loadRegexEngine } from './regex-engine.ts';
-import { frameTerm, frameText, siteTerm, streamTerm } from './write-terms.ts';
 
 await loadRegexEngine();
 

@@ -5,12 +5,13 @@
 
 import type { DeviceContext } from '../device/device-context.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { answerCondition } from './answer-term.ts';
+import { allocationsOfStacks, lastState } from './masks.ts';
 import { inTerm, narrow } from './match-stacks.ts';
+import { matchWord } from './match-words.ts';
 import { parseSearch } from './parse-search.ts';
-import { totalsOf } from './totals.ts';
-import type { SearchMatches, SearchProblem, Term, TermMatches } from './types.ts';
-import { lastState } from './value-masks.ts';
+import type { TermAnswer } from './qualifier.ts';
+import { findQualifier, isQualified, qualifierOf } from './qualifiers.ts';
+import type { Condition, SearchMatches, SearchProblem, Term, TermMatches } from './types.ts';
 
 /**
  * Never throws: a text that cannot be applied gives a problem and no mask. `at` is the cursor, the
@@ -28,7 +29,7 @@ export function matchAllocations(
   const matches: TermMatches[] = [];
   const named: Uint8Array[] = [];
   for (const term of terms) {
-    const answer = answerCondition(context, term.condition, Math.min(at ?? end, end));
+    const answer = matchCondition(context, term.condition, Math.min(at ?? end, end));
     if ('problem' in answer) return unfiltered(context, inTerm(answer.problem, term));
     narrow(mask, answer.mask, term.isNegated);
     matches.push(termMatches(term, answer.mask, answer.note));
@@ -38,10 +39,22 @@ export function matchAllocations(
   return { mask, ...totalsOf(context, mask), terms: matches, frames, problem: undefined };
 }
 
+function matchCondition(
+  context: DeviceContext,
+  condition: Condition,
+  at: EventIndex,
+): TermAnswer | { readonly problem: SearchProblem } {
+  if (!isQualified(condition)) return matchWord(context, condition);
+  const qualifier = qualifierOf(condition);
+  if ('match' in qualifier) return qualifier.match(context, condition, at);
+  const { stacks, frames, note } = qualifier.matchStacks(context, condition);
+  return { mask: allocationsOfStacks(context, stacks), frames, note };
+}
+
 /** True when the search's matches change with the cursor. */
 export function dependsOnCursor(text: string): boolean {
   return parseSearch(text).terms.some(
-    ({ condition: { kind } }) => kind === 'age' || kind === 'state',
+    ({ condition }) => findQualifier(condition.kind)?.dependsOnCursor === true,
   );
 }
 
@@ -61,4 +74,43 @@ function unionOf(masks: readonly Uint8Array[]): Uint8Array {
   const union = masks[0].slice();
   for (const mask of masks) for (let i = 0; i < union.length; i++) union[i] |= mask[i];
   return union;
+}
+
+type MatchTotals = Pick<
+  SearchMatches,
+  'count' | 'blockBytes' | 'requestedBytes' | 'requestedUnknown' | 'peakBytes' | 'endBytes'
+>;
+
+/** What the allocations of a mask (all without one) add up to. */
+function totalsOf(context: DeviceContext, mask: Uint8Array | undefined): MatchTotals {
+  const { allocations, peaks } = context.replay;
+  const { length, sizeBytes, requestedBytes: requested } = allocations;
+  const totals = { count: 0, blockBytes: 0, requestedBytes: 0, requestedUnknown: 0 };
+  for (let id = 0; id < length; id++) {
+    if (mask !== undefined && mask[id] === 0) continue;
+    totals.count++;
+    totals.blockBytes += sizeBytes[id];
+    if (Number.isNaN(requested[id])) totals.requestedUnknown++;
+    else totals.requestedBytes += requested[id];
+  }
+  return {
+    ...totals,
+    peakBytes: liveBytesAt(context, mask, peaks.activeBytes.event),
+    endBytes: liveBytesAt(context, mask, lastState(context)),
+  };
+}
+
+/** Block bytes of those in the mask (all without one) that are there after an event, pending ones too. */
+export function liveBytesAt(
+  { replay }: DeviceContext,
+  mask: Uint8Array | undefined,
+  event: EventIndex,
+): number {
+  const { length, sizeBytes, start, end } = replay.allocations;
+  let bytes = 0;
+  // Allocations come by start: none behind the first that is yet to come is live.
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    if (event < end[id] && (mask === undefined || mask[id] === 1)) bytes += sizeBytes[id];
+  }
+  return bytes;
 }

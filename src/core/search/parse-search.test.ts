@@ -1,21 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { addTerm, hasTerm, removeTerm, textTerm, toggleTerm } from './edit-search.ts';
 import { parseSearch } from './parse-search.ts';
+import { categoryTerm } from './qualifiers/category.ts';
+import { compileTerm } from './qualifiers/compile.ts';
+import { frameTerm, frameText } from './qualifiers/frame.ts';
+import { phaseTerm } from './qualifiers/phase.ts';
+import { privatePoolTerm } from './qualifiers/pool.ts';
+import { sizeTerms } from './qualifiers/size.ts';
 import type { Condition } from './types.ts';
-import {
-  addTerm,
-  categoryTerm,
-  compileTerm,
-  frameTerm,
-  frameText,
-  hasTerm,
-  phaseTerm,
-  privatePoolTerm,
-  removeTerm,
-  sizeTerms,
-  textTerm,
-  toggleTerm,
-} from './write-terms.ts';
 
 const conditions = (text: string): Condition[] =>
   parseSearch(text).terms.map(({ condition }) => condition);

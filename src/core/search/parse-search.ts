@@ -1,9 +1,10 @@
 /**
  * From the text of a search to its terms. Pure and small: the page may use it too. Whether a
- * regular expression is a right one is only found where it is compiled (text-tests.ts).
+ * regular expression is a right one is only found where it is compiled (regex.ts).
  */
-import { KEY_HELP, KEYS, type Key, parseValue } from './parse-values.ts';
-import type { Comparison, Condition, ParsedSearch, SearchProblem, Term } from './types.ts';
+import type { Comparison, Qualifier } from './qualifier.ts';
+import { findQualifier, QUALIFIERS, type QualifierCondition, qualifierHelp } from './qualifiers.ts';
+import type { Condition, ParsedSearch, SearchProblem, Term, WordCondition } from './types.ts';
 
 /** A search is typed or clicked together; more terms than this is a text pasted by mistake. */
 const MAX_TERMS = 32;
@@ -44,7 +45,8 @@ function readTerm(text: string, at: number): Read | SearchProblem {
 
 type ReadCondition = Omit<Read, 'isNegated'> | SearchProblem;
 
-const KEY_START = new RegExp(`(${KEYS.join('|')})(>=|<=|[<>=:])`, 'iy');
+const NAMES = QUALIFIERS.map(({ name }) => name).join('|');
+const QUALIFIER_START = new RegExp(`(${NAMES})(>=|<=|[<>=:])`, 'iy');
 
 function readCondition(text: string, from: number): ReadCondition {
   if (text[from] === '"') {
@@ -59,40 +61,50 @@ function readCondition(text: string, from: number): ReadCondition {
       return { condition: { kind: 'regex', source: text.slice(from + 1, end - 1) }, end };
     }
   }
-  KEY_START.lastIndex = from;
-  const start = KEY_START.exec(text);
-  const key = KEYS.find((word) => word === start?.[1].toLowerCase());
-  if (start !== null && key !== undefined) return readKeyed(text, from, key, start[2]);
+  QUALIFIER_START.lastIndex = from;
+  const start = QUALIFIER_START.exec(text);
+  const qualifier = start === null ? undefined : findQualifier(start[1].toLowerCase());
+  if (start !== null && qualifier !== undefined) {
+    return readQualified(text, from, qualifier, start[2]);
+  }
   const end = endOfWord(text, from);
   return { condition: wordCondition(text.slice(from, end)), end };
 }
 
 /** What follows `size>` or `stream:`. */
-function readKeyed(text: string, from: number, key: Key, sign: string): ReadCondition {
-  const valueAt = from + key.length + sign.length;
+function readQualified(
+  text: string,
+  from: number,
+  qualifier: Qualifier<QualifierCondition>,
+  sign: string,
+): ReadCondition {
+  const valueAt = from + qualifier.name.length + sign.length;
   const read =
     text[valueAt] === '"'
       ? readQuoted(text, valueAt)
       : { value: text.slice(valueAt, endOfWord(text, valueAt)), end: endOfWord(text, valueAt) };
   if ('message' in read) return read;
   const isEmpty = read.end === valueAt;
-  const comparison = comparisonOf(key, sign);
+  const comparison = comparisonOf(qualifier, sign);
   const condition =
-    isEmpty || comparison === undefined ? undefined : parseValue(key, comparison, read.value);
+    isEmpty || comparison === undefined ? undefined : qualifier.parse(read.value, comparison);
   if (condition !== undefined) return { condition, end: read.end };
   const written = text.slice(from, read.end);
   const said = `"${clip(written)}" ${isEmpty ? 'is not finished' : 'cannot be read'}`;
-  const message = `${said}: ${key} takes ${KEY_HELP[key]}.`;
+  const message = `${said}: ${qualifier.name} takes ${qualifierHelp(qualifier)}.`;
   return problem(from, read.end - from, message, read.end === text.length);
 }
 
 const COMPARISONS: readonly Comparison[] = ['<', '<=', '=', '>=', '>'];
 
-/** Only size and age can be larger than something; state=live is read as state:live. */
-function comparisonOf(key: Key, sign: string): Comparison | ':' | undefined {
-  if (sign === ':') return ':';
+/** A colon is an equals sign: state=live is state:live. */
+function comparisonOf(
+  { isComparable = false }: Qualifier<QualifierCondition>,
+  sign: string,
+): Comparison | undefined {
+  if (sign === ':') return '=';
   const comparison = COMPARISONS.find((word) => word === sign);
-  return key === 'size' || key === 'age' || comparison === '=' ? comparison : undefined;
+  return isComparable || comparison === '=' ? comparison : undefined;
 }
 
 /** The text between quotes, where \" is a quote and \\ a backslash. A blank or the end must follow. */
@@ -145,7 +157,7 @@ const PREFIXED_HEX = /^0x([0-9a-f]{1,16})$/i;
 const BARE_HEX = /^(?=.*\d)[0-9a-f]{8,16}$/i;
 
 /** A word, or an address in one of its spellings. */
-function wordCondition(word: string): Condition {
+function wordCondition(word: string): WordCondition {
   const block = BLOCK.exec(word);
   if (block?.[2] !== undefined) return { kind: 'allocation', label: word.toLowerCase() };
   const segment = SEGMENT.exec(word);

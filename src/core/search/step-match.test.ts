@@ -3,16 +3,14 @@ import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
-import { knownValues } from './known-values.ts';
 import { matchAllocations } from './match-allocations.ts';
+import { categoryTerm } from './qualifiers/category.ts';
+import { compileTerm } from './qualifiers/compile.ts';
+import { phaseTerm } from './qualifiers/phase.ts';
+import { privatePoolTerm } from './qualifiers/pool.ts';
+import { streamTerm } from './qualifiers/stream.ts';
+import { knownValues } from './qualifiers.ts';
 import { positionBefore, stepMatch } from './step-match.ts';
-import {
-  categoryTerm,
-  compileTerm,
-  phaseTerm,
-  privatePoolTerm,
-  streamTerm,
-} from './write-terms.ts';
 
 const [context] = contextsOf(loadCapture('train_ring_truncated.pickle.gz'));
 const { length, start } = context.replay.allocations;
@@ -62,19 +60,19 @@ test.each(['train_annotated', 'streams_record_stream', 'cuda_graph_pool', 'compi
   'what is offered for %s matches something',
   (name) => {
     const [own] = contextsOf(loadCapture(`${name}.pickle.gz`));
-    const known = knownValues(own);
+    const { phase = [], category = [], compile = [], stream = [], pool = [] } = knownValues(own);
     const terms = [
-      ...known.phases.map(phaseTerm),
-      ...known.categories.map(categoryTerm),
-      ...known.compileContexts.map(compileTerm),
-      ...known.streams.map(streamTerm),
-      ...known.privatePools.map(privatePoolTerm),
+      ...phase.map(phaseTerm),
+      ...category.map(categoryTerm),
+      ...compile.map(compileTerm),
+      ...stream.map(streamTerm),
+      ...pool.map(privatePoolTerm),
     ];
     expect(new Set(terms).size).toBe(terms.length);
     const counts = terms.map((term) => matchAllocations(own, term, undefined).count);
     // A phase may allocate nothing; what an allocation carries, it is found by.
-    const carried = counts.slice(known.phases.length);
+    const carried = counts.slice(phase.length);
     expect(carried.every((count) => count > 0)).toBe(true);
-    if (known.phases.length > 0) expect(Math.max(...counts)).toBeGreaterThan(0);
+    if (phase.length > 0) expect(Math.max(...counts)).toBeGreaterThan(0);
   },
 );

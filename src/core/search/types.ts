@@ -4,16 +4,10 @@
  *
  *   attention -optimizer size>64MiB state:live phase:"forward" frame:"forward@model.py:12"
  */
+import type { QualifierCondition } from './qualifiers.ts';
 
-export type Comparison = '<' | '<=' | '=' | '>=' | '>';
-
-/** At the cursor, else at the end. An allocation that is yet to come is in none of them. */
-export type StateWord = 'live' | 'pending' | 'freed';
-
-export type PoolWord = 'small' | 'large' | 'default' | 'private';
-
-/** What a term asks, without its sign. */
-export type Condition =
+/** What a term without a qualifier asks. */
+export type WordCondition =
   /** In a frame's function or file ("train.py:12": that line too), category, compile context or user metadata; any case. */
   | { readonly kind: 'text'; readonly text: string }
   /** RE2 syntax, any case, in the same texts. */
@@ -27,30 +21,10 @@ export type Condition =
   /** b7f064c000000_0: that very allocation. */
   | { readonly kind: 'allocation'; readonly label: string }
   /** s7f064c000000_1: the blocks of the second segment at that address; without a number, of all that contain it. */
-  | { readonly kind: 'segment'; readonly address: bigint; readonly nth: number | undefined }
-  /** Bytes of the block. */
-  | { readonly kind: 'size'; readonly comparison: Comparison; readonly bytes: number }
-  /** From the alloc to the free, or to the cursor (else the end) where that comes first. */
-  | {
-      readonly kind: 'age';
-      readonly comparison: Comparison;
-      readonly unit: 'events' | 'us';
-      readonly value: number;
-    }
-  /** A handle, or else a position in the list of streams. */
-  | { readonly kind: 'stream'; readonly stream: bigint }
-  | { readonly kind: 'pool'; readonly pool: PoolWord | readonly [number, number] }
-  | { readonly kind: 'state'; readonly state: StateWord }
-  /** "name@file:line", as `frameTerm` writes it: the stack has exactly that frame. */
-  | { readonly kind: 'frame'; readonly frame: string }
-  /** The stack of the allocation with that label. */
-  | { readonly kind: 'site'; readonly label: string }
-  /** Allocated inside an annotation of exactly that name. */
-  | { readonly kind: 'phase'; readonly name: string }
-  /** Exactly that category; '' is none. */
-  | { readonly kind: 'category'; readonly name: string }
-  /** Exactly that compile context; '' is none. */
-  | { readonly kind: 'compile'; readonly context: string };
+  | { readonly kind: 'segment'; readonly address: bigint; readonly nth: number | undefined };
+
+/** What a term asks, without its sign. */
+export type Condition = WordCondition | QualifierCondition;
 
 export interface Term {
   /** As it was written, sign and quotes included. */

@@ -2,9 +2,9 @@
 import { eventAtTime } from '../../core/device/event-times.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import { type KnownValues, knownValues } from '../../core/search/known-values.ts';
+import { liveBytesAt } from '../../core/search/match-allocations.ts';
+import { type KnownValues, knownValues } from '../../core/search/qualifiers.ts';
 import { type MatchStep, positionBefore, stepMatch } from '../../core/search/step-match.ts';
-import { liveBytesAt } from '../../core/search/totals.ts';
 import type { SearchMatches } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

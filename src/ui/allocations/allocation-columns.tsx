@@ -2,7 +2,7 @@ import { formatExactBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
-import type { KnownValues } from '../../core/search/known-values.ts';
+import type { KnownValues } from '../../core/search/qualifiers.ts';
 import type { Column } from '../table/table-types.ts';
 import { BYTES_WIDTH_PX, BytesCell } from './bytes-cell.tsx';
 import { costText, endText, lifetimeText, momentWidthPx, startText } from './lifetime-labels.ts';
@@ -22,7 +22,7 @@ export function allocationColumns(
 ): readonly Column<AllocationRow>[] {
   const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
-  const hasPrivatePools = (known?.privatePools.length ?? 0) > 0;
+  const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
   const moment = momentWidthPx(device, clock);
   const unit = clock === 'time' ? 'time since the first event' : 'event';
   const columns: readonly Column<AllocationRow>[] = [
@@ -107,7 +107,7 @@ export function allocationColumns(
       widthPx: hasPrivatePools ? 92 : 56,
       render: ({ pool }) => pool,
     },
-    ...((known?.streams.length ?? 0) > 1 ? [STREAM] : []),
+    ...((known?.stream?.length ?? 0) > 1 ? [STREAM] : []),
     {
       id: 'address',
       header: 'Allocation',

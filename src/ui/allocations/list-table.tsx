@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import { siteTerm, toggleTerm } from '../../core/search/write-terms.ts';
+import { toggleTerm } from '../../core/search/edit-search.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import type { ViewProps } from '../shared/view-props.ts';

@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { CallSiteRow } from '../../core/lists/allocation-list-types.ts';
-import { addTerm, siteTerm } from '../../core/search/write-terms.ts';
+import { addTerm } from '../../core/search/edit-search.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { ViewProps } from '../shared/view-props.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';

@@ -7,7 +7,8 @@ import { SegmentKind } from '../../core/allocator-state/types.ts';
 import { fileName } from '../../core/base/file-names.ts';
 import { formatBytes, formatDurationUs, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
-import { poolTerm, privatePoolTerm, streamTerm } from '../../core/search/write-terms.ts';
+import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
+import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 
 /** 'Large pool', 'Private pool (1, 0), small, expandable' */
 export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {

@@ -6,14 +6,11 @@ import {
   plural,
 } from '../../core/base/format.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
-import {
-  categoryTerm,
-  compileTerm,
-  phaseTerm,
-  poolTerm,
-  privatePoolTerm,
-  streamTerm,
-} from '../../core/search/write-terms.ts';
+import { categoryTerm } from '../../core/search/qualifiers/category.ts';
+import { compileTerm } from '../../core/search/qualifiers/compile.ts';
+import { phaseTerm } from '../../core/search/qualifiers/phase.ts';
+import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
+import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 import { useStores } from '../../state/stores.ts';
 import { Fact } from '../shared/fact.tsx';
 import { FilterLink } from './filter-link.tsx';

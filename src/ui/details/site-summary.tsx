@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
 import type { AllocationDetails } from '../../core/device/types.ts';
-import { siteTerm } from '../../core/search/write-terms.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { FilterLink } from './filter-link.tsx';
 
 /** What else the same stack allocated. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../../core/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../../core/findings/ranked-findings.ts';
-import { siteTerm } from '../../core/search/write-terms.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

@@ -1,6 +1,8 @@
 /** What the view must be like for a finding's evidence to be seen. */
 import type { Finding } from '../../core/findings/types.ts';
-import { frameTerm, siteTerm, stateTerm } from '../../core/search/write-terms.ts';
+import { frameTerm } from '../../core/search/qualifiers/frame.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
+import { stateTerm } from '../../core/search/qualifiers/state.ts';
 import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-store.ts';
 
 /** Views that show a finding, in the order of their buttons. */

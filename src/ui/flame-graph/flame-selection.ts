@@ -2,7 +2,8 @@
 
 import type { FrameView } from '../../core/device/types.ts';
 import type { FlameGroup, FlameRow } from '../../core/flame-graph/types.ts';
-import { addTerm, frameTerm } from '../../core/search/write-terms.ts';
+import { addTerm } from '../../core/search/edit-search.ts';
+import { frameTerm } from '../../core/search/qualifiers/frame.ts';
 import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
 import { fullPlace, placeText } from '../shared/stack-text.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';

@@ -1,7 +1,7 @@
 import { Filter, List, Rows3 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { DeviceInfo, StackView } from '../../core/device/types.ts';
-import { addTerm } from '../../core/search/write-terms.ts';
+import { addTerm } from '../../core/search/edit-search.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';

@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/b
 import type { LegendEntry } from '../../core/coloring/legend.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
-import { hasTerm, toggleTerm } from '../../core/search/write-terms.ts';
+import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';

@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { KnownValues } from '../../core/search/known-values.ts';
 import { parseSearch } from '../../core/search/parse-search.ts';
-import { KEYS } from '../../core/search/parse-values.ts';
+import { type KnownValues, QUALIFIERS } from '../../core/search/qualifiers.ts';
 import { complete, suggest } from './suggestions.ts';
 
 const KNOWN: KnownValues = {
-  phases: [
+  phase: [
     'forward',
     'forward pass "2"',
     'backward',
     ...Array.from({ length: 30 }, (_, i) => `step ${i}`),
   ],
-  categories: ['activation'],
-  compileContexts: ['Region: 0/0'],
-  streams: ['0', '0x55d0c0de'],
-  privatePools: ['(1, 0)'],
+  category: ['activation'],
+  compile: ['Region: 0/0'],
+  stream: ['0', '0x55d0c0de'],
+  pool: ['(1, 0)'],
 };
 
 const textsAt = (text: string, known: KnownValues | undefined = KNOWN) =>
@@ -22,9 +21,9 @@ const textsAt = (text: string, known: KnownValues | undefined = KNOWN) =>
 
 describe('what is suggested', () => {
   test('all keys for an empty word, at the start or behind a blank', () => {
-    expect(textsAt('')).toHaveLength(KEYS.length);
-    expect(textsAt('forward ')).toHaveLength(KEYS.length);
-    expect(textsAt('-')).toHaveLength(KEYS.length);
+    expect(textsAt('')).toHaveLength(QUALIFIERS.length);
+    expect(textsAt('forward ')).toHaveLength(QUALIFIERS.length);
+    expect(textsAt('-')).toHaveLength(QUALIFIERS.length);
   });
 
   test('keys that begin so, and nothing for other words', () => {
@@ -46,12 +45,12 @@ describe('what is suggested', () => {
     expect(textsAt('stream:0x')).toEqual(['stream:0x55d0c0de']);
     expect(suggest('category:', 9, undefined).options).toEqual([]);
     const phases = suggest('phase:', 6, KNOWN);
-    expect(phases.options.length + phases.more).toBe(KNOWN.phases.length);
+    expect(phases.options.length + phases.more).toBe(KNOWN.phase?.length);
   });
 
   test('each whole one is a term that can be read', () => {
-    for (const key of KEYS) {
-      for (const { text, isWhole } of suggest(`${key}:`, key.length + 1, KNOWN).options) {
+    for (const { name } of QUALIFIERS) {
+      for (const { text, isWhole } of suggest(`${name}:`, name.length + 1, KNOWN).options) {
         expect(isWhole).toBe(true);
         expect(parseSearch(text).problem).toBeUndefined();
       }

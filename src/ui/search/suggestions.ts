@@ -1,23 +1,16 @@
 /** What may be typed next: the terms of the search language, and what this snapshot has for them. */
-import { assertUnreachable } from '../../core/base/assert.ts';
-import type { KnownValues } from '../../core/search/known-values.ts';
-import { KEY_HELP, KEYS, type Key } from '../../core/search/parse-values.ts';
-import type { PoolWord, StateWord } from '../../core/search/types.ts';
 import {
-  categoryTerm,
-  compileTerm,
-  phaseTerm,
-  poolTerm,
-  privatePoolTerm,
-  stateTerm,
-  streamTerm,
-} from '../../core/search/write-terms.ts';
+  findQualifier,
+  type KnownValues,
+  QUALIFIERS,
+  qualifierHelp,
+} from '../../core/search/qualifiers.ts';
 
 export interface Suggestion {
   /** The term as far as it goes: 'size>', 'state:live'. */
   readonly text: string;
   readonly hint: string;
-  /** False for a key: its value comes next. */
+  /** False for a qualifier: its value comes next. */
   readonly isWhole: boolean;
 }
 
@@ -29,25 +22,21 @@ export interface Suggested {
   readonly from: number;
 }
 
-const MOST = 10;
+const MAX_LISTED = 10;
 
 /** The sign and the word before the caret, which may have an open quote. */
 const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
 
-/** For the word that ends at the caret: keys that begin so, or values of its key that have that in them. */
-export function suggest(text: string, caret: number, known: KnownValues | undefined): Suggested {
+/**
+ * For the word that ends at the caret: qualifiers that begin so, or values of its qualifier that have
+ * that in them.
+ */
+export function suggest(text: string, caret: number, known: KnownValues = {}): Suggested {
   const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
-  const key = KEYS.find((each) => word.toLowerCase().startsWith(`${each}:`));
-  const part = plain(key === undefined ? word : word.slice(key.length + 1));
-  const options =
-    key === undefined
-      ? keysFor().filter((option) => option.text.startsWith(part))
-      : valuesFor(key, known).filter((option) => {
-          return option.text !== word && plain(option.text.slice(key.length + 1)).includes(part);
-        });
+  const options = word.includes(':') ? valuesFor(word, known) : qualifiersFor(plain(word));
   return {
-    options: options.slice(0, MOST),
-    more: Math.max(0, options.length - MOST),
+    options: options.slice(0, MAX_LISTED),
+    more: Math.max(0, options.length - MAX_LISTED),
     from: caret - word.length,
   };
 }
@@ -66,55 +55,20 @@ export function complete(
   return { text: text.slice(0, from) + written + rest, caret: from + written.length };
 }
 
-const SIGNS: Partial<Record<Key, string>> = { size: '>', age: '>' };
-
-function keysFor(): readonly Suggestion[] {
-  return KEYS.map((key) => ({
-    text: `${key}${SIGNS[key] ?? ':'}`,
-    hint: KEY_HELP[key],
+function qualifiersFor(start: string): readonly Suggestion[] {
+  return QUALIFIERS.map((qualifier) => ({
+    text: `${qualifier.name}${qualifier.isComparable === true ? '>' : ':'}`,
+    hint: qualifierHelp(qualifier),
     isWhole: false,
-  }));
+  })).filter(({ text }) => text.startsWith(start));
 }
 
-const STATES: readonly (readonly [StateWord, string])[] = [
-  ['live', 'allocated at the cursor, else at the end'],
-  ['pending', 'freed, but a stream still uses it'],
-  ['freed', 'freed by then'],
-];
-
-const POOLS: readonly (readonly [PoolWord, string])[] = [
-  ['small', 'blocks up to 1 MiB, in segments of 2 MiB'],
-  ['large', 'blocks above 1 MiB'],
-  ['default', 'in no private pool'],
-  ['private', 'in some private pool: of a CUDA graph or a MemPool'],
-];
-
-function valuesFor(key: Key, known: KnownValues | undefined): readonly Suggestion[] {
-  switch (key) {
-    case 'state':
-      return STATES.map(([word, hint]) => whole(stateTerm(word), hint));
-    case 'pool': {
-      const ids = known?.privatePools.map((pool) => whole(privatePoolTerm(pool), 'private pool'));
-      return [...POOLS.map(([word, hint]) => whole(poolTerm(word), hint)), ...(ids ?? [])];
-    }
-    case 'stream':
-      return (known?.streams ?? []).map((stream) =>
-        whole(streamTerm(stream), stream === '0' ? 'the default stream' : ''),
-      );
-    case 'phase':
-      return (known?.phases ?? []).map((name) => whole(phaseTerm(name), ''));
-    case 'category':
-      return (known?.categories ?? []).map((name) => whole(categoryTerm(name), ''));
-    case 'compile':
-      return (known?.compileContexts ?? []).map((context) => whole(compileTerm(context), ''));
-    case 'size':
-    case 'age':
-    case 'frame':
-    case 'site':
-      return [];
-    default:
-      return assertUnreachable(key);
-  }
+function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
+  const colon = word.indexOf(':');
+  const qualifier = findQualifier(word.slice(0, colon).toLowerCase());
+  const part = plain(word.slice(colon + 1));
+  const values = qualifier?.suggest?.(known[qualifier.name] ?? []) ?? [];
+  return values
+    .filter(({ term }) => term !== word && plain(term.slice(colon + 1)).includes(part))
+    .map(({ term, hint }) => ({ text: term, hint, isWhole: true }));
 }
-
-const whole = (text: string, hint: string): Suggestion => ({ text, hint, isWhole: true });

@@ -1,5 +1,5 @@
 import { type RefObject, useState } from 'react';
-import type { KnownValues } from '../../core/search/known-values.ts';
+import type { KnownValues } from '../../core/search/qualifiers.ts';
 import { complete, type Suggested, type Suggestion, suggest } from './suggestions.ts';
 import type { SearchText } from './use-search-text.ts';
 

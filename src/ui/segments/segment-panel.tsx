@@ -2,7 +2,7 @@ import type { SegmentContent, SegmentUse } from '../../core/address-map/address-
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import { addTerm } from '../../core/search/write-terms.ts';
+import { addTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';

@@ -1,0 +1,51 @@
+import { assertUnreachable } from '../../base/assert.ts';
+import type { DeviceContext } from '../../device/device-context.ts';
+import type { EventIndex } from '../../snapshot/tables.ts';
+import { maskOf } from '../masks.ts';
+import type { AllocationQualifier } from '../qualifier.ts';
+
+/** At the cursor, else at the end. An allocation that is yet to come is in none of them. */
+type StateWord = 'live' | 'pending' | 'freed';
+
+export interface StateCondition {
+  readonly kind: 'state';
+  readonly state: StateWord;
+}
+
+const STATES: readonly (readonly [StateWord, string])[] = [
+  ['live', 'allocated at the cursor, else at the end'],
+  ['pending', 'freed, but a stream still uses it'],
+  ['freed', 'freed by then'],
+];
+
+export const STATE: AllocationQualifier<StateCondition> = {
+  name: 'state',
+  help: 'live, pending or freed',
+  examples: ['state:live'],
+  dependsOnCursor: true,
+  parse(value) {
+    const known = STATES.find(([word]) => word === value.toLowerCase());
+    return known && { kind: 'state', state: known[0] };
+  },
+  match: (context, { state }, at) => ({ mask: stateMask(context, state, at) }),
+  suggest: () => STATES.map(([word, hint]) => ({ term: stateTerm(word), hint })),
+};
+
+/** In the state after `at`. */
+function stateMask({ replay }: DeviceContext, state: StateWord, at: EventIndex): Uint8Array {
+  const { length, start, freeRequested, end } = replay.allocations;
+  switch (state) {
+    case 'live':
+      return maskOf(length, (id) => start[id] <= at && at < freeRequested[id] && at < end[id]);
+    case 'pending':
+      return maskOf(length, (id) => freeRequested[id] <= at && at < end[id]);
+    case 'freed':
+      return maskOf(length, (id) => end[id] <= at);
+    default:
+      return assertUnreachable(state);
+  }
+}
+
+export function stateTerm(state: StateWord): string {
+  return `state:${state}`;
+}
