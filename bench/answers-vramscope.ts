@@ -12,7 +12,7 @@ import { createSession } from '../src/engine/session.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
 import { nodeClock } from '../src/testing/node-clock.ts';
 import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
-import { flameRequest } from '../src/ui/flame-graph/flame-question.ts';
+import { flameBoxesQuery } from '../src/ui/flame-graph/flame-query.ts';
 
 const path = process.argv[2] ?? '';
 const DEVICE = { deviceIndex: 0 };
@@ -64,7 +64,7 @@ const stateAt = (event: number) =>
 const SIZE = { width: 1200, height: 600 };
 
 /** As the page asks when a view is first shown, in a window as wide as the pictures. */
-const FLAME = flameRequest(DEFAULT_VIEW, 0, SIZE.width);
+const FLAME = { deviceIndex: 0, ...flameBoxesQuery(DEFAULT_VIEW, SIZE.width) };
 const EVENTS = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 
 const PALETTE = {

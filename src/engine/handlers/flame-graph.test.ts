@@ -3,7 +3,7 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
-import { flameRequest } from '../../ui/flame-graph/flame-question.ts';
+import { flameBoxesQuery } from '../../ui/flame-graph/flame-query.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../rpc.ts';
 import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
@@ -11,7 +11,7 @@ import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
 const open = (name: string) =>
   new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0], nodeClock);
 const CALL = { signal: new AbortController().signal, onProgress: () => undefined };
-const ASKED = flameRequest(DEFAULT_VIEW, 0, 1024);
+const ASKED = { deviceIndex: 0, ...flameBoxesQuery(DEFAULT_VIEW, 1024) };
 
 describe('flame answers', () => {
   const device = open('train_gpt_small');

@@ -1,6 +1,5 @@
 import type { RefObject } from 'react';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
 import { ColorLegend } from '../legend/color-legend.tsx';
 import { ColorSelect } from '../legend/color-select.tsx';
@@ -16,8 +15,6 @@ import { PinnedAddress } from './pinned-address.tsx';
 import { SlotKinds } from './slot-kinds.tsx';
 
 interface AddressToolbarProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   readonly slots: AddressSlots;
   /** What was clicked. */
   readonly place: PlotPlace | undefined;
@@ -29,22 +26,22 @@ interface AddressToolbarProps {
 
 /** How the map is drawn, what its colours mean, and how much is free. */
 export function AddressToolbar(props: AddressToolbarProps) {
-  const { info, device, slots, place, highlight, readout, onFit } = props;
+  const { slots, place, highlight, readout, onFit } = props;
   return (
     <div className="plot-toolbar">
       <div className="toolbar-row" ref={readout}>
-        <AxisSwitch device={device} />
+        <AxisSwitch />
         <FitButton onFit={onFit} />
-        <ColorSelect info={info} device={device} />
+        <ColorSelect />
         <SlotKinds slots={slots} />
         <span className="event-readout" data-readout="event" />
       </div>
-      <FreeFacts info={info} device={device} slots={slots} />
+      <FreeFacts slots={slots} />
       <div className="free-row">
-        <PinnedAddress info={info} device={device} slots={slots} place={place} />
+        <PinnedAddress slots={slots} place={place} />
         <FreeLegend highlight={highlight} />
       </div>
-      <ColorLegend info={info} device={device} />
+      <ColorLegend />
     </div>
   );
 }

@@ -1,15 +1,14 @@
 import './addresses.css';
 import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { NothingReserved } from '../allocator-state/nothing-reserved.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { PlotPlace } from '../plot/plot-source.ts';
 import type { StripHost } from '../plot/plot-strip.ts';
 import { useFailureReport, usePlot } from '../plot/use-plot.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { addressSource } from './address-source.ts';
 import { AddressToolbar } from './address-toolbar.tsx';
 import { FreeStrip } from './free-strip.ts';
@@ -20,13 +19,9 @@ never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the a
 brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
 down pins what lies above and below it, gaps too.`;
 
-const askSlots = (session: SessionApi, question: { readonly deviceIndex: number }) =>
-  session.addressSlots(question);
-
 /** Memory by address over events or time: blocks, and the gaps between them. */
-export function AddressesView(props: ViewProps) {
-  const { info, device } = props;
-  const { value, failure } = useQuery(askSlots, { deviceIndex: device.index }, info);
+export function AddressesView() {
+  const { value, failure } = useQuery('addressSlots', {});
   if (failure !== undefined) {
     return (
       <div className="blank" role="alert">
@@ -36,20 +31,17 @@ export function AddressesView(props: ViewProps) {
     );
   }
   if (value === undefined) return <div className="blank" aria-busy />;
-  if (value.totalBytes === 0) return <NothingReserved device={device} />;
-  return <AddressPlot {...props} slots={value} />;
+  if (value.totalBytes === 0) return <NothingReserved />;
+  return <AddressPlot slots={value} />;
 }
 
-interface AddressPlotProps extends ViewProps {
-  readonly slots: AddressSlots;
-}
-
-function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
+function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
+  const { device } = useDevice();
   const { session } = useServices();
-  const onError = useFailureReport(info);
+  const onError = useFailureReport();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [place, setPlace] = useState<PlotPlace>();
-  const highlight = useEvidence(info, device);
+  const highlight = useEvidence();
   const source = useMemo(
     () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
     [device, session, slots, highlight],
@@ -64,26 +56,17 @@ function AddressPlot({ info, device, selected, slots }: AddressPlotProps) {
           host,
           onError,
         });
-  const plot = usePlot({ info, device, selected, source, strip });
+  const plot = usePlot({ source, strip });
   return (
     <section className="plot-view" aria-label="Addresses">
       <AddressToolbar
-        info={info}
-        device={device}
         slots={slots}
         readout={plot.refs.readout}
         place={place}
         highlight={highlight}
         onFit={() => plot.navigation()?.fit()}
       />
-      <PlotArea
-        plot={plot}
-        info={info}
-        device={device}
-        label="Memory by address over time"
-        kind="address map"
-        hint={HINT}
-      >
+      <PlotArea plot={plot} label="Memory by address over time" kind="address map" hint={HINT}>
         <div className="plot-below-head free-head">free</div>
         <canvas
           ref={canvas}

@@ -1,30 +1,17 @@
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { FreeMemory } from '../../core/address-map/free-memory.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, OomInfo, SessionInfo } from '../../core/device/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { DeviceInfo, OomInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
 
-interface FreeFactsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  readonly slots: AddressSlots;
-}
-
-interface FreeQuestion {
-  readonly deviceIndex: number;
-  readonly state: EventIndex;
-}
-
-const askFree = (session: SessionApi, question: FreeQuestion) => session.freeMemory(question);
-
 /** What is free at the cursor, and at an OOM whether it would have been enough. */
-export function FreeFacts({ info, device, slots }: FreeFactsProps) {
+export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
+  const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const { value, failure } = useQuery(askFree, { deviceIndex: device.index, state }, info);
+  const { value, failure } = useQuery('freeMemory', { state });
   const oom = device.ooms.find(({ event }) => event === state);
   const missing = missingText(device, slots);
   const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;

@@ -1,28 +1,20 @@
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import type { PlaceRequest } from '../../engine/handlers/address-map.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import type { PlotPlace } from '../plot/plot-source.ts';
 import { lifeText, segmentKindText } from '../segments/segment-content.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { addressText } from './address-content.ts';
 
 interface PinnedAddressProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   readonly slots: AddressSlots;
   /** What was clicked; undefined for nothing. */
   readonly place: PlotPlace | undefined;
 }
 
-const askHit = (session: SessionApi, question: PlaceRequest) => session.addressHit(question);
-
 /** The gap and the segment of the place that was clicked; of its allocation the details tell. */
-export function PinnedAddress({ info, device, slots, place }: PinnedAddressProps) {
-  const question = place && { deviceIndex: device.index, ...place };
-  const { value, failure } = useQuery(askHit, question, info);
+export function PinnedAddress({ slots, place }: PinnedAddressProps) {
+  const { value, failure } = useQuery('addressHit', place);
   if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value === undefined) {
     return <p className="pinned-address">Click a block or gap to pin it.</p>;

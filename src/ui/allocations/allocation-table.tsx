@@ -1,16 +1,15 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { askKnownValues } from '../search/set-search.ts';
 import { windowShowing } from '../search/window-showing.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { allocationColumns } from './allocation-columns.tsx';
 import type { ListOrder } from './list-order.ts';
-import { ALLOCATION_LIST } from './list-questions.ts';
+import { ALLOCATION_LIST } from './list-queries.ts';
 import { ListTable } from './list-table.tsx';
 
-interface AllocationTableProps extends ViewProps {
+interface AllocationTableProps {
   readonly order: Extract<ListOrder, { of: 'allocations' }>;
   readonly switcher: ReactNode;
 }
@@ -20,10 +19,10 @@ const HINT =
 
 /** A row for each allocation. */
 export function AllocationTable(props: AllocationTableProps) {
-  const { info, device } = props;
+  const { device } = useDevice();
   const { view } = useStores();
   const axis = useView((state) => state.axis);
-  const known = useQuery(askKnownValues, { deviceIndex: device.index }, info).value;
+  const known = useQuery('searchValues', {}).value;
   const columns = useMemo(() => allocationColumns(device, axis, known), [device, axis, known]);
   const open = useCallback(
     (row: AllocationRow) => {
@@ -34,6 +33,6 @@ export function AllocationTable(props: AllocationTableProps) {
     [view, device],
   );
   return (
-    <ListTable {...props} questions={ALLOCATION_LIST} hint={HINT} columns={columns} onOpen={open} />
+    <ListTable {...props} queries={ALLOCATION_LIST} hint={HINT} columns={columns} onOpen={open} />
   );
 }

@@ -1,12 +1,11 @@
 import './allocations.css';
 import { useStores, useView } from '../../state/stores.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { AllocationTable } from './allocation-table.tsx';
 import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list-order.ts';
 import { SiteTable } from './site-table.tsx';
 
 /** All allocations that the search lets through, one a row, or their sites. */
-export function AllocationsView(props: ViewProps) {
+export function AllocationsView() {
   const { view } = useStores();
   const sort = useView((state) => state.sort);
   const order = orderOf(sort);
@@ -32,9 +31,9 @@ export function AllocationsView(props: ViewProps) {
   return (
     <section className="allocations-view" aria-label="Allocations">
       {order.of === 'allocations' ? (
-        <AllocationTable {...props} order={order} switcher={switcher} />
+        <AllocationTable order={order} switcher={switcher} />
       ) : (
-        <SiteTable {...props} order={order} switcher={switcher} />
+        <SiteTable order={order} switcher={switcher} />
       )}
     </section>
   );

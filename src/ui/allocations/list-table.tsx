@@ -4,7 +4,8 @@ import { toggleTerm } from '../../core/search/edit-search.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
-import type { ViewProps } from '../shared/view-props.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useSelectedIndex } from '../shared/selection.ts';
 import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { LARGEST_FIRST, sortedBy } from './list-order.ts';
@@ -13,7 +14,8 @@ import { useFollowSelection } from './use-follow-selection.ts';
 import {
   type Listed,
   type Listing,
-  type ListQuestions,
+  type ListKey,
+  type ListQueries,
   type ListState,
   useList,
 } from './use-list.ts';
@@ -21,8 +23,8 @@ import {
 /** More than these are no text to paste. */
 const MOST_COPIED = 10_000;
 
-interface ListTableProps<Key, R> extends ViewProps {
-  readonly questions: ListQuestions<Key, R>;
+interface ListTableProps<Key extends ListKey, R> {
+  readonly queries: ListQueries<Key, R>;
   readonly order: { readonly key: Key; readonly isDescending: boolean };
   readonly switcher: ReactNode;
   /** What keys and clicks do, shown where there is room. */
@@ -32,13 +34,15 @@ interface ListTableProps<Key, R> extends ViewProps {
 }
 
 /** A list in some order, with what is said of it above. */
-export function ListTable<Key, R extends { readonly label: string }>(
+export function ListTable<Key extends ListKey, R extends { readonly label: string }>(
   props: ListTableProps<Key, R>,
 ) {
-  const { info, device, selected, questions, order, hint, columns, onOpen } = props;
+  const { queries, order, hint, columns, onOpen } = props;
+  const { device } = useDevice();
+  const selected = useSelectedIndex();
   const { view } = useStores();
   const sort = useView((state) => state.sort) ?? LARGEST_FIRST;
-  const list = useList(info, questions, useRequest(props, order), selected);
+  const list = useList(queries, useRequest(order), selected);
   const { listing, place } = list;
   const table = useRef<TableHandle>(null);
   useFollowSelection(table, listing?.source, selected, place);
@@ -49,7 +53,7 @@ export function ListTable<Key, R extends { readonly label: string }>(
     <>
       <div className="list-bar">
         {props.switcher}
-        <ListCount list={list} label={questions.label} all={device.allocations} />
+        <ListCount list={list} label={queries.label} all={device.allocations} />
         <span className="dim" role="status">
           {note}
         </span>
@@ -57,13 +61,13 @@ export function ListTable<Key, R extends { readonly label: string }>(
           {hint}
         </span>
         {listing !== undefined && listing.source.count > 0 && (
-          <CopyRows listing={listing} label={questions.label} />
+          <CopyRows listing={listing} label={queries.label} />
         )}
       </div>
       <div className="list-rows">
         {listing !== undefined && (
           <VirtualTable
-            label={questions.label}
+            label={queries.label}
             columns={columns}
             source={listing.source}
             sort={sort}
@@ -73,7 +77,7 @@ export function ListTable<Key, R extends { readonly label: string }>(
             onOpen={onOpen}
             onRowKey={onRowKey}
             handle={table}
-            empty={<NoRows info={info} device={device} />}
+            empty={<NoRows />}
           />
         )}
       </div>
@@ -82,15 +86,19 @@ export function ListTable<Key, R extends { readonly label: string }>(
 }
 
 /** What the view shows, as the worker is asked for it. */
-function useRequest<Key>(
-  { device }: ViewProps,
-  { key, isDescending }: { readonly key: Key; readonly isDescending: boolean },
-) {
+function useRequest<Key>({
+  key,
+  isDescending,
+}: {
+  readonly key: Key;
+  readonly isDescending: boolean;
+}) {
+  const { device } = useDevice();
   const search = useView((state) => state.search);
   const at = useView((state) => state.cursor);
   const axis = useView((state) => state.axis);
   const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
-  return { deviceIndex: device.index, search, at, key, isDescending, clock } as const;
+  return { search, at, key, isDescending, clock } as const;
 }
 
 /** Space selects, F searches for the site, C copies; and what came of the last copy. */

@@ -1,22 +1,16 @@
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { emptyReasons } from '../search/match-labels.ts';
-import { askSummary } from '../search/set-search.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
 
-interface NoRowsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** Why the list is empty, and what to do. */
-export function NoRows({ info, device }: NoRowsProps) {
+export function NoRows() {
+  const { device } = useDevice();
   const { view } = useStores();
   const search = useView((state) => state.search);
   const cursor = useView((state) => state.cursor);
-  const question =
-    device.allocations === 0 ? undefined : { deviceIndex: device.index, search, at: cursor };
-  const summary = useQuery(askSummary, question, info).value;
+  const request = device.allocations === 0 ? undefined : { search, at: cursor };
+  const summary = useQuery('searchSummary', request).value;
   if (device.allocations === 0) {
     return (
       <p>

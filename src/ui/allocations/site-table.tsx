@@ -3,13 +3,13 @@ import type { CallSiteRow } from '../../core/lists/allocation-list-types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import type { ViewProps } from '../shared/view-props.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
-import { SITE_LIST } from './list-questions.ts';
+import { SITE_LIST } from './list-queries.ts';
 import { ListTable } from './list-table.tsx';
 import { siteColumns } from './site-columns.tsx';
 
-interface SiteTableProps extends ViewProps {
+interface SiteTableProps {
   readonly order: Extract<ListOrder, { of: 'sites' }>;
   readonly switcher: ReactNode;
 }
@@ -19,7 +19,7 @@ const HINT =
 
 /** A row for each call stack. */
 export function SiteTable(props: SiteTableProps) {
-  const { device } = props;
+  const { device } = useDevice();
   const { view } = useStores();
   const axis = useView((state) => state.axis);
   const columns = useMemo(() => siteColumns(device, axis), [device, axis]);
@@ -31,6 +31,6 @@ export function SiteTable(props: SiteTableProps) {
     [view],
   );
   return (
-    <ListTable {...props} questions={SITE_LIST} hint={HINT} columns={columns} onOpen={listAll} />
+    <ListTable {...props} queries={SITE_LIST} hint={HINT} columns={columns} onOpen={listAll} />
   );
 }

@@ -1,30 +1,29 @@
-import { useMemo } from 'react';
-import type { SessionInfo } from '../../core/device/types.ts';
+import { useCallback, useMemo } from 'react';
+import type { AllocationKey, CallSiteKey } from '../../core/lists/allocation-list-types.ts';
 import type { ListRequest } from '../../engine/handlers/allocation-list.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
-import { useServices } from '../shared/services.ts';
-import { useQuery } from '../shared/use-query.ts';
+import {
+  type AskDevice,
+  useAsk,
+  useComposedQuery,
+  useQuery,
+  type WithoutDevice,
+} from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
-/** How the worker is asked for one kind of list. Functions of a module. */
-export interface ListQuestions<Key, R> {
+export type ListKey = AllocationKey | CallSiteKey;
+
+type ShownList<Key> = WithoutDevice<ListRequest<Key>>;
+type Page<Key> = ShownList<Key> & { readonly from: number; readonly to: number };
+
+/** The session's queries for one kind of list. */
+export interface ListQueries<Key extends ListKey, R> {
   /** What the rows are: 'Allocations'. */
   readonly label: string;
-  readonly count: (session: SessionApi, request: ListRequest<Key>) => Promise<number>;
-  readonly place: (
-    session: SessionApi,
-    request: ListRequest<Key> & { readonly allocation: number },
-  ) => Promise<number>;
-  readonly rows: (
-    session: SessionApi,
-    request: ListRequest<Key> & { readonly from: number; readonly to: number },
-    signal: AbortSignal,
-  ) => Promise<readonly R[]>;
+  readonly count: 'allocationCount' | 'callSiteCount';
+  readonly place: 'allocationRowIndex' | 'callSiteRowIndex';
+  readonly rows: (ask: AskDevice, page: Page<Key>, signal: AbortSignal) => Promise<readonly R[]>;
   /** The same rows as text, with tabs between. */
-  readonly tsv: (
-    session: SessionApi,
-    request: ListRequest<Key> & { readonly from: number; readonly to: number },
-  ) => Promise<string>;
+  readonly tsv: (ask: AskDevice, page: Page<Key>) => Promise<string>;
 }
 
 /** A row and where it stands. */
@@ -48,33 +47,41 @@ export interface ListState<R> {
 }
 
 /** The rows of a request; the list before stays until the next one is sorted. */
-export function useList<Key, R>(
-  info: SessionInfo,
-  questions: ListQuestions<Key, R>,
-  request: ListRequest<Key>,
+export function useList<Key extends ListKey, R>(
+  queries: ListQueries<Key, R>,
+  shown: ShownList<Key>,
   selected: number,
 ): ListState<R> {
-  const { session } = useServices();
-  const ask = useMemo(
-    () => async (asked: SessionApi, question: ListRequest<Key>) => ({
-      request: question,
-      count: await questions.count(asked, question),
-    }),
-    [questions],
-  );
-  const { value, isCurrent, failure } = useQuery(ask, request, info);
-  const wanted = value && selected >= 0 ? { ...value.request, allocation: selected } : undefined;
-  const found = useQuery(questions.place, wanted, info);
+  const ask = useAsk();
+  const { value: counted, isCurrent, failure } = useCount(queries, shown);
+  const wanted =
+    counted !== undefined && selected >= 0 ? { ...counted.shown, allocation: selected } : undefined;
+  const found = useQuery(queries.place, wanted);
   const listing = useMemo<Listing<R> | undefined>(() => {
-    if (value === undefined) return undefined;
+    if (counted === undefined) return undefined;
     const load = async (from: number, to: number, signal: AbortSignal) => {
-      const rows = await questions.rows(session, { ...value.request, from, to }, signal);
+      const rows = await queries.rows(ask, { ...counted.shown, from, to }, signal);
       return rows.map((row, i) => ({ ...row, place: from + i }));
     };
-    const copy = (from: number, to: number) =>
-      questions.tsv(session, { ...value.request, from, to });
-    return { source: { count: value.count, load }, copy };
-  }, [session, questions, value]);
+    const copy = (from: number, to: number) => queries.tsv(ask, { ...counted.shown, from, to });
+    return { source: { count: counted.count, load }, copy };
+  }, [ask, queries, counted]);
   const place = found.isCurrent && wanted !== undefined ? (found.value ?? -1) : -1;
   return { listing, isCurrent, failure, place };
+}
+
+/** How many rows a list has, with the list that has them: its rows are read later. */
+function useCount<Key extends ListKey>(
+  { count }: Pick<ListQueries<Key, unknown>, 'count'>,
+  shown: ShownList<Key>,
+) {
+  const ask = useAsk();
+  const fetch = useCallback(
+    async (asked: ShownList<Key>, signal: AbortSignal) => ({
+      shown: asked,
+      count: await ask(count, asked, { signal }),
+    }),
+    [ask, count],
+  );
+  return useComposedQuery(fetch, shown);
 }

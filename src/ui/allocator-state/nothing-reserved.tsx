@@ -1,11 +1,8 @@
-import type { DeviceInfo } from '../../core/device/types.ts';
-
-interface NothingReservedProps {
-  readonly device: DeviceInfo;
-}
+import { useDevice } from '../shared/device-context.ts';
 
 /** Says why there is no segment to show. */
-export function NothingReserved({ device }: NothingReservedProps) {
+export function NothingReserved() {
+  const { device } = useDevice();
   const isEmptyAtEnd = device.end.reservedBytes === 0 && device.end.activeBytes === 0;
   return (
     <div className="blank">

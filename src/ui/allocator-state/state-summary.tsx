@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { PinSite, StateOverview } from '../../core/allocator-state/describe-state.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/absence-text.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { fullPlace } from '../shared/stack-text.ts';
 import {
   keptSentences,
@@ -14,7 +14,6 @@ import {
 } from './state-labels.ts';
 
 interface StateSummaryProps {
-  readonly device: DeviceInfo;
   readonly overview: StateOverview;
   readonly onPick: (site: PinSite) => void;
 }
@@ -23,7 +22,8 @@ interface StateSummaryProps {
 const ROOMY_PX = 800;
 
 /** The figures of a state, and what empty_cache() would do to it. */
-export function StateSummary({ device, overview, onPick }: StateSummaryProps) {
+export function StateSummary({ overview, onPick }: StateSummaryProps) {
+  const { device } = useDevice();
   const oom = oomSentence(device, overview);
   return (
     <div className="state-summary">

@@ -2,7 +2,7 @@ import './state.css';
 import { useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
 import { useElementWidth } from '../plot/use-element-width.ts';
-import type { ViewProps } from '../shared/view-props.ts';
+import { useSelectedIndex } from '../shared/selection.ts';
 import { NothingReserved } from './nothing-reserved.tsx';
 import { BAR_HEIGHT_PX } from './segment-cells.tsx';
 import { SegmentFooter } from './segment-footer.tsx';
@@ -18,25 +18,21 @@ import { useStateKeys } from './use-state-keys.ts';
 const NO_GROUPS: readonly SegmentGroup[] = [];
 
 /** Segments and blocks as the allocator had them after the cursor's event. */
-export function StateView({ info, device, selected }: ViewProps) {
+export function StateView() {
+  const selected = useSelectedIndex();
   const list = useRef<ListHandle>(null);
   const barHead = useRef<HTMLTableCellElement>(null);
   const tooltip = useRef<HTMLDivElement>(null);
   const [order, setOrder] = useState<SegmentOrder>('address');
   const [activeRow, setActive] = useState(0);
   const barWidthPx = useElementWidth(barHead);
-  const { answer, colors, event, setPositions } = useAllocatorState(
-    info,
-    device,
-    order,
-    barWidthPx,
-  );
+  const { answer, colors, event, setPositions } = useAllocatorState(order, barWidthPx);
   const overview = answer.value?.overview;
   const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
   const active = Math.max(0, Math.min(activeRow, rows.count - 1));
-  const place = { device, event, order, rows, active, selected, list, setActive, toggle };
+  const place = { event, order, rows, active, selected, list, setActive, toggle };
   useStateKeys(useStateActions(place));
-  const pointer = useBarPointer({ deviceIndex: device.index, event, order }, tooltip);
+  const pointer = useBarPointer({ event, order }, tooltip);
   const here = rows.at(active);
   const shownAt =
     here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
@@ -54,10 +50,8 @@ export function StateView({ info, device, selected }: ViewProps) {
           The state at this event cannot be shown: {answer.failure}
         </p>
       )}
-      {overview !== undefined && (
-        <StateSummary device={device} overview={overview} onPick={pointer.pickSite} />
-      )}
-      {overview?.totals.segments === 0 && <NothingReserved device={device} />}
+      {overview !== undefined && <StateSummary overview={overview} onPick={pointer.pickSite} />}
+      {overview?.totals.segments === 0 && <NothingReserved />}
       <SegmentList
         answer={answer.value}
         rows={rows}

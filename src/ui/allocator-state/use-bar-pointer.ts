@@ -8,12 +8,13 @@ import { useStores } from '../../state/stores.ts';
 import { Tooltip } from '../plot/tooltip.ts';
 import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
 import { LatestOnly } from '../shared/latest-only.ts';
-import { useServices } from '../shared/services.ts';
+import { useAsk, type WithoutDevice } from '../shared/use-query.ts';
 import type { BarPlace } from './segment-bar.tsx';
+
+type HitRequest = WithoutDevice<StateHitRequest>;
 
 /** The state on screen. */
 export interface ShownState {
-  readonly deviceIndex: number;
   readonly event: number;
   readonly order: SegmentOrder;
 }
@@ -31,16 +32,16 @@ export function useBarPointer(
   shown: ShownState,
   element: RefObject<HTMLDivElement | null>,
 ): BarPointer {
-  const { session } = useServices();
+  const ask = useAsk();
   const { view } = useStores();
-  const { deviceIndex, event, order } = shown;
+  const { event, order } = shown;
   const pointer = useRef<BarPlace>(undefined);
-  const asking = useRef<QueryClient>(undefined);
+  const asking = useRef<Pointing>(undefined);
   useEffect(() => {
     if (element.current === null) return;
     const tooltip = new Tooltip(element.current);
-    const latest = new LatestOnly<StateHitRequest, SegmentHit | undefined>({
-      ask: (request) => session.stateHit(request),
+    const latest = new LatestOnly<HitRequest, SegmentHit | undefined>({
+      ask: (request, signal) => ask('stateHit', request, { signal }),
       onAnswer: (_, hit) => {
         const at = pointer.current;
         if (at === undefined || hit === undefined) tooltip.hide();
@@ -54,9 +55,9 @@ export function useBarPointer(
       latest.stop();
       tooltip.hide();
     };
-  }, [session, element]);
-  const requestAt = ({ from, to }: BarPlace, position: number): StateHitRequest => {
-    return { deviceIndex, event, order, position, from, to };
+  }, [ask, element]);
+  const requestAt = ({ from, to }: BarPlace, position: number): HitRequest => {
+    return { event, order, position, from, to };
   };
   const select = (label: Promise<string | undefined>) => {
     label.then(
@@ -71,18 +72,18 @@ export function useBarPointer(
       else asking.current?.latest.want(requestAt(at, position));
     },
     pick(position, at) {
-      const hit = session.stateHit(requestAt(at, position));
+      const hit = ask('stateHit', requestAt(at, position));
       select(hit.then((found) => (found?.kind === 'blocks' ? found.hit.label : undefined)));
     },
     pickSite({ allocation }) {
-      select(session.allocation({ deviceIndex, index: allocation }).then(({ label }) => label));
+      select(ask('allocation', { index: allocation }).then(({ label }) => label));
     },
   };
 }
 
-interface QueryClient {
+interface Pointing {
   readonly tooltip: Tooltip;
-  readonly latest: LatestOnly<StateHitRequest, SegmentHit | undefined>;
+  readonly latest: LatestOnly<HitRequest, SegmentHit | undefined>;
 }
 
 function contentOf(hit: SegmentHit): TooltipContent {

@@ -1,16 +1,15 @@
 import { type RefObject, useCallback, useEffect, useMemo } from 'react';
 import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { StateBlock } from '../../engine/handlers/allocator-state.ts';
 import { useStores } from '../../state/stores.ts';
 import { stepped } from '../cursor/cursor-steps.ts';
-import { useServices } from '../shared/services.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useAsk } from '../shared/use-query.ts';
 import type { ListHandle } from './segment-list.tsx';
 import type { StateActions } from './state-keys.ts';
 import type { StateRows } from './state-rows.ts';
 
 export interface StatePlace {
-  readonly device: DeviceInfo;
   readonly event: number;
   readonly order: SegmentOrder;
   readonly rows: StateRows;
@@ -24,9 +23,10 @@ export interface StatePlace {
 
 /** What the keys do to the view, see state-keys.ts. */
 export function useStateActions(place: StatePlace): StateActions {
-  const { device, event, order, rows, active, selected, list, setActive, toggle } = place;
+  const { event, order, rows, active, selected, list, setActive, toggle } = place;
   const { view } = useStores();
-  const { session } = useServices();
+  const { device } = useDevice();
+  const ask = useAsk();
   const showBlock = useCallback(
     (block: StateBlock | undefined) => {
       const row = block && rows.rowOf(block.position);
@@ -36,17 +36,16 @@ export function useStateActions(place: StatePlace): StateActions {
     },
     [rows, list, setActive],
   );
-  const ask = useCallback(
+  const find = useCallback(
     (allocation: number, step: -1 | 0 | 1, from: number) =>
-      session
-        .stateBlock({ deviceIndex: device.index, event, order, allocation, step, position: from })
+      ask('stateBlock', { event, order, allocation, step, position: from })
         // The worker is gone: the list says so.
         .catch(() => undefined),
-    [session, device, event, order],
+    [ask, event, order],
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: shown when it is selected, not at every step
   useEffect(() => {
-    if (selected >= 0) void ask(selected, 0, 0).then(showBlock);
+    if (selected >= 0) void find(selected, 0, 0).then(showBlock);
   }, [selected]);
   return useMemo((): StateActions => {
     const here = rows.at(active);
@@ -73,12 +72,12 @@ export function useStateActions(place: StatePlace): StateActions {
       lastEvent: () => goTo(device.events - 1),
       moveRow: (by) => moveTo(active + by),
       movePage: (direction) => moveTo(active + direction * (list.current?.rowsPerPage() ?? 1)),
-      moveBlock: (direction) => void ask(selected, direction, firstPlace).then(select),
+      moveBlock: (direction) => void find(selected, direction, firstPlace).then(select),
       open: () => {
         if (here?.kind === 'group') toggle(here.group.key);
-        else if (here !== undefined) void ask(-1, 1, here.position).then(select);
+        else if (here !== undefined) void find(-1, 1, here.position).then(select);
       },
       deselect: () => view.commit({ selection: undefined }),
     };
-  }, [view, device, rows, active, selected, list, setActive, toggle, ask, showBlock]);
+  }, [view, device, rows, active, selected, list, setActive, toggle, find, showBlock]);
 }

@@ -6,29 +6,25 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
+import type { Crosshair } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 import { MarkDifference } from './mark-difference.tsx';
 import { useCursorKeys } from './use-cursor-keys.ts';
 
 /** Where the cursor of all views stands, and what lies between it and the mark. */
-export function CursorBar({ info, device }: ViewProps) {
+export function CursorBar() {
+  const { device } = useDevice();
   const { view } = useStores();
-  useCursorKeys(device);
+  useCursorKeys();
   const cursor = useView((state) => state.cursor);
   const mark = useView((state) => state.mark);
-  const at = useCrosshair(device, cursorEvent(device, cursor), info);
-  const marked = useCrosshair(
-    device,
-    mark === undefined ? undefined : cursorEvent(device, mark),
-    info,
-  );
+  const at = useCrosshair(cursorEvent(device, cursor));
+  const marked = useCrosshair(mark === undefined ? undefined : cursorEvent(device, mark));
   if (device.events === 0) {
     return (
       <section className="cursor-bar" aria-label="Cursor">
@@ -42,12 +38,12 @@ export function CursorBar({ info, device }: ViewProps) {
   return (
     <>
       <section className="cursor-bar" aria-label="Cursor">
-        <StepButtons device={device} />
+        <StepButtons />
         {at.failure !== undefined && (
           <span role="alert">The event cannot be read: {at.failure}</span>
         )}
-        {at.value !== undefined && <Place device={device} cursor={cursor} at={at.value} />}
-        <JumpMenu device={device} />
+        {at.value !== undefined && <Place cursor={cursor} at={at.value} />}
+        <JumpMenu />
         <button
           type="button"
           className="button"
@@ -63,27 +59,18 @@ export function CursorBar({ info, device }: ViewProps) {
   );
 }
 
-interface CrosshairQuestion {
-  readonly deviceIndex: number;
-  readonly event: EventIndex;
-}
-
-const askCrosshair = (session: SessionApi, question: CrosshairQuestion) =>
-  session.crosshair(question);
-
-function useCrosshair(device: DeviceInfo, event: EventIndex | undefined, about: object) {
-  const question = event === undefined ? undefined : { deviceIndex: device.index, event };
-  return useQuery<CrosshairQuestion, Crosshair>(askCrosshair, question, about);
+function useCrosshair(event: EventIndex | undefined) {
+  return useQuery('crosshair', event === undefined ? undefined : { event });
 }
 
 interface PlaceProps {
-  readonly device: DeviceInfo;
   readonly cursor: EventIndex | undefined;
   readonly at: Crosshair;
 }
 
 /** 'event 6,195 of 24,310 · oom · 1.23 s', and the memory after it. */
-function Place({ device, cursor, at }: PlaceProps) {
+function Place({ cursor, at }: PlaceProps) {
+  const { device } = useDevice();
   const { event, action, timeUs, counters } = at;
   const isBeyond = cursor !== undefined && cursor >= device.events;
   return (
@@ -119,7 +106,8 @@ const STEPS = [
   { step: BIG_STEP, label: `${BIG_STEP} events on`, key: 'Shift .', Icon: ChevronsRight },
 ];
 
-function StepButtons({ device }: { readonly device: DeviceInfo }) {
+function StepButtons() {
+  const { device } = useDevice();
   const { view } = useStores();
   const cursor = useView((state) => state.cursor);
   return (

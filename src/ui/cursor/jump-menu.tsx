@@ -1,12 +1,13 @@
 import { Milestone } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
 
 /** The places worth a look, in a popover below its button. */
-export function JumpMenu({ device }: { readonly device: DeviceInfo }) {
+export function JumpMenu() {
+  const { device } = useDevice();
   const id = useId();
   const more = device.ooms.length - LISTED_OOMS;
   return (

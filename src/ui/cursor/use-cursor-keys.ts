@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { isTextField } from '../shared/use-shortcut.ts';
 import { onCursorKey } from './cursor-keys.ts';
 
 /** Listens to {@link onCursorKey}'s keys outside of text fields and dialogs. */
-export function useCursorKeys(device: DeviceInfo): void {
+export function useCursorKeys(): void {
+  const { device } = useDevice();
   const { view } = useStores();
   useEffect(() => {
     if (device.events === 0) return;

@@ -12,16 +12,13 @@ import { phaseTerm } from '../../core/search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 import { useStores } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 import { FilterLink } from './filter-link.tsx';
 
-interface AllocationFactsProps {
-  readonly device: DeviceInfo;
-  readonly details: AllocationDetails;
-}
-
 /** Sizes, lifetime and place of an allocation. */
-export function AllocationFacts({ device, details }: AllocationFactsProps) {
+export function AllocationFacts({ details }: { readonly details: AllocationDetails }) {
+  const { device } = useDevice();
   const { blockBytes, requestedBytes } = details;
   return (
     <>

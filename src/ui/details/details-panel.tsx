@@ -1,29 +1,24 @@
 import './details.css';
 import { MousePointerClick, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
+import type { AllocationDetails } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { type Selection, useSelection } from '../shared/selection.ts';
 import { FreeStack, StackList } from '../shared/stack-list.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { SiteSummary } from './site-summary.tsx';
-import type { Selection } from './use-selection.ts';
-
-interface DetailsPanelProps {
-  readonly device: DeviceInfo;
-  readonly selection: Selection;
-}
 
 /** All that is known of the pinned allocation. */
-export function DetailsPanel({ device, selection }: DetailsPanelProps) {
+export function DetailsPanel() {
   return (
     <aside className="details" data-testid="details" aria-label="Details">
-      {content(device, selection)}
+      {content(useSelection())}
     </aside>
   );
 }
 
-function content(device: DeviceInfo, selection: Selection): ReactNode {
+function content(selection: Selection): ReactNode {
   switch (selection.kind) {
     case 'none':
       return (
@@ -41,16 +36,11 @@ function content(device: DeviceInfo, selection: Selection): ReactNode {
         </div>
       );
     case 'found':
-      return <Found device={device} details={selection.details} />;
+      return <Found details={selection.details} />;
   }
 }
 
-interface FoundProps {
-  readonly device: DeviceInfo;
-  readonly details: AllocationDetails;
-}
-
-function Found({ device, details }: FoundProps) {
+function Found({ details }: { readonly details: AllocationDetails }) {
   const { view } = useStores();
   return (
     <>
@@ -68,7 +58,7 @@ function Found({ device, details }: FoundProps) {
           <X size={15} aria-hidden />
         </button>
       </div>
-      <AllocationFacts device={device} details={details} />
+      <AllocationFacts details={details} />
       <section aria-label="Allocated by">
         <h2 className="details-heading">Allocated by</h2>
         <StackList key={details.label} stack={details.allocStack} testId="stack" />

@@ -1,31 +1,22 @@
 import { TriangleAlert } from 'lucide-react';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { EventDetails } from '../../core/lists/event-list-types.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { StackList } from '../shared/stack-list.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { EventFacts } from './event-facts.tsx';
 
 interface EventPanelProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   /** Where the cursor stands. */
   readonly event: number | undefined;
   readonly onGoTo: (event: number) => void;
 }
 
-interface Question {
-  readonly deviceIndex: number;
-  readonly event: number;
-}
-
-const askDetails = (session: SessionApi, question: Question) => session.eventDetails(question);
-
 /** All that is known of the cursor's event. */
-export function EventPanel({ info, device, event, onGoTo }: EventPanelProps) {
-  const question = event === undefined ? undefined : { deviceIndex: device.index, event };
-  const { value, isCurrent, failure } = useQuery(askDetails, question, info);
+export function EventPanel({ event, onGoTo }: EventPanelProps) {
+  const { device } = useDevice();
+  const request = event === undefined ? undefined : { event };
+  const { value, isCurrent, failure } = useQuery('eventDetails', request);
   return (
     <section className="event-panel" aria-label="Event">
       {event === undefined && (

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventFacets, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { eventColumns } from './event-columns.tsx';
@@ -9,7 +9,6 @@ import type { EventListing } from './use-event-list.ts';
 import type { FollowCursor } from './use-follow-cursor.ts';
 
 interface EventTableProps {
-  readonly device: DeviceInfo;
   readonly facets: EventFacets | undefined;
   readonly listing: EventListing;
   readonly follow: FollowCursor;
@@ -18,7 +17,8 @@ interface EventTableProps {
 }
 
 /** The rows: a click puts the cursor on one, L goes to the other end of what it begins or ends. */
-export function EventTable({ device, facets, listing, follow, handle, empty }: EventTableProps) {
+export function EventTable({ facets, listing, follow, handle, empty }: EventTableProps) {
+  const { device } = useDevice();
   const { view } = useStores();
   const { goTo, isHere } = follow;
   const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);

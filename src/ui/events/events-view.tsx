@@ -2,11 +2,11 @@ import './events.css';
 import { useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { formatCount } from '../../core/base/format.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { cursorEvent } from '../cursor/cursor-steps.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useSelectedIndex } from '../shared/selection.ts';
 import { useQuery } from '../shared/use-query.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import { ActionChips } from './action-chips.tsx';
 import { ALL_EVENTS, type EventSettings, eventChoice } from './event-choice.ts';
@@ -18,23 +18,22 @@ import { GoToEvent } from './go-to-event.tsx';
 import { type EventListState, useEventList } from './use-event-list.ts';
 import { useFollowCursor } from './use-follow-cursor.ts';
 
-const askFacets = (session: SessionApi, question: { readonly deviceIndex: number }) =>
-  session.eventFacets(question);
-
 /** Every event of the trace, one a row. */
-export function EventsView({ info, device, selected }: ViewProps) {
+export function EventsView() {
+  const { device } = useDevice();
+  const selected = useSelectedIndex();
   const [settings, setSettings] = useState(ALL_EVENTS);
   const choice = eventChoice(
     settings,
     useView((state) => state),
     selected,
   );
-  const list = useEventList(info, device, choice);
-  const facets = useQuery(askFacets, { deviceIndex: device.index }, info).value;
+  const list = useEventList(choice);
+  const facets = useQuery('eventFacets', {}).value;
   const cursor = useView((state) => state.cursor);
   const selection = useView((state) => state.selection);
   const table = useRef<TableHandle>(null);
-  const follow = useFollowCursor(device, list, table);
+  const follow = useFollowCursor(list, table);
   const { goTo, isMissing } = follow;
   const { listing } = list;
   const change = (part: Partial<EventSettings>) =>
@@ -61,20 +60,18 @@ export function EventsView({ info, device, selected }: ViewProps) {
         )}
         <span className="spacer" />
         <GoToEvent
-          device={device}
           onGoTo={(event) => {
             goTo(event);
             table.current?.focus();
           }}
           onGoToCursor={() => goTo(cursorEvent(device, cursor))}
         />
-        {listing !== undefined && <ExportButton info={info} device={device} listing={listing} />}
+        {listing !== undefined && <ExportButton listing={listing} />}
       </div>
       <Group orientation="vertical" className="event-split">
         <Panel id="event-table" minSize="120px">
           {listing !== undefined && (
             <EventTable
-              device={device}
               facets={facets}
               listing={listing}
               follow={follow}
@@ -90,7 +87,7 @@ export function EventsView({ info, device, selected }: ViewProps) {
               aria-label="Height of the event"
             />
             <Panel id="event-panel" defaultSize="38%" minSize="60px">
-              <EventPanel info={info} device={device} event={cursor} onGoTo={goTo} />
+              <EventPanel event={cursor} onGoTo={goTo} />
             </Panel>
           </>
         )}

@@ -3,17 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { exportEvents } from './export-events.ts';
 import type { EventListing } from './use-event-list.ts';
-
-interface ExportButtonProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  readonly listing: EventListing;
-}
 
 type Export =
   | { readonly phase: 'idle' }
@@ -21,8 +16,10 @@ type Export =
   | { readonly phase: 'failed'; readonly reason: string };
 
 /** Saves the listed events as CSV; long lists show how far it is and can be stopped. */
-export function ExportButton({ info, device, listing }: ExportButtonProps) {
-  const { session, idle } = useServices();
+export function ExportButton({ listing }: { readonly listing: EventListing }) {
+  const { info } = useDevice();
+  const { idle } = useServices();
+  const ask = useAsk();
   const [state, setState] = useState<Export>({ phase: 'idle' });
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
@@ -35,8 +32,8 @@ export function ExportButton({ info, device, listing }: ExportButtonProps) {
     const onProgress = (rows: number) => setState({ phase: 'running', rows, of: length });
     onProgress(0);
     try {
-      const wanted = { session, deviceIndex: device.index, choice, length, signal, onProgress };
-      const parts = await idle.during(() => exportEvents(wanted));
+      const read = (from: number, to: number) => ask('eventsCsv', { choice, from, to }, { signal });
+      const parts = await idle.during(() => exportEvents({ read, length, onProgress }));
       downloadText(`${snapshotStem(info.file.name)}.events.csv`, 'text/csv', parts);
       setState({ phase: 'idle' });
     } catch (error) {

@@ -1,28 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { CSV_HEADER } from '../../core/lists/events-csv.ts';
-import type { EventRangeRequest } from '../../engine/handlers/event-list.ts';
-import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { ALL_EVENTS, eventChoice } from './event-choice.ts';
 import { exportEvents } from './export-events.ts';
-
-const choice = eventChoice(ALL_EVENTS, DEFAULT_VIEW, -1);
 
 /** A worker that writes the numbers of its rows. */
 function setup(length: number) {
   const asked: [number, number][] = [];
   const steps: number[] = [];
   const controller = new AbortController();
-  const eventsCsv = async ({ from, to }: EventRangeRequest) => {
+  const read = async (from: number, to: number) => {
     controller.signal.throwIfAborted();
     asked.push([from, to]);
     return Array.from({ length: to - from }, (_, i) => `${from + i}\r\n`).join('');
   };
   const wanted = {
-    session: { eventsCsv },
-    deviceIndex: 0,
-    choice,
+    read,
     length,
-    signal: controller.signal,
     onProgress: (rows: number) => steps.push(rows),
   };
   return { wanted, asked, steps, controller };

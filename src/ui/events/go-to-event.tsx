@@ -1,18 +1,18 @@
 import { LocateFixed } from 'lucide-react';
 import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import { eventNumber } from './event-number.ts';
 
 interface GoToEventProps {
-  readonly device: DeviceInfo;
   readonly onGoTo: (event: number) => void;
   readonly onGoToCursor: () => void;
 }
 
 /** By number, and back to where the cursor is. */
-export function GoToEvent({ device, onGoTo, onGoToCursor }: GoToEventProps) {
+export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
+  const { device } = useDevice();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const event = eventNumber(text, device.events);

@@ -1,13 +1,10 @@
 import { useCallback, useMemo } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { EventRowIndex } from '../../core/lists/event-list.ts';
 import type { EventRow } from '../../core/lists/event-list-types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { EventChoice, EventListAnswer } from '../../engine/handlers/event-list.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../shared/services.ts';
-import { useQuery } from '../shared/use-query.ts';
+import { useAsk, useComposedQuery } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 
 /** A list of events that is ready to be read. */
@@ -26,42 +23,10 @@ export interface EventListState {
   readonly failure: string | undefined;
 }
 
-interface Question {
-  readonly deviceIndex: number;
-  readonly choice: EventChoice;
-}
-
-/** Together with where the cursor is in it, so that the table reads the rows around it at once. */
-async function askList(
-  session: SessionApi,
-  { deviceIndex, choice }: Question,
-  cursor?: EventIndex,
-) {
-  const place = async (event: EventIndex) => ({
-    event,
-    ...(await session.eventRowIndex({ deviceIndex, choice, event })),
-  });
-  const [list, found] = await Promise.all([
-    session.eventList({ deviceIndex, choice }),
-    cursor === undefined ? undefined : place(cursor),
-  ]);
-  return { choice, ...list, cursor: found };
-}
-
 /** The events of a choice; the list before stays until the next one is ready. */
-export function useEventList(
-  info: SessionInfo,
-  device: DeviceInfo,
-  choice: EventChoice,
-): EventListState {
-  const { session } = useServices();
-  const { view } = useStores();
-  const ask = useCallback(
-    (asked: SessionApi, question: Question) =>
-      askList(asked, question, view.getState().view.cursor),
-    [view],
-  );
-  const { value, isCurrent, failure } = useQuery(ask, { deviceIndex: device.index, choice }, info);
+export function useEventList(choice: EventChoice): EventListState {
+  const ask = useAsk();
+  const { value, isCurrent, failure } = useComposedQuery(useFetchList(), choice);
   const listing = useMemo<EventListing | undefined>(() => {
     if (value === undefined) return undefined;
     return {
@@ -70,14 +35,32 @@ export function useEventList(
         count: value.length,
         start: firstShown(value),
         load: (from, to, signal) =>
-          session.eventRows(
-            { deviceIndex: device.index, choice: value.choice, from, to },
-            { signal },
-          ),
+          ask('eventRows', { choice: value.choice, from, to }, { signal }),
       },
     };
-  }, [session, device.index, value]);
+  }, [ask, value]);
   return { listing, isCurrent, failure };
+}
+
+/** The list, together with where the cursor is in it: the table reads the rows around it at once. */
+function useFetchList() {
+  const ask = useAsk();
+  const { view } = useStores();
+  return useCallback(
+    async (choice: EventChoice, signal: AbortSignal) => {
+      const place = async (event: EventIndex) => ({
+        event,
+        ...(await ask('eventRowIndex', { choice, event }, { signal })),
+      });
+      const { cursor } = view.getState().view;
+      const [list, found] = await Promise.all([
+        ask('eventList', { choice }, { signal }),
+        cursor === undefined ? undefined : place(cursor),
+      ]);
+      return { choice, ...list, cursor: found };
+    },
+    [ask, view],
+  );
 }
 
 /** The cursor's row, or the one after where it would be; the first without a cursor. */

@@ -1,7 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useServices } from '../shared/services.ts';
+import { useAsk } from '../shared/use-query.ts';
 import type { TableHandle } from '../table/table-types.ts';
 import type { EventListState } from './use-event-list.ts';
 
@@ -16,12 +15,11 @@ export interface FollowCursor {
 
 /** Keeps the row of the cursor in sight when it is moved elsewhere, and when the list changes. */
 export function useFollowCursor(
-  device: DeviceInfo,
   { listing }: EventListState,
   table: RefObject<TableHandle | null>,
 ): FollowCursor {
   const { view } = useStores();
-  const { session } = useServices();
+  const ask = useAsk();
   const cursor = useView((state) => state.cursor);
   const [isMissing, setIsMissing] = useState(false);
   /** What brought the table to where it is: the same event of the same list moves it no more. */
@@ -40,14 +38,12 @@ export function useFollowCursor(
       if (list === undefined) return;
       const { choice } = list;
       const place =
-        list.cursor?.event === event
-          ? list.cursor
-          : await session.eventRowIndex({ deviceIndex: device.index, choice, event });
+        list.cursor?.event === event ? list.cursor : await ask('eventRowIndex', { choice, event });
       if (!isWanted()) return;
       setIsMissing(!place.isListed);
       if (list.length > 0) table.current?.goTo(Math.min(place.row, list.length - 1));
     },
-    [session, device.index, table],
+    [ask, table],
   );
 
   useEffect(() => {

@@ -2,10 +2,10 @@ import { Download, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
-import { useServices } from '../shared/services.ts';
+import { useAsk } from '../shared/use-query.ts';
 
 interface DataExport {
   readonly kind: ExportKind;
@@ -36,14 +36,10 @@ type State =
   | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-interface DataExportsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** Files for spreadsheets, notebooks and trace viewers, made in the worker. */
-export function DataExports({ info, device }: DataExportsProps) {
-  const { session } = useServices();
+export function DataExports() {
+  const { info, device } = useDevice();
+  const ask = useAsk();
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
@@ -52,11 +48,14 @@ export function DataExports({ info, device }: DataExportsProps) {
     running.current = controller;
     setState({ kind: 'working', bytes: 0 });
     try {
-      const request = { deviceIndex: device.index, kind };
-      const blob = await session.exportFile(request, {
-        signal: controller.signal,
-        onProgress: (bytes) => setState({ kind: 'working', bytes }),
-      });
+      const blob = await ask(
+        'exportFile',
+        { kind },
+        {
+          signal: controller.signal,
+          onProgress: (bytes) => setState({ kind: 'working', bytes }),
+        },
+      );
       const { extension, mime } = exportFormat(kind);
       const name = `${snapshotStem(info.file.name)}.${extension}`;
       downloadText(name, mime, [blob]);

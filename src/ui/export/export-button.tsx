@@ -4,12 +4,11 @@ import '../report/report.css';
 import { Share, X } from 'lucide-react';
 import { useRef } from 'react';
 import { ReportForm } from '../report/report-form.tsx';
-import type { ViewProps } from '../shared/view-props.ts';
 import { DataExports } from './data-exports.tsx';
 import { PictureExports } from './picture-exports.tsx';
 
 /** All that one can take away from an open snapshot. */
-export function ExportButton({ info, device }: ViewProps) {
+export function ExportButton() {
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <>
@@ -43,15 +42,15 @@ export function ExportButton({ info, device }: ViewProps) {
           </div>
           <section aria-label="Report" className="export-section">
             <h3>A report to share</h3>
-            <ReportForm info={info} device={device} />
+            <ReportForm />
           </section>
           <section aria-label="Picture" className="export-section">
             <h3>A picture of this view</h3>
-            <PictureExports info={info} device={device} />
+            <PictureExports />
           </section>
           <section aria-label="Data" className="export-section">
             <h3>Data for other programs</h3>
-            <DataExports info={info} device={device} />
+            <DataExports />
           </section>
         </div>
       </dialog>

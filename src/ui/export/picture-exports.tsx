@@ -1,8 +1,8 @@
 import { Image } from 'lucide-react';
 import { useState } from 'react';
 import { snapshotStem } from '../../core/base/file-names.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
@@ -10,13 +10,9 @@ import { type PictureKind, takePicture } from './picture.ts';
 
 const MIME: Readonly<Record<PictureKind, string>> = { png: 'image/png', svg: 'image/svg+xml' };
 
-interface PictureExportsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** The view that is open, with its axes, legend and title. */
-export function PictureExports({ info, device }: PictureExportsProps) {
+export function PictureExports() {
+  const { info, device } = useDevice();
   const { idle } = useServices();
   const name = useView((view) => view.view);
   const { label } = VIEW_LABELS[name];

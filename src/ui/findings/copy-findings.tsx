@@ -1,17 +1,12 @@
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { buildFindings } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
-
-interface CopyFindingsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  readonly state: FindingsState;
-}
+import { useDevice } from '../shared/device-context.ts';
 
 /** All of it for an issue or a chat. */
-export function CopyFindings({ info, device, state }: CopyFindingsProps) {
+export function CopyFindings({ state }: { readonly state: FindingsState }) {
+  const { info, device } = useDevice();
   const report = buildFindings(info.file, [device], [state]);
   return (
     <CopyButton

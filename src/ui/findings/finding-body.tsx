@@ -1,28 +1,27 @@
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/absence-text.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CodeText } from '../shared/code-text.tsx';
-import { useServices } from '../shared/services.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { StackList } from '../shared/stack-list.tsx';
 import { frameText } from '../shared/stack-text.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
 
 interface FindingBodyProps {
-  readonly device: DeviceInfo;
   readonly finding: RankedFinding;
 }
 
 /** What a selected finding has to say beside its claim. */
-export function FindingBody({ device, finding }: FindingBodyProps) {
+export function FindingBody({ finding }: FindingBodyProps) {
   const { advice, parts, facts, stack, stackKind, disproof } = finding;
   return (
     <div className="finding-body">
-      <ShowButtons device={device} finding={finding} />
+      <ShowButtons finding={finding} />
       <section aria-label="What to try">
         <h4>What to try</h4>
         <ol className="advice">
@@ -48,15 +47,15 @@ export function FindingBody({ device, finding }: FindingBodyProps) {
   );
 }
 
-function ShowButtons({ device, finding }: FindingBodyProps) {
+function ShowButtons({ finding }: FindingBodyProps) {
+  const { device } = useDevice();
   const { view } = useStores();
-  const { session } = useServices();
+  const ask = useAsk();
   const { events, evidence } = finding;
   const [largest] = evidence.allocations;
   async function selectLargest(index: number) {
-    const request = { deviceIndex: device.index, index };
     // Without the session there is nothing to select, and the views say so.
-    const details = await session.allocation(request).catch(() => undefined);
+    const details = await ask('allocation', { index }).catch(() => undefined);
     if (details !== undefined) view.commit({ selection: details.label });
   }
   return (

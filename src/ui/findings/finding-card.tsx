@@ -1,7 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
@@ -11,7 +10,6 @@ import { firstSentence, SEVERITY_LABELS, splitSentence, titleOf } from './findin
 import { SeriesPlot } from './series-plot.tsx';
 
 interface FindingCardProps {
-  readonly device: DeviceInfo;
   readonly finding: RankedFinding;
   readonly isSelected: boolean;
   /** Says what another setting of the allocator would have come to: one finding does. */
@@ -23,7 +21,7 @@ interface FindingCardProps {
 
 /** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
-  const { device, finding, isSelected, citesWhatIf, isAdvised, onToggle } = props;
+  const { finding, isSelected, citesWhatIf, isAdvised, onToggle } = props;
   const { severity, bytes, claim, frame, stackKind, series, advice } = finding;
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -56,14 +54,14 @@ export function FindingCard(props: FindingCardProps) {
         </span>
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
-      <WhatIfCitation device={device} finding={finding} isDue={citesWhatIf} />
+      <WhatIfCitation finding={finding} isDue={citesWhatIf} />
       {isDue && firstAdvice !== undefined && (
         <p className="finding-advice">
           <strong>Try:</strong> <CodeText text={firstAdvice} />
         </p>
       )}
       {series !== undefined && <SeriesPlot series={series} />}
-      {isSelected && <FindingBody device={device} finding={finding} />}
+      {isSelected && <FindingBody finding={finding} />}
     </li>
   );
 }

@@ -5,9 +5,9 @@ import { checklist } from '../../core/findings/checklist.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import { useDevice } from '../shared/device-context.ts';
 import { useFindings } from '../shared/use-findings.ts';
 import { VerdictCard } from '../shared/verdict-card.tsx';
-import type { ViewProps } from '../shared/view-props.ts';
 import { CheckList } from './check-list.tsx';
 import { CopyFindings } from './copy-findings.tsx';
 import { FindingCard } from './finding-card.tsx';
@@ -24,10 +24,11 @@ const STOPPED: Verdict = {
 };
 
 /** What went wrong, where and what to try: the first thing one sees of a snapshot. */
-export function FindingsPanel({ info, device }: ViewProps) {
-  const state = useFindings(info, device);
+export function FindingsPanel() {
+  const { info } = useDevice();
+  const state = useFindings();
   const { phase, findings, checks } = state;
-  const { selected, toggle, choose, leave } = useFindingSelection(device, findings);
+  const { selected, toggle, choose, leave } = useFindingSelection(findings);
   const panel = useRef<HTMLElement>(null);
   useEscape(panel, selected === undefined ? undefined : leave);
   const citing = findings.find(mayCite);
@@ -42,13 +43,12 @@ export function FindingsPanel({ info, device }: ViewProps) {
       aria-busy={phase === 'running' || phase === 'waiting'}
     >
       {phase !== 'failed' && <VerdictCard verdict={verdict} />}
-      {phase === 'failed' && <Failed info={info} device={device} state={state} />}
+      {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
       <ul className="finding-list" aria-label="Findings, the most severe first">
         {findings.map((finding) => (
           <FindingCard
             key={finding.id}
-            device={device}
             finding={finding}
             isSelected={finding.id === selected}
             citesWhatIf={phase === 'done' && finding === citing}
@@ -57,8 +57,8 @@ export function FindingsPanel({ info, device }: ViewProps) {
           />
         ))}
       </ul>
-      {isOpen && <Progress info={info} device={device} state={state} />}
-      {phase === 'done' && <CopyFindings info={info} device={device} state={state} />}
+      {isOpen && <Progress state={state} />}
+      {phase === 'done' && <CopyFindings state={state} />}
       <h3 className="findings-heading">What was checked</h3>
       <CheckList
         items={checklist({ findings, checks }, factsOf(info))}

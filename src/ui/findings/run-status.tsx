@@ -1,17 +1,16 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { DETECTOR_IDS } from '../../core/findings/types.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 
 interface StateProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   readonly state: FindingsState;
 }
 
 /** How far it is, with a way to stop it and to go on. */
-export function Progress({ info, device, state: { phase, checks } }: StateProps) {
+export function Progress({ state: { phase, checks } }: StateProps) {
+  const { info, device } = useDevice();
   const { findings } = useServices();
   const isStopped = phase === 'stopped';
   const act = () =>
@@ -31,7 +30,8 @@ export function Progress({ info, device, state: { phase, checks } }: StateProps)
 }
 
 /** What stopped it, and a way to begin anew. */
-export function Failed({ info, device, state: { failure } }: StateProps) {
+export function Failed({ state: { failure } }: StateProps) {
+  const { info, device } = useDevice();
   const { findings } = useServices();
   return (
     <div className="verdict" data-tone="severe" role="alert">

@@ -1,8 +1,7 @@
 import { useCallback } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useServices } from '../shared/services.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 
 interface FindingSelection {
@@ -14,12 +13,9 @@ interface FindingSelection {
 }
 
 /** Which finding is shown, in the URL, and what selecting one does to the views. */
-export function useFindingSelection(
-  device: DeviceInfo,
-  findings: readonly RankedFinding[],
-): FindingSelection {
+export function useFindingSelection(findings: readonly RankedFinding[]): FindingSelection {
   const { view } = useStores();
-  const { session } = useServices();
+  const ask = useAsk();
   const selected = useView((state) => state.finding);
 
   /** Evidence that has no line is shown by the stack of its largest allocation. */
@@ -27,12 +23,11 @@ export function useFindingSelection(
     async ({ frame, evidence }: RankedFinding): Promise<string | undefined> => {
       const [largest] = evidence.allocations;
       if (frame !== undefined || largest === undefined) return undefined;
-      const request = { deviceIndex: device.index, index: largest };
       // Without the session there is nothing to search in, and the views say so.
-      const details = await session.allocation(request).catch(() => undefined);
+      const details = await ask('allocation', { index: largest }).catch(() => undefined);
       return details?.label;
     },
-    [session, device],
+    [ask],
   );
 
   const leave = useCallback(async () => {

@@ -1,12 +1,12 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import type { FlameQuestion } from '../../engine/handlers/flame-graph.ts';
 import { useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
-import { useServices } from '../shared/services.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { DATASET_TEXT, exportName } from './flame-labels.ts';
+import type { FlameQuery } from './flame-query.ts';
 
 interface FlameFile {
   readonly format: 'folded' | 'speedscope';
@@ -33,15 +33,10 @@ const FILES: readonly FlameFile[] = [
   },
 ];
 
-interface FlameDownloadsProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  readonly question: FlameQuestion;
-}
-
 /** The same figures for other programs. */
-export function FlameDownloads({ info, device, question }: FlameDownloadsProps) {
-  const { session } = useServices();
+export function FlameDownloads({ query }: { readonly query: FlameQuery }) {
+  const { info, device } = useDevice();
+  const ask = useAsk();
   const flame = useView((view) => view.flame);
   const [failure, setFailure] = useState<string>();
   const fileName = exportName(info.file.name, flame, device);
@@ -49,7 +44,7 @@ export function FlameDownloads({ info, device, question }: FlameDownloadsProps) 
     setFailure(undefined);
     try {
       const name = `${info.file.name}, ${DATASET_TEXT[flame.dataset]}`;
-      const text = await session.flameExport({ ...question, format, name });
+      const text = await ask('flameExport', { ...query, format, name });
       downloadText(`${fileName}.${extension}`, mime, text);
     } catch (error) {
       setFailure(errorText(error));

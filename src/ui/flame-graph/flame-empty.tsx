@@ -1,19 +1,14 @@
 import type { ReactNode } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { eventRangeText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 
-interface FlameEmptyProps {
-  readonly device: DeviceInfo;
-  readonly asked: FlameReady;
-}
-
 /** Why there is nothing to see, and what would change that. */
-export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyProps) {
+export function FlameEmpty({ asked: { answer, request } }: { readonly asked: FlameReady }) {
   const { set, isSearched } = answer;
-  if (set === undefined) return <NoDifference device={device} />;
+  if (set === undefined) return <NoDifference />;
   if (request.onlyMatches && isSearched) {
     return (
       <Empty title="Nothing here matches the search">
@@ -21,7 +16,7 @@ export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyPro
       </Empty>
     );
   }
-  if (request.weight === 'lifetime' && set.kind !== 'window') return <NoLifetime device={device} />;
+  if (request.weight === 'lifetime' && set.kind !== 'window') return <NoLifetime />;
   switch (set.kind) {
     case 'window':
       return (
@@ -50,7 +45,8 @@ export function FlameEmpty({ device, asked: { answer, request } }: FlameEmptyPro
 }
 
 /** Weighs nothing, though there may well be something: what a lifetime needs is time. */
-function NoLifetime({ device }: { readonly device: DeviceInfo }) {
+function NoLifetime() {
+  const { device } = useDevice();
   return device.events === 0 ? (
     <Empty
       title="No lifetime is known"
@@ -65,7 +61,8 @@ function NoLifetime({ device }: { readonly device: DeviceInfo }) {
 }
 
 /** Without a mark, or with it at the cursor; the common comparisons are one click away. */
-function NoDifference({ device }: { readonly device: DeviceInfo }) {
+function NoDifference() {
+  const { device } = useDevice();
   const last = device.events - 1;
   const peak = Math.max(0, device.peaks.activeBytes.event);
   return (

@@ -8,7 +8,7 @@ import {
   shareText,
   weightFormat,
 } from './flame-labels.ts';
-import { flameQuestion, flameRequest } from './flame-question.ts';
+import { flameBoxesQuery, flameQuery } from './flame-query.ts';
 
 describe('figures', () => {
   it('say their unit, and in a difference their direction', () => {
@@ -88,10 +88,10 @@ describe('questions', () => {
 
   it('do not change with what makes no difference to them', () => {
     const moved: Partial<ViewState> = { cursor: 7, mark: 3, x: { from: 1, to: 2 } };
-    expect(flameQuestion(view(moved, 'peak'), 0)).toEqual(flameQuestion(view({}, 'peak'), 0));
-    expect(flameQuestion(view(moved, 'cursor'), 0)).toMatchObject({ cursor: 7, mark: undefined });
-    expect(flameQuestion(view(moved, 'difference'), 0)).toMatchObject({ cursor: 7, mark: 3 });
-    expect(flameQuestion(view(moved, 'window'), 0).window).toEqual({
+    expect(flameQuery(view(moved, 'peak'))).toEqual(flameQuery(view({}, 'peak')));
+    expect(flameQuery(view(moved, 'cursor'))).toMatchObject({ cursor: 7, mark: undefined });
+    expect(flameQuery(view(moved, 'difference'))).toMatchObject({ cursor: 7, mark: 3 });
+    expect(flameQuery(view(moved, 'window')).window).toEqual({
       axis: 'event',
       from: 1,
       to: 2,
@@ -100,12 +100,12 @@ describe('questions', () => {
 
   it('of a search are meant at the cursor', () => {
     const searched = view({ cursor: 7, search: 'state:live' }, 'peak');
-    expect(flameQuestion(searched, 0).cursor).toBe(7);
+    expect(flameQuery(searched).cursor).toBe(7);
   });
 
   it('ask for boxes down to a pixel, in steps', () => {
-    expect(flameRequest(view({}, 'peak'), 0, 700).smallestShare).toBe(1 / 1024);
-    expect(flameRequest(view({}, 'peak'), 0, 1000).smallestShare).toBe(1 / 1024);
-    expect(flameRequest(view({}, 'peak'), 0, 10).smallestShare).toBe(1 / 256);
+    expect(flameBoxesQuery(view({}, 'peak'), 700).smallestShare).toBe(1 / 1024);
+    expect(flameBoxesQuery(view({}, 'peak'), 1000).smallestShare).toBe(1 / 1024);
+    expect(flameBoxesQuery(view({}, 'peak'), 10).smallestShare).toBe(1 / 256);
   });
 });

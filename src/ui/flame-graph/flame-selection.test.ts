@@ -5,7 +5,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { FlameLayout } from './flame-layout.ts';
-import { flameQuestion } from './flame-question.ts';
+import { flameQuery } from './flame-query.ts';
 import { selectedBox, selectionOf } from './flame-selection.ts';
 import { boxLabel } from './paint-flame.ts';
 
@@ -18,7 +18,7 @@ const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const OPTIONS = { set: { kind: 'live', event: DRAWN.eventOf('+B') }, weight: 'bytes' } as const;
 const layoutOf = (inverted: boolean) =>
   new FlameLayout(flameGraphOf(CONTEXT, OPTIONS, { inverted }));
-const QUESTION = flameQuestion(DEFAULT_VIEW, 0);
+const QUERY = flameQuery(DEFAULT_VIEW);
 const LINES = { groupBy: 'line', inverted: false } as const;
 const MI = 2 ** 20;
 
@@ -76,7 +76,7 @@ describe('a row', () => {
   it('of a call stack is found by the line of the user and the innermost', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('stack');
-    const selection = selectionOf({ kind: 'row', row, question: QUESTION }, layout, LINES);
+    const selection = selectionOf({ kind: 'row', row, query: QUERY }, layout, LINES);
     expect(selection).toMatchObject({
       label: 'step → forward',
       place: 'train.py:3',
@@ -85,7 +85,7 @@ describe('a row', () => {
     });
     for (const inverted of [false, true]) {
       const turned = layoutOf(inverted);
-      const box = selectedBox({ kind: 'row', row, question: QUESTION }, turned, inverted);
+      const box = selectedBox({ kind: 'row', row, query: QUERY }, turned, inverted);
       expect(boxLabel(turned, box ?? -1)).toBe(inverted ? 'main' : 'forward');
       expect(turned.level[box ?? -1]).toBe(3);
     }
@@ -94,11 +94,11 @@ describe('a row', () => {
   it('of a function has no line, and stands in many boxes', () => {
     const layout = layoutOf(false);
     const [row] = rowsBy('function');
-    expect(selectionOf({ kind: 'row', row, question: QUESTION }, layout, LINES)).toMatchObject({
+    expect(selectionOf({ kind: 'row', row, query: QUERY }, layout, LINES)).toMatchObject({
       label: 'forward',
       fullPlace: '/site-packages/torch/nn/linear.py',
       search: '"forward" "/site-packages/torch/nn/linear.py"',
     });
-    expect(selectedBox({ kind: 'row', row, question: QUESTION }, layout, false)).toBeUndefined();
+    expect(selectedBox({ kind: 'row', row, query: QUERY }, layout, false)).toBeUndefined();
   });
 });

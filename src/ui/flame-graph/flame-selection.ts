@@ -4,18 +4,18 @@ import type { FrameView } from '../../core/device/types.ts';
 import type { FlameGroup, FlameRow } from '../../core/flame-graph/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
-import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
 import { fullPlace, placeText } from '../shared/stack-text.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+import type { FlameBoxesQuery, FlameQuery } from './flame-query.ts';
 
-/** A path in the graph, which outlives a new answer, or a row with the question that it answers. */
+/** A path in the graph, which outlives a new answer, or a row with the query that it answers. */
 export type Chosen =
   | { readonly kind: 'box'; readonly path: string }
-  | { readonly kind: 'row'; readonly row: FlameRow; readonly question: FlameQuestion };
+  | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
 
 /** How the graph was asked for. */
-export type FlameShapeOnScreen = Pick<FlameRequest, 'groupBy' | 'inverted'>;
+export type FlameShapeOnScreen = Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>;
 
 export interface FlameSelection {
   readonly label: string;

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import type { FlameFigures } from './box-tooltip.ts';
 import { flameColors } from './flame-colors.ts';
@@ -8,13 +8,13 @@ import { countText, setText, shareText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 
 interface FlameSummaryProps {
-  readonly device: DeviceInfo;
   readonly asked: FlameReady;
   readonly figures: FlameFigures;
 }
 
 /** What is added up, how much it comes to, and what the picture cannot say. */
-export function FlameSummary({ device, asked, figures }: FlameSummaryProps) {
+export function FlameSummary({ asked, figures }: FlameSummaryProps) {
+  const { device } = useDevice();
   const { set, graph, hasStacks } = asked.answer;
   if (set === undefined || graph === undefined) return undefined;
   const { dataset, cursor, onlyMatches } = asked.request;

@@ -1,19 +1,18 @@
 import { useMemo, useState } from 'react';
-import type { SessionInfo } from '../../core/device/types.ts';
 import type { FlameOrderBy, FlameRow } from '../../core/flame-graph/types.ts';
-import type { FlameQuestion } from '../../engine/handlers/flame-graph.ts';
 import type { Sort } from '../../state/view-store.ts';
-import { useServices } from '../shared/services.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { frameText, placeText } from '../shared/stack-text.ts';
+import { useAsk } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import type { FlameFigures } from './box-tooltip.ts';
 import { countText, GROUPING_TEXT, groupLabel, groupPlace, shareText } from './flame-labels.ts';
+import type { FlameQuery } from './flame-query.ts';
 
 interface FlameTableProps {
-  readonly info: SessionInfo;
-  readonly question: FlameQuestion;
+  readonly query: FlameQuery;
   readonly rowCount: number;
   readonly totalMagnitude: number;
   readonly figures: FlameFigures;
@@ -23,12 +22,12 @@ interface FlameTableProps {
 
 /** Without a sort, the order that reads best: see byRelevance. */
 export function FlameTable(props: FlameTableProps) {
-  const { info, question, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
+  const { query, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
   const [sort, setSort] = useState<Sort | undefined>(undefined);
-  const source = useRows(info, question, rowCount, sort);
+  const source = useRows(query, rowCount, sort);
   const columns = useMemo(
-    () => columnsOf(question.groupBy, figures, totalMagnitude),
-    [question.groupBy, figures, totalMagnitude],
+    () => columnsOf(query.groupBy, figures, totalMagnitude),
+    [query.groupBy, figures, totalMagnitude],
   );
   const rowState = useMemo(
     () => (row: FlameRow) => ({ isSelected: row.key === chosenKey }),
@@ -36,7 +35,7 @@ export function FlameTable(props: FlameTableProps) {
   );
   return (
     <VirtualTable
-      label={`By ${GROUPING_TEXT[question.groupBy]}`}
+      label={`By ${GROUPING_TEXT[query.groupBy]}`}
       columns={columns}
       source={source}
       empty="Nothing to list."
@@ -57,13 +56,9 @@ function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
 
 const ORDERS: readonly FlameOrderBy[] = ['name', 'self', 'total', 'count'];
 
-function useRows(
-  info: SessionInfo,
-  question: FlameQuestion,
-  rowCount: number,
-  sort: Sort | undefined,
-): RowSource<FlameRow> {
-  const { session } = useServices();
+function useRows(query: FlameQuery, rowCount: number, sort: Sort | undefined): RowSource<FlameRow> {
+  const { info } = useDevice();
+  const ask = useAsk();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other rows
   return useMemo(() => {
     const by = ORDERS.find((order) => order === sort?.key) ?? 'relevance';
@@ -71,15 +66,15 @@ function useRows(
     return {
       count: rowCount,
       load: async (from, to, signal) => {
-        const { rows } = await session.flameRows({ ...question, order, from, to }, { signal });
+        const { rows } = await ask('flameRows', { ...query, order, from, to }, { signal });
         return rows;
       },
     };
-  }, [session, info, question, rowCount, sort]);
+  }, [ask, info, query, rowCount, sort]);
 }
 
 function columnsOf(
-  by: FlameQuestion['groupBy'],
+  by: FlameQuery['groupBy'],
   { format, isDifference }: FlameFigures,
   totalMagnitude: number,
 ): readonly Column<FlameRow>[] {

@@ -1,11 +1,10 @@
 import './flame.css';
 import { useCallback, useMemo, useRef } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { FlameView as FlameChoices } from '../../state/view-store.ts';
 import { useElementWidth } from '../plot/use-element-width.ts';
-import type { ViewProps } from '../shared/view-props.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import type { FlameFigures } from './box-tooltip.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
@@ -24,11 +23,10 @@ import { useChosen } from './use-chosen.ts';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */
-export function FlameView(props: ViewProps) {
-  const { info, device } = props;
+export function FlameView() {
   const { view } = useStores();
   const area = useRef<HTMLElement>(null);
-  const { state, isBusy } = useFlame(info, device, useElementWidth(area));
+  const { state, isBusy } = useFlame(useElementWidth(area));
   const flame = useView((current) => current.flame);
   const change = useCallback(
     (changed: Partial<FlameChoices>) =>
@@ -46,26 +44,26 @@ export function FlameView(props: ViewProps) {
           <p>{state.message}</p>
         </div>
       )}
-      {ready !== undefined && !hasBoxes && <FlameEmpty device={device} asked={ready} />}
+      {ready !== undefined && !hasBoxes && <FlameEmpty asked={ready} />}
       {ready !== undefined && hasBoxes && (
-        <FlameContent {...props} asked={ready} isBusy={isBusy} onChange={change} />
+        <FlameContent asked={ready} isBusy={isBusy} onChange={change} />
       )}
     </section>
   );
 }
 
-interface FlameContentProps extends ViewProps {
+interface FlameContentProps {
   readonly asked: FlameReady;
   readonly isBusy: boolean;
   readonly onChange: (change: Partial<FlameChoices>) => void;
 }
 
-function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentProps) {
-  const { answer, request, question } = asked;
+function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
+  const { answer, request, query } = asked;
   const { graph, set } = answer;
-  const [chosen, choose] = useChosen(question);
+  const [chosen, choose] = useChosen(query);
   const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
-  const figures = useFigures(asked, device);
+  const figures = useFigures(asked);
   const colors = flameColors(useTheme());
   const selected = layout && selectedBox(chosen, layout, request.inverted);
   const chosenRow = chosen?.kind === 'row' ? chosen.row.key : undefined;
@@ -81,10 +79,10 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
   };
   return (
     <>
-      <FlameSummary device={device} asked={asked} figures={figures} />
+      <FlameSummary asked={asked} figures={figures} />
       <div className="flame-trail-row">
         <FlameTrail trail={graph.trail} onZoom={zoom} />
-        <FlameDownloads info={info} device={device} question={question} />
+        <FlameDownloads query={query} />
       </div>
       <Group className="flame-split" orientation="vertical">
         <Panel minSize="80px" defaultSize="52%">
@@ -101,19 +99,17 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
         <Separator className="flame-split-handle" aria-label="Height of the table" />
         <Panel minSize="120px" className="flame-lower">
           <FrameStrip
-            device={device}
             selection={chosen && selectionOf(chosen, layout, request)}
             totalMagnitude={graph.total.magnitude}
             figures={figures}
           />
           <FlameTable
-            info={info}
-            question={question}
+            query={query}
             rowCount={answer.rowCount}
             totalMagnitude={graph.total.magnitude}
             figures={figures}
             chosenKey={chosenRow}
-            onChoose={(row) => choose({ kind: 'row', row, question })}
+            onChoose={(row) => choose({ kind: 'row', row, query })}
           />
         </Panel>
       </Group>
@@ -121,7 +117,8 @@ function FlameContent({ info, device, asked, isBusy, onChange }: FlameContentPro
   );
 }
 
-function useFigures({ answer, request }: FlameReady, device: DeviceInfo): FlameFigures {
+function useFigures({ answer, request }: FlameReady): FlameFigures {
+  const { device } = useDevice();
   const { weight } = request;
   const isDifference = answer.set?.kind === 'difference';
   const hasSearch = answer.isSearched;

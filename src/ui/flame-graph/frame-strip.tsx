@@ -1,8 +1,7 @@
 import { Filter, List, Rows3 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { DeviceInfo, StackView } from '../../core/device/types.ts';
+import type { StackView } from '../../core/device/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
@@ -13,14 +12,13 @@ import { countText, shareText } from './flame-labels.ts';
 import type { FlameSelection } from './flame-selection.ts';
 
 interface FrameStripProps {
-  readonly device: DeviceInfo;
   readonly selection: FlameSelection | undefined;
   readonly totalMagnitude: number;
   readonly figures: FlameFigures;
 }
 
 /** What is chosen: its figures, its stack, and what else to ask of it. */
-export function FrameStrip({ device, selection, totalMagnitude, figures }: FrameStripProps) {
+export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
   if (selection === undefined) {
     return (
       <section className="frame-strip" aria-label="Chosen frame">
@@ -55,7 +53,7 @@ export function FrameStrip({ device, selection, totalMagnitude, figures }: Frame
         </span>
       </div>
       <FrameActions selection={selection} />
-      <SelectedStack device={device} selection={selection} />
+      <SelectedStack selection={selection} />
     </section>
   );
 }
@@ -93,15 +91,10 @@ function FrameActions({ selection }: { readonly selection: FlameSelection }) {
   );
 }
 
-interface SelectedStackProps {
-  readonly device: DeviceInfo;
-  readonly selection: FlameSelection;
-}
-
 /** Closed until it is asked for: the graph above shows the same. */
-function SelectedStack({ device, selection }: SelectedStackProps) {
+function SelectedStack({ selection }: { readonly selection: FlameSelection }) {
   const { frames, stack } = selection;
-  const asked = useStack(device, stack);
+  const asked = useStack(stack);
   const shown = frames === undefined ? asked : { kind: 'recorded' as const, frames };
   if (shown === undefined || shown.frames.length < 2) return undefined;
   return (
@@ -112,16 +105,8 @@ function SelectedStack({ device, selection }: SelectedStackProps) {
   );
 }
 
-interface StackQuestion {
-  readonly deviceIndex: number;
-  readonly stack: number;
-}
-
-const askStack = (session: SessionApi, question: StackQuestion) => session.flameStack(question);
-
 /** All frames of a stack; undefined for none, and until they have come. */
-function useStack(device: DeviceInfo, stack: number): StackView | undefined {
-  const question = stack < 0 ? undefined : { deviceIndex: device.index, stack };
-  const { value, isCurrent } = useQuery(askStack, question, device);
+function useStack(stack: number): StackView | undefined {
+  const { value, isCurrent } = useQuery('flameStack', stack < 0 ? undefined : { stack });
   return isCurrent ? value : undefined;
 }

@@ -1,21 +1,15 @@
-import { useEffect, useMemo, useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import type {
-  FlameAnswer,
-  FlameQuestion,
-  FlameRequest,
-} from '../../engine/handlers/flame-graph.ts';
+import { useMemo } from 'react';
+import type { FlameAnswer } from '../../engine/handlers/flame-graph.ts';
 import { useView } from '../../state/stores.ts';
-import { useServices } from '../shared/services.ts';
-import { flameQuestion, flameRequest } from './flame-question.ts';
+import { useQuery } from '../shared/use-query.ts';
+import { type FlameBoxesQuery, type FlameQuery, flameBoxesQuery } from './flame-query.ts';
 
 export interface FlameReady {
   readonly kind: 'ready';
   readonly answer: FlameAnswer;
-  readonly request: FlameRequest;
+  readonly request: FlameBoxesQuery;
   /** What the table asks: the same object while zooming alone. */
-  readonly question: FlameQuestion;
+  readonly query: FlameQuery;
 }
 
 export type FlameState =
@@ -30,29 +24,29 @@ export interface AskedFlame {
 }
 
 /** The boxes that the view asks for; nothing is asked before the width is known (0). */
-export function useFlame(info: SessionInfo, device: DeviceInfo, widthPx: number): AskedFlame {
-  const { session } = useServices();
-  const [state, setState] = useState<FlameState>({ kind: 'loading' });
-  const { index } = device;
+export function useFlame(widthPx: number): AskedFlame {
   // Compared as texts: the view changes with each step of a pan, most of them no concern of ours.
-  const requestText = useView((view) => JSON.stringify(flameRequest(view, index, widthPx)));
-  const questionText = useView((view) => JSON.stringify(flameQuestion(view, index)));
-  const request = useMemo((): FlameRequest => JSON.parse(requestText), [requestText]);
-  const question = useMemo((): FlameQuestion => JSON.parse(questionText), [questionText]);
-  const isMeasured = widthPx > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot is asked anew
-  useEffect(() => {
-    if (!isMeasured) return;
-    const controller = new AbortController();
-    session.flame(request, { signal: controller.signal }).then(
-      (answer) => setState({ kind: 'ready', answer, request, question }),
-      (error: unknown) => {
-        if (controller.signal.aborted) return;
-        const message = errorText(error);
-        setState({ kind: 'failed', message });
-      },
-    );
-    return () => controller.abort();
-  }, [session, request, question, isMeasured, info]);
-  return { state, isBusy: state.kind === 'ready' && state.request !== request };
+  const text = useView((view) => JSON.stringify(flameBoxesQuery(view, widthPx)));
+  const wanted = useMemo((): FlameBoxesQuery => JSON.parse(text), [text]);
+  const { value, request, isCurrent, failure } = useQuery(
+    'flame',
+    widthPx > 0 ? wanted : undefined,
+    { cancelsStale: true },
+  );
+  const query = useTableQuery(request);
+  const state = useMemo((): FlameState => {
+    if (failure !== undefined) return { kind: 'failed', message: failure };
+    if (value === undefined || request === undefined || query === undefined) {
+      return { kind: 'loading' };
+    }
+    return { kind: 'ready', answer: value, request, query };
+  }, [value, request, query, failure]);
+  return { state, isBusy: state.kind === 'ready' && !isCurrent };
+}
+
+/** Zooming and turning round change the boxes, not the rows. */
+function useTableQuery(request: FlameBoxesQuery | undefined): FlameQuery | undefined {
+  const { inverted: _, root: __, smallestShare: ___, ...own } = request ?? {};
+  const text = request && JSON.stringify(own);
+  return useMemo(() => (text === undefined ? undefined : JSON.parse(text)), [text]);
 }

@@ -2,17 +2,12 @@ import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { CounterName, Peak } from '../../core/replay/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { type Note, notesOf } from '../shared/notes.ts';
 import { RECORDING_TEXT } from '../shared/recording.ts';
 import { Stat } from './stat.tsx';
-
-interface SummaryStripProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
 
 const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
   { name: 'allocatedBytes', label: 'Peak allocated' },
@@ -21,7 +16,8 @@ const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] =
 ];
 
 /** What happened, in seconds: how high it went, how it ended, and what the recording hides. */
-export function SummaryStrip({ info, device }: SummaryStripProps) {
+export function SummaryStrip() {
+  const { info, device } = useDevice();
   const [isExpanded, setIsExpanded] = useState(false);
   const notes = notesOf(info, device);
   return (
@@ -37,8 +33,8 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
           note={`of ${formatBytes(device.end.reservedBytes)} reserved`}
           title={`${formatExactBytes(device.end.allocatedBytes)} allocated of ${formatExactBytes(device.end.reservedBytes)} reserved`}
         />
-        <OomStat device={device} />
-        <RecordingStat info={info} device={device} />
+        <OomStat />
+        <RecordingStat />
         {notes.length > 0 && (
           <button
             type="button"
@@ -57,7 +53,8 @@ export function SummaryStrip({ info, device }: SummaryStripProps) {
   );
 }
 
-function RecordingStat({ info, device }: SummaryStripProps) {
+function RecordingStat() {
+  const { info, device } = useDevice();
   const { partial } = info.file;
   if (partial !== undefined) {
     return (
@@ -99,7 +96,8 @@ function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak
 }
 
 /** Each press goes on to the next OOM. */
-function OomStat({ device }: { readonly device: DeviceInfo }) {
+function OomStat() {
+  const { device } = useDevice();
   const { view } = useStores();
   const { ooms } = device;
   const first = ooms[0];

@@ -1,7 +1,6 @@
 import './color-legend.css';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { LegendEntry } from '../../core/coloring/legend.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
 import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -10,14 +9,9 @@ import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { type ShownLegend, useLegend } from './use-legend.ts';
 
-interface ColorLegendProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** What the colours of the blocks mean and how much there is of each; a click filters all views. */
-export function ColorLegend({ info, device }: ColorLegendProps) {
-  const shown = useLegend(info, device);
+export function ColorLegend() {
+  const shown = useLegend();
   const theme = useTheme();
   if (shown === undefined) return <div className="color-legend" aria-busy />;
   const { entries } = shown.legend;

@@ -1,4 +1,3 @@
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { COLORINGS, type ColorBy } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useColorings } from './use-legend.ts';
@@ -14,16 +13,11 @@ const LABELS: Readonly<Record<ColorBy, string>> = {
   compile: 'compiled region',
 };
 
-interface ColorSelectProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** What the colours of the allocations tell apart; what a snapshot does not record is said, not hidden. */
-export function ColorSelect({ info, device }: ColorSelectProps) {
+export function ColorSelect() {
   const { view } = useStores();
   const current = useView((state) => state.colorBy);
-  const choices = useColorings(info, device);
+  const choices = useColorings();
   const reasonOf = (colorBy: ColorBy) => choices.find((one) => one.colorBy === colorBy)?.reason;
   const choose = (value: string) => {
     const colorBy = COLORINGS.find((one) => one === value);

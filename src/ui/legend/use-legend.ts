@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { Legend } from '../../core/coloring/legend.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
 import type { ColoringChoice, LegendRequest } from '../../engine/handlers/coloring.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
-import { useServices } from '../shared/services.ts';
-import { useQuery } from '../shared/use-query.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useQuery, type WithoutDevice } from '../shared/use-query.ts';
 import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {
@@ -21,56 +19,47 @@ export interface ShownLegend {
 const REST_MS = 120;
 
 /** The legend at the cursor or of the peak in view; undefined until it came. */
-export function useLegend(info: SessionInfo, device: DeviceInfo): ShownLegend | undefined {
-  const { session } = useServices();
+export function useLegend(): ShownLegend | undefined {
+  const { value: legend, request } = useQuery('legend', useRestingRequest(), {
+    cancelsStale: true,
+  });
+  if (legend === undefined || request === undefined) return undefined;
+  return { legend, colorBy: request.colorBy, isAtCursor: request.at !== undefined };
+}
+
+/** What the view asks for, {@link REST_MS} after it came to rest. */
+function useRestingRequest(): Request {
+  const { info } = useDevice();
   const { view } = useStores();
-  const [shown, setShown] = useState<ShownLegend>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has another legend
+  const [request, setRequest] = useState(() => requestOf(view.getState().view));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot is asked at once
   useEffect(() => {
-    let asked = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let stop = new AbortController();
-    const ask = () => {
-      const request = requestOf(view.getState().view, device.index);
-      const key = JSON.stringify(request);
-      if (key === asked) return;
-      asked = key;
-      stop.abort();
-      stop = new AbortController();
-      const { signal } = stop;
-      const { colorBy, at } = request;
-      session.legend(request, { signal }).then(
-        (legend) => !signal.aborted && setShown({ legend, colorBy, isAtCursor: at !== undefined }),
-        // Given up, or the worker is gone: the plot says so.
-        () => undefined,
-      );
-    };
-    ask();
+    const settle = () => setRequest(requestOf(view.getState().view));
+    settle();
     const unsubscribe = view.subscribe(() => {
       clearTimeout(timer);
-      timer = setTimeout(ask, REST_MS);
+      timer = setTimeout(settle, REST_MS);
     });
     return () => {
       unsubscribe();
       clearTimeout(timer);
-      stop.abort();
     };
-  }, [session, view, info, device.index]);
-  return shown;
+  }, [view, info]);
+  return request;
 }
 
-function requestOf({ colorBy, cursor, axis, x }: ViewState, deviceIndex: number): LegendRequest {
+type Request = WithoutDevice<LegendRequest>;
+
+function requestOf({ colorBy, cursor, axis, x }: ViewState): Request {
   const classes = classColors('light', colorBy).length;
   // With a cursor the window does not matter.
-  return { deviceIndex, colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
+  return { colorBy, classes, at: cursor, axis, x: cursor === undefined ? x : 'all' };
 }
 
 const NONE: readonly ColoringChoice[] = [];
 
-const askColorings = (session: SessionApi, question: { readonly deviceIndex: number }) =>
-  session.colorings(question);
-
 /** Which colourings tell something apart on this device; empty until it is known. */
-export function useColorings(info: SessionInfo, device: DeviceInfo): readonly ColoringChoice[] {
-  return useQuery(askColorings, { deviceIndex: device.index }, info).value ?? NONE;
+export function useColorings(): readonly ColoringChoice[] {
+  return useQuery('colorings', {}).value ?? NONE;
 }

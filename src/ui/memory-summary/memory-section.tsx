@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { AnnotationGroup } from '../../core/device/annotation-groups.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { MemoryFigures } from '../../core/memory-summary/memory-tally.ts';
 import type { TraceFacts } from '../../core/memory-summary/trace-facts.ts';
 import {
@@ -13,16 +12,14 @@ import {
 } from '../../core/report/stat-labels.ts';
 import { summaryText } from '../../core/report/summary-text.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useView } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { useDevice } from '../shared/device-context.ts';
 import { notesOf } from '../shared/notes.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   /** What goes into the text that is copied, besides the figures; undefined while not known. */
   readonly phases: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
@@ -41,11 +38,9 @@ const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly t
   end: { label: 'At the end', title: 'When the snapshot was taken' },
 };
 
-const ask = (session: SessionApi, question: { deviceIndex: number; event: EventIndex }) =>
-  session.memoryFigures(question);
-
 /** The figures of torch.cuda.memory_summary(), at any event. */
-export function MemorySection({ info, device, phases, facts }: MemorySectionProps) {
+export function MemorySection({ phases, facts }: MemorySectionProps) {
+  const { info, device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
   const events: Readonly<Record<Moment, EventIndex | undefined>> = {
@@ -62,7 +57,7 @@ export function MemorySection({ info, device, phases, facts }: MemorySectionProp
     hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
   );
   const event = events[moment] ?? -1;
-  const { value, failure } = useQuery(ask, { deviceIndex: device.index, event }, info);
+  const { value, failure } = useQuery('memoryFigures', { event });
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
   const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);

@@ -11,7 +11,8 @@ import type { Peak } from '../../core/replay/types.ts';
 import type { AnnotationGroups } from '../../engine/handlers/memory-summary.ts';
 import { useStores } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
-import type { Answer } from '../shared/use-query.ts';
+import { useDevice } from '../shared/device-context.ts';
+import type { QueryState } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
@@ -19,8 +20,7 @@ import { SectionHead, Unanswered } from './section.tsx';
 import { useLocalRows } from './use-local-rows.ts';
 
 interface PhasesSectionProps {
-  readonly device: DeviceInfo;
-  readonly answer: Answer<AnnotationGroups>;
+  readonly answer: QueryState<unknown, AnnotationGroups>;
 }
 
 /** Rows that are shown without scrolling inside the table. */
@@ -29,7 +29,8 @@ const ROW_PX = 26;
 const HEADER_PX = 30;
 
 /** Which part of the program memory stood highest in: annotations by name. */
-export function PhasesSection({ device, answer: { value, failure } }: PhasesSectionProps) {
+export function PhasesSection({ answer: { value, failure } }: PhasesSectionProps) {
+  const { device } = useDevice();
   const isEmpty = value?.groups.length === 0;
   return (
     <section aria-label="Phases" className="summary-section">

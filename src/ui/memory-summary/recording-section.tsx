@@ -5,25 +5,22 @@ import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts
 import { deviceName } from '../../core/report/summary-text.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 import { notesOf } from '../shared/notes.ts';
 import { RECORDING_TEXT } from '../shared/recording.ts';
 import { absenceExplanation } from '../shared/stack-text.ts';
-import type { Answer } from '../shared/use-query.ts';
+import type { QueryState } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 import { SharesTable } from './shares-table.tsx';
 
-interface DeviceProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
-interface RecordingSectionProps extends DeviceProps {
-  readonly answer: Answer<TraceFacts>;
+interface RecordingSectionProps {
+  readonly answer: QueryState<unknown, TraceFacts>;
 }
 
 /** What was recorded, what that hides, and what looked wrong. */
-export function RecordingSection({ info, device, answer }: RecordingSectionProps) {
+export function RecordingSection({ answer }: RecordingSectionProps) {
+  const { info, device } = useDevice();
   const { value, failure } = answer;
   const notes = notesOf(info, device);
   return (
@@ -36,7 +33,7 @@ export function RecordingSection({ info, device, answer }: RecordingSectionProps
         <Fact term="Events">{eventsText(device)}</Fact>
         <Fact term="Ring">{ringText(value?.ringOverflowed)}</Fact>
         <Fact term="Devices">
-          <Devices info={info} device={device} />
+          <Devices />
         </Fact>
         <Fact term="File">{fileText(info)}</Fact>
       </dl>
@@ -47,16 +44,13 @@ export function RecordingSection({ info, device, answer }: RecordingSectionProps
           ))}
         </ul>
       )}
-      {value === undefined ? (
-        <Unanswered failure={failure} />
-      ) : (
-        <Facts facts={value} device={device} />
-      )}
+      {value === undefined ? <Unanswered failure={failure} /> : <Facts facts={value} />}
     </section>
   );
 }
 
-function Facts({ facts, device }: { readonly facts: TraceFacts; readonly device: DeviceInfo }) {
+function Facts({ facts }: { readonly facts: TraceFacts }) {
+  const { device } = useDevice();
   return (
     <>
       <p className="dim">{columnsText(facts)}</p>
@@ -80,7 +74,7 @@ function Facts({ facts, device }: { readonly facts: TraceFacts; readonly device:
           pool === 'default' ? 'default pool' : `private pool ${pool}`,
         )}
       />
-      {device.anomalies > 0 && <Anomalies facts={facts} device={device} />}
+      {device.anomalies > 0 && <Anomalies facts={facts} />}
     </>
   );
 }
@@ -90,7 +84,8 @@ function named<S extends Share>(shares: readonly S[], label: (share: S) => strin
 }
 
 /** The devices of the file; a click goes to another. */
-function Devices({ info, device }: DeviceProps) {
+function Devices() {
+  const { info, device } = useDevice();
   const { view } = useStores();
   return (
     <ul className="summary-devices">
@@ -117,7 +112,8 @@ function Devices({ info, device }: DeviceProps) {
 }
 
 /** The first hundred events that contradict the state before them. */
-function Anomalies({ facts, device }: { readonly facts: TraceFacts; readonly device: DeviceInfo }) {
+function Anomalies({ facts }: { readonly facts: TraceFacts }) {
+  const { device } = useDevice();
   const { view } = useStores();
   const hidden = device.anomalies - facts.anomalies.length;
   return (

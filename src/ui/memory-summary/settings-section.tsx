@@ -1,10 +1,11 @@
 import { useMemo } from 'react';
-import type { SessionInfo } from '../../core/device/types.ts';
 import { type SettingRow, settingRows } from '../../core/memory-summary/settings.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { SectionHead } from './section.tsx';
 
 /** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
-export function SettingsSection({ info }: { readonly info: SessionInfo }) {
+export function SettingsSection() {
+  const { info } = useDevice();
   const rows = useMemo(() => settingRows(info.settings), [info.settings]);
   const changed = rows.filter(({ isDefault }) => isDefault !== true).length;
   return (

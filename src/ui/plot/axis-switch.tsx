@@ -1,6 +1,6 @@
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 
 const AXES: readonly { readonly axis: TimeAxis; readonly label: string }[] = [
   { axis: 'event', label: 'Events' },
@@ -8,7 +8,8 @@ const AXES: readonly { readonly axis: TimeAxis; readonly label: string }[] = [
 ];
 
 /** What x counts. */
-export function AxisSwitch({ device }: { readonly device: DeviceInfo }) {
+export function AxisSwitch() {
+  const { device } = useDevice();
   const { view } = useStores();
   const current = useView((state) => state.axis);
   return (

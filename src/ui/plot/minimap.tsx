@@ -9,27 +9,24 @@ import {
   select,
 } from 'd3';
 import { type RefObject, useEffect, useRef } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { MinimapResult } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
-import { useServices } from '../shared/services.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { useElementWidth } from './use-element-width.ts';
 import { endOf } from './viewport-of.ts';
-
-interface MinimapProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
 
 const HEIGHT = 44;
 
 /** Active and reserved memory over the whole trace; the brush is the window shown above. */
-export function Minimap({ info, device }: MinimapProps) {
+export function Minimap() {
+  const { device } = useDevice();
   const root = useRef<SVGSVGElement>(null);
   const width = useElementWidth(root);
   const axis = useView((view) => view.axis);
-  useOverview(root, info, device, width);
+  useOverview(root, width);
   useBrush(root, device, width);
   return (
     <svg
@@ -49,22 +46,12 @@ export function Minimap({ info, device }: MinimapProps) {
 
 type SvgRef = RefObject<SVGSVGElement | null>;
 
-function useOverview(root: SvgRef, info: SessionInfo, device: DeviceInfo, width: number): void {
-  const { session } = useServices();
+function useOverview(root: SvgRef, width: number): void {
   const axis = useView((view) => view.axis);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has another overview
+  const { value } = useQuery('minimap', width === 0 ? undefined : { axis, width });
   useEffect(() => {
-    if (width === 0) return;
-    let isLatest = true;
-    session.minimap({ deviceIndex: device.index, axis, width }).then(
-      (overview) => isLatest && root.current !== null && drawOverview(root.current, overview),
-      // The worker is gone: the timeline says so.
-      () => undefined,
-    );
-    return () => {
-      isLatest = false;
-    };
-  }, [session, root, info, device, axis, width]);
+    if (value !== undefined && root.current !== null) drawOverview(root.current, value);
+  }, [root, value]);
 }
 
 function drawOverview(svg: SVGSVGElement, { activeBytes, reservedBytes }: MinimapResult): void {

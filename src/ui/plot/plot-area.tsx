@@ -1,6 +1,5 @@
 import './plot.css';
 import { type ReactNode, useId } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
 import { onPlotKey } from './plot-keys.ts';
@@ -8,8 +7,6 @@ import type { PlotHandle } from './use-plot.ts';
 
 interface PlotAreaProps {
   readonly plot: PlotHandle;
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   /** What it shows, and what kind of picture it is: 'Memory over time', 'stacked timeline'. */
   readonly label: string;
   readonly kind: string;
@@ -21,7 +18,7 @@ interface PlotAreaProps {
 }
 
 /** The picture with its axes and the minimap. */
-export function PlotArea({ plot, info, device, label, kind, hint, ...rest }: PlotAreaProps) {
+export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
   const { refs, navigation } = plot;
   const hintId = useId();
   return (
@@ -56,7 +53,7 @@ export function PlotArea({ plot, info, device, label, kind, hint, ...rest }: Plo
           </div>
         </div>
         <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
-        <Minimap info={info} device={device} />
+        <Minimap />
       </div>
       <p id={hintId} className="visually-hidden">
         {hint}

@@ -1,8 +1,9 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { LoadError } from '../../core/base/load-error.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useSelectedIndex } from '../shared/selection.ts';
 import { useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { useBandsStore } from './bands.ts';
@@ -30,25 +31,22 @@ export interface PlotHandle {
   readonly navigation: () => PlotNavigation | undefined;
 }
 
-interface PlotProps<Q extends PlotRequest, F extends PlotFrame>
-  extends Pick<PlotOptions<Q, F>, 'source' | 'strip'> {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  readonly selected: number;
-}
+type PlotProps<Q extends PlotRequest, F extends PlotFrame> = Pick<
+  PlotOptions<Q, F>,
+  'source' | 'strip'
+>;
 
 /** A plot for as long as this snapshot, device and source are shown: keep the source the same. */
 export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
-  info,
-  device,
-  selected,
   source,
   strip,
 }: PlotProps<Q, F>): PlotHandle {
+  const { info, device } = useDevice();
+  const selected = useSelectedIndex();
   const { session, marks, idle } = useServices();
   const { view } = useStores();
   const bands = useBandsStore();
-  const onError = useFailureReport(info);
+  const onError = useFailureReport();
   const theme = useTheme();
   const refs = usePlotRefs();
   const controller = useRef<PlotController<Q, F> | undefined>(undefined);
@@ -111,7 +109,8 @@ function elementsOf(refs: PlotRefs) {
 }
 
 /** The worker fails only when it has died; that is told like a failed opening. */
-export function useFailureReport({ file }: SessionInfo): (error: unknown) => void {
+export function useFailureReport(): (error: unknown) => void {
+  const { file } = useDevice().info;
   const { session } = useStores();
   return useCallback(
     (error: unknown) => {

@@ -2,24 +2,20 @@ import './report-form.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { type ExportState, useExportReport } from './use-export-report.ts';
 
-interface ReportFormProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** What goes into the report, and what must not. */
-export function ReportForm({ info, device }: ReportFormProps) {
+export function ReportForm() {
+  const { info } = useDevice();
   const notesId = useId();
   const isZoomed = useView((view) => view.x !== 'all');
   const [notes, setNotes] = useState('');
   const [isPart, setIsPart] = useState(false);
   const [isShortPaths, setIsShortPaths] = useState(false);
   const [isWithoutStacks, setIsWithoutStacks] = useState(false);
-  const { state, start } = useExportReport(info, device);
+  const { state, start } = useExportReport();
   return (
     <form
       className="report-form"

@@ -1,15 +1,15 @@
 import { useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { reportPage } from '../../core/report/report-page.ts';
 import type { EventWindow } from '../../core/slice/event-window.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import { encodeView } from '../../state/url-codec.ts';
 import type { ViewState } from '../../state/view-store.ts';
+import { type DeviceInView, useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
+import { type AskDevice, useAsk } from '../shared/use-query.ts';
 import { appShell } from './app-shell.ts';
 import { base64Of } from './base64.ts';
 import { viewOfPart } from './view-of-part.ts';
@@ -34,8 +34,10 @@ export interface ReportExport {
 }
 
 /** Makes the report of a device and saves it. */
-export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportExport {
-  const { session, idle } = useServices();
+export function useExportReport(): ReportExport {
+  const shown = useDevice();
+  const { idle } = useServices();
+  const ask = useAsk();
   const { view } = useStores();
   const [state, setState] = useState<ExportState>({ kind: 'ready' });
 
@@ -43,8 +45,8 @@ export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportEx
     setState({ kind: 'working' });
     try {
       const { view: now } = view.getState();
-      const page = await idle.during(() => makePage(session, info, device, now, choice));
-      const name = `${snapshotStem(info.file.name)}.html`;
+      const page = await idle.during(() => makePage(ask, shown, now, choice));
+      const name = `${snapshotStem(shown.info.file.name)}.html`;
       downloadText(name, 'text/html', page);
       setState({ kind: 'done', name, bytes: new Blob([page]).size });
     } catch (error) {
@@ -55,16 +57,14 @@ export function useExportReport(info: SessionInfo, device: DeviceInfo): ReportEx
 }
 
 async function makePage(
-  session: SessionApi,
-  info: SessionInfo,
-  device: DeviceInfo,
+  ask: AskDevice,
+  { info, device }: DeviceInView,
   view: ViewState,
   { notes, isPart, isShortPaths, isWithoutStacks }: ReportChoice,
 ): Promise<string> {
   const whole = { from: 0, to: device.events };
-  const window = isPart ? await windowInView(session, device, view) : whole;
-  const { gzipped } = await session.compact({
-    deviceIndex: device.index,
+  const window = isPart ? await windowInView(ask, device.events, view) : whole;
+  const { gzipped } = await ask('compact', {
     window,
     file: info.file,
     paths: isShortPaths ? 'last-two' : 'whole',
@@ -82,12 +82,12 @@ async function makePage(
 
 /** The events that the timeline shows. */
 async function windowInView(
-  session: SessionApi,
-  { index, events }: DeviceInfo,
+  ask: AskDevice,
+  events: number,
   { x, axis }: ViewState,
 ): Promise<EventWindow> {
   if (x === 'all') return { from: 0, to: events };
-  const eventAt = (timeUs: number) => session.eventAt({ deviceIndex: index, timeUs });
+  const eventAt = (timeUs: number) => ask('eventAt', { timeUs });
   const from = axis === 'event' ? Math.floor(x.from) : await eventAt(x.from);
   const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
   const first = Math.min(Math.max(0, from), Math.max(0, events - 1));

@@ -4,23 +4,20 @@ import { useCallback, useRef } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { SearchField } from './search-field.tsx';
-import { askSummary } from './set-search.ts';
 import { useSearchSteps } from './use-search-steps.ts';
 import { useSearchText } from './use-search-text.ts';
 
 /** One search for all views: what it finds is counted here and shown by each of them. */
-export function SearchBox({ info, device, selected }: ViewProps) {
+export function SearchBox() {
   const { view } = useStores();
   const search = useView((state) => state.search);
   const cursor = useView((state) => state.cursor);
   const onlyMatches = useView((state) => state.onlyMatches);
   const text = useSearchText();
-  const { step, last, failure } = useSearchSteps(device, selected);
+  const { step, last, failure } = useSearchSteps();
   const isSearching = search.trim() !== '';
-  const question = isSearching ? { deviceIndex: device.index, search, at: cursor } : undefined;
-  const answer = useQuery(askSummary, question, info);
+  const answer = useQuery('searchSummary', isSearching ? { search, at: cursor } : undefined);
   const input = useRef<HTMLInputElement>(null);
   useShortcut(
     '/',
@@ -31,8 +28,6 @@ export function SearchBox({ info, device, selected }: ViewProps) {
     <search className="search-box" aria-label="Search">
       <SearchField
         input={input}
-        info={info}
-        device={device}
         text={text}
         answer={isSearching ? answer : undefined}
         last={last}

@@ -1,23 +1,19 @@
 import { Search, X } from 'lucide-react';
 import { type RefObject, useId, useState } from 'react';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import type { SearchSummary } from '../../engine/handlers/search.ts';
-import { type Answer, useQuery } from '../shared/use-query.ts';
+import { type QueryState, useQuery } from '../shared/use-query.ts';
 import { onSearchKey } from './search-keys.ts';
 import { SearchOutcome } from './search-outcome.tsx';
 import { SearchPanel } from './search-panel.tsx';
-import { askKnownValues } from './set-search.ts';
 import { useCompletion } from './use-completion.ts';
 import type { SearchText } from './use-search-text.ts';
 
 interface SearchFieldProps {
   readonly input: RefObject<HTMLInputElement | null>;
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   readonly text: SearchText;
   /** Undefined while nothing is searched for. */
-  readonly answer: Answer<SearchSummary> | undefined;
+  readonly answer: QueryState<unknown, SearchSummary> | undefined;
   readonly last: MatchStep | undefined;
   readonly stepFailure: string | undefined;
   readonly onStep: (isBackwards: boolean) => void;
@@ -25,15 +21,11 @@ interface SearchFieldProps {
 
 /** The box: a combobox whose list completes terms. */
 export function SearchField(props: SearchFieldProps) {
-  const { input, info, device, text, answer, onStep } = props;
+  const { input, text, answer, onStep } = props;
   const id = useId();
   const [hasFocus, setHasFocus] = useState(false);
   // Asked for when the box is first used: a snapshot may have thousands of phases.
-  const known = useQuery(
-    askKnownValues,
-    hasFocus ? { deviceIndex: device.index } : undefined,
-    info,
-  );
+  const known = useQuery('searchValues', hasFocus ? {} : undefined);
   const completion = useCompletion(input, text, known.value);
   const { suggested, active, setCaret, setOpen } = completion;
   const isOpen = hasFocus && suggested !== undefined;
@@ -85,7 +77,6 @@ export function SearchField(props: SearchFieldProps) {
         <SearchOutcome
           answer={answer}
           isTyped={hasFocus}
-          device={device}
           last={props.last}
           stepFailure={props.stepFailure}
         />

@@ -1,23 +1,23 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import type { SearchSummary } from '../../engine/handlers/search.ts';
 import { useView } from '../../state/stores.ts';
-import type { Answer } from '../shared/use-query.ts';
+import { useDevice } from '../shared/device-context.ts';
+import type { QueryState } from '../shared/use-query.ts';
 import { matchBytes, matchTitle } from './match-labels.ts';
 
 interface SearchOutcomeProps {
-  readonly answer: Answer<SearchSummary>;
+  readonly answer: QueryState<unknown, SearchSummary>;
   /** The box has the focus. */
   readonly isTyped: boolean;
-  readonly device: DeviceInfo;
   readonly last: MatchStep | undefined;
   readonly stepFailure: string | undefined;
 }
 
 /** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
 export function SearchOutcome(props: SearchOutcomeProps) {
-  const { answer, isTyped, device, last, stepFailure } = props;
+  const { answer, isTyped, last, stepFailure } = props;
+  const { device } = useDevice();
   const selection = useView((state) => state.selection);
   const failure = answer.failure ?? stepFailure;
   if (failure !== undefined) {

@@ -1,9 +1,10 @@
 import { useCallback, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import { useStores } from '../../state/stores.ts';
-import { useServices } from '../shared/services.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { useSelectedIndex } from '../shared/selection.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { windowShowing } from './window-showing.ts';
 
 export interface SearchSteps {
@@ -15,8 +16,10 @@ export interface SearchSteps {
 }
 
 /** Next and previous match: selects the allocation, and moves the window where it is not in view. */
-export function useSearchSteps(device: DeviceInfo, selected: number): SearchSteps {
-  const { session } = useServices();
+export function useSearchSteps(): SearchSteps {
+  const { device } = useDevice();
+  const selected = useSelectedIndex();
+  const ask = useAsk();
   const { view } = useStores();
   const [last, setLast] = useState<MatchStep>();
   const [failure, setFailure] = useState<string>();
@@ -26,8 +29,7 @@ export function useSearchSteps(device: DeviceInfo, selected: number): SearchStep
       // The worker finds the selection a moment after it was made; the last step knows better.
       const from = last !== undefined && last.label === selection ? last.allocation : selected;
       const windowFrom = x === 'all' ? 0 : x.from;
-      const question = {
-        deviceIndex: device.index,
+      const request = {
         search,
         at: cursor,
         axis,
@@ -35,7 +37,7 @@ export function useSearchSteps(device: DeviceInfo, selected: number): SearchStep
         isBackwards,
       };
       try {
-        const found = await session.stepMatch({ ...question, selected: from });
+        const found = await ask('stepMatch', { ...request, selected: from });
         setFailure(undefined);
         if (found === undefined) return;
         setLast(found);
@@ -48,7 +50,7 @@ export function useSearchSteps(device: DeviceInfo, selected: number): SearchStep
         setFailure(errorText(error));
       }
     },
-    [session, view, device, selected, last],
+    [ask, view, device, selected, last],
   );
   return { step: (isBackwards) => void step(isBackwards), last, failure };
 }

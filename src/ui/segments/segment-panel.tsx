@@ -1,37 +1,27 @@
 import type { SegmentContent, SegmentUse } from '../../core/address-map/address-hits.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 import { StackList } from '../shared/stack-list.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { lifeText, segmentKindText } from './segment-content.ts';
 
 interface SegmentPanelProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   /** -1 for none. */
   readonly segment: SegmentLife;
 }
 
-interface UseQuestion {
-  readonly deviceIndex: number;
-  readonly segment: SegmentLife;
-  readonly state: EventIndex;
-}
-
-const askUse = (session: SessionApi, question: UseQuestion) => session.segmentUse(question);
-
 /** What the pinned segment is, what it holds at the cursor, who made it and who gave it back. */
-export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
+export function SegmentPanel({ segment }: SegmentPanelProps) {
+  const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const state = Math.min(cursor ?? device.events - 1, device.events - 1);
-  const question = segment < 0 ? undefined : { deviceIndex: device.index, segment, state };
-  const { value, failure } = useQuery(askUse, question, info);
+  const request = segment < 0 ? undefined : { segment, state };
+  const { value, failure } = useQuery('segmentUse', request);
   if (failure !== undefined) {
     return (
       <section className="segment-panel" aria-label="Segment" role="alert">
@@ -39,7 +29,7 @@ export function SegmentPanel({ info, device, segment }: SegmentPanelProps) {
       </section>
     );
   }
-  if (question === undefined) {
+  if (request === undefined) {
     return (
       <section className="segment-panel segment-hint" aria-label="Segment">
         <p className="dim">

@@ -2,15 +2,14 @@ import './segments.css';
 import { useMemo, useState } from 'react';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { ColorKey } from '../plot/color-key.tsx';
 import { FitButton } from '../plot/fit-button.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
 import { type PlotHandle, usePlot } from '../plot/use-plot.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { segmentColor } from './segment-palette.ts';
 import { SegmentPanel } from './segment-panel.tsx';
@@ -22,9 +21,9 @@ pins the newest segment at the event, Shift with arrow up and down pins its neig
 is told of below the plot.`;
 
 /** Reserved memory over events or time, segment by segment. */
-export function SegmentsView(props: ViewProps) {
-  const { device } = props;
-  if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot {...props} />;
+export function SegmentsView() {
+  const { device } = useDevice();
+  if (device.peaks.reservedBytes.bytes > 0) return <SegmentPlot />;
   return (
     <div className="blank">
       <h2>No segments are known</h2>
@@ -36,45 +35,34 @@ export function SegmentsView(props: ViewProps) {
   );
 }
 
-function SegmentPlot({ info, device, selected }: ViewProps) {
+function SegmentPlot() {
+  const { device } = useDevice();
   const { session } = useServices();
   const [segment, setSegment] = useState<SegmentLife>(-1);
   const source = useMemo(
     () => segmentSource({ device, session, onPinned: setSegment }),
     [device, session],
   );
-  const plot = usePlot({ info, device, selected, source });
+  const plot = usePlot({ source });
   return (
     <section className="plot-view" aria-label="Segments">
-      <SegmentToolbar {...{ info, device, plot }} />
-      <PlotArea
-        plot={plot}
-        info={info}
-        device={device}
-        label="Reserved memory over time"
-        kind="stacked segments"
-        hint={HINT}
-      />
-      <SegmentPanel info={info} device={device} segment={segment} />
+      <SegmentToolbar plot={plot} />
+      <PlotArea plot={plot} label="Reserved memory over time" kind="stacked segments" hint={HINT} />
+      <SegmentPanel segment={segment} />
     </section>
   );
 }
 
-interface SegmentToolbarProps {
-  readonly info: ViewProps['info'];
-  readonly device: ViewProps['device'];
-  readonly plot: PlotHandle;
-}
-
-function SegmentToolbar({ info, device, plot }: SegmentToolbarProps) {
+function SegmentToolbar({ plot }: { readonly plot: PlotHandle }) {
+  const { device } = useDevice();
   const { actions } = device;
   const hasEvents = ['segment_alloc', 'segment_map'].some((word) => (actions[word] ?? 0) > 0);
   return (
     <div className="plot-toolbar">
       <div className="toolbar-row" ref={plot.refs.readout}>
-        <AxisSwitch device={device} />
+        <AxisSwitch />
         <FitButton onFit={() => plot.navigation()?.fit()} />
-        <SegmentLegend info={info} device={device} />
+        <SegmentLegend />
         <span className="event-readout" data-readout="event" />
       </div>
       {!hasEvents && (
@@ -95,13 +83,10 @@ const LABELS: Readonly<Record<SegmentClass, string>> = {
   private: 'private pools',
 };
 
-const askKinds = (session: SessionApi, question: { readonly deviceIndex: number }) =>
-  session.segmentKinds(question);
-
 /** The kinds of segments that the trace has; all of them until that is known. */
-function SegmentLegend({ info, device }: Pick<ViewProps, 'info' | 'device'>) {
+function SegmentLegend() {
   const theme = useTheme();
-  const { value = SEGMENT_CLASSES } = useQuery(askKinds, { deviceIndex: device.index }, info);
+  const { value = SEGMENT_CLASSES } = useQuery('segmentKinds', {});
   const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
   return <ColorKey label="Colours" entries={entries} />;
 }

@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { LatestOnly } from './latest-only.ts';
 
-function asked() {
-  const open: { readonly question: number; settle(): void; fail(): void }[] = [];
+function asked(options: { readonly cancelsStale?: boolean } = {}) {
+  const open: {
+    readonly question: number;
+    readonly signal: AbortSignal;
+    settle(): void;
+    fail(): void;
+  }[] = [];
   const told: string[] = [];
   const latest = new LatestOnly<number, string>({
-    ask: (question) =>
+    ...options,
+    ask: (question, signal) =>
       new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
         open.push({
           question,
+          signal,
           settle: () => resolve(`state ${question}`),
           fail: () => reject(new Error('gone')),
         });
@@ -53,6 +61,21 @@ describe('the latest answer', () => {
     open[0]?.settle();
     await settled();
     expect(open).toHaveLength(1);
+    expect(open[0]?.signal.aborted).toBe(true);
     expect(told).toEqual([]);
+  });
+
+  it('is not waited for behind a stale one where that is cancelled', async () => {
+    const { latest, open, told } = asked({ cancelsStale: true });
+    latest.want(1);
+    latest.want(2);
+    await settled();
+    expect(open.map(({ question, signal }) => [question, signal.aborted])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    open[1]?.settle();
+    await settled();
+    expect(told).toEqual(['2: state 2']);
   });
 });

@@ -1,17 +1,21 @@
 /**
- * Asks one question at a time: the newest replaces one that waits. A key that is held down shows
+ * Asks one question at a time; the newest replaces one that waits. A key that is held down shows
  * each state that the worker can keep up with, and ends at the one that was asked for last.
  */
 export interface LatestOnlyOptions<Q, A> {
-  readonly ask: (question: Q) => Promise<A>;
+  /** @param signal aborted once nobody wants the answer any more */
+  readonly ask: (question: Q, signal: AbortSignal) => Promise<A>;
   readonly onAnswer: (question: Q, answer: A) => void;
   readonly onError: (question: Q, error: unknown) => void;
+  /** A newer question cancels the one that is being answered: for answers that are long in coming. */
+  readonly cancelsStale?: boolean;
 }
 
 export class LatestOnly<Q, A> {
   readonly #options: LatestOnlyOptions<Q, A>;
   #waiting: { readonly question: Q } | undefined;
-  #isAsking = false;
+  /** Of the question that is being answered. */
+  #running: AbortController | undefined;
   #isStopped = false;
 
   constructor(options: LatestOnlyOptions<Q, A>) {
@@ -20,30 +24,32 @@ export class LatestOnly<Q, A> {
 
   want(question: Q): void {
     this.#waiting = { question };
-    if (!this.#isAsking) void this.#run();
+    if (this.#running === undefined) void this.#run();
+    else if (this.#options.cancelsStale === true) this.#running.abort();
   }
 
-  /** Nothing is asked or told any more. */
+  /** Cancels what is under way; nothing is asked or reported any more. */
   stop(): void {
     this.#isStopped = true;
     this.#waiting = undefined;
+    this.#running?.abort();
   }
 
   async #run(): Promise<void> {
-    this.#isAsking = true;
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
-      await this.#ask(next.question);
+      this.#running = new AbortController();
+      await this.#ask(next.question, this.#running.signal);
     }
-    this.#isAsking = false;
+    this.#running = undefined;
   }
 
-  async #ask(question: Q): Promise<void> {
+  async #ask(question: Q, signal: AbortSignal): Promise<void> {
     const { ask, onAnswer, onError } = this.#options;
     try {
-      const answer = await ask(question);
-      if (!this.#isStopped) onAnswer(question, answer);
+      const answer = await ask(question, signal);
+      if (!signal.aborted && !this.#isStopped) onAnswer(question, answer);
     } catch (error) {
-      if (!this.#isStopped) onError(question, error);
+      if (!signal.aborted && !this.#isStopped) onError(question, error);
     }
   }
 

@@ -1,58 +1,133 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
+import type { DeviceQueries } from '../../engine/handlers.ts';
+import type { CallOptions, DeviceRequest, QueryClient } from '../../engine/queries.ts';
+import { useDevice } from './device-context.ts';
 import { LatestOnly } from './latest-only.ts';
 import { useServices } from './services.ts';
 
-export interface Answer<A> {
-  /** The newest that has come: of an earlier question while the last one's is awaited. */
-  readonly value: A | undefined;
-  /** True when `value` answers what is asked now. */
+type QueryName = keyof DeviceQueries;
+
+/** A request without the device's position, which the hooks below add. */
+export type WithoutDevice<Request extends DeviceRequest> = Omit<Request, keyof DeviceRequest>;
+
+type QueryRequest<K extends QueryName> = WithoutDevice<DeviceQueries[K]['request']>;
+type QueryResult<K extends QueryName> = DeviceQueries[K]['result'];
+
+/** Asks one query about the device in view. Rejects as the session does. */
+export type AskDevice = <K extends QueryName>(
+  name: K,
+  request: QueryRequest<K>,
+  options?: CallOptions<DeviceQueries[K]['progress']>,
+) => Promise<QueryResult<K>>;
+
+/** For event handlers; what a component shows comes from {@link useQuery}. */
+export function useAsk(): AskDevice {
+  const { session } = useServices();
+  const { index } = useDevice().device;
+  return useCallback(
+    (name, request, options) => {
+      const client: QueryClient<DeviceQueries> = session;
+      type Request = DeviceQueries[typeof name]['request'];
+      return client[name]({ ...request, deviceIndex: index } as Request, options);
+    },
+    [session, index],
+  );
+}
+
+export interface QueryState<Request, Result> {
+  /** The newest answer; it belongs to an earlier request while the current one is pending. */
+  readonly value: Result | undefined;
+  /** The request that `value` answers. */
+  readonly request: Request | undefined;
+  /** True when `value` answers the current request. */
   readonly isCurrent: boolean;
-  /** Why the last question could not be answered. */
+  /** Why the current request failed. */
   readonly failure: string | undefined;
 }
 
-/** What came of a question; `key` tells which. */
+export interface QueryOptions {
+  /**
+   * Cancels a running request as soon as a newer one comes. Without it a running request finishes,
+   * so a key that is held down shows every state that the worker can keep up with.
+   */
+  readonly cancelsStale?: boolean;
+}
+
+/** What came of the newest request. `key` and `info` tell which request that was. */
 interface Outcome {
+  readonly info: SessionInfo;
   readonly key: string;
   readonly failure: string | undefined;
 }
 
+interface Asked<Request> {
+  readonly key: string;
+  readonly request: Request;
+}
+
+interface Answered<Request, Result> {
+  readonly request: Request;
+  readonly value: Result;
+}
+
 /**
- * What the worker says to a question, anew when it changes or when another snapshot is opened.
- * @param ask a function of a module: `(session, question) => session.crosshair(question)`
- * @param question plain data; undefined asks nothing
- * @param about the open snapshot
+ * The session's answer to a query about the device in view. Asks again when the request changes, or
+ * when another snapshot is opened; the newest request wins, and unmounting cancels it.
+ * Example: `useQuery('crosshair', event === undefined ? undefined : { event })`.
+ * @param request plain data, without the device; undefined asks nothing
  */
-export function useQuery<Q, A>(
-  ask: (session: SessionApi, question: Q) => Promise<A>,
-  question: Q | undefined,
-  about: object,
-): Answer<A> {
-  const { session } = useServices();
-  const [asking, setAsking] = useState<LatestOnly<string, A>>();
-  const [value, setValue] = useState<A>();
+export function useQuery<K extends QueryName>(
+  name: K,
+  request: QueryRequest<K> | undefined,
+  options: QueryOptions = {},
+): QueryState<QueryRequest<K>, QueryResult<K>> {
+  const ask = useAsk();
+  const fetch = useCallback(
+    (asked: QueryRequest<K>, signal: AbortSignal) => ask(name, asked, { signal }),
+    [ask, name],
+  );
+  return useComposedQuery(fetch, request, options);
+}
+
+/**
+ * {@link useQuery} for what takes several queries.
+ * @param fetch keep it the same function: another one asks anew
+ */
+export function useComposedQuery<Request, Result>(
+  fetch: (request: Request, signal: AbortSignal) => Promise<Result>,
+  request: Request | undefined,
+  { cancelsStale = false }: QueryOptions = {},
+): QueryState<Request, Result> {
+  const { info } = useDevice();
+  const latest = useRef<LatestOnly<Asked<Request>, Result>>(undefined);
+  const [answered, setAnswered] = useState<Answered<Request, Result>>();
   const [outcome, setOutcome] = useState<Outcome>();
-  const key = question === undefined ? undefined : JSON.stringify(question);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers of another snapshot are others
+  const key = request === undefined ? undefined : JSON.stringify(request);
   useEffect(() => {
-    const latest = new LatestOnly<string, A>({
-      ask: (text) => ask(session, JSON.parse(text)),
-      onAnswer: (text, answer) => {
-        setValue(answer);
-        setOutcome({ key: text, failure: undefined });
+    const made = new LatestOnly<Asked<Request>, Result>({
+      cancelsStale,
+      ask: (asked, signal) => fetch(asked.request, signal),
+      onAnswer: (asked, value) => {
+        setAnswered({ request: asked.request, value });
+        setOutcome({ info, key: asked.key, failure: undefined });
       },
-      onError: (text, error) => setOutcome({ key: text, failure: errorText(error) }),
+      onError: (asked, error) => setOutcome({ info, key: asked.key, failure: errorText(error) }),
     });
-    setOutcome(undefined);
-    setAsking(latest);
-    return () => latest.stop();
-  }, [session, ask, about]);
+    latest.current = made;
+    return () => made.stop();
+  }, [fetch, info, cancelsStale]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the request; the others make a new LatestOnly, which has to be asked
   useEffect(() => {
-    if (key !== undefined) asking?.want(key);
-  }, [asking, key]);
-  const own = outcome?.key === key ? outcome : undefined;
+    if (key !== undefined && request !== undefined) latest.current?.want({ key, request });
+  }, [key, fetch, info, cancelsStale]);
+  const own = outcome?.info === info && outcome.key === key ? outcome : undefined;
   const isCurrent = own !== undefined && own.failure === undefined;
-  return { value, isCurrent, failure: own?.failure };
+  return {
+    value: answered?.value,
+    request: answered?.request,
+    isCurrent,
+    failure: own?.failure,
+  };
 }

@@ -1,10 +1,11 @@
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { RecordRecipes } from '../recipes/record-recipes.tsx';
 import { COUNTERS } from '../shared/counters.ts';
+import { useDevice } from '../shared/device-context.ts';
 
 /** A device without events: what is known is what was there when the snapshot was taken. */
-export function NoTrace({ device }: { readonly device: DeviceInfo }) {
+export function NoTrace() {
+  const { device } = useDevice();
   return (
     <div className="blank">
       <h2>No history was recorded on this device</h2>

@@ -2,15 +2,9 @@ import './side-panel.css';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
-import type { Selection } from '../details/use-selection.ts';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
 import { useFindings, useFindingsRun } from '../shared/use-findings.ts';
-import type { ViewProps } from '../shared/view-props.ts';
-
-interface SidePanelProps extends ViewProps {
-  readonly selection: Selection;
-}
 
 const TABS = ['findings', 'details'] as const;
 type Tab = (typeof TABS)[number];
@@ -18,10 +12,10 @@ type Tab = (typeof TABS)[number];
 const tabId = (name: Tab): string => `side-tab-${name}`;
 
 /** Beside every view: what was found, and what is selected. */
-export function SidePanel({ selection, ...view }: SidePanelProps) {
+export function SidePanel() {
   // Here and not in the panel: findings are looked for and drawn whichever tab is open.
-  useFindingsRun(view.info, view.device);
-  const { findings } = useFindings(view.info, view.device);
+  useFindingsRun();
+  const { findings } = useFindings();
   useFindingBands(findings);
   const [tab, setTab] = useTab();
   const grave = findings.filter(({ severity }) => severity !== 'low').length;
@@ -42,8 +36,8 @@ export function SidePanel({ selection, ...view }: SidePanelProps) {
         </TabButton>
       </div>
       <div className="side-content" role="tabpanel" aria-labelledby={tabId(tab)}>
-        {tab === 'findings' && <FindingsPanel {...view} />}
-        {tab === 'details' && <DetailsPanel device={view.device} selection={selection} />}
+        {tab === 'findings' && <FindingsPanel />}
+        {tab === 'details' && <DetailsPanel />}
       </div>
     </div>
   );

@@ -1,37 +1,28 @@
 import { type ComponentType, useEffect, useState } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { NoTrace } from './no-trace.tsx';
 import { VIEWS, type ViewEntry } from './views.tsx';
 
 /** Those that were fetched once are there at once. */
-const fetched = new Map<ViewName, ComponentType<ViewProps>>();
-
-interface ViewSlotProps extends ViewProps {
-  readonly name: ViewName;
-}
+const fetched = new Map<ViewName, ComponentType>();
 
 /** The view of that name; fetches it first where that has not been done. */
-export function ViewSlot({ name, ...props }: ViewSlotProps) {
+export function ViewSlot({ name }: { readonly name: ViewName }) {
+  const { device } = useDevice();
   const entry = VIEWS.find((view) => view.name === name) ?? VIEWS[0];
   if (entry === undefined) return undefined;
-  if (entry.needsTrace === true && props.device.events === 0) {
-    return <NoTrace device={props.device} />;
-  }
+  if (entry.needsTrace === true && device.events === 0) return <NoTrace />;
   const Component = entry.component;
-  if (Component !== undefined) return <Component {...props} />;
+  if (Component !== undefined) return <Component />;
   // One way for what is fetched and what is there: another would make the view anew, and lose what
   // is scrolled and typed in it, as soon as it is drawn for the second time.
-  return <FetchedView key={entry.name} entry={entry} {...props} />;
+  return <FetchedView key={entry.name} entry={entry} />;
 }
 
-interface FetchedViewProps extends ViewProps {
-  readonly entry: ViewEntry;
-}
-
-function FetchedView({ entry, ...props }: FetchedViewProps) {
+function FetchedView({ entry }: { readonly entry: ViewEntry }) {
   const { idle } = useServices();
   const [Component, setComponent] = useState(() => fetched.get(entry.name));
   const [hasFailed, setHasFailed] = useState(false);
@@ -50,7 +41,7 @@ function FetchedView({ entry, ...props }: FetchedViewProps) {
       isWanted = false;
     };
   }, [entry, idle]);
-  if (Component !== undefined) return <Component {...props} />;
+  if (Component !== undefined) return <Component />;
   if (!hasFailed) return <div className="blank" aria-busy />;
   return (
     <div className="blank" role="alert">

@@ -4,7 +4,6 @@
  */
 import type { ComponentType } from 'react';
 import type { ViewName } from '../../state/view-store.ts';
-import type { ViewProps } from '../shared/view-props.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
 
 export interface ViewEntry {
@@ -12,8 +11,8 @@ export interface ViewEntry {
   /** Has nothing to show of a device without events: then it is said why, and what is known. */
   readonly needsTrace?: boolean;
   /** The component, or how to fetch it. */
-  readonly component?: ComponentType<ViewProps>;
-  readonly load?: () => Promise<ComponentType<ViewProps>>;
+  readonly component?: ComponentType;
+  readonly load?: () => Promise<ComponentType>;
 }
 
 /** In the order of the tabs; their place is the digit that shows them. */

@@ -1,14 +1,15 @@
 import './workbench.css';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CursorBar } from '../cursor/cursor-bar.tsx';
-import { useSelection } from '../details/use-selection.ts';
 import { ExportButton } from '../export/export-button.tsx';
 import { PICTURE_ID } from '../export/picture.ts';
 import { SummaryStrip } from '../header/summary-strip.tsx';
 import { SearchBox } from '../search/search-box.tsx';
+import { DeviceContext } from '../shared/device-context.ts';
+import { SelectionContext, useFoundSelection } from '../shared/selection.ts';
 import { useServices } from '../shared/services.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ViewSlot } from './view-slot.tsx';
@@ -22,43 +23,40 @@ export function Workbench({ info }: { readonly info: SessionInfo }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
   useEffect(() => loader.shown(), [loader, info]);
   const device = info.devices[index];
-  if (device === undefined) return <NoDevices />;
+  const shown = useMemo(() => device && { info, device }, [info, device]);
+  if (shown === undefined) return <NoDevices />;
   return (
-    // The key starts the views afresh for another snapshot or device.
-    <DeviceWorkbench key={device.index} info={info} device={device} />
+    <DeviceContext value={shown}>
+      {/* The key starts the views afresh for another device. */}
+      <DeviceWorkbench key={shown.device.index} />
+    </DeviceContext>
   );
 }
 
-interface DeviceWorkbenchProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
-function DeviceWorkbench({ info, device }: DeviceWorkbenchProps) {
+function DeviceWorkbench() {
   const name = useView((view) => view.view);
-  const selection = useSelection(info, device);
-  const selected = selection.kind === 'found' ? selection.details.index : -1;
-  const view = { info, device, selected };
   return (
-    <main className="workbench">
-      <SummaryStrip info={info} device={device} />
-      <div className="view-row">
-        <ViewTabs />
-        <ExportButton {...view} />
-      </div>
-      <div className="tool-bar">
-        <SearchBox {...view} />
-        <CursorBar {...view} />
-      </div>
-      <ResizableSplit
-        main={
-          <div id={PICTURE_ID} className="view-picture">
-            <ViewSlot name={name} {...view} />
-          </div>
-        }
-        side={<SidePanel {...view} selection={selection} />}
-      />
-    </main>
+    <SelectionContext value={useFoundSelection()}>
+      <main className="workbench">
+        <SummaryStrip />
+        <div className="view-row">
+          <ViewTabs />
+          <ExportButton />
+        </div>
+        <div className="tool-bar">
+          <SearchBox />
+          <CursorBar />
+        </div>
+        <ResizableSplit
+          main={
+            <div id={PICTURE_ID} className="view-picture">
+              <ViewSlot name={name} />
+            </div>
+          }
+          side={<SidePanel />}
+        />
+      </main>
+    </SelectionContext>
   );
 }
 

@@ -3,7 +3,6 @@ import './run-plot.css';
 import { scaleLinear } from 'd3';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
 import type { RecordedSide } from '../../engine/analysis/what-if-handler.ts';
 import { useView } from '../../state/stores.ts';
@@ -12,14 +11,13 @@ import { AxisSwitch } from '../plot/axis-switch.tsx';
 import { Minimap } from '../plot/minimap.tsx';
 import { useElementWidth } from '../plot/use-element-width.ts';
 import { endOf } from '../plot/viewport-of.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { drawCurves, drawMarks, markedOoms } from './draw-runs.ts';
 import { settingName } from './labels.ts';
 import { partAt, partEdges, xOfEvent } from './run-curves.ts';
 import { RunLegend } from './run-legend.tsx';
 
 interface RunPlotProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
   readonly recorded: RecordedSide;
   /** Undefined while the chosen setting is still to be run. */
   readonly result: WhatIfResult | undefined;
@@ -30,7 +28,8 @@ const HEIGHT = 190;
 const HEADROOM = 1.08;
 
 /** Reserved memory of the recorded run and of the chosen setting, in the window of the timeline. */
-export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
+export function RunPlot({ recorded, result }: RunPlotProps) {
+  const { device } = useDevice();
   const plotRef = useRef<SVGSVGElement>(null);
   const xRef = useRef<SVGSVGElement>(null);
   const yRef = useRef<SVGSVGElement>(null);
@@ -67,7 +66,7 @@ export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
   return (
     <section className="whatif-plot" aria-label="Reserved memory over time">
       <div className="toolbar-row">
-        <AxisSwitch device={device} />
+        <AxisSwitch />
         <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>
       <div
@@ -98,7 +97,7 @@ export function RunPlot({ info, device, recorded, result }: RunPlotProps) {
           </svg>
         </div>
         <svg ref={xRef} className="axis x-axis" aria-hidden="true" />
-        <Minimap info={info} device={device} />
+        <Minimap />
       </div>
     </section>
   );

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import { whatIfSentence } from '../../core/report/what-if-sentence.ts';
 import type { Confidence } from '../../core/simulator/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import { type Limit, resultOf, whatIfStoreOf, withTold } from './what-if-results.ts';
 
@@ -23,11 +23,9 @@ export interface WhatIfFigure {
  * cannot be: without a trace, and when the worker fails (the what-if view says so).
  * @param setting undefined asks for nothing
  */
-export function useWhatIfFigure(
-  device: DeviceInfo,
-  setting: string | undefined,
-): WhatIfFigure | undefined {
+export function useWhatIfFigure(setting: string | undefined): WhatIfFigure | undefined {
   const { analysis } = useServices();
+  const { device } = useDevice();
   const store = whatIfStoreOf(device);
   const known = useStore(store);
   const { recorded } = known;

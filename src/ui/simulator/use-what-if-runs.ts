@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import {
   type Limit,
@@ -32,12 +32,9 @@ const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
  * Runs what is not known yet of these settings under this limit, also when settings are added.
  * @param settings the same array as long as it holds the same
  */
-export function useWhatIfRuns(
-  device: DeviceInfo,
-  settings: readonly string[],
-  limit: Limit,
-): WhatIfRuns {
+export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIfRuns {
   const { analysis } = useServices();
+  const { device } = useDevice();
   const store = whatIfStoreOf(device);
   const known = useStore(store);
   const [phase, setPhase] = useState<WhatIfPhase>(BEGUN);

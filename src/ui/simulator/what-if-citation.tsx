@@ -1,22 +1,20 @@
 import './what-if-citation.css';
 import { FlaskConical } from 'lucide-react';
-import type { DeviceInfo } from '../../core/device/types.ts';
 import type { Finding } from '../../core/findings/types.ts';
 import { CITED_SETTING, isCiting } from '../../core/report/what-if-sentence.ts';
 import { useStores } from '../../state/stores.ts';
 import { useWhatIfFigure } from './use-what-if-figure.ts';
 
 interface WhatIfCitationProps {
-  readonly device: DeviceInfo;
   readonly finding: Pick<Finding, 'detector' | 'kind'>;
   /** All findings are in: the run does not hold any up. */
   readonly isDue: boolean;
 }
 
 /** What a finding would have come to under the one setting that mends most; nothing for other findings. */
-export function WhatIfCitation({ device, finding, isDue }: WhatIfCitationProps) {
+export function WhatIfCitation({ finding, isDue }: WhatIfCitationProps) {
   const { view } = useStores();
-  const figure = useWhatIfFigure(device, isDue && isCiting(finding) ? CITED_SETTING : undefined);
+  const figure = useWhatIfFigure(isDue && isCiting(finding) ? CITED_SETTING : undefined);
   if (figure === undefined || figure.neededBytes === figure.recordedBytes) return undefined;
   return (
     <p className="what-if-citation">

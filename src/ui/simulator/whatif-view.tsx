@@ -5,6 +5,7 @@ import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
 import type { CardFit, RecordedSide } from '../../engine/analysis/what-if-handler.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { ChosenSetting } from './chosen-setting.tsx';
 import { ComparedRuns } from './compared-runs.tsx';
 import { ConfidenceNote } from './confidence-note.tsx';
@@ -17,15 +18,11 @@ import { SettingsTable } from './settings-table.tsx';
 import { useWhatIfRuns } from './use-what-if-runs.ts';
 import { lowestOf } from './what-if-results.ts';
 
-interface WhatIfViewProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-}
-
 /** The recorded requests run again under other allocator settings, the best first. */
-export function WhatIfView({ info, device }: WhatIfViewProps) {
+export function WhatIfView() {
+  const { device } = useDevice();
   const reason = unavailableReason(device);
-  if (reason === undefined) return <Runs info={info} device={device} />;
+  if (reason === undefined) return <Runs />;
   return (
     <div className="blank">
       <h2>What if: cannot be told for this device</h2>
@@ -42,7 +39,8 @@ function unavailableReason(device: DeviceInfo): string | undefined {
   return 'The file has no history for it, so there are no requests to run again. Record some with torch.cuda.memory._record_memory_history() before the part of the program that matters, then take another snapshot.';
 }
 
-function Runs({ info, device }: WhatIfViewProps) {
+function Runs() {
+  const { info } = useDevice();
   const { view } = useStores();
   const setting = useView((state) => state.setting);
   const limit = useView((state) => state.limit) ?? 'recorded';
@@ -50,7 +48,7 @@ function Runs({ info, device }: WhatIfViewProps) {
   const recordedSetting = recordedSettingOf(info);
   const [tried, setTried] = useState<readonly string[]>([]);
   const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
-  const { known, phase, cancel, resume } = useWhatIfRuns(device, settings, limit);
+  const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
   const rows = settingRows(known, limit, settings);
   const choose = (text: string) => {
     setTried((before) => (settings.includes(text) ? before : [...before, text]));
@@ -70,8 +68,6 @@ function Runs({ info, device }: WhatIfViewProps) {
       <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
       {known.recorded !== undefined && (
         <Compared
-          info={info}
-          device={device}
           recorded={known.recorded}
           recordedCard={known.cards.get(recordedSetting)}
           rows={rows}
@@ -85,7 +81,7 @@ function Runs({ info, device }: WhatIfViewProps) {
   );
 }
 
-interface ComparedProps extends WhatIfViewProps {
+interface ComparedProps {
   readonly recorded: RecordedSide;
   readonly recordedCard: CardFit | undefined;
   readonly rows: readonly SettingRow[];
@@ -96,7 +92,7 @@ interface ComparedProps extends WhatIfViewProps {
   readonly onChoose: (setting: string) => void;
 }
 
-function Compared({ info, device, recorded, recordedCard, rows, ...props }: ComparedProps) {
+function Compared({ recorded, recordedCard, rows, ...props }: ComparedProps) {
   const [sort, setSort] = useState<RowSort>();
   const best = sortRows(rows, undefined)[0];
   const chosen = rows.find(({ settings }) => settings === props.setting) ?? best;
@@ -121,7 +117,7 @@ function Compared({ info, device, recorded, recordedCard, rows, ...props }: Comp
         sort={sort}
         onSort={setSort}
       />
-      <RunPlot info={info} device={device} recorded={recorded} result={result} />
+      <RunPlot recorded={recorded} result={result} />
       {result !== undefined && (
         <div className="whatif-details">
           <ComparedRuns

@@ -1,23 +1,19 @@
 import './timeline.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { annotationLanes } from '../../core/device/annotation-lanes.ts';
 import { useStores } from '../../state/stores.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { StripHost } from '../plot/plot-strip.ts';
 import { usePlot } from '../plot/use-plot.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { LANE_HEIGHT, LABEL as LANES_LABEL, LaneStrip } from './lane-strip.ts';
 import { timelineSource } from './timeline-source.ts';
 import { TimelineToolbar } from './timeline-toolbar.tsx';
-import { useAnnotations } from './use-annotations.ts';
 
-interface TimelineViewProps {
-  readonly info: SessionInfo;
-  readonly device: DeviceInfo;
-  /** Index of the pinned allocation; -1 for none. */
-  readonly selected: number;
-}
+const NO_ANNOTATIONS = annotationLanes([]);
 
 /** More levels than these are shown on request, and beyond those by the wheel. */
 const LANES_AT_FIRST = 4;
@@ -29,7 +25,8 @@ allocation at the event, Shift with arrow up and down pins its neighbours. Detai
 follow in the panel beside it.`;
 
 /** All allocations over events or time, with what goes along with them. */
-export function TimelineView({ info, device, selected }: TimelineViewProps) {
+export function TimelineView() {
+  const { info, device } = useDevice();
   const { session } = useServices();
   const { view } = useStores();
   const source = useMemo(
@@ -44,8 +41,8 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
     lanes.current = new LaneStrip(surface.current, canvas.current, host);
     return lanes.current;
   };
-  const plot = usePlot({ info, device, selected, source, strip });
-  const annotations = useAnnotations(info, device);
+  const plot = usePlot({ source, strip });
+  const annotations = useQuery('annotations', {}).value ?? NO_ANNOTATIONS;
   const levels = annotations.first.length - 1;
   const [areAllShown, setAreAllShown] = useState(false);
   const shown = Math.min(levels, areAllShown ? MOST_LANES : LANES_AT_FIRST);
@@ -53,16 +50,9 @@ export function TimelineView({ info, device, selected }: TimelineViewProps) {
   useEffect(() => lanes.current?.setAnnotations(annotations), [annotations, shown, info]);
   return (
     <section className="plot-view" aria-label="Timeline">
-      <TimelineToolbar
-        info={info}
-        device={device}
-        readout={plot.refs.readout}
-        onFit={() => plot.navigation()?.fit()}
-      />
+      <TimelineToolbar readout={plot.refs.readout} onFit={() => plot.navigation()?.fit()} />
       <PlotArea
         plot={plot}
-        info={info}
-        device={device}
         label="Memory over time"
         kind="stacked timeline"
         hint={HINT}

@@ -2,19 +2,25 @@
 
 import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
 import type { ViewState } from '../../state/view-store.ts';
+import type { WithoutDevice } from '../shared/use-query.ts';
+
+/** What the table, the exports and the boxes ask: the same for all of them. */
+export type FlameQuery = WithoutDevice<FlameQuestion>;
+
+/** What the boxes ask. */
+export type FlameBoxesQuery = WithoutDevice<FlameRequest>;
 
 /**
  * What is added up. Fields that make no difference to the answer are left undefined, so that two
- * questions that say the same are the same: a peak does not move with the cursor.
+ * queries that say the same are the same: a peak does not move with the cursor.
  */
-export function flameQuestion(view: ViewState, deviceIndex: number): FlameQuestion {
+export function flameQuery(view: ViewState): FlameQuery {
   const { dataset, weight, groupBy, frames } = view.flame;
   const isAtCursor = dataset === 'cursor' || dataset === 'difference';
   // `state:` and `age` in a search are meant at the cursor.
   const needsCursor = isAtCursor || view.search !== '';
   const window = view.x === 'all' ? undefined : { axis: view.axis, ...view.x };
   return {
-    deviceIndex,
     dataset,
     weight,
     groupBy,
@@ -28,9 +34,9 @@ export function flameQuestion(view: ViewState, deviceIndex: number): FlameQuesti
 }
 
 /** Boxes are asked for down to about a pixel. @param widthPx of the graph */
-export function flameRequest(view: ViewState, deviceIndex: number, widthPx: number): FlameRequest {
+export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQuery {
   return {
-    ...flameQuestion(view, deviceIndex),
+    ...flameQuery(view),
     inverted: view.flame.inverted,
     root: view.flame.root,
     smallestShare: 1 / nextPowerOfTwo(widthPx),

@@ -1,0 +1,43 @@
+/** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
+import { createContext, useContext, useMemo } from 'react';
+import type { AllocationDetails } from '../../core/device/types.ts';
+import { useView } from '../../state/stores.ts';
+import { useQuery } from './use-query.ts';
+
+export type Selection =
+  | { readonly kind: 'none' }
+  /** The label is of another snapshot or device, or made by hand. */
+  | { readonly kind: 'missing'; readonly label: string }
+  | { readonly kind: 'found'; readonly details: AllocationDetails };
+
+const NONE: Selection = { kind: 'none' };
+
+export const SelectionContext = createContext<Selection>(NONE);
+
+export const useSelection = (): Selection => useContext(SelectionContext);
+
+/** Index of the pinned allocation, -1 for none. */
+export function useSelectedIndex(): number {
+  const selection = useSelection();
+  return selection.kind === 'found' ? selection.details.index : -1;
+}
+
+/** Looks up the view's selection. While the next one is looked up the last one stays, so nothing flickers. */
+export function useFoundSelection(): Selection {
+  const label = useView((view) => view.selection);
+  const found = useQuery('findAllocation', label === undefined ? undefined : { label });
+  // An index is of one snapshot: that of the last one must not be asked of the next.
+  const index = found.isCurrent ? found.value : undefined;
+  const { value: details, failure } = useQuery(
+    'allocation',
+    index === undefined ? undefined : { index },
+  );
+  const missing = found.value === undefined ? found.request?.label : undefined;
+  // When the worker is gone there is nothing to show: the timeline says so.
+  const hasFailed = (found.failure ?? failure) !== undefined;
+  return useMemo(() => {
+    if (label === undefined || hasFailed) return NONE;
+    if (missing !== undefined) return { kind: 'missing', label: missing };
+    return details === undefined ? NONE : { kind: 'found', details };
+  }, [label, hasFailed, missing, details]);
+}
