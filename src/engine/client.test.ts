@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAbortError } from '../core/base/cancelled.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
-import { sessionInfoOf } from '../testing/session-info.ts';
+import { sessionInfoOf } from '../testing/device-info.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
 import { createIdleCounter, createMarks } from './instrumentation.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';

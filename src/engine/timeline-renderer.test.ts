@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { liveBytesAt, matchAllocations } from '../core/search/match-allocations.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
+import { TEST_PALETTE } from '../testing/naive-raster.ts';
 import { nodeClock } from '../testing/node-clock.ts';
-import { TEST_PALETTE } from '../testing/pixel-colors.ts';
 import { OpenDevice } from './open-device.ts';
 import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
 

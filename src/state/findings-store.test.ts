@@ -3,7 +3,7 @@ import { LoadError } from '../core/base/load-error.ts';
 import type { Analysis } from '../core/findings/analyse.ts';
 import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
 import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
-import { sessionInfoOf } from '../testing/session-info.ts';
+import { sessionInfoOf } from '../testing/device-info.ts';
 import { createFindingsStore } from './findings-store.ts';
 
 const INFO = sessionInfoOf('x');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
 import type { OpenProgress } from '../engine/protocol.ts';
-import { sessionInfoOf } from '../testing/session-info.ts';
+import { sessionInfoOf } from '../testing/device-info.ts';
 import {
   createPreferencesStore,
   DEFAULT_PREFERENCES,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sessionInfoOf } from '../testing/session-info.ts';
+import { sessionInfoOf } from '../testing/device-info.ts';
 import { startUrlSync, type UrlSync, type UrlWindow } from './url-sync.ts';
 import { createViewStore, DEFAULT_VIEW, type ViewStore } from './view-store.ts';
 

@@ -1,7 +1,7 @@
 import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import { snapshotFromValue } from '../core/snapshot/decoder.ts';
-import type { Snapshot } from '../core/snapshot/tables.ts';
+import { NO_STACK, type Snapshot, type StackIndex } from '../core/snapshot/tables.ts';
 
 const replayed = new WeakMap<Snapshot, readonly DeviceContext[]>();
 
@@ -28,4 +28,19 @@ export function traceOf(...entries: readonly Readonly<Record<string, unknown>>[]
     ...entry,
   }));
   return { segments: [], device_traces: [timed] };
+}
+
+/** A stack as text, innermost frame first: rows differ from snapshot to snapshot, texts do not. */
+export function describeStack(
+  { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
+  stack: StackIndex,
+): string {
+  if (stack === NO_STACK) return 'no context';
+  const texts: string[] = [];
+  for (let row = stack; row > 0; row = stacks.parent[row]) {
+    const frame = stacks.frame[row];
+    const where = `${strings.get(frames.filename[frame])}:${frames.line[frame]}`;
+    texts.push(`${strings.get(frames.name[frame])} ${where}`);
+  }
+  return texts.join(' < ');
 }

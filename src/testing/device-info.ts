@@ -1,5 +1,5 @@
 /** A device of 100 events without times or peaks, but for what is given. */
-import type { DeviceInfo } from '../core/device/types.ts';
+import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { Counters, Peak } from '../core/replay/types.ts';
 
 const ZERO: Counters = {
@@ -41,5 +41,22 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     ooms: [],
     snapshots: [],
     ...given,
+  };
+}
+
+/** What is said of an open file without a device: for tests of what goes around it. */
+export function sessionInfoOf(name: string): SessionInfo {
+  return {
+    file: {
+      name,
+      bytes: 9,
+      container: 'pickle',
+      protocol: 4,
+      decoder: 'columnar',
+      partial: undefined,
+    },
+    devices: [],
+    settings: {},
+    warnings: [],
   };
 }

@@ -1,8 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { contextOf, contextsOf } from '../../testing/contexts.ts';
-import { describeStack } from '../../testing/describe-stack.ts';
+import { contextOf, contextsOf, describeStack } from '../../testing/contexts.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';

@@ -1,8 +1,7 @@
 /** Real captures: the picture's top is the allocator's own figure, its pixels those of the oracle. */
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { naiveBands, naivePixels } from '../../testing/naive-raster.ts';
-import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
+import { naiveBands, naivePixels, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { classesByStack } from '../coloring/classes.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { counterOverview } from './columns.ts';

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomTrace } from '../../testing/arbitrary-replay.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { naiveBands } from '../../testing/naive-raster.ts';
-import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
-import { syntheticReplay } from '../../testing/synthetic-replay.ts';
+import { naiveBands, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
+import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { liveBytesAt, matchAllocations } from '../search/match-allocations.ts';
 import { BACKGROUND_CODE, colorTable, withDimmedClass } from './colors.ts';
 import { matchingRow, matchingTimeline } from './matching-timeline.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomTrace } from '../../testing/arbitrary-replay.ts';
-import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
-import { syntheticReplay } from '../../testing/synthetic-replay.ts';
+import { pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
+import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { stackHits } from './stack-hits.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';

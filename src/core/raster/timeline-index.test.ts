@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomTrace } from '../../testing/arbitrary-replay.ts';
-import { syntheticReplay } from '../../testing/synthetic-replay.ts';
+import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName } from '../replay/types.ts';
 import { counterOverview } from './columns.ts';
 import { CounterBlocks } from './counter-blocks.ts';

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type RandomTrace, randomTrace } from '../../testing/arbitrary-replay.ts';
-import { naiveColumn } from '../../testing/naive-raster.ts';
-import { pixelLabel, TEST_PALETTE } from '../../testing/pixel-colors.ts';
-import { syntheticReplay } from '../../testing/synthetic-replay.ts';
+import { naiveColumn, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
+import { type RandomTrace, randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
 import { buildTimelineIndex } from './timeline-index.ts';
 import { drawFrame, type Scene, TimelinePainter } from './timeline-painter.ts';

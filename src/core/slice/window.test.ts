@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
-import { contextsOf } from '../../testing/contexts.ts';
-import { describeStack } from '../../testing/describe-stack.ts';
+import { contextsOf, describeStack } from '../../testing/contexts.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { windowSnapshot } from './window-snapshot.ts';
 
