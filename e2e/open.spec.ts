@@ -87,10 +87,14 @@ test('switches between devices', async ({ page }) => {
   const devices = page.getByTestId('device-select');
   await expect(devices).toContainText('cuda:0 · 295 events');
   await expect(devices).toContainText('cuda:1 · 385 events');
-  await devices.selectOption({ index: 1 });
-  await idle(page);
   await expect(summaryOf(page).getByText('237.06 MiB').first()).toBeVisible();
-  await expect(page).toHaveURL(/device=1/);
+  await devices.selectOption({ index: 0 });
+  await idle(page);
+  await expect(summaryOf(page).getByText('233.07 MiB').first()).toBeVisible();
+  await expect(page).toHaveURL(/device=0/);
+  await page.reload();
+  await chooseFile(page, fixture('two_devices.pickle.gz'));
+  await expect(summaryOf(page).getByText('233.07 MiB').first()).toBeVisible();
 });
 
 test('an opening can be cancelled, and another file opened', async ({ page }) => {
@@ -120,4 +124,18 @@ test('a second file replaces the first; one that fails does not', async ({ page 
   await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
   await expect(page.getByTestId('error')).toHaveCount(0);
   await expect(summaryOf(page).getByText('6.00 GiB').first()).toBeVisible();
+});
+
+test("a rank's file opens on the device that the rank used", async ({ page }) => {
+  await openCapture(page, 'fleet/fsdp2_rank3.pickle.gz');
+  const device = page.getByTestId('device-select');
+  await expect(device.locator('option:checked')).toHaveText(/^cuda:3 · 24,129 events/);
+  await expect(device.locator('option')).toHaveText([
+    /^cuda:3 /,
+    'cuda:0 · not used by this process',
+    'cuda:1 · not used by this process',
+    'cuda:2 · not used by this process',
+  ]);
+  await expect(summaryOf(page)).toContainText('517.98 MiB');
+  expect(new URL(page.url()).hash).not.toContain('device=');
 });
