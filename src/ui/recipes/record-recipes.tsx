@@ -52,11 +52,11 @@ function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
         </CopyButton>
       </div>
       <p className="dim">
-        {triedWith === undefined
-          ? 'Untested: this framework was not at hand. '
-          : `Run on an H200 with ${triedWith}. `}
+        {triedWith === undefined ? 'Untested. ' : `Run on an H200 with ${triedWith}. `}
         Recording takes about 1 µs and 400 bytes of host memory an event; <code>max_entries</code>{' '}
-        bounds it, and drops the oldest events when it is reached.
+        bounds it, and drops the oldest events when it is reached. <code>stacks="python"</code>{' '}
+        keeps dumps short: PyTorch’s default, <code>"all"</code>, also looks up every C++ frame (a
+        dump of one training run took 461 s with it and 4 s without).
       </p>
     </div>
   );

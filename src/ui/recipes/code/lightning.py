@@ -3,7 +3,7 @@ import torch
 
 class MemorySnapshot(L.Callback):
     def setup(self, trainer, pl_module, stage):
-        torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+        torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")
 
     def dump(self, trainer):
         torch.cuda.memory._dump_snapshot(f"snapshot-rank{trainer.global_rank}.pickle")

@@ -2,7 +2,7 @@ import torch
 from torch.profiler import record_function
 
 torch.cuda.memory._record_memory_history(
-    max_entries=1_000_000, global_record_annotations=True
+    max_entries=1_000_000, stacks="python", global_record_annotations=True
 )
 for batch in batches:
     with record_function("forward"):
