@@ -79,21 +79,42 @@ function isNotASnapshot(error: unknown): error is LoadError {
 function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boolean): ReadPickle {
   if (error instanceof CancelledError) throw error;
   const failure = asLoadError(error).failure;
-  if (decoder.eventCount === 0) throw new LoadError(failure);
-  if (!allowPartial) throw new LoadError({ ...failure, partialEvents: decoder.eventCount });
   const partial = failure.message;
-  const snapshot = decoder.finishPartial(partial);
+  const snapshot = tryPartial(decoder, partial);
+  const events = snapshot?.devices.reduce((sum, device) => sum + device.events.length, 0) ?? 0;
+  if (snapshot === undefined || events === 0) throw new LoadError(failure);
+  if (!allowPartial) throw new LoadError({ ...failure, partialEvents: events });
   return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial };
+}
+
+/** Undefined where what was read makes no snapshot: no part may be promised that does not open. */
+function tryPartial(decoder: SnapshotDecoder, reason: string): Snapshot | undefined {
+  if (decoder.eventCount === 0) return undefined;
+  try {
+    return decoder.finishPartial(reason);
+  } catch (error) {
+    asLoadError(error);
+    return undefined;
+  }
 }
 
 /** Engines throw RangeError when a typed array finds no memory. All else unknown is a bug: thrown on. */
 function asLoadError(error: unknown): LoadError {
   if (error instanceof LoadError) return error;
   if (!(error instanceof RangeError)) throw error;
+  if (/call stack/i.test(error.message)) return nestsTooDeep();
   return new LoadError({
     code: 'out-of-memory',
     message: `There is not enough memory for this snapshot (${error.message}).`,
     advice: 'Close other tabs, or record fewer events (max_entries of _record_memory_history).',
+  });
+}
+
+function nestsTooDeep(): LoadError {
+  return new LoadError({
+    code: 'not-a-snapshot',
+    message: 'This file nests deeper than any memory snapshot.',
+    advice: SNAPSHOT_ADVICE,
   });
 }
 

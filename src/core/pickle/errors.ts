@@ -11,6 +11,14 @@ export function corrupt(what: string, byte?: number): LoadError {
   });
 }
 
+export function tooManyMarks(): LoadError {
+  return corrupt('it opens tens of thousands of values inside each other');
+}
+
+export function tooMuchPending(): LoadError {
+  return corrupt('it begins millions of values that it does not end');
+}
+
 /** A container that is no longer open gets an item: legal in a pickle, though PyTorch writes none such. */
 export function lateItem(tag: number | undefined): Error {
   const wasContainer = tag === Tag.List || tag === Tag.Dict || tag === Tag.Row || tag === Tag.Node;

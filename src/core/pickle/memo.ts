@@ -6,6 +6,10 @@ import type { GrowthPlan } from '../base/growth-plan.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
 const MAX_SLOT = 2 ** 28;
+/** Values that are remembered without need: numbers, which no pickler puts there. */
+const MAX_ASIDE = 2 ** 16;
+/** An entry takes an opcode, and what it remembers another one or more: real files have 30 bytes and more for each. */
+const BYTES_PER_SLOT = 4;
 const EMPTY = 255;
 const ASIDE = 254;
 
@@ -35,6 +39,7 @@ export class Memo {
       this.tags[slot] = tag;
       this.vals[slot] = val;
     } else {
+      if (this.#aside.size === MAX_ASIDE) return false;
       this.tags[slot] = ASIDE;
       this.#aside.set(slot, { tag, val });
     }
@@ -48,14 +53,15 @@ export class Memo {
     return tag === ASIDE ? this.#aside.get(slot) : { tag, val: this.vals[slot] };
   }
 
-  /** Makes room for slots below `end`, for a caller that fills them itself. */
-  reserve(end: number): void {
-    if (end > this.tags.length) this.#grow(end);
+  /** Makes room for slots below `end`, for a caller that fills them itself. False where it may not. */
+  reserve(end: number): boolean {
+    return end <= this.tags.length || this.#grow(end);
   }
 
   #grow(slot: number): boolean {
     // A slot far past the end is no memo but an attack on our memory.
     if (slot >= MAX_SLOT || slot > this.length * 4 + (1 << 20)) return false;
+    if (!this.#growth.allows(slot, BYTES_PER_SLOT)) return false;
     const capacity = this.#growth.next(Math.max(slot + 1, this.tags.length));
     const tags = new Uint8Array(capacity);
     tags.set(this.tags);

@@ -6,11 +6,12 @@
  * Example: [80 04] [5d] [2e] in three chunks is PROTO 4, EMPTY_LIST, STOP: an empty list.
  */
 import { LoadError } from '../base/load-error.ts';
+import { tooManyMarks } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
 import { RowReader } from './row-reader.ts';
 import { DeclinedError, Tag } from './types.ts';
-import type { ValueMachine } from './value-machine.ts';
+import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
 const UINT32 = 2 ** 32;
 /** What a memo slot past the end reads as: no tag. */
@@ -94,6 +95,7 @@ export class PickleDecoder {
   #run(buffer: Uint8Array, from: number): number {
     const origin = this.#base - from;
     const at = { pos: from };
+    this.#machine.bufferAt = origin;
     for (let stop = from; at.pos >= stop && stop < buffer.length && !this.#stopped; ) {
       stop = Math.min(stop + STEP_BYTES, buffer.length);
       try {
@@ -102,9 +104,7 @@ export class PickleDecoder {
         throw located(error, origin + at.pos);
       }
       this.#base = origin + at.pos;
-      if (this.totalBytes !== undefined) {
-        this.#machine.growth.progress(this.#base, this.totalBytes);
-      }
+      this.#machine.growth.progress(this.#base, this.totalBytes);
     }
     return at.pos;
   }
@@ -128,6 +128,7 @@ export class PickleDecoder {
       const next = pos + headerBytes[op];
       if (next > end) break;
       if (sp + 2 > tags.length) {
+        at.pos = pos;
         machine.grow();
         ({ tags, vals } = machine);
       }
@@ -223,10 +224,15 @@ export class PickleDecoder {
           vals[sp++] = -1;
           break;
         case 0x28: // MARK
+          if (marks.length === MAX_MARKS) {
+            at.pos = pos;
+            throw tooManyMarks();
+          }
           marks.push(sp);
           break;
         case 0x75: // SETITEMS
           at.pos = pos;
+          machine.opcodeAt = pos;
           machine.sp = sp;
           machine.setItems();
           ({ tags, vals, sp } = machine);
@@ -237,6 +243,7 @@ export class PickleDecoder {
           break;
         case 0x65: // APPENDS
           at.pos = pos;
+          machine.opcodeAt = pos;
           machine.sp = sp;
           machine.appends();
           ({ tags, vals, sp } = machine);
@@ -271,6 +278,7 @@ export class PickleDecoder {
           break;
         default: {
           at.pos = pos;
+          machine.opcodeAt = pos;
           machine.sp = sp;
           const after = this.#rareOpcode(op, buffer, pos, next);
           ({ tags, vals, sp } = machine);

@@ -15,7 +15,7 @@ interface Tuple {
 }
 
 /** A snapshot keeps some thousands of such values; past this it is other data, and would fill memory. */
-const MAX_KEPT = 2 ** 23;
+const MAX_KEPT = 2 ** 21;
 /** Lists up to this long are compared by content and kept once. */
 const SHORT_LIST = 64;
 /** Slots of the cache of (int, int) tuples, which events have as pool ids. */
@@ -51,6 +51,14 @@ export class RetainedValues {
 
   listRuns(list: number): readonly ListRun[] {
     return this.#lists[list];
+  }
+
+  /** Items of a list or of a tuple, which Python code reads alike; undefined for any other value. */
+  items(tag: number, val: number): readonly ListRun[] | undefined {
+    if (tag === Tag.List) return this.#lists[val];
+    if (tag !== Tag.Tuple) return undefined;
+    const { tags, vals } = this.#tuples[val];
+    return tags.map((each, i) => ({ tag: each, first: vals[i], count: 1 }));
   }
 
   /** Id of a dictionary of the pairs at stack slots first … end. Keys that are no strings become text. */
@@ -136,11 +144,6 @@ export class RetainedValues {
       if (budget.left <= 0) break;
     }
     return values;
-  }
-
-  /** Stops a list that grows past what any snapshot holds, before it fills memory. */
-  checkRuns(runs: number): void {
-    if (runs > MAX_KEPT) this.#count(runs);
   }
 
   #internTuple(tags: Uint8Array, vals: Float64Array, first: number, count: number): number {

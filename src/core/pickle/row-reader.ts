@@ -95,6 +95,9 @@ export class RowReader {
     ) {
       const template = this.#templateFor(buffer, view, at + 3);
       if (template === undefined) return at;
+      const { memo } = this.#machine;
+      // The opcode loop says what is wrong with it.
+      if (!memo.reserve(memo.length + template.keySlots.length + 2)) return at;
       const after = this.#readRow(template, buffer, view, at);
       if (after < 0) return -after;
       at = after;
@@ -129,7 +132,7 @@ export class RowReader {
     const dict = machine.sp;
     while (dict + 2 * count + 4 > machine.tags.length) machine.grow();
     const dictSlot = memo.length;
-    memo.reserve(dictSlot + count + 2);
+    machine.opcodeAt = start;
     const { tags, vals } = machine;
     const { tags: memoTags, vals: memoVals } = memo;
     const lastPos = buffer.length - MARGIN;

@@ -10,6 +10,9 @@ export interface Shape {
 /** More shapes than this are someone's data, not a schema: they are no longer kept. */
 const MAX_SHAPES = 4096;
 
+/** Keys of a dictionary that a sink may take: PyTorch's have about ten. */
+const MAX_KEYS = 256;
+
 export class ShapeTable {
   readonly #schema: Schema;
   readonly #strings: StringInterner;
@@ -22,7 +25,7 @@ export class ShapeTable {
     this.#strings = strings;
   }
 
-  /** Shape of the pairs at stack slots first … end; undefined when a key is no string. */
+  /** Shape of the pairs at stack slots first … end; undefined when a key is no string, or there are too many. */
   find(tags: Uint8Array, vals: Float64Array, first: number, end: number): Shape | undefined {
     const count = (end - first) >> 1;
     const shapes = this.#byCount[count];
@@ -41,6 +44,7 @@ export class ShapeTable {
   }
 
   #add(tags: Uint8Array, vals: Float64Array, first: number, count: number): Shape | undefined {
+    if (count > MAX_KEYS) return undefined;
     const keys = new Float64Array(count);
     for (let k = 0; k < count; k++) {
       if (tags[first + 2 * k] !== Tag.String) return undefined;

@@ -13,7 +13,7 @@
  */
 import { GrowthPlan } from '../base/growth-plan.ts';
 import { StringInterner } from '../base/string-interner.ts';
-import { corrupt, lateItem } from './errors.ts';
+import { corrupt, lateItem, tooManyMarks, tooMuchPending } from './errors.ts';
 import { Memo } from './memo.ts';
 import { RetainedValues } from './retained-values.ts';
 import { type Shape, ShapeTable } from './shape-table.ts';
@@ -25,8 +25,13 @@ const BATCH = 1000;
 const MAX_LONG_BYTES = 64;
 /** How far down the stack a container that is named again is looked for. */
 const RECALL_DEPTH = 10_000;
-/** Stack slots at the most: one APPENDS may hold every event of a C++-pickled trace. */
-const MAX_STACK = 2 ** 28;
+/** One APPENDS may hold every event of a C++-pickled trace; an event takes 40 bytes and more. */
+const BYTES_PER_STACK_SLOT = 4;
+/** Marks open at a time. A snapshot nests seven levels. */
+export const MAX_MARKS = 2 ** 16;
+/** Containers that wait for items on the stack, and their items so far, in runs. */
+const MAX_PENDING = 2 ** 16;
+const MAX_PENDING_RUNS = 2 ** 21;
 
 export class ValueMachine {
   readonly strings = new StringInterner();
@@ -42,18 +47,28 @@ export class ValueMachine {
 
   readonly nodeSink: number;
 
+  /** Offset in the pickle of the buffer in hand, and in that of the opcode at hand; for messages. */
+  bufferAt: number | undefined;
+  opcodeAt = 0;
+
   readonly #schema: Schema;
   readonly #shapes: ShapeTable;
   /** Shape of the dictionary that closed last, when a sink took it. */
   lastShape: Shape | undefined;
   /** Items gathered for the Filled containers, by their stack slot. */
   readonly #pending = new Map<number, ListRun[]>();
+  #pendingRuns = 0;
   #nodeRows = new Int32Array(256);
 
   constructor(schema: Schema) {
     this.#schema = schema;
     this.nodeSink = schema.nodeSink;
     this.#shapes = new ShapeTable(schema, this.strings);
+  }
+
+  /** Where the value that is taken now ends in the pickle, or begins; undefined where it comes from no pickle. */
+  get byte(): number | undefined {
+    return this.bufferAt === undefined ? undefined : this.bufferAt + this.opcodeAt;
   }
 
   push(tag: Tag, val: number): void {
@@ -64,7 +79,9 @@ export class ValueMachine {
 
   /** Doubles the stack; callers that hold `tags` or `vals` must read them again. */
   grow(): void {
-    if (this.tags.length >= MAX_STACK) throw corrupt('it stacks more than 268 million values');
+    if (!this.growth.allows(this.tags.length, BYTES_PER_STACK_SLOT)) {
+      throw corrupt(`it stacks ${this.sp} values in few bytes`);
+    }
     const tags = new Uint8Array(this.tags.length * 2);
     tags.set(this.tags);
     const vals = new Float64Array(this.vals.length * 2);
@@ -93,6 +110,7 @@ export class ValueMachine {
   }
 
   mark(): void {
+    if (this.marks.length === MAX_MARKS) throw tooManyMarks();
     this.marks.push(this.sp);
   }
 
@@ -105,7 +123,7 @@ export class ValueMachine {
   /** Takes the top value off. */
   pop(): void {
     if (this.sp === 0) throw corrupt('a value is taken off an empty stack');
-    this.#pending.delete(--this.sp);
+    this.#takePending(--this.sp);
   }
 
   /** Stores the top value in the memo; open containers are patched there when they close. */
@@ -285,6 +303,7 @@ export class ValueMachine {
     const runs = this.#pendingOf(slot);
     const inList = isList(this.tags[slot]);
     let run = runs.at(-1);
+    const before = runs.length;
     for (let i = first; i < this.sp; i++) {
       const tag = this.tags[i] as Tag;
       const val = this.vals[i];
@@ -295,17 +314,27 @@ export class ValueMachine {
         runs.push(run);
       }
     }
-    if (inList) this.kept.checkRuns(runs.length);
+    this.#pendingRuns += runs.length - before;
+    if (this.#pendingRuns > MAX_PENDING_RUNS) throw tooMuchPending();
     this.sp = first;
   }
 
   #pendingOf(slot: number): ListRun[] {
     let runs = this.tags[slot] >= Tag.FilledDict ? this.#pending.get(slot) : undefined;
     if (runs === undefined) {
+      if (this.#pending.size === MAX_PENDING) throw tooMuchPending();
       runs = [];
       this.#pending.set(slot, runs);
       if (this.tags[slot] < Tag.FilledDict) this.tags[slot] += Tag.FilledDict - Tag.OpenDict;
     }
+    return runs;
+  }
+
+  #takePending(slot: number): ListRun[] {
+    const runs = this.#pending.get(slot);
+    if (runs === undefined) return [];
+    this.#pending.delete(slot);
+    this.#pendingRuns -= runs.length;
     return runs;
   }
 
@@ -318,8 +347,7 @@ export class ValueMachine {
 
   #closeSlot(slot: number): void {
     const tag = this.tags[slot];
-    const runs = tag >= Tag.FilledDict ? (this.#pending.get(slot) ?? []) : [];
-    this.#pending.delete(slot);
+    const runs = tag >= Tag.FilledDict ? this.#takePending(slot) : [];
     if (isList(tag)) this.#closeList(slot, runs);
     else {
       const top = this.sp;

@@ -6,6 +6,8 @@ import type { ValueMachine } from './value-machine.ts';
 /** A snapshot nests seven levels; this is only there to fail with words instead of a stack overflow. */
 const MAX_DEPTH = 1000;
 
+const BYTES_PER_VALUE = 4;
+
 /** Pushes one value onto the machine. Objects met again are looked up in the memo, as in a pickle. */
 export function walkValue(machine: ValueMachine, value: unknown): void {
   new Walker(machine).walk(value, 0);
@@ -14,6 +16,7 @@ export function walkValue(machine: ValueMachine, value: unknown): void {
 class Walker {
   readonly #machine: ValueMachine;
   readonly #slots = new Map<object, number>();
+  #walked = 0;
   /** A few hundred texts come millions of times; encoding each would take longer than all the rest. */
   readonly #rows = new Map<string, number>();
 
@@ -23,6 +26,10 @@ class Walker {
 
   walk(value: unknown, depth: number): void {
     const machine = this.#machine;
+    // What is read is not known in bytes; a value takes some.
+    if ((++this.#walked & 0xffff) === 0) {
+      machine.growth.progress(this.#walked * BYTES_PER_VALUE, undefined);
+    }
     switch (typeof value) {
       case 'number':
         machine.push(Number.isSafeInteger(value) ? Tag.Int : Tag.Float, value);

@@ -1,9 +1,10 @@
 /** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
-import { highest } from '../base/extremes.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
-import { Sink, type SnapshotSchema } from './schema.ts';
+import { Sink } from './field-reader.ts';
+import type { SnapshotSchema } from './schema.ts';
+import type { SegmentRow } from './segment-sink.ts';
 import { readSettings } from './settings.ts';
 import { sliceEvents } from './slice-events.ts';
 import {
@@ -38,6 +39,8 @@ interface AssembleOptions {
  */
 export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOptions = {}): Snapshot {
   const { kept, strings } = schema.machine;
+  // What is found from here on is nowhere in particular.
+  schema.machine.bufferAt = undefined;
   const top = findTop(schema);
   const warnings: SnapshotWarning[] = [];
   const allEvents = schema.events.finish();
@@ -65,14 +68,12 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
 
 function findTop(schema: SnapshotSchema): Entries {
   const { machine } = schema;
-  const tag = machine.sp > 0 ? machine.tags[0] : Tag.None;
+  const tag = machine.sp > 0 ? (machine.tags[0] as Tag) : Tag.None;
   const val = machine.vals[0];
-  if (tag === Tag.List) {
-    const runs = machine.kept.listRuns(val);
-    // torch.cuda.memory_snapshot(): a bare list of segments.
-    if (runs.every((run) => isRowOf(run, Sink.Segment))) {
-      return new Map([['segments', { key: 'segments', tag: Tag.List, val }]]);
-    }
+  const items = machine.kept.items(tag, val);
+  // torch.cuda.memory_snapshot(): a bare list of segments.
+  if (items?.every((run) => isRowOf(run, Sink.Segment))) {
+    return new Map([['segments', { key: 'segments', tag, val }]]);
   }
   const found = tag === Tag.Dict ? findWrapped(schema, val, MAX_WRAPPING) : undefined;
   if (found !== undefined) return found;
@@ -87,7 +88,7 @@ function findTop(schema: SnapshotSchema): Entries {
 function findWrapped(schema: SnapshotSchema, dict: number, depth: number): Entries | undefined {
   const entries = schema.machine.kept.dictEntries(dict);
   const byKey = new Map(entries.map((entry) => [entry.key, entry]));
-  if (TOP_KEYS.some((key) => byKey.get(key)?.tag === Tag.List)) return byKey;
+  if (TOP_KEYS.some((key) => isListed(byKey.get(key)?.tag))) return byKey;
   if (depth === 0) return undefined;
   for (const entry of entries) {
     const found = entry.tag === Tag.Dict ? findWrapped(schema, entry.val, depth - 1) : undefined;
@@ -99,24 +100,19 @@ function findWrapped(schema: SnapshotSchema, dict: number, depth: number): Entri
 const isRowOf = (run: ListRun, sink: number): boolean =>
   run.tag === Tag.Row && Math.floor(run.first / ROWS_PER_SINK) === sink;
 
-/** Items of a list, one by one; none when it is no list. */
-function listItems(schema: SnapshotSchema, entry: DictEntry | undefined): ListRun[] {
-  if (entry?.tag !== Tag.List) return [];
-  const runs = schema.machine.kept.listRuns(entry.val);
-  return runs.flatMap((run) =>
-    Array.from({ length: run.count }, (_, i) => ({ tag: run.tag, first: run.first + i, count: 1 })),
-  );
-}
+const isListed = (tag: number | undefined): boolean => tag === Tag.List || tag === Tag.Tuple;
 
-/** Runs of event rows in a list value. */
-function eventRuns(
-  schema: SnapshotSchema,
-  tag: number,
-  val: number,
-): { first: number; count: number }[] {
-  if (tag !== Tag.List) return [];
-  const runs = schema.machine.kept.listRuns(val).filter((run) => isRowOf(run, Sink.Event));
-  return runs.map((run) => ({ first: run.first % ROWS_PER_SINK, count: run.count }));
+type Run = { readonly first: number; readonly count: number };
+
+/** The event rows of each trace in a list of traces; none where it is no list. */
+function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): Run[][] {
+  if (entry === undefined) return [];
+  const items = schema.machine.kept.items(entry.tag, entry.val);
+  if (items === undefined) schema.fields.bad(entry.key, 0);
+  return (items ?? []).map(({ tag, first }, i) => {
+    schema.fields.checkDevice(i);
+    return schema.fields.rows(tag, first, Sink.Event, entry.key);
+  });
 }
 
 function deviceTraces(
@@ -126,27 +122,30 @@ function deviceTraces(
   isPartial: boolean,
   overflowed: (device: number) => boolean | undefined,
 ): DeviceTrace[] {
-  const traces = listItems(schema, top.get('device_traces') ?? top.get('traces'));
-  const segmentRows = isPartial ? [] : segmentsOf(schema, top.get('segments'));
-  const count = Math.max(traces.length, highest(segmentRows.map((segment) => segment.device + 1)));
-  return Array.from({ length: count }, (_, device): DeviceTrace => {
-    const trace = traces[device];
-    const events = sliceEvents(
-      allEvents,
-      trace === undefined ? [] : eventRuns(schema, trace.tag, trace.first),
-    );
-    const own = segmentRows.filter((segment) => segment.device === device);
+  const traces = tracesIn(schema, top.get('device_traces') ?? top.get('traces'));
+  const segmentsByDevice = new Map<number, SegmentRow[]>();
+  for (const segment of isPartial ? [] : segmentsOf(schema, top.get('segments'))) {
+    const own = segmentsByDevice.get(segment.device);
+    if (own === undefined) segmentsByDevice.set(segment.device, [segment]);
+    else own.push(segment);
+  }
+  // Devices that neither have a trace nor a segment are none: two may be numbered 0 and 900.
+  const ordinals = [...new Set([...traces.keys(), ...segmentsByDevice.keys()])].sort(
+    (a, b) => a - b,
+  );
+  return ordinals.map((device): DeviceTrace => {
+    const events = sliceEvents(allEvents, traces[device] ?? []);
     // torch.cuda._memory_viz._profile_to_snapshot puts the CPU after the last GPU, without times.
     const isCpu =
       device > 0 &&
-      device === count - 1 &&
+      device === ordinals.at(-1) &&
       events.category !== undefined &&
       events.timeUs === undefined;
     return {
       device,
       kind: isCpu ? 'host' : 'cuda',
       events,
-      ...schema.segments.tables(own),
+      ...schema.segments.tables(segmentsByDevice.get(device) ?? []),
       streams: schema.fields.streams,
       pools: schema.fields.pools,
       ringOverflowed: overflowed(device),
@@ -164,15 +163,17 @@ function hostTraces(
   const traces = top.get('host_traces');
   const segments = isPartial ? [] : segmentsOf(schema, top.get('host_segments'));
   if (traces === undefined && segments.length === 0) return [];
-  const direct = traces === undefined ? [] : eventRuns(schema, traces.tag, traces.val);
-  const nested = listItems(schema, traces).flatMap((item) =>
-    eventRuns(schema, item.tag, item.first),
-  );
+  const items =
+    traces === undefined ? [] : (schema.machine.kept.items(traces.tag, traces.val) ?? []);
+  const isDirect = traces !== undefined && items.some((item) => isRowOf(item, Sink.Event));
+  const runs = isDirect
+    ? schema.fields.rows(traces.tag, traces.val, Sink.Event, traces.key)
+    : tracesIn(schema, traces).flat();
   return [
     {
       device: 0,
       kind: 'host',
-      events: sliceEvents(allEvents, direct.length > 0 ? direct : nested),
+      events: sliceEvents(allEvents, runs),
       ...schema.segments.tables(segments),
       streams: schema.fields.streams,
       pools: schema.fields.pools,
@@ -181,10 +182,13 @@ function hostTraces(
   ];
 }
 
-function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined) {
-  return listItems(schema, entry)
-    .filter((item) => isRowOf(item, Sink.Segment))
-    .map((item) => schema.segments.segments[item.first % ROWS_PER_SINK]);
+/** Those of no device that there can be are left out; they are counted where they were read. */
+function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined): SegmentRow[] {
+  if (entry === undefined) return [];
+  return schema.fields
+    .rows(entry.tag, entry.val, Sink.Segment, entry.key)
+    .flatMap(({ first, count }) => schema.segments.segments.slice(first, first + count))
+    .filter(({ device }) => device >= 0);
 }
 
 /** `trace_alloc_overflowed` (2.12 and later) may be one value for all devices or a list by device. */

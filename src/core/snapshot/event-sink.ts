@@ -1,6 +1,7 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
 import type { GrowthPlan } from '../base/growth-plan.ts';
+import { LoadError } from '../base/load-error.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
@@ -26,8 +27,15 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'segment_pool_id',
 ]);
 
-/** Unknown keys are kept for this many events each. */
+/** Unknown keys are kept for this many events each, and so many of them. */
 const MAX_UNKNOWN = 10_000;
+const MAX_UNKNOWN_KEYS = 100;
+/** What the rest of them are counted under. */
+const FURTHER_KEYS = '…';
+/** An event has two keys and two values at least. */
+const BYTES_PER_EVENT = 10;
+/** Letters of one text: a list of texts may name a long one a thousand times. */
+const MAX_TEXT = 1 << 16;
 
 export class EventSink {
   length = 0;
@@ -68,7 +76,8 @@ export class EventSink {
   /** A sink for events whose dictionaries have exactly these keys, in this order. */
   bind(keys: readonly string[]): DictSink {
     // Offset of each key's value from the first value; -1 when the key is missing.
-    const offset = (key: string) => keys.indexOf(key) * 2;
+    // Of a key that comes twice the last counts, as in Python.
+    const offset = (key: string) => keys.lastIndexOf(key) * 2;
     const has = (key: string) => keys.includes(key);
     const [action, addr, size, stream] = ['action', 'addr', 'size', 'stream'].map(offset);
     const [time, frames, pool, deviceFree] = ['time_us', 'frames', 'pool_id', 'device_free'].map(
@@ -81,19 +90,22 @@ export class EventSink {
     return ({ tags, vals }, first) => {
       const row = this.length++;
       if (row === this.#columns.action.length) {
+        if (!this.#growth.allows(row, BYTES_PER_EVENT)) throw tooManyEvents(row);
         this.#columns = growColumns(this.#columns, this.#growth);
       }
       const columns = this.#columns;
       columns.action[row] = this.#actionOf(tags[first + action], vals[first + action], row);
       columns.address[row] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
       columns.sizeBytes[row] =
-        size < 0 ? 0 : fields.number(tags[first + size], vals[first + size], 'size');
+        size < 0
+          ? fields.bad('size', 0)
+          : fields.number(tags[first + size], vals[first + size], 'size');
       columns.stream[row] =
         stream < 0 ? 0 : fields.stream(tags[first + stream], vals[first + stream]);
       columns.stack[row] =
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
       columns.timeUs[row] =
-        time < 0 ? Number.NaN : fields.number(tags[first + time], vals[first + time], 'time_us');
+        time < 0 ? Number.NaN : fields.time(tags[first + time], vals[first + time]);
       if (pool >= 0) columns.pool[row] = fields.pool(tags[first + pool], vals[first + pool]);
       if (deviceFree >= 0) {
         const free = fields.number(
@@ -118,7 +130,7 @@ export class EventSink {
   /** The keys that are mostly at their default, and those no version we know writes. */
   #bindRare(keys: readonly string[]): readonly RareField[] {
     return keys.flatMap((key, i) => {
-      const keep = this.#rareField(key);
+      const keep = keys.lastIndexOf(key) === i ? this.#rareField(key) : undefined;
       return keep === undefined ? [] : [{ offset: 2 * i, keep, isText: KNOWN_KEYS.has(key) }];
     });
   }
@@ -148,7 +160,11 @@ export class EventSink {
   }
 
   #keepUnknown(key: string, tag: number, val: number, row: number): void {
-    this.unknownKeyCounts.set(key, (this.unknownKeyCounts.get(key) ?? 0) + 1);
+    if (!this.unknownKeyCounts.has(key) && this.unknownKeyCounts.size >= MAX_UNKNOWN_KEYS) {
+      this.#countUnknown(FURTHER_KEYS);
+      return;
+    }
+    this.#countUnknown(key);
     let values = this.unknownKeys.get(key);
     if (values === undefined) {
       values = new Map();
@@ -157,11 +173,15 @@ export class EventSink {
     if (values.size < MAX_UNKNOWN) values.set(row, this.#text(tag, val));
   }
 
+  #countUnknown(key: string): void {
+    this.unknownKeyCounts.set(key, (this.unknownKeyCounts.get(key) ?? 0) + 1);
+  }
+
   /** A value as text: lists of strings by line, dictionaries as JSON. */
   #text(tag: number, val: number): string {
     const value = this.#kept.toValue(tag as Tag, val);
     if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
-      return value.join('\n');
+      return joinLines(value);
     if (value instanceof Map) return JSON.stringify(Object.fromEntries(value), bigIntAsText);
     return typeof value === 'object' ? JSON.stringify(value, bigIntAsText) : String(value ?? '');
   }
@@ -199,6 +219,23 @@ export class EventSink {
       unknownKeys: this.unknownKeys,
     };
   }
+}
+
+function joinLines(lines: readonly string[]): string {
+  let letters = 0;
+  for (const [i, line] of lines.entries()) {
+    letters += line.length;
+    if (letters > MAX_TEXT) return `${lines.slice(0, i).join('\n')}\n…`;
+  }
+  return lines.join('\n');
+}
+
+function tooManyEvents(events: number): LoadError {
+  return new LoadError({
+    code: 'corrupt',
+    message: `The pickle is damaged: ${events} events stand in few bytes.`,
+    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+  });
 }
 
 interface RareField {

@@ -3,55 +3,97 @@
  * One place says what each field accepts; what it does not accept is counted as a bad value.
  */
 import { AddressSpace } from '../base/address.ts';
+import type { GrowthPlan } from '../base/growth-plan.ts';
+import { LoadError } from '../base/load-error.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
-import { Tag } from '../pickle/types.ts';
+import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
+
+/** Numbers of the sinks: what a row in a list is a row of. */
+export const Sink = {
+  Frame: 0,
+  Event: 1,
+  Block: 2,
+  Segment: 3,
+  History: 4,
+  Annotation: 5,
+} as const;
 
 /** Streams and pools are uint16 columns. */
 const MAX_DISTINCT = 65_535;
+/** PyTorch numbers devices by a signed byte. */
+const MAX_DEVICES = 1024;
+const DAMAGED_ADVICE = 'Copy the file again from where it was made, or dump the snapshot again.';
 
 export class FieldReader {
   readonly addresses = new AddressSpace();
   readonly streams: Stream[] = [];
   readonly pools: Pool[] = [{ id: [0, 0] }];
-  /** Values of the wrong kind, by field; they read as 0 or none. */
-  readonly badValues = new Map<string, number>();
+  /** Values of the wrong kind, by field, and where the first is; they read as 0 or none. */
+  readonly badValues = new Map<string, { count: number; readonly byte: number | undefined }>();
 
   readonly #kept: RetainedValues;
+  readonly #growth: GrowthPlan;
+  readonly #byte: () => number | undefined;
+  /** Rows in all lists so far. */
+  #listed = 0;
   readonly #streamIndex = new Map<bigint, number>();
   readonly #poolIndex = new Map<string, number>([['0,0', 0]]);
   readonly #poolOfTuple = new Map<number, number>();
   #lastStream = Number.NaN;
   #lastStreamIndex = 0;
 
-  constructor(kept: RetainedValues) {
+  /** @param byte where reading is, for the warnings */
+  constructor(kept: RetainedValues, growth: GrowthPlan, byte: () => number | undefined) {
     this.#kept = kept;
+    this.#growth = growth;
+    this.#byte = byte;
   }
 
+  /** A count of bytes, or another whole number from 0: exact, or it is none. */
   number(tag: number, val: number, field: string): number {
-    if (tag === Tag.Int || tag === Tag.Float) return val;
-    if (tag === Tag.BigInt) return Number(this.#kept.bigInt(val));
-    if (tag === Tag.Bool) return val;
-    return tag === Tag.None ? 0 : this.#bad(field, 0);
+    if (tag === Tag.Int || tag === Tag.Float) {
+      return val >= 0 && Number.isSafeInteger(val) ? val : this.bad(field, 0);
+    }
+    return tag === Tag.Bool ? val : this.bad(field, 0);
+  }
+
+  /** Microseconds, NaN for none. */
+  time(tag: number, val: number): number {
+    const isNumber = tag === Tag.Int || tag === Tag.Float;
+    return isNumber && Number.isFinite(val) ? val : this.bad('time_us', Number.NaN);
+  }
+
+  /** Position of a device, -1 for what is none; one that no machine has is an error. */
+  device(tag: number, val: number): number {
+    const device = tag === Tag.Int ? val : -1;
+    this.checkDevice(device);
+    return device < 0 ? this.bad('device', -1) : device;
+  }
+
+  /** @throws LoadError for a list of traces that is longer than any machine has devices */
+  checkDevice(device: number): void {
+    if (device >= MAX_DEVICES) throw tooManyDevices(device);
   }
 
   address(tag: number, val: number): number {
-    if (tag === Tag.Int || tag === Tag.Float) {
-      return Number.isFinite(val)
-        ? this.addresses.fromNumber(Math.trunc(val))
-        : this.#bad('addr', 0);
+    if (tag === Tag.Int) return this.addresses.fromNumber(val);
+    if (tag === Tag.Float && Number.isSafeInteger(val)) return this.addresses.fromNumber(val);
+    if (tag === Tag.BigInt) {
+      const address = this.#kept.bigInt(val);
+      if (isWithin64Bits(address)) return this.addresses.fromBigInt(address);
     }
-    if (tag === Tag.BigInt) return this.addresses.fromBigInt(this.#kept.bigInt(val));
-    return tag === Tag.None ? 0 : this.#bad('addr', 0);
+    return this.bad('addr', 0);
   }
 
   stream(tag: number, val: number): number {
     if (tag === Tag.Int && val === this.#lastStream) return this.#lastStreamIndex;
     let handle = 0n;
     if (tag === Tag.Int) handle = BigInt(val);
-    else if (tag === Tag.BigInt) handle = this.#kept.bigInt(val);
-    else if (tag === Tag.Float && Number.isInteger(val)) handle = BigInt(val);
-    else if (tag !== Tag.None) this.#bad('stream', 0);
+    else if (tag === Tag.Float && Number.isSafeInteger(val)) handle = BigInt(val);
+    else if (tag === Tag.BigInt && isWithin64Bits(this.#kept.bigInt(val))) {
+      handle = this.#kept.bigInt(val);
+    } else if (tag !== Tag.None) this.bad('stream', 0);
     const index = this.#indexOfStream(BigInt.asUintN(64, handle));
     if (tag === Tag.Int) {
       this.#lastStream = val;
@@ -63,7 +105,7 @@ export class FieldReader {
   #indexOfStream(handle: bigint): number {
     let index = this.#streamIndex.get(handle);
     if (index === undefined) {
-      if (this.streams.length === MAX_DISTINCT) return this.#bad('stream', 0);
+      if (this.streams.length === MAX_DISTINCT) return this.bad('stream', 0);
       index = this.streams.push({ handle }) - 1;
       this.#streamIndex.set(handle, index);
     }
@@ -83,12 +125,12 @@ export class FieldReader {
   }
 
   #indexOfPool(value: unknown): number {
-    if (!Array.isArray(value) || value.length !== 2) return this.#bad('pool_id', 0);
+    if (!Array.isArray(value) || value.length !== 2) return this.bad('pool_id', 0);
     const id: [number, number] = [Number(value[0]), Number(value[1])];
-    if (!id.every(Number.isInteger)) return this.#bad('pool_id', 0);
+    if (!id.every(Number.isSafeInteger)) return this.bad('pool_id', 0);
     let index = this.#poolIndex.get(id.join());
     if (index === undefined) {
-      if (this.pools.length === MAX_DISTINCT) return this.#bad('pool_id', 0);
+      if (this.pools.length === MAX_DISTINCT) return this.bad('pool_id', 0);
       index = this.pools.push({ id }) - 1;
       this.#poolIndex.set(id.join(), index);
     }
@@ -99,11 +141,58 @@ export class FieldReader {
   stack(tag: number, val: number): number {
     if (tag === Tag.Node) return val;
     if (tag === Tag.List && val === 0) return EMPTY_STACK;
-    return tag === Tag.None ? NO_STACK : this.#bad('frames', NO_STACK);
+    return tag === Tag.None ? NO_STACK : this.bad('frames', NO_STACK);
   }
 
-  #bad(field: string, instead: number): number {
-    this.badValues.set(field, (this.badValues.get(field) ?? 0) + 1);
+  /** Counts a value that a field cannot have, and gives what is taken for it. */
+  bad(field: string, instead: number, values = 1): number {
+    const known = this.badValues.get(field);
+    if (known === undefined) this.badValues.set(field, { count: values, byte: this.#byte() });
+    else known.count += values;
     return instead;
   }
+
+  /**
+   * Rows of one kind in a list; what else is in it is left out and counted. A list that many values
+   * share is counted for each: rows are no more than the file has bytes.
+   */
+  rows(tag: number, val: number, sink: number, field: string): { first: number; count: number }[] {
+    const items = this.#kept.items(tag, val);
+    if (items === undefined) {
+      this.bad(field, 0);
+      return [];
+    }
+    const runs: { first: number; count: number }[] = [];
+    for (const { tag: each, first, count } of items) {
+      if (each === Tag.Row && Math.floor(first / ROWS_PER_SINK) === sink) {
+        runs.push({ first: first % ROWS_PER_SINK, count });
+        this.countListed(count, field);
+      } else this.bad(field, 0, count);
+    }
+    return runs;
+  }
+
+  /** @throws LoadError where lists that are shared stand for more rows than the file has bytes */
+  countListed(rows: number, field: string): void {
+    this.#listed += rows;
+    if (!this.#growth.allows(this.#listed, 1)) throw tooMuchShared(field);
+  }
+}
+
+const isWithin64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n;
+
+function tooManyDevices(device: number): LoadError {
+  return new LoadError({
+    code: 'too-many-devices',
+    message: `The file names device ${device}, and no machine has more than ${MAX_DEVICES}.`,
+    advice: DAMAGED_ADVICE,
+  });
+}
+
+function tooMuchShared(field: string): LoadError {
+  return new LoadError({
+    code: 'corrupt',
+    message: `The pickle is damaged: lists of '${field}' stand for more than the file has bytes.`,
+    advice: DAMAGED_ADVICE,
+  });
 }

@@ -55,8 +55,8 @@ describe('the format through the versions', () => {
       blocks,
     };
     const { devices } = read([segment]);
-    expect(devices.map((device) => device.segments.length)).toEqual([0, 1]);
-    const table = devices[1].blocks;
+    expect(devices.map(({ device, segments }) => [device, segments.length])).toEqual([[1, 1]]);
+    const table = devices[0].blocks;
     expect(Array.from(table.address)).toEqual([BASE, BASE + 512, BASE + 2048]);
     expect(Array.from(table.requestedBytes)).toEqual([400, 0, 2000]);
     expect(Array.from(table.state)).toEqual([

@@ -3,33 +3,36 @@ import type { StringInterner } from '../base/string-interner.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
+import type { FieldReader } from './field-reader.ts';
 import type { FrameTable, StackTable } from './tables.ts';
 
 export class FrameSink {
   readonly #strings: StringInterner;
   readonly #kept: RetainedValues;
+  readonly #fields: FieldReader;
   readonly #frames = new TupleInterner();
   /** (line, text of the extras) of frames that carry fx_* keys; their `line` is -2 - the row here. */
   readonly #withExtras = new TupleInterner();
   readonly #stacks = new TupleInterner();
 
-  constructor(strings: StringInterner, kept: RetainedValues) {
+  constructor(strings: StringInterner, kept: RetainedValues, fields: FieldReader) {
+    this.#fields = fields;
     this.#strings = strings;
     this.#kept = kept;
     this.#stacks.intern(-1, -1, 0);
   }
 
   bind(keys: readonly string[]): DictSink {
-    const offset = (key: string) => keys.indexOf(key) * 2;
+    const offset = (key: string) => keys.lastIndexOf(key) * 2;
     const [name, filename, line] = [offset('name'), offset('filename'), offset('line')];
-    const extras = keys.filter((key) => !['name', 'filename', 'line'].includes(key));
+    const extras = [...new Set(keys)].filter((key) => !['name', 'filename', 'line'].includes(key));
     const string = (tags: Uint8Array, vals: Float64Array, at: number) =>
-      tags[at] === Tag.String ? vals[at] : 0;
+      tags[at] === Tag.String ? vals[at] : this.#fields.bad('frames', 0);
     return ({ tags, vals }, first) => {
       const nameId = name < 0 ? 0 : string(tags, vals, first + name);
       const fileId = filename < 0 ? 0 : string(tags, vals, first + filename);
-      let lineNumber = line < 0 || tags[first + line] !== Tag.Int ? 0 : vals[first + line];
-      if (lineNumber < 0 || lineNumber > 0x7fffffff) lineNumber = 0;
+      let lineNumber = 0;
+      if (line >= 0) lineNumber = this.#line(tags[first + line], vals[first + line]);
       if (extras.length > 0) {
         const text = extras.map((key) => {
           const at = first + offset(key);
@@ -40,6 +43,14 @@ export class FrameSink {
       }
       return this.#frames.intern(nameId, fileId, lineNumber);
     };
+  }
+
+  /** Where the unwinder knew none it is None, -1 or, of C++, 2^64 - 1. */
+  #line(tag: number, val: number): number {
+    if (tag === Tag.None || (tag === Tag.Int && val < 0)) return 0;
+    if (tag === Tag.BigInt && this.#kept.bigInt(val) === 2n ** 64n - 1n) return 0;
+    const line = this.#fields.number(tag, val, 'line');
+    return line <= 0x7fffffff ? line : this.#fields.bad('line', 0);
   }
 
   /** Node of the stack whose frames are rows[0 … count), innermost first. */

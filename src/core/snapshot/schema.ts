@@ -3,20 +3,10 @@ import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.
 import { type BoundSink, type DictSink, type Schema, Tag } from '../pickle/types.ts';
 import { ValueMachine } from '../pickle/value-machine.ts';
 import { EventSink } from './event-sink.ts';
-import { FieldReader } from './field-reader.ts';
+import { FieldReader, Sink } from './field-reader.ts';
 import { FrameSink } from './frame-sink.ts';
 import { SegmentSink } from './segment-sink.ts';
 import type { AnnotationTable } from './tables.ts';
-
-/** Numbers of the sinks: what a row in a list is a row of. */
-export const Sink = {
-  Frame: 0,
-  Event: 1,
-  Block: 2,
-  Segment: 3,
-  History: 4,
-  Annotation: 5,
-} as const;
 
 export class SnapshotSchema implements Schema {
   readonly nodeSink = Sink.Frame;
@@ -33,10 +23,10 @@ export class SnapshotSchema implements Schema {
   constructor() {
     this.machine = new ValueMachine(this);
     const { strings, kept } = this.machine;
-    this.fields = new FieldReader(kept);
+    this.fields = new FieldReader(kept, this.machine.growth, () => this.machine.byte);
     this.events = new EventSink(strings, kept, this.fields, this.machine.growth);
-    this.frames = new FrameSink(strings, kept);
-    this.segments = new SegmentSink(this.fields, kept, strings);
+    this.frames = new FrameSink(strings, kept, this.fields);
+    this.segments = new SegmentSink(this.fields, strings);
   }
 
   bind(keys: readonly string[]): BoundSink | undefined {
@@ -78,20 +68,17 @@ export class SnapshotSchema implements Schema {
   }
 
   #bindAnnotation(keys: readonly string[]): DictSink {
-    const offset = (key: string) => keys.indexOf(key) * 2;
+    const offset = (key: string) => keys.lastIndexOf(key) * 2;
     const [stage, name, device, time] = ['stage', 'name', 'device', 'time_us'].map(offset);
     const { strings } = this.machine;
     const start = strings.internText('START');
     return ({ tags, vals }, first) => {
-      const number = (at: number, key: string, absent: number) =>
-        at < 0 || tags[first + at] === Tag.None
-          ? absent
-          : this.fields.number(tags[first + at], vals[first + at], key);
+      const has = (at: number) => at >= 0 && tags[first + at] !== Tag.None;
       return this.addAnnotation(
         vals[first + stage] === start,
         tags[first + name] === Tag.String ? vals[first + name] : 0,
-        number(device, 'device', -1),
-        number(time, 'time_us', Number.NaN),
+        has(device) ? this.fields.device(tags[first + device], vals[first + device]) : -1,
+        has(time) ? this.fields.time(tags[first + time], vals[first + time]) : Number.NaN,
       );
     };
   }

@@ -1,9 +1,8 @@
 /** The final segments and their blocks, in the current form and in that of 2.0 and before (`history`). */
 import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.ts';
 import type { StringInterner } from '../base/string-interner.ts';
-import type { RetainedValues } from '../pickle/retained-values.ts';
-import { type DictSink, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
-import type { FieldReader } from './field-reader.ts';
+import { type DictSink, Tag } from '../pickle/types.ts';
+import { type FieldReader, Sink } from './field-reader.ts';
 import { BlockState, type BlockTable, NO_STACK, type SegmentTable } from './tables.ts';
 
 /** A segment's dictionary; few, so an object each. `blocks` are rows of the block sink. */
@@ -32,7 +31,6 @@ type Read = (key: string) => { readonly tag: number; readonly val: number } | un
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
   readonly #fields: FieldReader;
-  readonly #kept: RetainedValues;
   readonly #strings: StringInterner;
   readonly #history: HistoryRow[] = [];
   readonly #address = growableFloat64();
@@ -41,9 +39,8 @@ export class SegmentSink {
   readonly #state = growableUint8();
   readonly #stack = growableInt32();
 
-  constructor(fields: FieldReader, kept: RetainedValues, strings: StringInterner) {
+  constructor(fields: FieldReader, strings: StringInterner) {
     this.#fields = fields;
-    this.#kept = kept;
     this.#strings = strings;
   }
 
@@ -90,11 +87,12 @@ export class SegmentSink {
       const read = reader(keys, view.tags, view.vals, first);
       const address = read('address');
       const stream = read('stream');
+      const device = read('device');
       const pool = read('segment_pool_id');
       const type = read('segment_type');
       const expandable = read('is_expandable');
       const row: SegmentRow = {
-        device: this.#number(read, 'device'),
+        device: device === undefined ? 0 : this.#fields.device(device.tag, device.val),
         address: address === undefined ? 0 : this.#fields.address(address.tag, address.val),
         totalBytes: this.#number(read, 'total_size'),
         allocatedBytes: this.#number(read, 'allocated_size'),
@@ -105,7 +103,7 @@ export class SegmentSink {
         pool: pool === undefined ? 0 : this.#fields.pool(pool.tag, pool.val),
         isExpandable: expandable?.tag === Tag.Bool && expandable.val === 1,
         stack: this.#stackOf(read),
-        blocks: this.#rowsOf(read('blocks')),
+        blocks: this.#rowsOf(read('blocks'), Sink.Block, 'blocks'),
       };
       return this.segments.push(row) - 1;
     };
@@ -114,6 +112,7 @@ export class SegmentSink {
   /** Tables of the given segments, sorted by address. */
   tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
     const sorted = [...segments].sort((a, b) => a.address - b.address);
+    for (const { blocks } of sorted) this.#fields.countListed(blocks.length, 'segments');
     const rows = sorted.flatMap((segment) => segment.blocks);
     const firstBlock = new Int32Array(sorted.length + 1);
     sorted.forEach((segment, i) => {
@@ -176,6 +175,7 @@ export class SegmentSink {
     if (word === 'active_allocated') return BlockState.Allocated;
     if (word === 'active_pending_free' || word === 'active_awaiting_free')
       return BlockState.PendingFree;
+    if (word !== 'inactive') this.#fields.bad('state', 0);
     return BlockState.Inactive;
   }
 
@@ -183,19 +183,18 @@ export class SegmentSink {
   #lastHistory(
     value: { readonly tag: number; readonly val: number } | undefined,
   ): HistoryRow | undefined {
-    const [row] = this.#rowsOf(value);
+    const [row] = this.#rowsOf(value, Sink.History, 'history');
     return row === undefined ? undefined : this.#history[row];
   }
 
-  #rowsOf(value: { readonly tag: number; readonly val: number } | undefined): readonly number[] {
-    if (value?.tag !== Tag.List) return [];
-    return this.#kept
-      .listRuns(value.val)
-      .flatMap((run) =>
-        run.tag === Tag.Row
-          ? Array.from({ length: run.count }, (_, i) => (run.first + i) % ROWS_PER_SINK)
-          : [],
-      );
+  #rowsOf(
+    value: { readonly tag: number; readonly val: number } | undefined,
+    sink: number,
+    field: string,
+  ): readonly number[] {
+    if (value === undefined) return [];
+    const runs = this.#fields.rows(value.tag, value.val, sink, field);
+    return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));
   }
 }
 
@@ -207,7 +206,7 @@ function reader(
   first: number,
 ): Read {
   return (key) => {
-    const index = keys.indexOf(key);
+    const index = keys.lastIndexOf(key);
     return index < 0 ? undefined : { tag: tags[first + 2 * index], val: vals[first + 2 * index] };
   };
 }

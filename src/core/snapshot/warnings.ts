@@ -8,10 +8,11 @@ export function collectWarnings(
   partial: string | undefined,
 ): SnapshotWarning[] {
   const warnings: SnapshotWarning[] = [];
+  const shown = devices.reduce((sum, { events }) => sum + events.length, 0);
   if (partial !== undefined) {
     warnings.push({
       code: 'partial-file',
-      message: `Only the ${schema.events.length} whole events before the fault are shown: ${partial}`,
+      message: `Only the ${shown} whole events before the fault are shown: ${partial}`,
     });
   } else if (schema.events.length === 0) {
     warnings.push({
@@ -40,10 +41,11 @@ export function collectWarnings(
       message: `${count} events have an action '${word}' that this version does not know; they change no counter.`,
     });
   }
-  for (const [field, count] of schema.fields.badValues) {
+  for (const [field, { count, byte }] of schema.fields.badValues) {
+    const where = byte === undefined ? '' : `, the first at byte ${byte}`;
     warnings.push({
       code: 'bad-value',
-      message: `${count} values of '${field}' are of a kind it cannot have; they are read as none.`,
+      message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
     });
   }
   return warnings;
