@@ -1,21 +1,39 @@
 /**
- * `node scripts/findings-table.mjs [CLI]`: runs `vramscope analyze --json` on every capture of
- * fixtures/ and writes what it says into docs/findings.md. CLI: bin/vramscope.mjs, which wants
- * `npm run build` before.
+ * `node scripts/findings-table.mjs [CLI]`: writes the tables of docs/findings.md anew. One lists the detectors,
+ * from what they declare; the other what `vramscope analyze --json` says of every capture of fixtures/.
+ * CLI: bin/vramscope.mjs, which wants `npm run build` before.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runnerImport } from 'vite';
 import { replaceBetween } from './replace-between.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
 const FIXTURES = join(ROOT, 'fixtures');
-const DOC = join(ROOT, 'docs', 'findings.md');
+export const FINDINGS_PATH = join(ROOT, 'docs', 'findings.md');
 /** One snapshot in many pickle protocols: once is enough. */
 const COPIES = /^protocols_/;
 
+/**
+ * @param {string} text of docs/findings.md, which has the markers
+ * @param {readonly import('../src/core/findings/types.ts').Detector[]} detectors
+ */
+export function withDetectorTable(text, detectors) {
+  const rows = detectors.map(({ id, about, titles, band, checklist }) => {
+    const kinds = Object.entries(titles).map(([kind, title]) => `${kind} (${title})`);
+    const points = checklist.map(({ label }) => label);
+    return `| ${[id, about, kinds.join('<br>'), points.join('<br>'), band.label].join(' | ')} |`;
+  });
+  const head = [
+    '| detector | looks for | kinds of findings | in the checklist | on the timeline |',
+    '|---|---|---|---|---|',
+  ];
+  return replaceBetween(text, 'detectors', [...head, ...rows].join('\n'));
+}
+
 /** @param {string} cli */
-export function findingsTable(cli) {
+function capturesTable(cli) {
   const names = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.pickle.gz') && !COPIES.test(name))
     .sort();
@@ -41,18 +59,18 @@ function captureRows(name, { devices }) {
   return devices.map(({ device, findings, checks }) => {
     const title =
       name.replace('.pickle.gz', '') + (devices.length > 1 ? ` (device ${device})` : '');
-    const grave = findings.filter(({ severity }) => severity !== 'low').map(graveText);
+    const aboveLow = findings.filter(({ severity }) => severity !== 'low').map(findingText);
     const low = findings.filter(({ severity }) => severity === 'low').map(({ kind }) => kind);
     const unknown = checks
       .filter(({ status }) => status === 'cannot-tell')
       .map(({ detector }) => detector);
-    const cells = [title, grave.join('<br>') || '–', low.join(', ') || '–'];
+    const cells = [title, aboveLow.join('<br>') || '–', low.join(', ') || '–'];
     const all = unknown.length === checks.length ? 'all' : unknown.join(', ') || '–';
     return `| ${[...cells, all].join(' | ')} |`;
   });
 }
 
-function graveText({ detector, kind, severity, frame, perStep, bytes }) {
+function findingText({ detector, kind, severity, frame, perStep, bytes }) {
   const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
   const amount =
     perStep === null
@@ -64,6 +82,8 @@ function graveText({ detector, kind, severity, frame, perStep, bytes }) {
 const mib = (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString('en-US')} MiB`;
 
 if (isMain(import.meta.url)) {
-  const table = findingsTable(process.argv[2] ?? join(ROOT, 'bin', 'vramscope.mjs'));
-  writeFileSync(DOC, replaceBetween(readFileSync(DOC, 'utf8'), 'captures', table));
+  const { module } = await runnerImport(join(ROOT, 'src/core/findings/detectors.ts'));
+  const captures = capturesTable(process.argv[2] ?? join(ROOT, 'bin', 'vramscope.mjs'));
+  const text = withDetectorTable(readFileSync(FINDINGS_PATH, 'utf8'), module.DETECTORS);
+  writeFileSync(FINDINGS_PATH, replaceBetween(text, 'captures', captures));
 }

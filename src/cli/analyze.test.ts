@@ -54,6 +54,8 @@ describe('--fail-on', () => {
     // Low: told, and no failure.
     ['peak,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
     ['growth', 'fixtures/no_history.pickle.gz', 0],
+    // By its name of before.
+    ['churn', 'fixtures/oom_fragmented.pickle.gz', 1],
   ])('%s on %s: %d', async (detectors, path, expected) => {
     const { exitCode, out } = await cli(['analyze', path, '--fail-on', detectors]);
     expect(exitCode).toBe(expected);

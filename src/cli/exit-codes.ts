@@ -1,4 +1,4 @@
-import type { DetectorId } from '../core/findings/types.ts';
+import type { DetectorId } from '../core/findings/detectors.ts';
 
 /** What the process answers to whoever called it; a contract, see the README. */
 export const ExitCode = {

@@ -7,6 +7,7 @@
  * Numbers are written as JavaScript prints them, which reads back to the very same double.
  */
 
+import { findingIdOfLink } from '../core/findings/ranked-findings.ts';
 import { COLORINGS, TIME_AXES } from '../core/raster/types.ts';
 import { COUNTER_NAMES, type CounterName } from '../core/replay/types.ts';
 import {
@@ -157,7 +158,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     mark: read.value('mark', parseIndex),
     search: read.value('search', anyText) ?? '',
     onlyMatches: read.value('only', oneOf(['matches'])) !== undefined,
-    finding: read.value('finding', anyText),
+    finding: read.value('finding', findingIdOfLink),
     addresses: read.value('addresses', parseRange) ?? 'fit',
     flame: readFlame(read),
     sort: read.value('sort', parseSort),

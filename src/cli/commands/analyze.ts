@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../core/findings/analyse.ts';
-import { DETECTOR_IDS, type DetectorId } from '../../core/findings/types.ts';
+import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../core/findings/detectors.ts';
 import { citeWhatIf } from '../../core/report/cite-what-if.ts';
 import { type DeviceOrder, deviceOrder } from '../../core/report/device-order.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
@@ -77,7 +77,7 @@ function isFailed({ devices }: FindingsReport, failing: readonly DetectorId[]): 
 
 function parseDetectors(text: string): DetectorId[] {
   return text.split(',').map((word) => {
-    const id = DETECTOR_IDS.find((known) => known === word.trim());
+    const id = detectorIdOf(word.trim());
     if (id !== undefined) return id;
     throw new InvalidArgumentError(`'${word}' is none of ${DETECTOR_IDS.join(', ')}.`);
   });

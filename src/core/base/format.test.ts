@@ -6,6 +6,7 @@ import {
   formatCountCompact,
   formatDurationUs,
   formatExactBytes,
+  formatPercent,
   parseBytes,
   plural,
 } from './format.ts';
@@ -88,4 +89,22 @@ test('counts nouns', () => {
   expect(plural(1, 'step')).toBe('1 step');
   expect(plural(0, 'step')).toBe('0 steps');
   expect(plural(1000, 'entry', 'entries')).toBe('1,000 entries');
+});
+
+describe('shares', () => {
+  test.each([
+    [0, '0 %', '0 %', '0.0 %'],
+    [0.0004, '< 0.1 %', '< 1 %', '< 0.1 %'],
+    [0.004, '0.4 %', '< 1 %', '0.4 %'],
+    [0.4, '40 %', '40 %', '40.0 %'],
+    [0.996, '100 %', '> 99 %', '99.6 %'],
+    [1, '100 %', '100 %', '100.0 %'],
+    [Number.NaN, 'unknown', 'unknown', 'unknown'],
+  ])('%d is %s, %s, %s', (share, short, whole, exact) => {
+    expect([formatPercent(share), formatPercent(share, 0), formatPercent(share, 1)]).toEqual([
+      short,
+      whole,
+      exact,
+    ]);
+  });
 });

@@ -1,34 +1,16 @@
 /** Runs every detector over one device, handing out findings as they come. */
+
 import { plural } from '../base/format.ts';
 import { AnalysisContext } from './analysis-context.ts';
-import { detectFragmentation } from './detectors/fragmentation.ts';
-import { detectGrowth } from './detectors/growth.ts';
-import { detectNoGrad } from './detectors/no-grad.ts';
-import { detectOom } from './detectors/oom.ts';
-import { detectPeak } from './detectors/peak.ts';
-import { detectPendingFree } from './detectors/pending-free.ts';
-import { detectChurn } from './detectors/segment-thrashing.ts';
-import { detectWaste } from './detectors/waste.ts';
 import {
-  type AnalysisInput,
   type Check,
   DETECTOR_IDS,
   type DetectorId,
-  type DetectorResult,
   type Finding,
-  SEVERITIES,
-} from './types.ts';
-
-const DETECTORS: Readonly<Record<DetectorId, (study: AnalysisContext) => DetectorResult>> = {
-  growth: detectGrowth,
-  oom: detectOom,
-  fragmentation: detectFragmentation,
-  'no-grad': detectNoGrad,
-  peak: detectPeak,
-  'pending-free': detectPendingFree,
-  churn: detectChurn,
-  waste: detectWaste,
-};
+  RUN_DETECTOR,
+} from './detectors.ts';
+import { bySeverity } from './ranked-findings.ts';
+import type { AnalysisInput, DetectorResult } from './types.ts';
 
 export interface AnalyseOptions {
   /** Findings of a detector come before its check. */
@@ -51,13 +33,13 @@ export async function analyse(
   input: AnalysisInput,
   options: AnalyseOptions = {},
 ): Promise<Analysis> {
-  const study = new AnalysisContext(input, options.isCancelled);
+  const context = new AnalysisContext(input, options.isCancelled);
   const findings: Finding[] = [];
   const checks: Check[] = [];
   for (const detector of DETECTOR_IDS) {
     await options.pause?.();
-    study.checkCancelled();
-    const result = detect(detector, study);
+    context.checkCancelled();
+    const result = detect(detector, context);
     if (result.status === 'found') {
       for (const finding of result.findings) {
         findings.push(finding);
@@ -72,13 +54,8 @@ export async function analyse(
 }
 
 /** One detector by itself. */
-export function detect(detector: DetectorId, study: AnalysisContext): DetectorResult {
-  return DETECTORS[detector](study);
-}
-
-/** For sorting: the most severe first, of equally severe ones the one of most bytes. */
-export function bySeverity(a: Finding, b: Finding): number {
-  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
+export function detect(detector: DetectorId, context: AnalysisContext): DetectorResult<Finding> {
+  return RUN_DETECTOR[detector](context);
 }
 
 function reasonOf(result: DetectorResult): string {

@@ -1,12 +1,12 @@
 /** What several detectors need, made once and when first asked for. */
+
 import { CancelledError } from '../base/cancelled.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import { detectSteps } from './steps/detect-steps.ts';
 import { type PythonTree, pythonTree } from './steps/python-tree.ts';
-import type { StepDetectionInput } from './steps/step-detection-input.ts';
-import type { StepSequence } from './steps/step-sequence.ts';
+import type { StepDetectionInput, StepSequence } from './steps/step-sequence.ts';
 import type { AnalysisInput } from './types.ts';
 
 /** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
@@ -20,8 +20,8 @@ export interface StateBytes {
 export class AnalysisContext implements StepDetectionInput {
   readonly input: AnalysisInput;
   readonly #isCancelled: () => boolean;
-  #traits: StackClassifier | undefined;
-  #rhythms: readonly StepSequence[] | undefined;
+  #classifier: StackClassifier | undefined;
+  #stepSequences: readonly StepSequence[] | undefined;
   #tree: PythonTree | undefined;
   #sites: Int32Array | undefined;
   #siteCount = 0;
@@ -36,20 +36,20 @@ export class AnalysisContext implements StepDetectionInput {
     if (this.#isCancelled()) throw new CancelledError();
   }
 
-  get traits(): StackClassifier {
-    this.#traits ??= new StackClassifier(this.input);
-    return this.#traits;
+  get classifier(): StackClassifier {
+    this.#classifier ??= new StackClassifier(this.input);
+    return this.#classifier;
   }
 
   get tree(): PythonTree {
-    this.#tree ??= pythonTree(this.input, this.traits);
+    this.#tree ??= pythonTree(this.input, this.classifier);
     return this.#tree;
   }
 
   /** How the program repeats itself, the most trustworthy first. */
-  get rhythms(): readonly StepSequence[] {
-    this.#rhythms ??= detectSteps(this);
-    return this.#rhythms;
+  get stepSequences(): readonly StepSequence[] {
+    this.#stepSequences ??= detectSteps(this);
+    return this.#stepSequences;
   }
 
   /**

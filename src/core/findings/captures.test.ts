@@ -4,9 +4,10 @@ import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from './analyse.ts';
 import { AnalysisContext } from './analysis-context.ts';
-import type { DetectorId, DetectorResult, Finding } from './types.ts';
+import type { DetectorId, Finding } from './detectors.ts';
+import type { DetectorResult } from './types.ts';
 
-function run(name: string, detector: DetectorId): DetectorResult[] {
+function run(name: string, detector: DetectorId): DetectorResult<Finding>[] {
   const contexts = contextsOf(loadCapture(`${name}.pickle.gz`));
   return contexts.map((context) => detect(detector, new AnalysisContext(context)));
 }
@@ -150,7 +151,7 @@ describe('what cannot be known is not called clear', () => {
     'no-grad',
     'peak',
     'pending-free',
-    'churn',
+    'segment-thrashing',
     'waste',
   ];
   it.each(['no_history', 'empty', 'legacy_segments_list'])('%s', (name) => {
@@ -161,7 +162,7 @@ describe('what cannot be known is not called clear', () => {
   it('a ring that lost its beginning', () => {
     expect(statuses('train_ring_truncated', 'growth')).toEqual(['cannot-tell']);
     expect(statuses('train_ring_truncated', 'oom')).toEqual(['cannot-tell']);
-    expect(statuses('train_ring_truncated', 'churn')).toEqual(['cannot-tell']);
+    expect(statuses('train_ring_truncated', 'segment-thrashing')).toEqual(['cannot-tell']);
   });
   it('no module in the stacks', () => {
     expect(statuses('kv_cache_generate', 'no-grad')).toEqual(['cannot-tell']);
@@ -288,8 +289,8 @@ describe('the smaller ones', () => {
   });
 
   it('churn of segments under a cap', () => {
-    expect(statuses('oom_fragmented', 'churn')).toEqual(['found']);
-    expect(statuses('oom_batch_too_big', 'churn')).toEqual(['clear']);
+    expect(statuses('oom_fragmented', 'segment-thrashing')).toEqual(['found']);
+    expect(statuses('oom_batch_too_big', 'segment-thrashing')).toEqual(['clear']);
   });
 
   it('rounding, where roundup_power2_divisions rounds up', () => {

@@ -1,10 +1,18 @@
 /** Pieces that all detectors' findings are made of. */
+
 import { fileName } from '../base/file-names.ts';
 import type { FrameView, StackView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
-import { type AddressGap, type DetectorId, type Evidence, MAX_EVIDENCE } from './types.ts';
+import { type AddressGap, type Evidence, type FindingPart, MAX_EVIDENCE } from './types.ts';
+
+/** 'train.py:21 (step)'; says so where there is no frame. */
+export function frameLocation(frame: FrameView | undefined): string {
+  if (frame === undefined) return 'a place that has no recorded stack';
+  const line = frame.line > 0 ? `:${frame.line}` : '';
+  return `${fileName(frame.filename)}${line} (${frame.name})`;
+}
 
 /** Points of a small plot: more cannot be seen. */
 const MAX_POINTS = 240;
@@ -14,12 +22,12 @@ const MAX_POINTS = 240;
  * `allocationCount` says how many there are; stacks are listed once each.
  */
 export function evidence(
-  study: AnalysisContext,
+  context: AnalysisContext,
   allocations: ArrayLike<AllocationIndex>,
   stacks: readonly StackIndex[],
   gaps: readonly AddressGap[] = [],
 ): Evidence {
-  const { sizeBytes } = study.input.replay.allocations;
+  const { sizeBytes } = context.input.replay.allocations;
   let largest = Array.from(allocations);
   if (largest.length > MAX_EVIDENCE) {
     largest = largest.sort((a, b) => sizeBytes[b] - sizeBytes[a]).slice(0, MAX_EVIDENCE);
@@ -51,7 +59,7 @@ export function place(
  */
 export function fingerprint(
   { input }: AnalysisContext,
-  detector: DetectorId,
+  detector: string,
   kind: string,
   stack: StackIndex | undefined,
 ): string {
@@ -69,4 +77,45 @@ export function thinned<T>(points: ArrayLike<T>): T[] {
     { length: MAX_POINTS },
     (_, i) => all[Math.round((i * (all.length - 1)) / (MAX_POINTS - 1))],
   );
+}
+
+export interface SiteSum {
+  readonly stack: StackIndex;
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/** Adds up what call sites have: tensors alive at a peak, segments they had the driver give. */
+export class SiteSums {
+  readonly #sums = new Map<StackIndex, { stack: StackIndex; bytes: number; count: number }>();
+
+  add(stack: StackIndex, bytes: number): void {
+    const known = this.#sums.get(stack);
+    if (known === undefined) this.#sums.set(stack, { stack, bytes, count: 1 });
+    else {
+      known.bytes += bytes;
+      known.count++;
+    }
+  }
+
+  largestFirst(): SiteSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
+  }
+}
+
+/** Allocations by stack, the largest sum of their blocks first. */
+export function sumBySite(context: AnalysisContext, ids: Iterable<AllocationIndex>): SiteSum[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const sums = new SiteSums();
+  for (const id of ids) sums.add(stack[id], sizeBytes[id]);
+  return sums.largestFirst();
+}
+
+/** A site as a part of a finding, under the user's own line; `note` says why it is listed. */
+export function sitePart(
+  context: AnalysisContext,
+  { stack, bytes, count }: SiteSum,
+  note: string,
+): FindingPart {
+  return { stack, frame: context.input.stacks.topUserFrameView(stack), bytes, count, note };
 }

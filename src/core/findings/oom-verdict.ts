@@ -2,8 +2,7 @@
  * Why an allocation failed, from its figures alone: used for OOM events and for pasted messages.
  * Unknown figures are undefined, and what depends on them is left unsaid.
  */
-import { formatBytes } from '../base/format.ts';
-import { percent } from './labels.ts';
+import { formatBytes, formatPercent } from '../base/format.ts';
 
 export interface OomFigures {
   readonly requestedBytes: number;
@@ -126,7 +125,7 @@ function whyOf(
   missingBytes: number,
 ): string {
   const asked = formatBytes(figures.requestedBytes);
-  const gap = `${formatBytes(gapBytes)} (${percent(gapBytes / Math.max(1, figures.reservedBytes))} of what PyTorch holds)`;
+  const gap = `${formatBytes(gapBytes)} (${formatPercent(gapBytes / Math.max(1, figures.reservedBytes))} of what PyTorch holds)`;
   const sentences: Record<OomCause, string> = {
     fragmented: `${asked} did not fit in one piece, although ${gap} was free in gaps.`,
     both: `${asked} was requested; ${gap} was free in gaps, and even in one piece the gaps were too small.`,

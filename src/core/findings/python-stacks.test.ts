@@ -4,8 +4,8 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 import { analyse } from './analyse.ts';
+import type { Finding } from './detectors.ts';
 import { pythonStacks } from './python-stacks.ts';
-import type { Finding } from './types.ts';
 
 async function findingsOf(name: string): Promise<readonly Finding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));

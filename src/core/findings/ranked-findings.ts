@@ -1,6 +1,7 @@
 /** Findings in the order in which they are shown, each with a name of its own for the URL. */
-import { bySeverity } from './analyse.ts';
-import type { Finding } from './types.ts';
+
+import type { Finding } from './detectors.ts';
+import { SEVERITIES } from './types.ts';
 
 export interface RankedFinding extends Finding {
   /** The fingerprint; with '#2' and so on where others have the same: OOMs of one line, by event. */
@@ -21,4 +22,17 @@ export function rankFindings(findings: readonly Finding[]): RankedFinding[] {
       };
     });
   return named.sort(bySeverity);
+}
+
+/** For sorting: the most severe first, of equally severe ones the one of most bytes. */
+export function bySeverity(a: Finding, b: Finding): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.bytes - a.bytes;
+}
+
+/**
+ * The id that a finding has today, of an id in a link: links of before segment thrashing got its name call it
+ * 'churn|segments-retaken|train.py:step'.
+ */
+export function findingIdOfLink(id: string): string {
+  return id.replace(/^churn\|segments-retaken(?=[|#]|$)/, 'segment-thrashing|segment-thrashing');
 }

@@ -5,12 +5,13 @@ import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { CancelledError } from '../base/cancelled.ts';
 import { analyse, detect } from './analyse.ts';
 import { AnalysisContext } from './analysis-context.ts';
-import type { DetectorId, DetectorResult, Finding } from './types.ts';
+import type { DetectorId, Finding } from './detectors.ts';
+import type { DetectorResult } from './types.ts';
 
 const MIB = 2 ** 20;
 
 /** A program: allocates by line of train.py, frees by hand. Addresses are never used twice. */
-class StepDetectionInput {
+class HandDrawnProgram {
   readonly entries: Record<string, unknown>[] = [];
   #next = 0x7f0000000000;
 
@@ -49,7 +50,7 @@ class StepDetectionInput {
     ];
   }
 
-  ask(detector: DetectorId): DetectorResult {
+  ask(detector: DetectorId): DetectorResult<Finding> {
     return detect(detector, new AnalysisContext(contextOf(traceOf(...this.entries))));
   }
 
@@ -62,9 +63,9 @@ class StepDetectionInput {
 /** A loop: lines 10 and 11 are a step's own, and freed in it. */
 function loop(
   steps: number,
-  body: (program: StepDetectionInput, step: number) => void,
-): StepDetectionInput {
-  const program = new StepDetectionInput();
+  body: (program: HandDrawnProgram, step: number) => void,
+): HandDrawnProgram {
+  const program = new HandDrawnProgram();
   for (let step = 0; step < steps; step++) {
     const input = program.alloc(10, 4096);
     const work = program.alloc(11, 8192);
@@ -138,7 +139,7 @@ describe('growth', () => {
   });
 
   it('does not call building a model growth', () => {
-    const program = new StepDetectionInput();
+    const program = new HandDrawnProgram();
     for (let layer = 0; layer < 40; layer++) {
       program.alloc(31, 4096, '__init__');
       program.alloc(32, 4096, '__init__');
@@ -161,7 +162,7 @@ describe('no-grad', () => {
     line: 1,
     name: '_call_impl',
   };
-  class Model extends StepDetectionInput {
+  class Model extends HandDrawnProgram {
     override frames(line: number, name: string): Record<string, unknown>[] {
       const [own, ...callers] = super.frames(line, name);
       return name === 'forward' ? [own, CALL, ...callers] : [own, ...callers];
@@ -204,10 +205,10 @@ describe('no-grad', () => {
 
 describe('waste and churn', () => {
   it('sees many tiny tensors in whole blocks', () => {
-    const p = new StepDetectionInput();
+    const p = new HandDrawnProgram();
     for (let i = 0; i < 100_000; i++) p.alloc(20, 4);
     expect(p.found('waste')[0]).toMatchObject({ frame: { line: 20 }, severity: 'medium' });
-    const even = new StepDetectionInput();
+    const even = new HandDrawnProgram();
     for (let i = 0; i < 1000; i++) even.alloc(20, 64 * 1024);
     expect(even.ask('waste').status).toBe('clear');
   });
@@ -222,8 +223,12 @@ describe('waste and churn', () => {
       { action: 'segment_free', ...segment, frames: [] },
     ]);
     const once = entries.map((segment) => ({ action: 'segment_alloc', ...segment, frames: [] }));
-    expect(detect('churn', new AnalysisContext(contextOf(traceOf(...busy)))).status).toBe('found');
-    expect(detect('churn', new AnalysisContext(contextOf(traceOf(...once)))).status).toBe('clear');
+    expect(
+      detect('segment-thrashing', new AnalysisContext(contextOf(traceOf(...busy)))).status,
+    ).toBe('found');
+    expect(
+      detect('segment-thrashing', new AnalysisContext(contextOf(traceOf(...once)))).status,
+    ).toBe('clear');
   });
 });
 
@@ -264,7 +269,7 @@ describe('fragmentation', () => {
 
   /** A weight in a segment of `room` that it does not fill, then a tensor that is copied into a larger one. */
   function growingCopies(room: number): Finding {
-    const program = new StepDetectionInput();
+    const program = new HandDrawnProgram();
     const segment = (size: number) =>
       program.entries.push({ action: 'segment_alloc', addr: program.next, size, frames: [] });
     segment(room);

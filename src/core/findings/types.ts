@@ -8,19 +8,6 @@ import type { FrameView, StackKind } from '../device/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
 import type { DeviceTrace, EventIndex, StackIndex } from '../snapshot/tables.ts';
 
-/** In the order in which findings are looked for. */
-export const DETECTOR_IDS = [
-  'growth',
-  'oom',
-  'fragmentation',
-  'no-grad',
-  'peak',
-  'pending-free',
-  'churn',
-  'waste',
-] as const;
-export type DetectorId = (typeof DETECTOR_IDS)[number];
-
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -114,10 +101,11 @@ export interface Remedy {
   readonly text: string;
 }
 
-export interface Finding {
-  readonly detector: DetectorId;
-  /** Stable code of what it looks like: 'kept-graph', 'kept-scalar', 'fragmented', 'too-large', … */
-  readonly kind: string;
+/** A finding of any detector: see FindingBy, and Finding of detectors.ts. */
+export interface AnyFinding<Id extends string = string, Kind extends string = string> {
+  readonly detector: Id;
+  /** What it looks like: one of the kinds that its detector declares. */
+  readonly kind: Kind;
   readonly severity: Severity;
   readonly bytes: number;
   /** One or two sentences in plain words. */
@@ -146,15 +134,57 @@ export interface Finding {
   readonly fingerprint: string;
 }
 
-export type DetectorResult =
-  | { readonly status: 'found'; readonly findings: readonly Finding[] }
+/** What a detector may find: of its own id, and of the kinds that it declares. */
+export type FindingBy<D extends Detector> = AnyFinding<D['id'], keyof D['titles'] & string>;
+
+export type DetectorResult<Found extends AnyFinding = AnyFinding> =
+  | { readonly status: 'found'; readonly findings: readonly Found[] }
   /** `checked`: what was looked at, in one sentence. */
   | { readonly status: 'clear'; readonly checked: string }
   | { readonly status: 'cannot-tell'; readonly reason: string };
 
-export interface Check {
-  readonly detector: DetectorId;
-  readonly status: DetectorResult['status'];
-  /** What was checked, or why it cannot be told; for 'found' how many findings. */
-  readonly reason: string;
+/** How a stretch of the timeline is drawn. */
+export type BandStyle = 'growth' | 'gap' | 'pending' | 'peak' | 'oom' | 'other';
+
+/** What the page, the command line and the docs need to know of a detector before it has run. */
+export interface Detector {
+  readonly id: string;
+  /** What it looks for, in half a sentence. */
+  readonly about: string;
+  /** The kinds of findings that it makes, each with what such a finding is called. */
+  readonly titles: Readonly<Record<string, string>>;
+  /** What its findings are called on the timeline, where they are stretches of events. */
+  readonly band: { readonly style: BandStyle; readonly label: string };
+  /** Which search leaves the evidence: its line, the blocks that wait for a stream, or none as all that is live counts. */
+  readonly evidenceSearch: 'line' | 'pending' | 'none';
+  /** Whether other settings of the allocator may mend it: its findings cite what one would have come to. */
+  readonly isMendedBySettings: boolean;
+  readonly checklist: readonly ChecklistPoint[];
+}
+
+/** A point that a person goes through who wonders where the memory went. */
+export interface ChecklistPoint {
+  /** Points are gone through from the lowest to the highest. */
+  readonly order: number;
+  readonly label: string;
+  /** What is said to it, made of the detector's own answer; that answer itself where this is left out. */
+  readonly answer?: <F extends AnyFinding>(
+    own: ChecklistAnswer<F>,
+    facts: ChecklistFacts,
+  ) => ChecklistAnswer<F>;
+}
+
+export interface ChecklistAnswer<F extends AnyFinding> {
+  /** 'found': something to do here. 'waiting': the detector has not run yet. */
+  readonly status: DetectorResult['status'] | 'waiting';
+  readonly text: string;
+  /** Those that it is about; empty where it is clear. */
+  readonly findings: readonly F[];
+  /** What a change here would save of the peak, estimated; undefined where it is no matter of that. */
+  readonly savedBytes?: number | undefined;
+}
+
+export interface ChecklistFacts {
+  /** expandable_segments as recorded; undefined where the file does not say. */
+  readonly isExpandable: boolean | undefined;
 }

@@ -134,7 +134,7 @@ describe('the checklist', () => {
       'Reserved against allocated',
       'Batch size',
       'Inference mode',
-      'LruCache graphs',
+      'Kept graphs',
       'Mixed precision',
       'Gradient accumulation',
       'Checkpointing',
@@ -171,7 +171,7 @@ describe('the checklist', () => {
     ['protocols', 'cannot-tell', 'cannot-tell'],
   ])('%s: kept graphs %s, leak %s', async (name, graphs, leak) => {
     const items = checklist(await analysed(name), { isExpandable: undefined });
-    expect(statesOf(items)).toMatchObject({ 'LruCache graphs': graphs, Leak: leak });
+    expect(statesOf(items)).toMatchObject({ 'Kept graphs': graphs, Leak: leak });
   });
 
   it('estimates what remedies save, from what the peak is made of', async () => {

@@ -1,10 +1,11 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
+
 import { plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
-import { ASKED_AGAIN } from './retried-ooms.ts';
-import type { Check, Finding } from './types.ts';
+import { RETRIED } from './detectors/oom.ts';
+import type { Check, Finding } from './detectors.ts';
 
-/** grave: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
+/** severe: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
 export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
 
 export interface Verdict {
@@ -18,7 +19,7 @@ export interface Verdict {
   readonly findings: readonly Finding[];
 }
 
-/** More would be no verdict: they are counted, and told below it. */
+/** More would be no verdict: they are counted, and listed below it. */
 const MAX_REPORTED = 3;
 
 /** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for who cannot do the first. */
@@ -28,9 +29,7 @@ const MOST_ADVISED = 2;
 export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const oom = checks.find(({ detector }) => detector === 'oom');
   if (oom === undefined) return undefined;
-  const failures = findings.filter(
-    ({ detector, kind }) => detector === 'oom' && kind !== ASKED_AGAIN,
-  );
+  const failures = findings.filter(({ detector, kind }) => detector === 'oom' && kind !== RETRIED);
   const last = failures.reduce<Finding | undefined>(
     (latest, one) => (latest === undefined || one.events.last > latest.events.last ? one : latest),
     undefined,
@@ -62,15 +61,15 @@ export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
 function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): boolean {
   if (severity === 'low' || detector === 'oom') return false;
   const isSaid = oom?.kind === 'fragmented';
-  return !(isSaid && (detector === 'fragmentation' || detector === 'churn'));
+  return !(isSaid && (detector === 'fragmentation' || detector === 'segment-thrashing'));
 }
 
 function headlines(findings: readonly Finding[]): string[] {
-  const told = findings
+  const reported = findings
     .slice(0, MAX_REPORTED)
     .map(({ headline, holder, claim }) => [headline ?? claim, holder ?? []].flat().join(' '));
-  const more = findings.length - told.length;
-  return more > 0 ? [...told, `And ${plural(more, 'finding')} more, below.`] : told;
+  const more = findings.length - reported.length;
+  return more > 0 ? [...reported, `And ${plural(more, 'finding')} more, below.`] : reported;
 }
 
 function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {

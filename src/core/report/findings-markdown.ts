@@ -1,9 +1,9 @@
 /** Findings as Markdown, for an issue or a chat. */
 import { formatBytes } from '../base/format.ts';
-import type { Check } from '../findings/types.ts';
+import type { Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { FindingReport, FindingsReport } from './findings.ts';
-import { frameText, STATUS_WORDS } from './findings-text.ts';
+import { frameText, STATUS_LABELS } from './findings-text.ts';
 import { printable } from './text.ts';
 
 const MAX_PARTS = 10;
@@ -63,7 +63,7 @@ function fenced(frame: FindingReport['stack'][number]): string {
 }
 
 function checkRow({ detector, status, reason }: Check): string {
-  return `| ${detector} | ${STATUS_WORDS[status]} | ${cell(reason)} |`;
+  return `| ${detector} | ${STATUS_LABELS[status]} | ${cell(reason)} |`;
 }
 
 /** Names come from the file: they must not become markup, HTML or mentions. */

@@ -1,6 +1,7 @@
 /** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import type { Check, Severity } from '../findings/types.ts';
+import { type Check, DETECTOR_IDS } from '../findings/detectors.ts';
+import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
@@ -11,11 +12,12 @@ const SEVERITY_STYLES: Readonly<Record<Severity, 'red' | 'yellow' | 'dim'>> = {
   medium: 'yellow',
   low: 'dim',
 };
-export const STATUS_WORDS: Readonly<Record<Check['status'], string>> = {
+export const STATUS_LABELS: Readonly<Record<Check['status'], string>> = {
   found: 'found',
   clear: 'clear',
   'cannot-tell': 'cannot tell',
 };
+const DETECTOR_WIDTH = Math.max(...DETECTOR_IDS.map((id) => id.length)) + 2;
 /** Frames and parts shown; the JSON has all. */
 const MAX_FRAMES = 6;
 const MAX_PARTS = 6;
@@ -88,7 +90,7 @@ export function frameText({ file, line, name }: FrameReport): string {
 }
 
 function checkText({ detector, status, reason }: Check, { columns }: TextOptions): string[] {
-  const head = `  ${STATUS_WORDS[status].padEnd(12)}${detector.padEnd(14)}`;
+  const head = `  ${STATUS_LABELS[status].padEnd(12)}${detector.padEnd(DETECTOR_WIDTH)}`;
   const lines = wrap(printable(reason), columns - head.length);
   return lines.map((line, i) => `${i === 0 ? head : ' '.repeat(head.length)}${line}`);
 }

@@ -1,17 +1,16 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import { ASKED_AGAIN } from '../findings/retried-ooms.ts';
-import type { DetectorId, Finding } from '../findings/types.ts';
+import { RETRIED } from '../findings/detectors/oom.ts';
+import { detectorOf, type Finding } from '../findings/detectors.ts';
 import type { RecordedRun } from '../simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../simulator/types.ts';
 
 /** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';
-const CITING_DETECTORS: readonly DetectorId[] = ['fragmentation', 'oom'];
 
 /** Whether it may mend what the finding tells. */
-export function isCiting({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): boolean {
-  return CITING_DETECTORS.includes(detector) && kind !== ASKED_AGAIN;
+export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
+  return detectorOf(finding).isMendedBySettings && finding.kind !== RETRIED;
 }
 
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;

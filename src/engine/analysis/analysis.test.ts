@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isAbortError } from '../../core/base/cancelled.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { analyse } from '../../core/findings/analyse.ts';
-import type { Finding } from '../../core/findings/types.ts';
+import type { Finding } from '../../core/findings/detectors.ts';
 import { captureBytes, loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';

@@ -1,6 +1,6 @@
 /** All detectors over one device, told as they come. */
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
-import type { Check, Finding } from '../../core/findings/types.ts';
+import type { Check, Finding } from '../../core/findings/detectors.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
 import type { AnalysisHandlers } from './analysis-device.ts';
 

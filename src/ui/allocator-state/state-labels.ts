@@ -5,7 +5,7 @@ import type { ReleaseSums } from '../../core/allocator-state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/allocator-state/segment-groups.ts';
 import { SegmentKind } from '../../core/allocator-state/types.ts';
 import { fileName } from '../../core/base/file-names.ts';
-import { formatBytes, formatDurationUs, plural } from '../../core/base/format.ts';
+import { formatBytes, formatDurationUs, formatPercent, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
@@ -30,9 +30,7 @@ export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): stri
 /** '73 %'; nothing is reserved in no segment at all. */
 export function usedText(usedBytes: number, sizeBytes: number): string {
   if (sizeBytes === 0) return '';
-  const percent = (usedBytes / sizeBytes) * 100;
-  if (percent > 0 && percent < 1) return '< 1 %';
-  return percent > 99 && percent < 100 ? '> 99 %' : `${Math.round(percent)} %`;
+  return formatPercent(usedBytes / sizeBytes, 0);
 }
 
 /** How long ago a segment was mapped; before the recording nobody knows. */

@@ -3,6 +3,7 @@ import {
   formatCount,
   formatDurationUs,
   formatExactBytes,
+  formatPercent,
   plural,
 } from '../../core/base/format.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
@@ -107,8 +108,7 @@ function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string
   const lost = blockBytes - requestedBytes;
   if (Number.isNaN(lost)) return 'unknown';
   if (lost === 0) return 'nothing';
-  const percent = (lost / blockBytes) * 100;
-  return `${formatBytes(lost)} (${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %)`;
+  return `${formatBytes(lost)} (${formatPercent(lost / blockBytes, 1)})`;
 }
 
 /** From allocation until its free was completed, or until the trace ends. */

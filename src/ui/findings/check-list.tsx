@@ -1,7 +1,7 @@
 import { CircleCheck, CircleDashed, CircleHelp, Lightbulb, Search } from 'lucide-react';
 import { formatBytes } from '../../core/base/format.ts';
 import type { ChecklistItem } from '../../core/findings/checklist.ts';
-import type { Finding } from '../../core/findings/types.ts';
+import type { Finding } from '../../core/findings/detectors.ts';
 
 const STATES: Readonly<
   Record<ChecklistItem['status'], { readonly word: string; readonly icon: typeof Search }>

@@ -1,12 +1,13 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { FindingFrame } from './finding-frame.tsx';
-import { firstSentence, SEVERITY_LABELS, splitSentence, titleOf } from './finding-labels.ts';
+import { firstSentence, SEVERITY_LABELS, splitSentence } from './finding-labels.ts';
 import { SeriesPlot } from './series-plot.tsx';
 
 interface FindingCardProps {

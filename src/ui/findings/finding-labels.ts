@@ -1,29 +1,5 @@
-/** What findings are called, and how grave they are. */
-import type { Finding, Severity } from '../../core/findings/types.ts';
-
-/** By kind; detectors may have kinds that are not listed here, which are then called what they are. */
-const TITLES: Readonly<Record<string, string>> = {
-  'kept-graph': 'Growth: a kept graph',
-  'kept-hook': 'Growth: kept by a hook',
-  'kept-scalar': 'Growth: kept numbers',
-  'kept-output': 'Growth: kept outputs',
-  'kept-gradients': 'Growth: kept in backward',
-  'kept-optimizer': 'Growth: optimizer state',
-  'kept-tensor': 'Growth: kept tensors',
-  'given-back-in-bursts': 'Piled up, freed at once',
-  'reserved-unused': 'Fragmentation',
-  'growing-concatenation': 'Growing concatenation',
-  'graph-without-backward': 'Graph without backward',
-  composition: 'What the peak is made of',
-  'record-stream': 'Waiting for a stream',
-  'segments-retaken': 'Segments taken again',
-  rounding: 'Rounding',
-};
-
-export function titleOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
-  if (detector === 'oom') return 'Out of memory';
-  return TITLES[kind] ?? kind.replaceAll('-', ' ');
-}
+/** How severe findings are, and which part of their texts is said first. */
+import type { Severity } from '../../core/findings/types.ts';
 
 export const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   high: 'High',

@@ -6,7 +6,7 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { bandsOf } from './finding-bands.ts';
-import { firstSentence, splitSentence, titleOf } from './finding-labels.ts';
+import { firstSentence, splitSentence } from './finding-labels.ts';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
 
 async function found(name: string): Promise<readonly RankedFinding[]> {
@@ -126,10 +126,5 @@ describe('words', () => {
     const text = '6.00 GiB was reserved: 3.59 GiB was lost. a.py:3 (f) pins the most.';
     expect(firstSentence(text)).toBe('6.00 GiB was reserved: 3.59 GiB was lost.');
     expect(firstSentence('One alone.')).toBe('One alone.');
-  });
-
-  it('has a title for a kind that it does not know', async () => {
-    expect(titleOf(await first('leak_forward_hook'))).toBe('Growth: kept by a hook');
-    expect(titleOf({ detector: 'growth', kind: 'brand-new' })).toBe('brand new');
   });
 });

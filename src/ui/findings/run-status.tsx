@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/base/format.ts';
-import { DETECTOR_IDS } from '../../core/findings/types.ts';
+import { DETECTOR_IDS } from '../../core/findings/detectors.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';

@@ -1,5 +1,5 @@
 /** What the view must be like for a finding's evidence to be seen. */
-import type { Finding } from '../../core/findings/types.ts';
+import { detectorOf, type Finding } from '../../core/findings/detectors.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { stateTerm } from '../../core/search/qualifiers/state.ts';
@@ -18,14 +18,14 @@ type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
  * an OOM's and a peak's.
  * @param label of the largest allocation, for evidence without a line of Python
  */
-function evidenceSearch({ detector, frame }: Shown, label: string | undefined): string {
-  switch (detector) {
-    case 'oom':
-    case 'peak':
+function evidenceSearch(finding: Shown, label: string | undefined): string {
+  const { frame } = finding;
+  switch (detectorOf(finding).evidenceSearch) {
+    case 'none':
       return '';
-    case 'pending-free':
+    case 'pending':
       return stateTerm('pending');
-    default:
+    case 'line':
       if (frame !== undefined) return frameTerm(frame);
       return label === undefined ? '' : siteTerm(label);
   }

@@ -1,6 +1,11 @@
 /** What the flame graph says, in words and figures. */
 import { assertUnreachable } from '../../core/base/assert.ts';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPercent,
+} from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import { noFrameText } from '../../core/flame-graph/flame-stacks.ts';
 import type {
@@ -89,9 +94,7 @@ export function countText(count: number, isSigned: boolean): string {
 /** '98.2 %'; what is not nothing is never '0 %'. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return '0 %';
-  const percent = (Math.abs(part) / whole) * 100;
-  if (percent > 0 && percent < 0.1) return '< 0.1 %';
-  return `${percent.toFixed(1)} %`;
+  return formatPercent(Math.abs(part) / whole, 1);
 }
 
 export function groupLabel(group: FlameGroup): string {

@@ -1,4 +1,9 @@
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPercent,
+} from '../../core/base/format.ts';
 import type { Share } from '../../core/memory-summary/trace-facts.ts';
 
 export interface ShareRow extends Share {
@@ -48,7 +53,5 @@ export function SharesTable({ heading, rows }: SharesTableProps) {
 
 /** '12.3 %', '< 0.1 %', '–' of nothing. */
 function shareText(part: number, whole: number): string {
-  if (whole === 0) return '–';
-  const percent = (part / whole) * 100;
-  return part > 0 && percent < 0.1 ? '< 0.1 %' : `${percent.toFixed(1)} %`;
+  return whole === 0 ? '–' : formatPercent(part / whole, 1);
 }

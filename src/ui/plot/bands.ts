@@ -4,9 +4,8 @@
  */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { BandStyle } from '../../core/findings/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-
-export type BandStyle = 'growth' | 'gap' | 'pending' | 'peak' | 'oom' | 'other';
 
 export interface Band {
   /** First event of it, and one past the last. */

@@ -1,6 +1,7 @@
 /** Stretches that a finding speaks of: a tint over the picture and a named bar along its top. */
+
+import type { BandStyle } from '../../core/findings/types.ts';
 import type { PlotStyle } from '../theme/plot-style.ts';
-import type { BandStyle } from './bands.ts';
 import { paintPill, pillWidth } from './overlay-pill.ts';
 
 /** In CSS pixels of the plot. */

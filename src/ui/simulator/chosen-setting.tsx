@@ -1,4 +1,4 @@
-import { formatBytes } from '../../core/base/format.ts';
+import { formatBytes, formatPercent } from '../../core/base/format.ts';
 import { whatIfSentence } from '../../core/report/what-if-sentence.ts';
 import { environmentLines } from '../../core/simulator/presets.ts';
 import type { RecordedRun } from '../../core/simulator/recorded-run.ts';
@@ -35,7 +35,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isBest: boolean): st
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
   if (saved <= 0) return isBest ? 'No setting that was tried reserves less.' : '';
-  const saving = `${formatBytes(saved)} less, ${(100 * share).toFixed(0)} %`;
+  const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
   return isBest ? `${saving}: the best of those tried.` : `${saving}.`;
 }
 

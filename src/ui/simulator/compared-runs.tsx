@@ -1,5 +1,10 @@
 import './compared-runs.css';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPercent,
+} from '../../core/base/format.ts';
 import type { RecordedRun } from '../../core/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
@@ -23,7 +28,7 @@ export function ComparedRuns(props: ComparedRunsProps) {
   });
   const count = (value: number) => ({ text: formatCount(value), title: undefined });
   const share = (value: number | undefined) => ({
-    text: value === undefined ? 'unknown' : `${(100 * value).toFixed(1)} %`,
+    text: value === undefined ? 'unknown' : formatPercent(value, 1),
     title: undefined,
   });
   const smallest = (value: CardFit | undefined) =>

@@ -5,19 +5,62 @@
  * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
  * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
  */
+
 import { highest } from '../../base/extremes.ts';
-import { formatBytes, plural } from '../../base/format.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../snapshot/tables.ts';
-import { type SegmentState, segmentsAt } from '../address-state.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { type Concatenation, findConcatenations } from '../concatenation.ts';
-import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { gapCurve, gapSeries, growthOfGap } from '../gap-curve.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { sitePart } from '../live-sites.ts';
-import { namedPin, type Pin, pinHolder, pinningSites } from '../pins.ts';
-import { churningSites, type SizeChurn } from '../size-churn.ts';
-import type { DetectorResult, Fact, Finding, Severity } from '../types.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  sitePart,
+  thinned,
+} from '../finding-parts.ts';
+import { type SegmentState, segmentsAt } from '../segment-state.ts';
+import { stepCount } from '../steps/step-sequence.ts';
+import type {
+  AnyFinding,
+  ChecklistAnswer,
+  ChecklistFacts,
+  Detector,
+  DetectorResult,
+  Fact,
+  FindingBy,
+  Severity,
+} from '../types.ts';
+import {
+  namedPin,
+  type Pin,
+  pinHolder,
+  pinningSites,
+  type VaryingSizes,
+  varyingSites,
+} from './fragmentation-causes.ts';
+import {
+  CONCATENATION_ADVICE,
+  type Concatenation,
+  concatenationFinding,
+  findConcatenations,
+} from './fragmentation-concatenation.ts';
+
+export const fragmentation = {
+  id: 'fragmentation',
+  about: 'reserved memory that no tensor ever needed',
+  titles: {
+    'reserved-unused': 'Fragmentation',
+    'growing-concatenation': 'Growing concatenation',
+  },
+  band: { style: 'gap', label: 'gaps' },
+  evidenceSearch: 'line',
+  isMendedBySettings: true,
+  checklist: [
+    { order: 10, label: 'Reserved against allocated' },
+    { order: 80, label: 'Expandable segments', answer: expandableSegments },
+  ],
+} as const satisfies Detector;
+type FragmentationFinding = FindingBy<typeof fragmentation>;
 
 const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;
@@ -28,9 +71,33 @@ const MIN_PINNED_SHARE = 0.05;
 const TOP_PARTS = 8;
 const MAX_GAPS = 200;
 
-export function detectFragmentation(study: AnalysisContext): DetectorResult {
-  const { replay, trace } = study.input;
-  if (!study.hasTrace) {
+function expandableSegments<F extends AnyFinding>(
+  own: ChecklistAnswer<F>,
+  { isExpandable }: ChecklistFacts,
+): ChecklistAnswer<F> {
+  if (isExpandable === true) return { status: 'clear', text: 'They are on.', findings: [] };
+  if (own.status === 'clear') {
+    return { ...own, text: 'There are hardly any gaps that they would close.' };
+  }
+  if (own.status !== 'found') return own;
+  const lost = own.findings.filter(({ kind }) => kind === 'reserved-unused');
+  if (lost.length === 0) {
+    return { status: 'clear', text: 'Gaps are not what matters here.', findings: [] };
+  }
+  const bytes = lost.reduce((sum, finding) => sum + finding.bytes, 0);
+  const state = isExpandable === undefined ? 'Not recorded whether they are on.' : 'They are off.';
+  return {
+    status: 'found',
+    text: `${state} ${formatBytes(bytes)} lies in gaps, which they close.`,
+    findings: lost,
+  };
+}
+
+export function detectFragmentation(
+  context: AnalysisContext,
+): DetectorResult<FragmentationFinding> {
+  const { replay, trace } = context.input;
+  if (!context.hasTrace) {
     return {
       status: 'cannot-tell',
       reason: `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
@@ -39,15 +106,15 @@ export function detectFragmentation(study: AnalysisContext): DetectorResult {
   const { reservedBytes, activeBytes } = replay.peaks;
   const excessBytes = reservedBytes.bytes - activeBytes.bytes;
   const share = reservedBytes.bytes > 0 ? excessBytes / reservedBytes.bytes : 0;
-  const concatenations = findConcatenations(study);
+  const concatenations = findConcatenations(context);
   const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
   if (share < MIN_SHARE || excessBytes < MIN_BYTES) {
     const worth = concatenations.filter((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
     if (worth.length > 0)
-      return { status: 'found', findings: [concatenationFinding(study, worth[0])] };
+      return { status: 'found', findings: [concatenationFinding(context, worth[0])] };
     return {
       status: 'clear',
-      checked: `${figures}: ${percent(share)} in gaps or waiting in the cache.`,
+      checked: `${figures}: ${formatPercent(share)} in gaps or waiting in the cache.`,
     };
   }
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
@@ -59,35 +126,35 @@ export function detectFragmentation(study: AnalysisContext): DetectorResult {
   const events = trace.events.length;
   if (events === 0) return { status: 'clear', checked: figures };
   const [largest] = concatenations;
-  const findings = [fragmentationFinding(study, excessBytes, share, largest)];
-  if (largest !== undefined) findings.push(concatenationFinding(study, largest));
+  const findings = [fragmentationFinding(context, excessBytes, share, largest)];
+  if (largest !== undefined) findings.push(concatenationFinding(context, largest));
   return { status: 'found', findings };
 }
 
 function fragmentationFinding(
-  study: AnalysisContext,
+  context: AnalysisContext,
   excessBytes: number,
   share: number,
   concatenation: Concatenation | undefined,
-): Finding {
-  const { peaks } = study.input.replay;
-  const ooms = study.eventsOf(TraceAction.Oom);
-  const event = ooms[ooms.length - 1] ?? worstEvent(study);
-  const segments = segmentsAt(study, event);
-  const pins = pinningSites(study, segments);
-  const churn = churningSites(study).slice(0, 3);
-  const churning = churn.find(({ stack }) => stack > EMPTY_STACK);
-  const named = churning === undefined || isPinned(pins, excessBytes) ? namedPin(pins) : undefined;
-  const cause = named?.part.stack ?? churning?.stack;
-  const where = place(study, cause);
-  const churned = churning === undefined ? undefined : churnText(study, churning);
-  const holder = named === undefined ? churned : pinHolder(named);
-  const curve = gapCurve(study);
+): FragmentationFinding {
+  const { peaks } = context.input.replay;
+  const ooms = context.eventsOf(TraceAction.Oom);
+  const event = ooms[ooms.length - 1] ?? worstEvent(context);
+  const segments = segmentsAt(context, event);
+  const pins = pinningSites(context, segments);
+  const varying = varyingSites(context).slice(0, 3);
+  const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
+  const named = varied === undefined || isPinned(pins, excessBytes) ? namedPin(pins) : undefined;
+  const cause = named?.part.stack ?? varied?.stack;
+  const where = place(context, cause);
+  const sizesText = varied === undefined ? undefined : varyingText(context, varied);
+  const holder = named === undefined ? sizesText : pinHolder(named);
+  const curve = gapCurve(context);
   const gaps = segments
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
   const pinned = pins.flatMap(({ allocations }) => allocations);
-  const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${percent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
+  const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',
@@ -95,26 +162,26 @@ function fragmentationFinding(
     bytes: excessBytes,
     headline,
     ...(holder === undefined ? {} : { holder }),
-    claim: `${headline}${pinText(where.frame, named, pins)}${churned === undefined ? '' : ` Sizes churn: ${churned}`}`,
+    claim: `${headline}${pinText(where.frame, named, pins)}${sizesText === undefined ? '' : ` Sizes churn: ${sizesText}`}`,
     ...where,
     perStep: undefined,
     events: { first: growthOfGap(curve), last: event },
     parts: [
       ...pins.slice(0, TOP_PARTS).map(({ part }) => part),
-      ...churn.map(({ stack, sizes, bytes }) =>
-        sitePart(study, { stack, bytes, count: sizes }, 'different sizes asked for'),
+      ...varying.map(({ stack, sizes, bytes }) =>
+        sitePart(context, { stack, bytes, count: sizes }, 'different sizes asked for'),
       ),
     ],
-    facts: gapFacts(study, event, segments),
+    facts: gapFacts(context, event, segments),
     evidence: evidence(
-      study,
+      context,
       pinned,
-      [...pins.map(({ part }) => part.stack), ...churn.map(({ stack }) => stack)],
+      [...pins.map(({ part }) => part.stack), ...varying.map(({ stack }) => stack)],
       gaps.slice(0, MAX_GAPS),
     ),
-    series: gapSeries(study, curve),
+    series: gapSeries(context, curve),
     advice: [
-      ...(churning !== undefined && churning.stack === concatenation?.stack
+      ...(varied !== undefined && varied.stack === concatenation?.stack
         ? CONCATENATION_ADVICE
         : []),
       'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: a segment then grows in place, and its free pages are given back.',
@@ -124,7 +191,7 @@ function fragmentationFinding(
     ],
     disproof:
       'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
-    fingerprint: fingerprint(study, 'fragmentation', 'reserved-unused', cause),
+    fingerprint: fingerprint(context, 'fragmentation', 'reserved-unused', cause),
   };
 }
 
@@ -133,7 +200,11 @@ function severityOf(excessBytes: number, share: number, hasOom: boolean): Severi
   return excessBytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';
 }
 
-function pinText(frame: Finding['frame'], named: Pin | undefined, pins: readonly Pin[]): string {
+function pinText(
+  frame: FragmentationFinding['frame'],
+  named: Pin | undefined,
+  pins: readonly Pin[],
+): string {
   if (named === undefined) return '';
   const most = named === pins[0] ? 'the most' : 'the most of the lines that are known';
   return ` ${frameLocation(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it ${named.part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(named.part.bytes)} of gaps from being given back.`;
@@ -148,23 +219,23 @@ function isPinned(pins: readonly Pin[], excessBytes: number): boolean {
   return pins.reduce((sum, { part }) => sum + part.bytes, 0) >= MIN_PINNED_SHARE * excessBytes;
 }
 
-function churnText({ input }: AnalysisContext, churning: SizeChurn): string {
-  const { stack, sizes, smallestBytes, largestBytes } = churning;
+function varyingText({ input }: AnalysisContext, varied: VaryingSizes): string {
+  const { stack, sizes, smallestBytes, largestBytes } = varied;
   return `${frameLocation(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
 /** When most free memory lay in segments that were in use: there the pins can be seen. */
-function worstEvent(study: AnalysisContext): EventIndex {
-  const { inactiveSplitBytes, reservedBytes } = study.input.replay.peaks;
+function worstEvent(context: AnalysisContext): EventIndex {
+  const { inactiveSplitBytes, reservedBytes } = context.input.replay.peaks;
   return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
 }
 
 function gapFacts(
-  study: AnalysisContext,
+  context: AnalysisContext,
   event: EventIndex,
   segments: readonly SegmentState[],
 ): Fact[] {
-  const { requestedBytes, length, start } = study.input.replay.allocations;
+  const { requestedBytes, length, start } = context.input.replay.allocations;
   const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
   const empty = segments.filter(({ live }) => live.length === 0);
@@ -190,38 +261,73 @@ function gapFacts(
     { label: 'largest request so far', bytes: largestRequest },
     {
       label: 'free, but in ranges too small for it',
-      text: percent(free > 0 ? (free - usable) / free : 0),
+      text: formatPercent(free > 0 ? (free - usable) / free : 0),
     },
   ];
 }
 
-const CONCATENATION_ADVICE = [
-  'Allocate the full size once and fill it by slices, or keep the pieces in a list and concatenate once at the end.',
-  'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
-];
+interface GapPoint {
+  readonly event: EventIndex;
+  /** Highest reserved so far minus highest active so far. */
+  readonly gap: number;
+}
 
-function concatenationFinding(study: AnalysisContext, concatenation: Concatenation): Finding {
-  const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
-  const where = place(study, stack);
+/** Where segments came: between them the gap can only shrink. */
+function gapCurve(context: AnalysisContext): GapPoint[] {
+  const { trace, replay } = context.input;
+  const { action, sizeBytes } = trace.events;
+  const { allocations: table, allocationOfEvent, start } = replay;
+  const points: GapPoint[] = [];
+  let [active, reserved] = [start.activeBytes, start.reservedBytes];
+  let [mostActive, mostReserved] = [active, reserved];
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    switch (action[t]) {
+      case TraceAction.Alloc:
+        if (id >= 0) active += table.sizeBytes[id];
+        mostActive = Math.max(mostActive, active);
+        break;
+      case TraceAction.FreeCompleted:
+        if (id >= 0) active -= table.sizeBytes[id];
+        break;
+      case TraceAction.SegmentAlloc:
+      case TraceAction.SegmentMap:
+        reserved += sizeBytes[t];
+        if (reserved > mostReserved) {
+          mostReserved = reserved;
+          points.push({ event: t, gap: mostReserved - mostActive });
+        }
+        break;
+      case TraceAction.SegmentFree:
+      case TraceAction.SegmentUnmap:
+        reserved -= sizeBytes[t];
+        break;
+      default:
+    }
+  }
+  return points;
+}
+
+/** First event at which half of the final gap between the two peaks was there. */
+function growthOfGap(points: readonly GapPoint[]): EventIndex {
+  const last = points[points.length - 1];
+  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
+}
+
+/** The gap over time, for the plot. */
+function gapSeries(
+  context: AnalysisContext,
+  curve: readonly GapPoint[],
+): FragmentationFinding['series'] {
+  const points = thinned(curve);
+  if (points.length < 2) return undefined;
   return {
-    detector: 'fragmentation',
-    kind: 'growing-concatenation',
-    severity: 'low',
-    bytes: largestBytes,
-    claim: `${frameLocation(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
-    ...where,
-    perStep: undefined,
-    events: { first: concatenation.firstEvent, last: concatenation.lastEvent },
-    parts: [{ stack, frame: where.frame, bytes: largestBytes, count: copies, note: 'copies' }],
-    facts: [
-      { label: 'copies', count: copies },
-      { label: 'allocated for copies', bytes: copiedBytes },
-    ],
-    evidence: evidence(study, [], [stack]),
-    series: undefined,
-    advice: CONCATENATION_ADVICE,
-    disproof:
-      'The sizes grow because the inputs do, and the old tensor is not copied: then it is a curriculum, not a concatenation.',
-    fingerprint: fingerprint(study, 'fragmentation', 'growing-concatenation', stack),
+    unit:
+      context.stepSequences.length > 0 && stepCount(context.stepSequences[0]) === points.length
+        ? 'step'
+        : 'event',
+    label: 'reserved that no tensor needed',
+    events: points.map(({ event }) => event),
+    bytes: points.map(({ gap }) => Math.max(0, gap)),
   };
 }

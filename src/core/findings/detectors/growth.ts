@@ -1,29 +1,58 @@
 /** Memory that climbs step after step and is not given back. */
-import { lowest } from '../../base/extremes.ts';
-import { formatBytes, plural } from '../../base/format.ts';
+
+import { plural } from '../../base/format.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { type GrowingSite, judgeSites } from '../growing-sites.ts';
-import { GROWTH_WORDS } from '../growth-advice.ts';
-import { burstFindings } from '../growth-bursts.ts';
-import { type GrowthGroup, groupSites } from '../growth-groups.ts';
-import { runningTotal, statementFrame } from '../growth-holder.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { sitePart } from '../live-sites.ts';
+import { frameLocation } from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
-import type { DetectorResult, Fact, Finding, PerStep, Severity } from '../types.ts';
+import type { AnyFinding, ChecklistAnswer, Detector, DetectorResult, FindingBy } from '../types.ts';
+import { burstFindings } from './growth-bursts.ts';
+import { growthFinding, SURE_STEPS } from './growth-finding.ts';
+import { groupSites } from './growth-groups.ts';
+import { type GrowingSite, judgeSites } from './growth-sites.ts';
 
-/** From so many steps that kept something, a rise is no start any more. */
-const SURE_STEPS = 10;
-/** Or fewer of them, over so long a time. */
-const SURE_RARE_STEPS = 5;
-const SURE_SPAN_STEPS = 30;
+export const growth = {
+  id: 'growth',
+  about: 'tensors that a program keeps, more of them step after step',
+  titles: {
+    'kept-graph': 'Growth: a kept graph',
+    'kept-hook': 'Growth: kept by a hook',
+    'kept-scalar': 'Growth: kept numbers',
+    'kept-output': 'Growth: kept outputs',
+    'kept-gradients': 'Growth: kept in backward',
+    'kept-optimizer': 'Growth: optimizer state',
+    'kept-tensor': 'Growth: kept tensors',
+    'given-back-in-bursts': 'Piled up, freed at once',
+  },
+  band: { style: 'growth', label: 'grows' },
+  evidenceSearch: 'line',
+  isMendedBySettings: false,
+  checklist: [
+    { order: 40, label: 'Kept graphs', answer: keptGraphs },
+    { order: 90, label: 'Leak' },
+  ],
+} as const satisfies Detector;
+type GrowthFinding = FindingBy<typeof growth>;
 
-export function detectGrowth(study: AnalysisContext): DetectorResult {
-  const { replay } = study.input;
-  if (!study.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
-  const [primary] = study.rhythms;
+const KEEPS_GRAPH: readonly string[] = ['kept-graph', 'kept-gradients'];
+
+function keptGraphs<F extends AnyFinding>(own: ChecklistAnswer<F>): ChecklistAnswer<F> {
+  if (own.status !== 'found') return own;
+  const graphs = own.findings.filter(({ kind }) => KEEPS_GRAPH.includes(kind));
+  if (graphs.length > 0) {
+    return { status: 'found', text: plural(graphs.length, 'finding'), findings: graphs };
+  }
+  return {
+    status: 'clear',
+    text: 'What grows is single tensors: no autograd graph is kept whole.',
+    findings: [],
+  };
+}
+
+export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
+  const [primary] = context.stepSequences;
   if (primary === undefined) {
     const { stack: stacks, preexisting } = replay.allocations;
     const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
@@ -31,26 +60,27 @@ export function detectGrowth(study: AnalysisContext): DetectorResult {
       : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
-  const findings: Finding[] = [];
+  const findings: GrowthFinding[] = [];
   const claimed = new Set<number>();
   let suspects: readonly StackIndex[] = [];
-  for (const rhythm of study.rhythms) {
-    study.checkCancelled();
-    if (rhythm !== primary && !mayStandAlone(study, rhythm, primary)) continue;
-    const { leaks, bursts, suspects: unsure } = judgeSites(study, rhythm);
+  for (const sequence of context.stepSequences) {
+    context.checkCancelled();
+    if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
+    const { leaks, bursts, suspects: unsure } = judgeSites(context, sequence);
     const fresh = leaks.filter(
-      (site) => !claimed.has(site.site) && isCredible(study, site, rhythm, primary),
+      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
     );
     for (const { site } of fresh) claimed.add(site);
-    for (const group of groupSites(study, fresh)) findings.push(toFinding(study, group, rhythm));
-    if (rhythm !== primary) continue;
-    suspects = unsure.filter((stack) => !study.traits.isBuilding(stack));
-    findings.push(...burstFindings(study, rhythm, bursts));
+    for (const group of groupSites(context, fresh))
+      findings.push(growthFinding(context, group, sequence));
+    if (sequence !== primary) continue;
+    suspects = unsure.filter((stack) => !context.classifier.isBuilding(stack));
+    findings.push(...burstFindings(context, sequence, bursts));
   }
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
-    const where = frameLocation(study.input.stacks.topUserFrameView(suspects[0]));
+    const where = frameLocation(context.input.stacks.topUserFrameView(suspects[0]));
     return cannotTell(
       `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
     );
@@ -65,17 +95,20 @@ export function detectGrowth(study: AnalysisContext): DetectorResult {
   };
 }
 
-const cannotTell = (reason: string): DetectorResult => ({ status: 'cannot-tell', reason });
+const cannotTell = (reason: string): DetectorResult<GrowthFinding> => ({
+  status: 'cannot-tell',
+  reason,
+});
 
-/** Loops that the primary rhythm does not see: a phase of their own, or one within its steps. */
+/** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */
 function mayStandAlone(
-  { traits }: AnalysisContext,
-  rhythm: StepSequence,
+  { classifier }: AnalysisContext,
+  sequence: StepSequence,
   primary: StepSequence,
 ): boolean {
-  if (rhythm.source !== 'loop' || traits.isBuilding(rhythm.row)) return false;
-  const inside = traits.moduleCall(rhythm.row) > 0;
-  return !inside && rhythm.row !== primary.row && stepCount(rhythm) >= MIN_STEPS * 2;
+  if (sequence.source !== 'loop' || classifier.isBuilding(sequence.row)) return false;
+  const inside = classifier.moduleCall(sequence.row) > 0;
+  return !inside && sequence.row !== primary.row && stepCount(sequence) >= MIN_STEPS * 2;
 }
 
 /**
@@ -83,16 +116,16 @@ function mayStandAlone(
  * steps, what is kept must come from at least two of them: once is a start.
  */
 function isCredible(
-  study: AnalysisContext,
+  context: AnalysisContext,
   site: GrowingSite,
-  rhythm: StepSequence,
+  sequence: StepSequence,
   primary: StepSequence,
 ): boolean {
-  if (rhythm.source !== 'loop') return true;
-  if (study.traits.isBuilding(site.stack)) return false;
-  if (rhythm === primary) return true;
-  if (!goesOn(study, site)) return false;
-  const { start } = study.input.replay.allocations;
+  if (sequence.source !== 'loop') return true;
+  if (context.classifier.isBuilding(site.stack)) return false;
+  if (sequence === primary) return true;
+  if (!goesOn(context, site)) return false;
+  const { start } = context.input.replay.allocations;
   const { bounds } = primary;
   const end = bounds[bounds.length - 1];
   const steps = new Set<number>();
@@ -119,187 +152,4 @@ function goesOn({ input }: AnalysisContext, { kept }: GrowingSite): boolean {
     longest = Math.max(longest, start[kept[i]] - start[kept[i - 1]]);
   }
   return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
-}
-
-function toFinding(study: AnalysisContext, group: GrowthGroup, rhythm: StepSequence): Finding {
-  const { kind, sites, holder } = group;
-  const { allocations: table } = study.input.replay;
-  const kept = sites.flatMap((site) => site.kept);
-  const bytes = kept.reduce((sum, id) => sum + table.sizeBytes[id], 0);
-  const perStep = perStepOf(sites, rhythm);
-  const keptSteps = Math.max(...sites.map((site) => site.keptSteps));
-  const isFrameOfLoop = kind === 'kept-graph';
-  const holderStack = isFrameOfLoop
-    ? (runningTotal(study, holder, rhythm) ?? holder.stack)
-    : holder.stack;
-  const first = isFrameOfLoop ? statementFrame(study, holderStack, study.rhythms) : undefined;
-  const where = place(study, holderStack, first);
-  const severity = severityOf(study, bytes, perStep, keptSteps);
-  const what = GROWTH_WORDS[kind];
-  const headline = claimOf(kind, frameLocation(where.frame), perStep, {
-    keptSteps,
-    sites: sites.length,
-    bytes,
-    kept: kept.length,
-  });
-  return {
-    detector: 'growth',
-    kind,
-    severity,
-    bytes,
-    headline,
-    claim: `${headline} After ${plural(perStep.steps, 'step')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
-    ...where,
-    perStep,
-    events: { first: lowest(kept.map((id) => table.start[id])), last: lastOf(rhythm) },
-    parts: sites.map((site) => {
-      const kept = site.keptBytes.reduce((sum, value) => sum + value, 0);
-      const sum = { stack: site.stack, bytes: kept, count: site.kept.length };
-      return sitePart(study, sum, noteOf(study, site));
-    }),
-    facts: [
-      ...factsOf(study, rhythm, perStep, sites, bytes),
-      {
-        label: 'asked for, without rounding',
-        bytes: kept.reduce((sum, id) => sum + table.requestedBytes[id], 0),
-      },
-    ],
-    evidence: evidence(
-      study,
-      kept,
-      sites.map(({ stack }) => stack),
-    ),
-    series: seriesOf(sites, rhythm),
-    advice: what.advice,
-    disproof:
-      'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
-    fingerprint: fingerprint(study, 'growth', kind, holderStack),
-  };
-}
-
-const lastOf = ({ bounds }: StepSequence): number => bounds[bounds.length - 1];
-
-/** What is kept in all. */
-interface Amounts {
-  readonly bytes: number;
-  readonly kept: number;
-  readonly keptSteps: number;
-  readonly sites: number;
-}
-
-/** Of what does not come every step the amounts are those of the steps that keep something. */
-function claimOf(kind: string, where: string, perStep: PerStep, amounts: Amounts): string {
-  const { keptSteps, sites } = amounts;
-  const every = Math.round(perStep.steps / keptSteps);
-  const isRare = every >= 2;
-  const rhythm = isRare ? `about every ${every} steps` : 'every step';
-  const bytes = isRare ? amounts.bytes / keptSteps : perStep.bytes;
-  const tensors = isRare ? amounts.kept / keptSteps : perStep.count;
-  const amount = `${formatBytes(Math.round(bytes))} in ${plural(Math.max(1, Math.round(tensors)), 'tensor')}`;
-  if (kind === 'kept-graph') {
-    return `A whole autograd graph stays alive ${rhythm}: ${amount} from ${plural(sites, 'call site')}, held as far as one can tell by ${where}.`;
-  }
-  if (kind === 'kept-gradients') return `Backward leaves ${amount} alive ${rhythm}.`;
-  return `${where} keeps ${amount} ${rhythm}.`;
-}
-
-/**
- * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one
- * before the last a tensor may be there still that the next of its kind replaces (`x = f(x)`). What
- * comes every tenth step is measured from one time to the last, or the steps before and after count too.
- */
-function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepSequence): PerStep {
-  const steps = bounds.length - 1;
-  const begin = Math.min(...sites.map(({ firstStep }) => firstStep));
-  const isRare = Math.max(...sites.map(({ keptSteps }) => keptSteps)) < 0.8 * (steps - begin);
-  let from = begin === 0 && firstIsOpen && steps > MIN_STEPS ? 1 : begin;
-  let to = steps - from > SURE_STEPS ? steps - 2 : steps - 1;
-  if (isRare) {
-    const [{ keptCount }] = sites;
-    from = keptCount.findIndex((count, i) => i >= from && count > 0) + 1;
-    while (keptCount[to - 1] === 0) to--;
-  }
-  let bytes = 0;
-  let count = 0;
-  for (const { keptBytes, keptCount } of sites) {
-    for (let i = from; i < to; i++) {
-      bytes += keptBytes[i];
-      count += keptCount[i];
-    }
-  }
-  const measured = to - from;
-  return { bytes: bytes / measured, count: count / measured, steps: steps - begin };
-}
-
-function severityOf(
-  study: AnalysisContext,
-  bytes: number,
-  perStep: PerStep,
-  keptSteps: number,
-): Severity {
-  const isSure =
-    keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
-  if (!isSure) return 'low';
-  const peak = study.input.replay.peaks.allocatedBytes.bytes;
-  const isCostly = bytes >= 0.05 * peak || perStep.bytes * 1000 >= 0.5 * peak;
-  return isCostly ? 'high' : 'medium';
-}
-
-function noteOf({ traits }: AnalysisContext, { stack }: GrowingSite): string {
-  if (traits.isBackward(stack)) return 'allocated in backward: no line of Python';
-  if (traits.isForward(stack)) return 'made in forward';
-  return 'made outside the model';
-}
-
-function factsOf(
-  study: AnalysisContext,
-  rhythm: StepSequence,
-  perStep: PerStep,
-  sites: readonly GrowingSite[],
-  bytes: number,
-): Fact[] {
-  const began = Math.min(...sites.map(({ firstStep }) => firstStep));
-  const peak = study.input.replay.peaks.allocatedBytes.bytes;
-  const facts: Fact[] = [
-    { label: 'steps are', text: rhythm.description },
-    { label: 'began at step', count: began },
-    { label: 'kept by the end', bytes },
-    { label: 'share of the peak', text: percent(bytes / peak) },
-    { label: 'cost of 1,000 more steps', bytes: perStep.bytes * 1000 },
-  ];
-  const room = roomAtOom(study);
-  if (room !== undefined) {
-    facts.push({
-      label: 'steps until the memory is full',
-      count: Math.floor(room / perStep.bytes),
-    });
-  }
-  return facts;
-}
-
-/** Bytes between the end of the steps and what the device had when it ran out; unknown without an OOM. */
-function roomAtOom({ input }: AnalysisContext): number | undefined {
-  let limit: number | undefined;
-  for (const [, free] of input.trace.events.oomDeviceFreeBytes) {
-    const total = input.replay.peaks.reservedBytes.bytes + free;
-    limit = Math.min(limit ?? total, total);
-  }
-  return limit === undefined
-    ? undefined
-    : Math.max(0, limit - input.replay.peaks.allocatedBytes.bytes);
-}
-
-function seriesOf(sites: readonly GrowingSite[], { bounds }: StepSequence): Finding['series'] {
-  const total = new Float64Array(bounds.length - 1);
-  let bytes = 0;
-  for (let i = 0; i < total.length; i++) {
-    for (const { keptBytes } of sites) bytes += keptBytes[i];
-    total[i] = bytes;
-  }
-  return {
-    unit: 'step',
-    label: 'bytes kept',
-    events: thinned(bounds.subarray(1)),
-    bytes: thinned(total),
-  };
 }

@@ -1,13 +1,31 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
-import { formatBytes, plural } from '../../base/format.ts';
+
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { NEVER } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { sitePart, sumBySite } from '../live-sites.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  sitePart,
+  sumBySite,
+  thinned,
+} from '../finding-parts.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
-import type { DetectorResult, Finding } from '../types.ts';
+import type { Detector, DetectorResult, FindingBy } from '../types.ts';
+
+export const noGrad = {
+  id: 'no-grad',
+  about: 'forward passes that keep their graph for a backward that never comes',
+  titles: { 'graph-without-backward': 'Graph without backward' },
+  band: { style: 'growth', label: 'graphs without backward' },
+  evidenceSearch: 'line',
+  isMendedBySettings: false,
+  checklist: [{ order: 30, label: 'Inference mode' }],
+} as const satisfies Detector;
+type NoGradFinding = FindingBy<typeof noGrad>;
 
 /** Shorter runs (a single layer, a loss module) say nothing. */
 const MIN_ALLOCATIONS = 8;
@@ -18,16 +36,16 @@ const MIN_RUNS = 2;
 const MIN_PEAK_SHARE = 0.02;
 const TOP_PARTS = 8;
 
-export function detectNoGrad(study: AnalysisContext): DetectorResult {
-  const { replay } = study.input;
-  if (!study.hasTrace) {
+export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) {
     return {
       status: 'cannot-tell',
       reason:
         'The file has no trace: what was kept, and whether backward used it, is not recorded.',
     };
   }
-  const runs = forwardRuns(study).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
+  const runs = forwardRuns(context).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
   if (runs.length === 0) {
     return {
       status: 'cannot-tell',
@@ -35,11 +53,11 @@ export function detectNoGrad(study: AnalysisContext): DetectorResult {
         'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
     };
   }
-  const findings: Finding[] = [];
+  const findings: NoGradFinding[] = [];
   for (const [call, own] of byCall(runs)) {
     const unused = own.filter(isUnusedGraph);
     if (unused.length < MIN_RUNS) continue;
-    const finding = toFinding(study, call, unused, own.length);
+    const finding = toFinding(context, call, unused, own.length);
     if (finding.bytes >= MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes) findings.push(finding);
   }
   if (findings.length > 0) {
@@ -75,23 +93,23 @@ function byCall(runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> {
 }
 
 function toFinding(
-  study: AnalysisContext,
+  context: AnalysisContext,
   call: StackIndex,
   runs: readonly ForwardRun[],
   total: number,
-): Finding {
-  const { allocations: table, peaks } = study.input.replay;
-  const isSetUp = setUpTest(study, runs);
+): NoGradFinding {
+  const { allocations: table, peaks } = context.input.replay;
+  const isSetUp = setUpTest(context, runs);
   const ids: number[] = [];
   for (const { first, last, close } of runs) {
     for (let id = first; id <= last; id++) {
       if (table.freeRequested[id] > close && !isSetUp(id)) ids.push(id);
     }
   }
-  const savedBytes = highestAtOnce(study, runs, isSetUp);
+  const savedBytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
-  const where = place(study, call);
-  const sites = sumBySite(study, ids);
+  const where = place(context, call);
+  const sites = sumBySite(context, ids);
   const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
   return {
     detector: 'no-grad',
@@ -99,11 +117,11 @@ function toFinding(
     severity: savedBytes >= 0.2 * peaks.allocatedBytes.bytes ? 'high' : 'medium',
     bytes: savedBytes,
     headline: `${headline}.`,
-    claim: `${headline}: ${percent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
+    claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
     ...where,
     perStep: undefined,
     events: { first: table.start[runs[0].first], last: runs[runs.length - 1].close },
-    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(study, site, 'kept for backward')),
+    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
     facts: [
       { label: 'forward passes from this call', count: total },
       { label: 'of them without backward', count: runs.length },
@@ -114,7 +132,7 @@ function toFinding(
       },
     ],
     evidence: evidence(
-      study,
+      context,
       ids,
       sites.map(({ stack }) => stack),
     ),
@@ -130,13 +148,13 @@ function toFinding(
     ],
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
-    fingerprint: fingerprint(study, 'no-grad', 'graph-without-backward', call),
+    fingerprint: fingerprint(context, 'no-grad', 'graph-without-backward', call),
   };
 }
 
 /** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
-function setUpTest(study: AnalysisContext, runs: readonly ForwardRun[]): (id: number) => boolean {
-  const { stack, sizeBytes, freeRequested } = study.input.replay.allocations;
+function setUpTest(context: AnalysisContext, runs: readonly ForwardRun[]): (id: number) => boolean {
+  const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
   const isRepeated = new Set<string>();
   for (const { first, last } of runs.slice(1)) {
@@ -148,11 +166,11 @@ function setUpTest(study: AnalysisContext, runs: readonly ForwardRun[]): (id: nu
 
 /** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
 function highestAtOnce(
-  study: AnalysisContext,
+  context: AnalysisContext,
   runs: readonly ForwardRun[],
   isSetUp: (id: number) => boolean,
 ): number {
-  const { freeRequested, sizeBytes } = study.input.replay.allocations;
+  const { freeRequested, sizeBytes } = context.input.replay.allocations;
   const changes: { event: number; bytes: number }[] = [];
   for (const { first, last, close, output } of runs) {
     for (let id = first; id <= last; id++) {

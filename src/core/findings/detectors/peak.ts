@@ -1,16 +1,54 @@
 /** What the highest moment is made of, and what would lower it. */
 
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, formatPercent } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex, Peak } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { sitePart, sumBySite } from '../live-sites.ts';
-import { peakRemedies } from '../peak-advice.ts';
-import { type ClassSum, classesAt } from '../peak-classes.ts';
-import type { DetectorResult, Fact, Finding } from '../types.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  sitePart,
+  sumBySite,
+} from '../finding-parts.ts';
+import { type ClassSum, classesAt, type MemoryClass } from '../memory-classes.ts';
+import type {
+  AnyFinding,
+  ChecklistAnswer,
+  Detector,
+  DetectorResult,
+  Fact,
+  FindingBy,
+  Remedy,
+  RemedyId,
+} from '../types.ts';
+
+export const peak = {
+  id: 'peak',
+  about: 'what the highest moment is made of, and what would lower it',
+  titles: { composition: 'What the peak is made of' },
+  band: { style: 'peak', label: 'peak' },
+  evidenceSearch: 'none',
+  isMendedBySettings: false,
+  checklist: [
+    { order: 20, label: 'Batch size', answer: (own) => remedyAnswer(own, 'batch-size') },
+    {
+      order: 50,
+      label: 'Mixed precision',
+      answer: (own) => unsure(remedyAnswer(own, 'mixed-precision')),
+    },
+    {
+      order: 60,
+      label: 'Gradient accumulation',
+      answer: (own) => accumulation(remedyAnswer(own, 'batch-size')),
+    },
+    { order: 70, label: 'Checkpointing', answer: (own) => remedyAnswer(own, 'checkpointing') },
+    { order: 110, label: 'Composition of the peak' },
+  ],
+} as const satisfies Detector;
+type PeakFinding = FindingBy<typeof peak>;
 
 /** Lower peaks trouble no GPU. */
 const MIN_BYTES = 64 * 2 ** 20;
@@ -18,10 +56,38 @@ const TOP_PARTS = 10;
 /** A big piece, as a share of the peak. */
 const BIG_SHARE = 0.01;
 
-export function detectPeak(study: AnalysisContext): DetectorResult {
-  const { replay } = study.input;
+/** What would lower the peak is no fault: it is listed as something to do, with its bytes. */
+function remedyAnswer<F extends AnyFinding>(
+  own: ChecklistAnswer<F>,
+  id: RemedyId,
+): ChecklistAnswer<F> {
+  if (own.status !== 'found') return own;
+  const found = own.findings.flatMap(({ remedies = [] }) => remedies).find((r) => r.id === id);
+  if (found === undefined) {
+    const text = 'Activations are too small a part of the peak for it to matter.';
+    return { status: 'clear', text, findings: [] };
+  }
+  const { text, savedBytes } = found;
+  return { status: 'found', text, savedBytes, findings: own.findings };
+}
+
+function accumulation<F extends AnyFinding>(batch: ChecklistAnswer<F>): ChecklistAnswer<F> {
+  if (batch.status !== 'found') return batch;
+  return {
+    ...batch,
+    text: 'Keeps the gradient of the whole batch while each pass holds a part of it: what a smaller batch saves.',
+  };
+}
+
+/** A recording has bytes, no types: an estimate is all there is. */
+function unsure<F extends AnyFinding>(answer: ChecklistAnswer<F>): ChecklistAnswer<F> {
+  return answer.status === 'found' ? { ...answer, status: 'cannot-tell' } : answer;
+}
+
+export function detectPeak(context: AnalysisContext): DetectorResult<PeakFinding> {
+  const { replay } = context.input;
   const { allocatedBytes } = replay.peaks;
-  if (!study.hasTrace) {
+  if (!context.hasTrace) {
     return {
       status: 'cannot-tell',
       reason: `The file has no trace: ${formatBytes(replay.end.allocatedBytes)} at the end is all that is known, and the peak was that or more.`,
@@ -33,35 +99,35 @@ export function detectPeak(study: AnalysisContext): DetectorResult {
       checked: `At most ${formatBytes(allocatedBytes.bytes)} was allocated.`,
     };
   }
-  return { status: 'found', findings: [toFinding(study, allocatedBytes)] };
+  return { status: 'found', findings: [toFinding(context, allocatedBytes)] };
 }
 
-function toFinding(study: AnalysisContext, { event, bytes }: Peak): Finding {
-  const { allocations } = study.input.replay;
-  const classes = classesAt(study, event);
+function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFinding {
+  const { allocations } = context.input.replay;
+  const classes = classesAt(context, event);
   const live = liveAt(allocations, event);
-  const sites = sumBySite(study, live).slice(0, TOP_PARTS);
-  const last = lastBigPiece(study, live, bytes);
+  const sites = sumBySite(context, live).slice(0, TOP_PARTS);
+  const last = lastBigPiece(context, live, bytes);
   const stack = allocations.stack[last];
-  const where = place(study, stack);
+  const where = place(context, stack);
   const remedies = peakRemedies(classes, bytes);
-  const who = study.traits.isBackward(stack) ? 'backward' : frameLocation(where.frame);
+  const who = context.classifier.isBackward(stack) ? 'backward' : frameLocation(where.frame);
   return {
     detector: 'peak',
     kind: 'composition',
     severity: 'low',
     bytes,
-    claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. The last big piece was ${formatBytes(allocations.sizeBytes[last])} from ${who}.${beforeTrace(study, event)}`,
+    claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. The last big piece was ${formatBytes(allocations.sizeBytes[last])} from ${who}.${beforeTrace(context, event)}`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },
-    parts: sites.map((site) => sitePart(study, site, 'alive at the peak')),
+    parts: sites.map((site) => sitePart(context, site, 'alive at the peak')),
     facts: classes.flatMap(({ label, rule, bytes: own }): Fact[] => [
       { label, bytes: own },
       { label: `${label}: rule`, text: rule },
     ]),
     evidence: evidence(
-      study,
+      context,
       live,
       sites.map((site) => site.stack),
     ),
@@ -70,7 +136,7 @@ function toFinding(study: AnalysisContext, { event, bytes }: Peak): Finding {
     remedies,
     disproof:
       'Classes are inferred from stacks and lifetimes; a recording with stacks="all" shows more of backward.',
-    fingerprint: fingerprint(study, 'peak', 'composition', stack),
+    fingerprint: fingerprint(context, 'peak', 'composition', stack),
   };
 }
 
@@ -78,16 +144,18 @@ function toFinding(study: AnalysisContext, { event, bytes }: Peak): Finding {
 function mixText(classes: readonly ClassSum[], peakBytes: number): string {
   return classes
     .filter(({ bytes }) => bytes >= peakBytes / 100)
-    .map(({ label, bytes }) => `${label} ${formatBytes(bytes)} (${percent(bytes / peakBytes)})`)
+    .map(
+      ({ label, bytes }) => `${label} ${formatBytes(bytes)} (${formatPercent(bytes / peakBytes)})`,
+    )
     .join(', ');
 }
 
 function lastBigPiece(
-  study: AnalysisContext,
+  context: AnalysisContext,
   live: Int32Array,
   peakBytes: number,
 ): AllocationIndex {
-  const { sizeBytes } = study.input.replay.allocations;
+  const { sizeBytes } = context.input.replay.allocations;
   for (let i = live.length - 1; i >= 0; i--) {
     if (sizeBytes[live[i]] >= BIG_SHARE * peakBytes) return live[i];
   }
@@ -96,4 +164,60 @@ function lastBigPiece(
 
 function beforeTrace({ input }: AnalysisContext, event: EventIndex): string {
   return event < 0 ? ` It was so before the first event: ${input.replay.recordingReason}` : '';
+}
+
+interface Idea {
+  readonly id: RemedyId;
+  readonly savedBytes: number;
+  readonly text: (saved: string) => string;
+}
+
+/** Ordered by the bytes they save; those under a hundredth of the peak are left out. */
+function peakRemedies(classes: readonly ClassSum[], peakBytes: number): Remedy[] {
+  const of = (name: MemoryClass): number => classes.find((c) => c.name === name)?.bytes ?? 0;
+  const activations = of('activations');
+  const optimizer = of('optimizer-state');
+  const model = of('parameters') + of('gradients') + optimizer;
+  const isTraining = of('gradients') > 0 || optimizer > 0;
+  const ideas: Idea[] = [
+    {
+      id: 'batch-size',
+      savedBytes: activations * 0.5,
+      text: (saved) =>
+        `Half the batch size, with gradient accumulation over two: saves about ${saved} (assumes that activations grow with the batch).`,
+    },
+    {
+      id: 'checkpointing',
+      savedBytes: isTraining ? activations * 0.6 : 0,
+      text: (saved) =>
+        `Activation checkpointing of each block: saves about ${saved} for a third more compute (assumes that block inputs are 40 % of what is kept).`,
+    },
+    {
+      id: 'mixed-precision',
+      savedBytes: activations * 0.4,
+      text: (saved) =>
+        `bf16 autocast: saves about ${saved} (assumes float32 now and that four fifths of the activations follow; nothing if it is on already, which a recording cannot tell).`,
+    },
+    {
+      id: 'optimizer-8bit',
+      savedBytes: optimizer * 0.75,
+      text: (saved) => `An 8-bit optimizer: saves about ${saved} (assumes 32-bit state now).`,
+    },
+    {
+      id: 'offload',
+      savedBytes: optimizer,
+      text: (saved) =>
+        `Optimizer state on the CPU (offload): saves ${saved}, and costs transfers every step.`,
+    },
+    {
+      id: 'sharding',
+      savedBytes: isTraining ? model * 0.75 : 0,
+      text: (saved) =>
+        `FSDP or ZeRO-3 over four GPUs: saves about ${saved} on each (three quarters of parameters, gradients and optimizer state).`,
+    },
+  ];
+  return ideas
+    .filter(({ savedBytes }) => savedBytes >= peakBytes / 100)
+    .sort((a, b) => b.savedBytes - a.savedBytes)
+    .map(({ id, savedBytes, text }) => ({ id, savedBytes, text: text(formatBytes(savedBytes)) }));
 }

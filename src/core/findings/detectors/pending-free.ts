@@ -1,32 +1,50 @@
 /** Blocks whose free was asked for and has to wait, because another stream may still use them. */
+
 import { lowest } from '../../base/extremes.ts';
-import { formatBytes, plural } from '../../base/format.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { type AllocationIndex, NEVER } from '../../replay/types.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { sitePart, sumBySite } from '../live-sites.ts';
-import type { DetectorResult, Finding } from '../types.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  sitePart,
+  sumBySite,
+  thinned,
+} from '../finding-parts.ts';
+import type { Detector, DetectorResult, FindingBy } from '../types.ts';
+
+export const pendingFree = {
+  id: 'pending-free',
+  about: 'freed blocks that have to wait for another stream',
+  titles: { 'record-stream': 'Waiting for a stream' },
+  band: { style: 'pending', label: 'waits for a stream' },
+  evidenceSearch: 'pending',
+  isMendedBySettings: false,
+  checklist: [{ order: 120, label: 'record_stream' }],
+} as const satisfies Detector;
+type PendingFreeFinding = FindingBy<typeof pendingFree>;
 
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 16 * 2 ** 20;
 const SEVERE_SHARE = 0.25;
 const TOP_PARTS = 8;
 
-export function detectPendingFree(study: AnalysisContext): DetectorResult {
-  const reason = whyUnknown(study);
+export function detectPendingFree(context: AnalysisContext): DetectorResult<PendingFreeFinding> {
+  const reason = whyUnknown(context);
   if (reason !== undefined) return { status: 'cannot-tell', reason };
-  const highest = highestPending(study);
+  const highest = highestPending(context);
   const { bytes } = highest;
-  const share = bytes / Math.max(1, study.input.replay.peaks.activeBytes.bytes);
+  const share = bytes / Math.max(1, context.input.replay.peaks.activeBytes.bytes);
   if (bytes < MIN_BYTES || share < MIN_SHARE) {
     return {
       status: 'clear',
       checked: `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
     };
   }
-  return { status: 'found', findings: [toFinding(study, highest, share)] };
+  return { status: 'found', findings: [toFinding(context, highest, share)] };
 }
 
 function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
@@ -40,16 +58,16 @@ function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
 }
 
 function toFinding(
-  study: AnalysisContext,
+  context: AnalysisContext,
   { bytes, event, curve }: Pending,
   share: number,
-): Finding {
-  const { freeRequested } = study.input.replay.allocations;
-  const waiting = waitingAt(study, event);
-  const delayed = delayedCount(study);
-  const sites = sumBySite(study, waiting);
-  const where = place(study, sites[0]?.stack);
-  const headline = `${formatBytes(bytes)} (${percent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
+): PendingFreeFinding {
+  const { freeRequested } = context.input.replay.allocations;
+  const waiting = waitingAt(context, event);
+  const delayed = delayedCount(context);
+  const sites = sumBySite(context, waiting);
+  const where = place(context, sites[0]?.stack);
+  const headline = `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
   return {
     detector: 'pending-free',
     kind: 'record-stream',
@@ -62,13 +80,13 @@ function toFinding(
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
     parts: sites
       .slice(0, TOP_PARTS)
-      .map((site) => sitePart(study, site, 'waiting at the worst moment')),
+      .map((site) => sitePart(context, site, 'waiting at the worst moment')),
     facts: [
       { label: 'frees that waited', count: delayed },
       { label: 'worst at event', count: event },
     ],
     evidence: evidence(
-      study,
+      context,
       waiting,
       sites.map(({ stack }) => stack),
     ),
@@ -85,7 +103,7 @@ function toFinding(
     ],
     disproof:
       'Peak memory does not fall when record_stream is taken out: then the blocks would have been in use anyway.',
-    fingerprint: fingerprint(study, 'pending-free', 'record-stream', sites[0]?.stack),
+    fingerprint: fingerprint(context, 'pending-free', 'record-stream', sites[0]?.stack),
   };
 }
 
@@ -98,10 +116,10 @@ function waitingAt({ input }: AnalysisContext, event: EventIndex): AllocationInd
   return waiting;
 }
 
-function delayedCount(study: AnalysisContext): number {
+function delayedCount(context: AnalysisContext): number {
   let count = 0;
-  for (let id = 0; id < study.input.replay.allocations.length; id++) {
-    if (isDelayed(study, id)) count++;
+  for (let id = 0; id < context.input.replay.allocations.length; id++) {
+    if (isDelayed(context, id)) count++;
   }
   return count;
 }
@@ -119,8 +137,8 @@ interface Pending {
   readonly curve: { readonly events: readonly EventIndex[]; readonly bytes: readonly number[] };
 }
 
-function highestPending(study: AnalysisContext): Pending {
-  const { trace, replay } = study.input;
+function highestPending(context: AnalysisContext): Pending {
+  const { trace, replay } = context.input;
   const { action } = trace.events;
   const { allocationOfEvent, allocations: table } = replay;
   let pending = 0;
@@ -128,7 +146,7 @@ function highestPending(study: AnalysisContext): Pending {
   const curve: { events: EventIndex[]; bytes: number[] } = { events: [], bytes: [] };
   for (let t = 0; t < action.length; t++) {
     const id = allocationOfEvent[t];
-    if (id < 0 || action[t] === TraceAction.Alloc || !isDelayed(study, id)) continue;
+    if (id < 0 || action[t] === TraceAction.Alloc || !isDelayed(context, id)) continue;
     pending += action[t] === TraceAction.FreeRequested ? table.sizeBytes[id] : -table.sizeBytes[id];
     if (pending > most.bytes) most = { bytes: pending, event: t };
     curve.events.push(t);

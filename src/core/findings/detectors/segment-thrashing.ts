@@ -1,11 +1,30 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
+
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place, thinned } from '../finding-parts.ts';
-import { frameLocation } from '../labels.ts';
-import { type SiteSum, SiteSums, sitePart } from '../live-sites.ts';
-import type { DetectorResult, Fact, Finding } from '../types.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  type SiteSum,
+  SiteSums,
+  sitePart,
+  thinned,
+} from '../finding-parts.ts';
+import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
+
+export const segmentThrashing = {
+  id: 'segment-thrashing',
+  about: 'segments that go back to the driver and are taken again',
+  titles: { 'segment-thrashing': 'Segments taken again' },
+  band: { style: 'other', label: 'segments taken again' },
+  evidenceSearch: 'line',
+  isMendedBySettings: false,
+  checklist: [{ order: 130, label: 'cudaMalloc and cudaFree' }],
+} as const satisfies Detector;
+type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 
 /** Fewer are start and end. */
 const MIN_RETAKEN = 16;
@@ -13,7 +32,7 @@ const TOP_PARTS = 6;
 /** Of the recorded time. */
 const SEVERE_SHARE = 0.05;
 
-interface Churn {
+interface Thrashing {
   /** Segments taken from the driver after some had been given back. */
   readonly retaken: readonly EventIndex[];
   readonly retakenBytes: number;
@@ -26,19 +45,19 @@ interface Churn {
   readonly costUs: number | undefined;
 }
 
-export function detectChurn(study: AnalysisContext): DetectorResult {
-  if (!study.hasTrace) {
+export function detectSegmentThrashing(context: AnalysisContext): DetectorResult<ThrashingFinding> {
+  if (!context.hasTrace) {
     return {
       status: 'cannot-tell',
       reason: 'The file has no trace, so calls of the driver are not recorded.',
     };
   }
-  const churn = measure(study);
-  if (churn.retaken.length >= MIN_RETAKEN) {
-    return { status: 'found', findings: [toFinding(study, churn)] };
+  const thrashing = measure(context);
+  if (thrashing.retaken.length >= MIN_RETAKEN) {
+    return { status: 'found', findings: [toFinding(context, thrashing)] };
   }
-  const { recording, recordingReason } = study.input.replay;
-  const freed = plural(churn.freed, 'segment');
+  const { recording, recordingReason } = context.input.replay;
+  const freed = plural(thrashing.freed, 'segment');
   if (recording === 'truncated') {
     return {
       status: 'cannot-tell',
@@ -47,29 +66,29 @@ export function detectChurn(study: AnalysisContext): DetectorResult {
   }
   return {
     status: 'clear',
-    checked: `${freed} went back to the driver, and ${churn.retaken.length} were taken after that.`,
+    checked: `${freed} went back to the driver, and ${thrashing.retaken.length} were taken after that.`,
   };
 }
 
-function toFinding(study: AnalysisContext, churn: Churn): Finding {
-  const { events } = study.input.trace;
-  const { retaken, retakenBytes, freed, retries, costUs, sites } = churn;
+function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFinding {
+  const { events } = context.input.trace;
+  const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
   const top = sites.slice(0, TOP_PARTS);
-  const where = place(study, top[0]?.stack);
+  const where = place(context, top[0]?.stack);
   const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
   return {
-    detector: 'churn',
-    kind: 'segments-retaken',
-    severity: isGrave(study, churn) ? 'medium' : 'low',
+    detector: 'segment-thrashing',
+    kind: 'segment-thrashing',
+    severity: isSevere(context, thrashing) ? 'medium' : 'low',
     bytes: retakenBytes,
     claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${cost}`,
     ...where,
     perStep: undefined,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
-    parts: top.map((site) => sitePart(study, site, 'segments taken again')),
-    facts: factsOf(churn),
+    parts: top.map((site) => sitePart(context, site, 'segments taken again')),
+    facts: factsOf(thrashing),
     evidence: evidence(
-      study,
+      context,
       [],
       top.map(({ stack }) => stack),
     ),
@@ -84,17 +103,17 @@ function toFinding(study: AnalysisContext, churn: Churn): Finding {
       'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
     ],
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
-    fingerprint: fingerprint(study, 'churn', 'segments-retaken', top[0]?.stack),
+    fingerprint: fingerprint(context, 'segment-thrashing', 'segment-thrashing', top[0]?.stack),
   };
 }
 
-function isGrave({ input }: AnalysisContext, { costUs }: Churn): boolean {
+function isSevere({ input }: AnalysisContext, { costUs }: Thrashing): boolean {
   const { timeUs } = input.trace.events;
   if (timeUs === undefined || costUs === undefined) return false;
   return costUs >= SEVERE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
 }
 
-function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
+function factsOf({ retaken, freed, retries, costUs }: Thrashing): Fact[] {
   const facts: Fact[] = [
     { label: 'segments given back', count: freed },
     { label: 'segments taken after that', count: retaken.length },
@@ -104,8 +123,8 @@ function factsOf({ retaken, freed, retries, costUs }: Churn): Fact[] {
   return facts;
 }
 
-function measure(study: AnalysisContext): Churn {
-  const { action, sizeBytes, stack, timeUs } = study.input.trace.events;
+function measure(context: AnalysisContext): Thrashing {
+  const { action, sizeBytes, stack, timeUs } = context.input.trace.events;
   const retaken: EventIndex[] = [];
   const sites = new SiteSums();
   let [retakenBytes, freed, retries, costUs] = [0, 0, 0, 0];

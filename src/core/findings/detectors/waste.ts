@@ -1,15 +1,32 @@
 /** Bytes that are allocated and that nobody asked for: rounding, remainders that were not split off, small segments. */
 
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, formatPercent } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
-import { segmentsAt } from '../address-state.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place } from '../finding-parts.ts';
-import { frameLocation, percent } from '../labels.ts';
-import { type SiteSum, SiteSums, sitePart } from '../live-sites.ts';
-import type { DetectorResult, Finding } from '../types.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  type SiteSum,
+  SiteSums,
+  sitePart,
+} from '../finding-parts.ts';
+import { segmentsAt } from '../segment-state.ts';
+import type { Detector, DetectorResult, FindingBy } from '../types.ts';
+
+export const waste = {
+  id: 'waste',
+  about: 'bytes that are allocated and that nobody asked for',
+  titles: { rounding: 'Rounding' },
+  band: { style: 'peak', label: 'peak' },
+  evidenceSearch: 'line',
+  isMendedBySettings: false,
+  checklist: [{ order: 140, label: 'Rounding' }],
+} as const satisfies Detector;
+type WasteFinding = FindingBy<typeof waste>;
 
 const MIN_SHARE = 0.05;
 const MIN_BYTES = 32 * 2 ** 20;
@@ -31,31 +48,31 @@ interface Waste {
   readonly smallFreeBytes: number;
 }
 
-export function detectWaste(study: AnalysisContext): DetectorResult {
-  if (!study.hasTrace) {
+export function detectWaste(context: AnalysisContext): DetectorResult<WasteFinding> {
+  if (!context.hasTrace) {
     return {
       status: 'cannot-tell',
       reason: 'The file has no trace, so there is no peak to look at.',
     };
   }
-  const { event, bytes: peakBytes } = study.input.replay.peaks.allocatedBytes;
-  const waste = measure(study, event);
-  if (waste.unknownBytes > peakBytes / 2) {
+  const { event, bytes: peakBytes } = context.input.replay.peaks.allocatedBytes;
+  const wasted = measureWaste(context, event);
+  if (wasted.unknownBytes > peakBytes / 2) {
     return {
       status: 'cannot-tell',
-      reason: `Of ${formatBytes(waste.unknownBytes)} at the peak it is not recorded how much was asked for.`,
+      reason: `Of ${formatBytes(wasted.unknownBytes)} at the peak it is not recorded how much was asked for.`,
     };
   }
-  const bytes = waste.lostBytes + waste.smallFreeBytes;
+  const bytes = wasted.lostBytes + wasted.smallFreeBytes;
   const share = bytes / Math.max(1, peakBytes);
   if (bytes < MIN_BYTES || share < MIN_SHARE) {
-    return { status: 'clear', checked: `At the peak ${figures(waste)}.` };
+    return { status: 'clear', checked: `At the peak ${figures(wasted)}.` };
   }
-  return { status: 'found', findings: [toFinding(study, waste, bytes, share)] };
+  return { status: 'found', findings: [toFinding(context, wasted, bytes, share)] };
 }
 
-function measure(study: AnalysisContext, event: EventIndex): Waste {
-  const { allocations } = study.input.replay;
+function measureWaste(context: AnalysisContext, event: EventIndex): Waste {
+  const { allocations } = context.input.replay;
   const { requestedBytes, sizeBytes, stack } = allocations;
   const sites = new SiteSums();
   const wasting: AllocationIndex[] = [];
@@ -72,7 +89,9 @@ function measure(study: AnalysisContext, event: EventIndex): Waste {
     wasting.push(id);
     sites.add(stack[id], lost);
   }
-  const small = segmentsAt(study, event).filter(({ isSmall, live }) => isSmall && live.length > 0);
+  const small = segmentsAt(context, event).filter(
+    ({ isSmall, live }) => isSmall && live.length > 0,
+  );
   return {
     event,
     lostBytes,
@@ -87,26 +106,31 @@ function measure(study: AnalysisContext, event: EventIndex): Waste {
 const figures = ({ lostBytes, smallFreeBytes, smallBytes }: Waste): string =>
   `${formatBytes(lostBytes)} went to rounding and remainders, ${formatBytes(smallFreeBytes)} of ${formatBytes(smallBytes)} in small segments was empty`;
 
-function toFinding(study: AnalysisContext, waste: Waste, bytes: number, share: number): Finding {
-  const { event, lostBytes, smallFreeBytes, allocations } = waste;
-  const sites = waste.sites.slice(0, TOP_PARTS);
-  const where = place(study, sites[0]?.stack);
+function toFinding(
+  context: AnalysisContext,
+  wasted: Waste,
+  bytes: number,
+  share: number,
+): WasteFinding {
+  const { event, lostBytes, smallFreeBytes, allocations } = wasted;
+  const sites = wasted.sites.slice(0, TOP_PARTS);
+  const where = place(context, sites[0]?.stack);
   return {
     detector: 'waste',
     kind: 'rounding',
     severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
-    claim: `At the peak ${figures(waste)}: together ${percent(share)} of what was allocated. ${frameLocation(where.frame)} loses the most.`,
+    claim: `At the peak ${figures(wasted)}: together ${formatPercent(share)} of what was allocated. ${frameLocation(where.frame)} loses the most.`,
     ...where,
     perStep: undefined,
     events: { first: event, last: event },
-    parts: sites.map((site) => sitePart(study, site, 'lost to rounding and remainders')),
+    parts: sites.map((site) => sitePart(context, site, 'lost to rounding and remainders')),
     facts: [
       { label: 'rounding and remainders', bytes: lostBytes },
       { label: 'empty in small segments', bytes: smallFreeBytes },
     ],
     evidence: evidence(
-      study,
+      context,
       allocations,
       sites.map(({ stack }) => stack),
     ),
@@ -116,6 +140,6 @@ function toFinding(study: AnalysisContext, waste: Waste, bytes: number, share: n
       'Where roundup_power2_divisions is set, a higher number wastes less; where large blocks keep remainders, expandable_segments:True splits them.',
     ],
     disproof: 'The reserved peak stays the same without these tensors.',
-    fingerprint: fingerprint(study, 'waste', 'rounding', sites[0]?.stack),
+    fingerprint: fingerprint(context, 'waste', 'rounding', sites[0]?.stack),
   };
 }

@@ -5,18 +5,18 @@ import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 
-export class BackwardPhases {
-  /** First backward allocation of each phase, and the first other allocation after it. */
+export class BackwardPasses {
+  /** First backward allocation of each pass, and the first other allocation after it. */
   readonly #begin: Int32Array;
   readonly #end: Int32Array;
 
-  constructor({ traits, input }: AnalysisContext) {
+  constructor({ classifier, input }: AnalysisContext) {
     const { stack, start, length, preexisting } = input.replay.allocations;
     const begin = growableInt32();
     const end = growableInt32();
     let inside = false;
     for (let id = preexisting; id < length; id++) {
-      const isBackward = traits.isBackward(stack[id]);
+      const isBackward = classifier.isBackward(stack[id]);
       if (isBackward === inside) continue;
       (isBackward ? begin : end).push(start[id]);
       inside = isBackward;
@@ -30,12 +30,12 @@ export class BackwardPhases {
     return this.#begin.length;
   }
 
-  /** First event of the next phase after an event; undefined when none follows. */
+  /** First event of the next pass after an event; undefined when none follows. */
   nextBegin(event: EventIndex): EventIndex | undefined {
     return this.#begin[upperBound(this.#begin, event)];
   }
 
-  /** Where the phase that holds the event, or else the next one, is over. */
+  /** Where the pass that holds the event, or else the next one, is over. */
   nextEnd(event: EventIndex): EventIndex | undefined {
     return this.#end[upperBound(this.#end, event)];
   }

@@ -2,20 +2,25 @@
  * How the program repeats itself: its steps. From the profiler's annotations where there are any,
  * from the optimizer's own allocations, and from loops seen in the call stacks.
  */
+
 import { annotationSpans } from '../../device/annotations.ts';
 import type { AnnotationSpan } from '../../device/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import { findLoops } from './loops.ts';
-import type { StepDetectionInput } from './step-detection-input.ts';
-import { MIN_STEPS, type StepSequence, stepCount } from './step-sequence.ts';
+import {
+  MIN_STEPS,
+  type StepDetectionInput,
+  type StepSequence,
+  stepCount,
+} from './step-sequence.ts';
 
-export function detectSteps(program: StepDetectionInput): StepSequence[] {
-  if (!program.hasTrace) return [];
-  const groups = annotationGroups(program);
-  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(program);
+export function detectSteps(context: StepDetectionInput): StepSequence[] {
+  if (!context.hasTrace) return [];
+  const groups = annotationGroups(context);
+  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
   const loaded = fromAnnotations(groups, true);
-  return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(program)].filter(
-    (rhythm) => rhythm !== undefined && stepCount(rhythm) >= MIN_STEPS,
+  return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(context)].filter(
+    (sequence) => sequence !== undefined && stepCount(sequence) >= MIN_STEPS,
   ) as StepSequence[];
 }
 
@@ -75,7 +80,7 @@ function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
     if (OPTIMIZER_RANGE.test(key) && spans.length > best.length) best = spans;
   }
   const inTrace = best.filter(({ endEvent }) => endEvent > 0);
-  return optimizerRhythm(
+  return optimizerSequence(
     inTrace.map(({ endEvent }) => endEvent - 1),
     0,
   );
@@ -84,13 +89,13 @@ function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
 /**
  * Adam and others allocate temporaries whenever they run: a run of such allocations ends a step.
  */
-function fromOptimizerStacks(program: StepDetectionInput): StepSequence | undefined {
-  const { traits } = program;
-  const { allocations: table } = program.input.replay;
+function fromOptimizerStacks(context: StepDetectionInput): StepSequence | undefined {
+  const { classifier } = context;
+  const { allocations: table } = context.input.replay;
   const endsByCall = new Map<StackIndex, EventIndex[]>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
-    const call = traits.optimizerCall(table.stack[id]);
+    const call = classifier.optimizerCall(table.stack[id]);
     if (call > 0) {
       const ends = endsByCall.get(call) ?? [];
       endsByCall.set(call, ends);
@@ -104,10 +109,10 @@ function fromOptimizerStacks(program: StepDetectionInput): StepSequence | undefi
   for (const [call, ends] of endsByCall) {
     if (ends.length > best.length) [row, best] = [call, ends];
   }
-  return optimizerRhythm(best, row);
+  return optimizerSequence(best, row);
 }
 
-function optimizerRhythm(ends: readonly EventIndex[], row: StackIndex): StepSequence {
+function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence {
   return {
     source: 'optimizer',
     description: 'the calls of the optimizer',

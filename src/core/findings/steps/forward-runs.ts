@@ -32,14 +32,14 @@ const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
 const OUTPUTS = 3;
 
-export function forwardRuns(study: AnalysisContext): ForwardRun[] {
-  const runs = findRuns(study);
-  measureKept(study, runs);
+export function forwardRuns(context: AnalysisContext): ForwardRun[] {
+  const runs = findRuns(context);
+  measureKept(context, runs);
   return runs;
 }
 
-function findRuns(study: AnalysisContext): ForwardRun[] {
-  const { traits, input } = study;
+function findRuns(context: AnalysisContext): ForwardRun[] {
+  const { classifier, input } = context;
   const { allocations: table, allocationOfEvent } = input.replay;
   const { action } = input.trace.events;
   const runs: ForwardRun[] = [];
@@ -59,7 +59,7 @@ function findRuns(study: AnalysisContext): ForwardRun[] {
     frees = 0;
     const id = allocationOfEvent[t];
     const stack = table.stack[id];
-    const call = traits.isForward(stack) ? traits.moduleCall(stack) : 0;
+    const call = classifier.isForward(stack) ? classifier.moduleCall(stack) : 0;
     if (call === 0) {
       open = undefined;
       continue;
@@ -92,10 +92,10 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
   };
 }
 
-function measureKept(study: AnalysisContext, runs: readonly ForwardRun[]): void {
-  const { start, freeRequested, sizeBytes } = study.input.replay.allocations;
-  const backward = nextBackwardAfter(study, runs);
-  const end = study.input.trace.events.length - 1;
+function measureKept(context: AnalysisContext, runs: readonly ForwardRun[]): void {
+  const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const backward = nextBackwardAfter(context, runs);
+  const end = context.input.trace.events.length - 1;
   runs.forEach((run, i) => {
     for (let id = run.first; id <= run.last; id++) {
       if (freeRequested[id] <= run.close) continue;
@@ -111,14 +111,14 @@ function measureKept(study: AnalysisContext, runs: readonly ForwardRun[]): void 
 }
 
 /** For each run the first allocation in a backward thread after it; past the end when none comes. */
-function nextBackwardAfter(study: AnalysisContext, runs: readonly ForwardRun[]): Int32Array {
-  const { traits, input } = study;
+function nextBackwardAfter(context: AnalysisContext, runs: readonly ForwardRun[]): Int32Array {
+  const { classifier, input } = context;
   const { start, stack, length } = input.replay.allocations;
   const next = new Int32Array(runs.length);
   let upcoming = 2 ** 31 - 2;
   let id = length - 1;
   for (let i = runs.length - 1; i >= 0; i--) {
-    for (; id > runs[i].last; id--) if (traits.isBackward(stack[id])) upcoming = start[id];
+    for (; id > runs[i].last; id--) if (classifier.isBackward(stack[id])) upcoming = start[id];
     next[i] = upcoming;
   }
   return next;

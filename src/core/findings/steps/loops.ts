@@ -9,16 +9,16 @@
  * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
  * as line numbers.
  */
+
 import { fileName } from '../../base/file-names.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex, FrameTable, StackIndex } from '../../snapshot/tables.ts';
 import type { PythonTree } from './python-tree.ts';
-import type { StepDetectionInput } from './step-detection-input.ts';
-import { MIN_STEPS, type StepSequence } from './step-sequence.ts';
+import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
 
 /** Loops looked at, the outermost first. */
 const MAX_LOOPS = 8;
-/** Shorter loops (building a model, one evaluation) say nothing of the program. */
+/** Shorter loops (building a model, one evaluation) say nothing of the context. */
 const MIN_SHARE = 0.1;
 
 type PythonRow = number;
@@ -36,24 +36,24 @@ interface Candidate {
   last: EventIndex;
 }
 
-export function findLoops(program: StepDetectionInput): StepSequence[] {
-  const jumps = findJumps(program);
-  const chosen = chooseHeads(program, jumps);
-  return chosen.map((candidate) => loopRhythm(program, candidate, jumps));
+export function findLoops(context: StepDetectionInput): StepSequence[] {
+  const jumps = findJumps(context);
+  const chosen = chooseHeads(context, jumps);
+  return chosen.map((candidate) => loopSequence(context, candidate, jumps));
 }
 
-function findJumps(program: StepDetectionInput): Jumps {
-  const { traits, input } = program;
+function findJumps(context: StepDetectionInput): Jumps {
+  const { classifier, input } = context;
   const { allocations: table } = input.replay;
-  const tree = new SeenTree(program);
+  const tree = new SeenTree(context);
   const head = growableInt32();
   const event = growableInt32();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
-    if ((id & 0xffff) === 0) program.checkCancelled();
+    if ((id & 0xffff) === 0) context.checkCancelled();
     const stack = table.stack[id];
-    if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
-    const row = program.tree.rowOf[stack];
+    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
+    const row = context.tree.rowOf[stack];
     const jumped = tree.step(previous, row);
     if (jumped > 0) {
       head.push(jumped);
@@ -119,8 +119,8 @@ class SeenTree {
   }
 }
 
-function chooseHeads(program: StepDetectionInput, { head, event }: Jumps): Candidate[] {
-  const { tree } = program;
+function chooseHeads(context: StepDetectionInput, { head, event }: Jumps): Candidate[] {
+  const { tree } = context;
   const byHead = new Map<PythonRow, Candidate>();
   for (let i = 0; i < head.length; i++) {
     const known = byHead.get(head[i]);
@@ -133,10 +133,10 @@ function chooseHeads(program: StepDetectionInput, { head, event }: Jumps): Candi
       known.last = event[i];
     }
   }
-  const minSpan = program.input.trace.events.length * MIN_SHARE;
+  const minSpan = context.input.trace.events.length * MIN_SHARE;
   const ranked = [...byHead.values()]
     .filter(({ count, first, last }) => count >= MIN_STEPS - 1 && last - first >= minSpan)
-    .map((candidate) => ({ candidate, rank: rankOf(program, candidate.head) }))
+    .map((candidate) => ({ candidate, rank: rankOf(context, candidate.head) }))
     .filter(({ rank }) => rank < NO_STEP);
   ranked.sort(
     (a, b) =>
@@ -152,13 +152,13 @@ const NO_STEP = 2;
 const TORCH_FILE = /(^|[\\/])torch[\\/]/;
 
 /**
- * 0: a loop of the program. 1: the outermost module called again and again, where the loop around it
+ * 0: a loop of the context. 1: the outermost module called again and again, where the loop around it
  * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ tree, traits, input }: StepDetectionInput, head: PythonRow): number {
+function rankOf({ tree, classifier, input }: StepDetectionInput, head: PythonRow): number {
   const stack = tree.stackOf[head];
-  if (traits.isOptimizer(stack)) return NO_STEP;
-  const call = traits.moduleCall(stack);
+  if (classifier.isOptimizer(stack)) return NO_STEP;
+  const call = classifier.moduleCall(stack);
   if (call > 0) {
     const outermost = tree.rowOf[call];
     return head === outermost || tree.parent[head] === outermost ? 1 : NO_STEP;
@@ -174,19 +174,19 @@ function rankOf({ tree, traits, input }: StepDetectionInput, head: PythonRow): n
  * enough: the first iteration of a loop that is entered again and again comes from above. Where it
  * never goes elsewhere (a loop of one line) each allocation is one.
  */
-function loopRhythm(
-  program: StepDetectionInput,
+function loopSequence(
+  context: StepDetectionInput,
   { head, first }: Candidate,
   jumps: Jumps,
 ): StepSequence {
-  const { tree, input, traits } = program;
+  const { tree, input, classifier } = context;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, head);
   const arrivals: number[] = [];
   let wasInside = false;
   for (let id = table.preexisting; id < table.length; id++) {
     const stack = table.stack[id];
-    if (!traits.hasPython(stack) || traits.isBackward(stack)) continue;
+    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
     const inside = isInside[tree.rowOf[stack]] === 1;
     if (inside && !wasInside) arrivals.push(table.start[id] - 1);
     wasInside = inside;
@@ -202,7 +202,7 @@ function loopRhythm(
   return {
     source: 'loop',
     description: `the program's returns to ${fileName(filename)}:${line} (${name})`,
-    bounds: Int32Array.from([...starts, lastInLoop(program, head, starts)]),
+    bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
     row: tree.stackOf[head],
     firstIsOpen: false,
   };
@@ -213,11 +213,11 @@ function loopRhythm(
  * goes on to other things, after twice the usual length.
  */
 function lastInLoop(
-  program: StepDetectionInput,
+  context: StepDetectionInput,
   head: PythonRow,
   starts: readonly EventIndex[],
 ): EventIndex {
-  const { tree, input, traits } = program;
+  const { tree, input, classifier } = context;
   const { allocations: table } = input.replay;
   const isInside = rowsUnder(tree, tree.parent[head]);
   const lengths = starts.slice(1).map((start, i) => start - starts[i]);
@@ -227,7 +227,7 @@ function lastInLoop(
   for (let id = table.length - 1; id >= 0 && table.start[id] > begin; id--) {
     const stack = table.stack[id];
     if (table.start[id] > limit) continue;
-    if (traits.isBackward(stack) || isUnder(program, isInside, stack)) return table.start[id];
+    if (classifier.isBackward(stack) || isUnder(context, isInside, stack)) return table.start[id];
   }
   return begin;
 }
@@ -240,6 +240,6 @@ function rowsUnder(tree: PythonTree, top: PythonRow): Uint8Array {
   return isInside;
 }
 
-function isUnder(program: StepDetectionInput, isInside: Uint8Array, stack: StackIndex): boolean {
-  return program.traits.hasPython(stack) && isInside[program.tree.rowOf[stack]] === 1;
+function isUnder(context: StepDetectionInput, isInside: Uint8Array, stack: StackIndex): boolean {
+  return context.classifier.hasPython(stack) && isInside[context.tree.rowOf[stack]] === 1;
 }

@@ -2,6 +2,7 @@
  * The stack tree with Python's frames alone. With C++ stacks a line of Python has many rows, one for
  * each way through the dispatcher; here it has one. Parents come before children, row 0 is the root.
  */
+
 import { growableInt32 } from '../../base/growable.ts';
 import type { FrameIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { StackClassifier } from '../stack-classifier.ts';
@@ -17,7 +18,7 @@ export interface PythonTree {
   readonly stackOf: Int32Array;
 }
 
-export function pythonTree(input: AnalysisInput, traits: StackClassifier): PythonTree {
+export function pythonTree(input: AnalysisInput, classifier: StackClassifier): PythonTree {
   const { length, frame, parent } = input.snapshot.stacks;
   const rowOf = new Int32Array(length);
   const frames = growableInt32();
@@ -34,7 +35,7 @@ export function pythonTree(input: AnalysisInput, traits: StackClassifier): Pytho
   const frameCount = input.snapshot.frames.length;
   for (let row = 1; row < length; row++) {
     const above = rowOf[parent[row]];
-    if (!traits.isPythonFrame(frame[row])) {
+    if (!classifier.isPythonFrame(frame[row])) {
       rowOf[row] = above;
       continue;
     }

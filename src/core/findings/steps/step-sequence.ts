@@ -1,5 +1,9 @@
 /** A program's steps, as ranges of events. */
+
 import type { StackIndex } from '../../snapshot/tables.ts';
+import type { StackClassifier } from '../stack-classifier.ts';
+import type { AnalysisInput } from '../types.ts';
+import type { PythonTree } from './python-tree.ts';
 
 export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
@@ -19,3 +23,12 @@ export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bound
 
 /** Fewer repetitions say nothing. */
 export const MIN_STEPS = 4;
+
+/** What finding a program's steps needs of an AnalysisContext, which in turn offers them. */
+export interface StepDetectionInput {
+  readonly input: AnalysisInput;
+  readonly classifier: StackClassifier;
+  readonly tree: PythonTree;
+  readonly hasTrace: boolean;
+  checkCancelled(): void;
+}

@@ -1,29 +1,35 @@
 /** Memory that piles up over steps and is given back at once: garbage cycles, caches dropped by design. */
-import { highest } from '../base/extremes.ts';
-import { formatBytes, plural } from '../base/format.ts';
-import type { AllocationIndex } from '../replay/types.ts';
-import type { AnalysisContext } from './analysis-context.ts';
-import { evidence, fingerprint, place, thinned } from './finding-parts.ts';
-import type { BurstSite } from './growing-sites.ts';
-import { frameLocation } from './labels.ts';
-import { sitePart } from './live-sites.ts';
-import type { StepSequence } from './steps/step-sequence.ts';
-import type { Finding } from './types.ts';
+
+import { highest } from '../../base/extremes.ts';
+import { formatBytes, plural } from '../../base/format.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import {
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  sitePart,
+  thinned,
+} from '../finding-parts.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import type { AnyFinding } from '../types.ts';
+import type { BurstSite } from './growth-sites.ts';
 
 /** Piles below this share of the peak are not worth a line. */
 const MIN_SHARE = 0.01;
 
 /** One finding for all sites that pile up; never more than low, for the memory comes back. */
 export function burstFindings(
-  study: AnalysisContext,
+  context: AnalysisContext,
   { bounds }: StepSequence,
   bursts: readonly BurstSite[],
-): Finding[] {
+): AnyFinding<'growth', 'given-back-in-bursts'>[] {
   if (bursts.length === 0) return [];
-  const pile = pileOf(study, bounds, bursts);
+  const pile = pileOf(context, bounds, bursts);
   const top = highest(pile.bytes);
-  if (top < MIN_SHARE * study.input.replay.peaks.allocatedBytes.bytes) return [];
-  return [toFinding(study, bounds, bursts, { ...pile, top })];
+  if (top < MIN_SHARE * context.input.replay.peaks.allocatedBytes.bytes) return [];
+  return [toFinding(context, bounds, bursts, { ...pile, top })];
 }
 
 /** What the sites have together. */
@@ -35,18 +41,18 @@ interface Pile {
 }
 
 function pileOf(
-  study: AnalysisContext,
+  context: AnalysisContext,
   bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
 ): Pile {
-  const { allocations: table } = study.input.replay;
+  const { allocations: table } = context.input.replay;
   const isBurst = new Set(bursts.map(({ site }) => site));
   const change = new Float64Array(bounds.length + 1);
   const ids: AllocationIndex[] = [];
   let step = 0;
   for (let id = table.preexisting; id < table.length; id++) {
     while (step < bounds.length - 1 && table.start[id] > bounds[step]) step++;
-    if (!isBurst.has(study.sites[id]) || table.freeRequested[id] <= bounds[step]) continue;
+    if (!isBurst.has(context.sites[id]) || table.freeRequested[id] <= bounds[step]) continue;
     ids.push(id);
     change[step] += table.sizeBytes[id];
     let freed = step;
@@ -62,14 +68,14 @@ function pileOf(
 }
 
 function toFinding(
-  study: AnalysisContext,
+  context: AnalysisContext,
   bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
   { bytes, ids, top }: Pile & { readonly top: number },
-): Finding {
+): AnyFinding<'growth', 'given-back-in-bursts'> {
   const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
   const drops = highest(bursts.map((burst) => burst.drops.length));
-  const where = place(study, largest.stack);
+  const where = place(context, largest.stack);
   return {
     detector: 'growth',
     kind: 'given-back-in-bursts',
@@ -80,11 +86,11 @@ function toFinding(
     perStep: undefined,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },
     parts: bursts.map(({ stack, live }) =>
-      sitePart(study, { stack, bytes: 0, count: highest(live) }, 'tensors at the highest'),
+      sitePart(context, { stack, bytes: 0, count: highest(live) }, 'tensors at the highest'),
     ),
     facts: [{ label: 'times given back', count: drops }],
     evidence: evidence(
-      study,
+      context,
       ids,
       bursts.map(({ stack }) => stack),
     ),
@@ -100,6 +106,6 @@ function toFinding(
     ],
     disproof:
       'With gc.collect() in each step the curve stays as it is: then something holds them on purpose.',
-    fingerprint: fingerprint(study, 'growth', 'given-back-in-bursts', largest.stack),
+    fingerprint: fingerprint(context, 'growth', 'given-back-in-bursts', largest.stack),
   };
 }

@@ -3,11 +3,12 @@
  * it is inferred from the stack and the lifetime; each class says its rule, and what no rule fits
  * is called unknown.
  */
+
 import { liveAt } from '../replay/live-at.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
-import { BackwardPhases } from './steps/backward-passes.ts';
+import { BackwardPasses } from './steps/backward-passes.ts';
 
 const MEMORY_CLASSES = [
   'parameters',
@@ -59,12 +60,12 @@ export interface ClassSum {
 }
 
 /** Largest first; classes that hold nothing are left out. */
-export function classesAt(study: AnalysisContext, event: EventIndex): ClassSum[] {
-  const { sizeBytes } = study.input.replay.allocations;
-  const phases = new BackwardPhases(study);
+export function classesAt(context: AnalysisContext, event: EventIndex): ClassSum[] {
+  const { sizeBytes } = context.input.replay.allocations;
+  const passes = new BackwardPasses(context);
   const sums = new Map<MemoryClass, ClassSum>();
-  for (const id of liveAt(study.input.replay.allocations, event)) {
-    const name = classOf(study, phases, id);
+  for (const id of liveAt(context.input.replay.allocations, event)) {
+    const name = classOf(context, passes, id);
     const sum = sums.get(name) ?? { name, ...CLASS_RULES[name], bytes: 0, count: 0 };
     sums.set(name, sum);
     sum.bytes += sizeBytes[id];
@@ -77,8 +78,8 @@ export function classesAt(study: AnalysisContext, event: EventIndex): ClassSum[]
 const SHORT_EVENTS = 64;
 
 function classOf(
-  { traits, input }: AnalysisContext,
-  phases: BackwardPhases,
+  { classifier, input }: AnalysisContext,
+  passes: BackwardPasses,
   id: AllocationIndex,
 ): MemoryClass {
   const table = input.replay.allocations;
@@ -86,24 +87,24 @@ function classOf(
   const start = table.start[id];
   const end = table.freeRequested[id];
   if (id < table.preexisting && stack <= 0) return 'unknown';
-  if (traits.isBackward(stack)) {
-    return end > (phases.nextEnd(start) ?? NEVER) || end === NEVER ? 'gradients' : 'temporaries';
+  if (classifier.isBackward(stack)) {
+    return end > (passes.nextEnd(start) ?? NEVER) || end === NEVER ? 'gradients' : 'temporaries';
   }
-  if (!traits.hasPython(stack)) return 'unknown';
-  const backward = phases.nextBegin(start);
-  if (traits.isOptimizer(stack)) {
+  if (!classifier.hasPython(stack)) return 'unknown';
+  const backward = passes.nextBegin(start);
+  if (classifier.isOptimizer(stack)) {
     return end > (backward ?? NEVER - 1) ? 'optimizer-state' : 'temporaries';
   }
-  if (traits.isBuilding(stack)) return 'parameters';
+  if (classifier.isBuilding(stack)) return 'parameters';
   if (end - start <= SHORT_EVENTS && (backward === undefined || end < backward))
     return 'temporaries';
-  if (!traits.isForward(stack)) return 'inputs';
-  return isPermanent(phases, start, end) ? 'workspaces' : 'activations';
+  if (!classifier.isForward(stack)) return 'inputs';
+  return isPermanent(passes, start, end) ? 'workspaces' : 'activations';
 }
 
 /** Two whole backward passes later it is no activation of the first. */
-function isPermanent(phases: BackwardPhases, start: EventIndex, end: EventIndex): boolean {
+function isPermanent(passes: BackwardPasses, start: EventIndex, end: EventIndex): boolean {
   let after: EventIndex | undefined = start;
-  for (let i = 0; i < 2 && after !== undefined; i++) after = phases.nextEnd(after);
+  for (let i = 0; i < 2 && after !== undefined; i++) after = passes.nextEnd(after);
   return after !== undefined && end > after;
 }

@@ -2,8 +2,12 @@
  * Tensors that grow by being copied into a slightly larger one, over and over: `x = torch.cat([x, new])`.
  * At one site each allocation is a little larger than the one before it, which is freed right after.
  */
-import { type StackIndex, TraceAction } from '../snapshot/tables.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+
+import { formatBytes, plural } from '../../base/format.ts';
+import { type StackIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import { evidence, fingerprint, frameLocation, place } from '../finding-parts.ts';
+import type { AnyFinding } from '../types.ts';
 
 export interface Concatenation {
   readonly stack: StackIndex;
@@ -23,9 +27,9 @@ const MIN_GROWTH = 3;
 /** Of the frees at the site that could be. */
 const MIN_SHARE = 0.6;
 
-export function findConcatenations(study: AnalysisContext): Concatenation[] {
-  const { sites, siteCount } = study;
-  const { trace, replay } = study.input;
+export function findConcatenations(context: AnalysisContext): Concatenation[] {
+  const { sites, siteCount } = context;
+  const { trace, replay } = context.input;
   const { allocations: table, allocationOfEvent } = replay;
   const latest = new Int32Array(siteCount).fill(-1);
   /** Frees at a site while its latest tensor was of about the same size: those that could be copies. */
@@ -70,4 +74,38 @@ export function findConcatenations(study: AnalysisContext): Concatenation[] {
     .map(([, concatenation]) => concatenation)
     .filter((c) => c.largestBytes >= MIN_GROWTH * c.smallestBytes)
     .sort((a, b) => b.copiedBytes - a.copiedBytes);
+}
+
+export const CONCATENATION_ADVICE = [
+  'Allocate the full size once and fill it by slices, or keep the pieces in a list and concatenate once at the end.',
+  'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
+];
+
+export function concatenationFinding(
+  context: AnalysisContext,
+  concatenation: Concatenation,
+): AnyFinding<'fragmentation', 'growing-concatenation'> {
+  const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
+  const where = place(context, stack);
+  return {
+    detector: 'fragmentation',
+    kind: 'growing-concatenation',
+    severity: 'low',
+    bytes: largestBytes,
+    claim: `${frameLocation(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
+    ...where,
+    perStep: undefined,
+    events: { first: concatenation.firstEvent, last: concatenation.lastEvent },
+    parts: [{ stack, frame: where.frame, bytes: largestBytes, count: copies, note: 'copies' }],
+    facts: [
+      { label: 'copies', count: copies },
+      { label: 'allocated for copies', bytes: copiedBytes },
+    ],
+    evidence: evidence(context, [], [stack]),
+    series: undefined,
+    advice: CONCATENATION_ADVICE,
+    disproof:
+      'The sizes grow because the inputs do, and the old tensor is not copied: then it is a curriculum, not a concatenation.',
+    fingerprint: fingerprint(context, 'fragmentation', 'growing-concatenation', stack),
+  };
 }

@@ -9,11 +9,12 @@
  *     queue    ▃▆█▉████   flat later
  *     bursts   ▃▆█▁▃▆█▃   has stood as high before
  */
-import { lowerBound } from '../base/binary-search.ts';
-import type { AllocationIndex } from '../replay/types.ts';
-import type { StackIndex } from '../snapshot/tables.ts';
-import type { AnalysisContext } from './analysis-context.ts';
-import { type StepSequence, stepCount } from './steps/step-sequence.ts';
+
+import { lowerBound } from '../../base/binary-search.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import type { StackIndex } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 
 /** In fewer steps nothing can be told from a start. */
 const MIN_KEPT_STEPS = 4;
@@ -62,15 +63,15 @@ export interface BurstSite {
 }
 
 /** Verdicts over all sites by one way of counting steps; of a recording of few steps with suspects. */
-export function judgeSites(study: AnalysisContext, rhythm: StepSequence): SiteVerdicts {
-  const steps = stepCount(rhythm);
+export function judgeSites(context: AnalysisContext, sequence: StepSequence): SiteVerdicts {
+  const steps = stepCount(sequence);
   const leaks: GrowingSite[] = [];
   const bursts: BurstSite[] = [];
   const suspects: StackIndex[] = [];
-  for (const [site, curve] of siteCurves(study, rhythm)) {
+  for (const [site, curve] of siteCurves(context, sequence)) {
     const live = liveCurve(curve, steps);
     const firstStep = steadyFrom(live, curve, steps);
-    if (firstStep !== undefined) leaks.push(growingSite(study, site, curve, firstStep));
+    if (firstStep !== undefined) leaks.push(growingSite(context, site, curve, firstStep));
     else {
       const drops = burstDrops(live);
       const isRare = drops.length * MIN_BURST_STEPS <= steps;
@@ -82,13 +83,13 @@ export function judgeSites(study: AnalysisContext, rhythm: StepSequence): SiteVe
 }
 
 function growingSite(
-  study: AnalysisContext,
+  context: AnalysisContext,
   site: number,
   curve: Curve,
   firstStep: number,
 ): GrowingSite {
   const { stack, keptCount, keptBytes } = curve;
-  const kept = withoutSetUp(study, curve, firstStep);
+  const kept = withoutSetUp(context, curve, firstStep);
   let keptSteps = 0;
   for (let i = firstStep; i < keptCount.length; i++) if (keptCount[i] > 0) keptSteps++;
   return { site, stack, keptCount, keptBytes, firstStep, keptSteps, kept };
@@ -98,8 +99,12 @@ function growingSite(
  * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
  * result. What the first step keeps and what is twice as large as all that later steps keep is such set-up.
  */
-function withoutSetUp(study: AnalysisContext, curve: Curve, firstStep: number): AllocationIndex[] {
-  const { sizeBytes } = study.input.replay.allocations;
+function withoutSetUp(
+  context: AnalysisContext,
+  curve: Curve,
+  firstStep: number,
+): AllocationIndex[] {
+  const { sizeBytes } = context.input.replay.allocations;
   const { kept, keptCount, keptBytes } = curve;
   let before = 0;
   for (let i = 0; i < firstStep; i++) before += keptCount[i];
@@ -118,13 +123,13 @@ function withoutSetUp(study: AnalysisContext, curve: Curve, firstStep: number): 
 }
 
 /** Curves of the sites that have something left from several steps, or often pile up. */
-function siteCurves(study: AnalysisContext, { bounds }: StepSequence): Map<number, Curve> {
-  const { sites, siteCount } = study;
+function siteCurves(context: AnalysisContext, { bounds }: StepSequence): Map<number, Curve> {
+  const { sites, siteCount } = context;
   const { start, freeRequested, sizeBytes, stack, length, preexisting } =
-    study.input.replay.allocations;
+    context.input.replay.allocations;
   const steps = bounds.length - 1;
   const end = bounds[steps];
-  const chosen = piledSites(study, bounds);
+  const chosen = piledSites(context, bounds);
   const curves = new Map<number, Curve>();
   if (chosen.every((mark) => mark === 0)) return curves;
   const curveOf: (Curve | undefined)[] = new Array(siteCount);
@@ -164,9 +169,9 @@ function emptyCurve(stack: StackIndex, steps: number): Curve {
 }
 
 /** 1 for sites with tensors from at least MIN_KEPT_STEPS steps alive at the end or at some step's end. */
-function piledSites(study: AnalysisContext, bounds: Int32Array): Uint8Array {
-  const { sites, siteCount } = study;
-  const { start, freeRequested, length, preexisting } = study.input.replay.allocations;
+function piledSites(context: AnalysisContext, bounds: Int32Array): Uint8Array {
+  const { sites, siteCount } = context;
+  const { start, freeRequested, length, preexisting } = context.input.replay.allocations;
   const end = bounds[bounds.length - 1];
   const lastStep = new Int32Array(siteCount).fill(-1);
   const keptSteps = new Int32Array(siteCount);

@@ -1,4 +1,5 @@
 /** Segments and the free ranges in them, in the state after one event. */
+
 import { mappedRangesAt } from '../allocator-state/mapped-ranges.ts';
 import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex } from '../replay/types.ts';
@@ -20,8 +21,8 @@ export interface SegmentState {
 }
 
 /** Segments after `event`, with their live blocks and the gaps between them; all by address. */
-export function segmentsAt(study: AnalysisContext, event: EventIndex): SegmentState[] {
-  const { allocations: table, segmentSpans } = study.input.replay;
+export function segmentsAt(context: AnalysisContext, event: EventIndex): SegmentState[] {
+  const { allocations: table, segmentSpans } = context.input.replay;
   const live = liveAt(table, event).sort((a, b) => table.address[a] - table.address[b]);
   let next = 0;
   return mappedRangesAt(segmentSpans, event).map(({ address, sizeBytes, spans: [row] }) => {

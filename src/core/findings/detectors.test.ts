@@ -1,0 +1,39 @@
+/** What holds for every detector, and for the next one that is added. */
+import { describe, expect, it } from 'vitest';
+import { checklist } from './checklist.ts';
+import { DETECTOR_IDS, DETECTORS, detectorIdOf, RUN_DETECTOR, titleOf } from './detectors.ts';
+import { findingIdOfLink } from './ranked-findings.ts';
+
+describe('the detectors', () => {
+  it('have names of their own, and each can be run', () => {
+    expect(new Set(DETECTOR_IDS).size).toBe(DETECTORS.length);
+    expect(Object.keys(RUN_DETECTOR)).toEqual(DETECTOR_IDS);
+  });
+
+  it('declare kinds of their own, each with a title', () => {
+    const kinds = DETECTORS.flatMap(({ titles }) => Object.keys(titles));
+    expect(new Set(kinds).size).toBe(kinds.length);
+    expect(titleOf({ detector: 'growth', kind: 'kept-hook' })).toBe('Growth: kept by a hook');
+    expect(titleOf({ detector: 'oom', kind: 'fragmented' })).toBe('Out of memory');
+  });
+
+  it('are each a point of the checklist, in an order without ties', () => {
+    for (const { checklist: points } of DETECTORS) expect(points).not.toEqual([]);
+    const orders = DETECTORS.flatMap(({ checklist: points }) => points.map(({ order }) => order));
+    expect(new Set(orders).size).toBe(orders.length);
+    const items = checklist({ findings: [], checks: [] }, { isExpandable: undefined });
+    expect(items).toHaveLength(orders.length);
+  });
+});
+
+describe('names of before', () => {
+  it('are still known to scripts and links', () => {
+    expect(detectorIdOf('churn')).toBe('segment-thrashing');
+    expect(detectorIdOf('growth')).toBe('growth');
+    expect(detectorIdOf('leaks')).toBeUndefined();
+    expect(findingIdOfLink('churn|segments-retaken|train.py:step#2')).toBe(
+      'segment-thrashing|segment-thrashing|train.py:step#2',
+    );
+    expect(findingIdOfLink('oom|both')).toBe('oom|both');
+  });
+});
