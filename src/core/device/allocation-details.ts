@@ -1,11 +1,19 @@
+import type { ColumnSpec } from '../base/table.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
-import { EMPTY_STACK, type EventIndex, type Pool, type Stream } from '../snapshot/tables.ts';
+import {
+  type CarriedColumn,
+  EMPTY_STACK,
+  EVENT_COLUMNS,
+  type EventIndex,
+  type Pool,
+  type Stream,
+} from '../snapshot/tables.ts';
 import { isMoment } from './annotation-groups.ts';
 import type { DeviceContext } from './device-context.ts';
 import { timeOfEventUs } from './event-times.ts';
 import { allocationLabel } from './labels.ts';
 import { callSiteInfo } from './sites.ts';
-import type { AllocationDetails } from './types.ts';
+import type { AllocationDetails, CarriedValues } from './types.ts';
 
 /** Everything the details panel says of one allocation. `index` must be one of the replay's. */
 export function allocationDetails(
@@ -35,7 +43,7 @@ export function allocationDetails(
     ...freeStack(context, index),
     topUserFrame: stacks.topUserFrameView(stack),
     callSite: callSiteInfo(context.callSites(), stack),
-    ...contextLabels(context, table.start[index]),
+    ...carriedValues(context, table.start[index]),
     annotations: annotationsAround(context, table.start[index]),
   };
 }
@@ -87,21 +95,25 @@ function freeStack(
 /** What PyTorch writes where there is no compiled region. */
 const NO_COMPILE_CONTEXT = 'N/A';
 
-/** Labels that the alloc event carries; none for an allocation from before the trace. */
-export function contextLabels(
+/** What the alloc event carries; nothing for an allocation from before the trace. */
+export function carriedValues(
   { snapshot, trace }: DeviceContext,
   event: EventIndex,
-): Pick<AllocationDetails, 'compileContext' | 'userMetadata' | 'category' | 'forwardFrames'> {
-  const text = (column: Int32Array | undefined): string | undefined => {
-    const row = event < 0 ? -1 : (column?.[event] ?? -1);
-    return row <= 0 ? undefined : snapshot.strings.get(row);
-  };
-  const { compileContext, userMetadata, category, forwardFrames } = trace.events;
-  const compiled = text(compileContext);
+): CarriedValues {
+  const { forwardFrames, compileContext, ...values } = Object.fromEntries(
+    CARRIED.map(([name, { type }]) => {
+      const value = trace.events[name]?.[event] ?? Number.NaN;
+      if (type === 'f64') return [name, Number.isNaN(value) ? undefined : value];
+      return [name, value > 0 ? snapshot.strings.get(value) : undefined];
+    }),
+  );
   return {
-    compileContext: compiled === NO_COMPILE_CONTEXT ? undefined : compiled,
-    userMetadata: text(userMetadata),
-    category: text(category),
-    forwardFrames: text(forwardFrames)?.split('\n'),
+    ...values,
+    compileContext: compileContext === NO_COMPILE_CONTEXT ? undefined : compileContext,
+    forwardFrames: forwardFrames?.split('\n'),
   };
 }
+
+const CARRIED = (Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][]).filter(
+  ([, { pickleKey }]) => pickleKey !== undefined,
+);

@@ -4,7 +4,13 @@
  */
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
 import type { FileInfo } from '../snapshot/file-info.ts';
-import type { EventIndex, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+import type {
+  CarriedColumn,
+  EVENT_COLUMNS,
+  EventIndex,
+  SettingValue,
+  SnapshotWarning,
+} from '../snapshot/tables.ts';
 
 export interface DeviceInfo {
   /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */
@@ -65,7 +71,17 @@ export interface StackView {
   readonly frames: readonly FrameView[];
 }
 
-export interface AllocationDetails {
+/** What an event carries beside what the allocator needs: a text, or a number, by column. */
+export type CarriedValues = {
+  readonly [K in Exclude<CarriedColumn, 'forwardFrames'>]:
+    | ((typeof EVENT_COLUMNS)[K] extends { readonly type: 'f64' } ? number : string)
+    | undefined;
+} & {
+  /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
+  readonly forwardFrames?: readonly string[] | undefined;
+};
+
+export interface AllocationDetails extends CarriedValues {
   readonly index: number;
   /** As PyTorch's viewer writes it: b7f064c000000_0, address in hex and count of earlier uses of the address. */
   readonly label: string;
@@ -90,13 +106,8 @@ export interface AllocationDetails {
   /** The user's own line to look at first; undefined without a stack. */
   readonly topUserFrame: FrameView | undefined;
   readonly callSite: CallSiteInfo;
-  readonly compileContext: string | undefined;
-  readonly userMetadata: string | undefined;
-  readonly category: string | undefined;
   /** Names of the annotations it was made in, the outermost first. */
   readonly annotations: readonly string[];
-  /** Forward lines that led to a backward allocation, where anomaly mode recorded them. */
-  readonly forwardFrames?: readonly string[] | undefined;
 }
 
 /** All allocations with the same stack as one of them. */

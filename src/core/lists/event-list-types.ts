@@ -1,6 +1,6 @@
 /** Events as rows of a table: which ones, and what is said of each. Plain data, sent to the page. */
 
-import type { AllocationDetails, FrameView, StackKind, StackView } from '../device/types.ts';
+import type { CarriedValues, FrameView, StackKind, StackView } from '../device/types.ts';
 import type { AllocationIndex, Counters } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
@@ -84,9 +84,7 @@ export interface EventRow {
 }
 
 /** All that is known of one event. */
-export interface EventDetails
-  extends EventRow,
-    Pick<AllocationDetails, 'compileContext' | 'userMetadata' | 'category' | 'forwardFrames'> {
+export interface EventDetails extends EventRow, CarriedValues {
   readonly counters: Counters;
   readonly stack: StackView;
   /** A free with the stack of its alloc: PyTorch repeats it under context='alloc'. */

@@ -1,6 +1,6 @@
 /** Events as rows and in full. */
 
-import { contextLabels, privatePoolText, streamText } from '../device/allocation-details.ts';
+import { carriedValues, privatePoolText, streamText } from '../device/allocation-details.ts';
 import { actionName } from '../device/crosshair.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/event-times.ts';
@@ -48,7 +48,7 @@ export class EventReader {
     const isAlloc = events.action[event] === TraceAction.Alloc;
     return {
       ...this.#row(event, stacks.topUserFrameView(stack)),
-      ...contextLabels(this.#context, event),
+      ...carriedValues(this.#context, event),
       counters: replay.countersAt(event),
       stack: stacks.view(stack),
       stackIsAllocStack:

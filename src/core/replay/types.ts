@@ -2,6 +2,7 @@
  * What replaying a device's trace gives: allocations with lifetimes and true block sizes, and the
  * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
  */
+import type { TableOf, TableSchema } from '../base/table.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
 /** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
@@ -12,43 +13,46 @@ export const NEVER: EventIndex = 2 ** 31 - 1;
 /** `start` of an allocation that was there before the first event. */
 export const BEFORE_TRACE: EventIndex = -1;
 
+export const ALLOCATION_COLUMNS = {
+  /** Alloc event, or {@link BEFORE_TRACE}. Not decreasing. */
+  start: { type: 'i32' },
+  /** free_requested event, or NEVER. Allocated bytes fall here. */
+  freeRequested: { type: 'i32' },
+  /** free_completed event, or NEVER. Active and requested bytes fall here. */
+  end: { type: 'i32' },
+  address: { type: 'f64' },
+  /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
+  requestedBytes: { type: 'f64' },
+  /** True bytes of the block, rounding and unsplit remainder included. */
+  sizeBytes: { type: 'f64' },
+  stream: { type: 'u16', ref: 'stream' },
+  pool: { type: 'u16', ref: 'pool' },
+  /** 1 = lives in a small-pool segment. */
+  isSmall: { type: 'u8' },
+  /** Stack of the allocation; NO_STACK when allocated before recording and not known. */
+  stack: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
+
 /** A lifetime of one block. "State t" is the state after event t; it is live in states start <= t < end. */
-export interface AllocationTable {
-  readonly length: number;
+export interface AllocationTable extends TableOf<typeof ALLOCATION_COLUMNS> {
   /** How many allocations, the first ones, are from before the trace. */
   readonly preexisting: number;
-  /** Alloc event, or {@link BEFORE_TRACE}. Not decreasing. */
-  readonly start: Int32Array;
-  /** free_requested event, or NEVER. Allocated bytes fall here. */
-  readonly freeRequested: Int32Array;
-  /** free_completed event, or NEVER. Active and requested bytes fall here. */
-  readonly end: Int32Array;
-  readonly address: Float64Array;
-  /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
-  readonly requestedBytes: Float64Array;
-  /** True bytes of the block, rounding and unsplit remainder included. */
-  readonly sizeBytes: Float64Array;
-  readonly stream: Uint16Array;
-  readonly pool: Uint16Array;
-  /** 1 = lives in a small-pool segment. */
-  readonly isSmall: Uint8Array;
-  /** Stack of the allocation; NO_STACK when allocated before recording and not known. */
-  readonly stack: Int32Array;
 }
 
+export const SEGMENT_SPAN_COLUMNS = {
+  start: { type: 'i32' },
+  end: { type: 'i32' },
+  address: { type: 'f64' },
+  sizeBytes: { type: 'f64' },
+  stream: { type: 'u16', ref: 'stream' },
+  pool: { type: 'u16', ref: 'pool' },
+  isSmall: { type: 'u8' },
+  isExpandable: { type: 'u8' },
+  stack: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
+
 /** A segment's (or expandable mapping's) life. Expandable: one row for each mapped piece. */
-export interface SegmentSpanTable {
-  readonly length: number;
-  readonly start: Int32Array;
-  readonly end: Int32Array;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
-  readonly stream: Uint16Array;
-  readonly pool: Uint16Array;
-  readonly isSmall: Uint8Array;
-  readonly isExpandable: Uint8Array;
-  readonly stack: Int32Array;
-}
+export type SegmentSpanTable = TableOf<typeof SEGMENT_SPAN_COLUMNS>;
 
 export const COUNTER_NAMES = [
   'requestedBytes',

@@ -9,9 +9,9 @@ import { mappedSince } from '../allocator-state/mapped-ranges.ts';
 import { SegmentKind } from '../allocator-state/types.ts';
 import { formatCount } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { sliceEvents } from '../snapshot/slice-events.ts';
 import type { EventIndex, Snapshot } from '../snapshot/tables.ts';
 import type { EventWindow } from './event-window.ts';
-import { eventsOfWindow } from './events-of-window.ts';
 import { openingAt, tablesOfState } from './state-tables.ts';
 import { annotationsOf } from './window-annotations.ts';
 
@@ -39,7 +39,7 @@ export function windowSnapshot(context: DeviceContext, window: EventWindow): Sna
       {
         ...trace,
         ...closing,
-        events: eventsOfWindow(trace.events, from, to),
+        events: sliceEvents(trace.events, [{ first: from, count: to - from }]),
         ...(from > 0 && { opening: openingAt(context, from - 1) }),
       },
     ],

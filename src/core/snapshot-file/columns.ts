@@ -7,12 +7,10 @@
  *
  * gzip comes after and finds what repeats from step to step.
  */
+import type { Column, ColumnType } from '../base/table.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { damagedAt } from './failures.ts';
-
-export type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
-export type ColumnType = 'f64' | 'i32' | 'u32' | 'u16' | 'u8';
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
 
@@ -79,7 +77,6 @@ export function decodeColumn(bytes: Uint8Array, type: ColumnType, length: number
 export function columnType(column: Column): ColumnType {
   if (column instanceof Float64Array) return 'f64';
   if (column instanceof Int32Array) return 'i32';
-  if (column instanceof Uint32Array) return 'u32';
   return column instanceof Uint16Array ? 'u16' : 'u8';
 }
 
@@ -89,8 +86,6 @@ function newColumn(type: ColumnType, length: number): Column {
       return new Float64Array(length);
     case 'i32':
       return new Int32Array(length);
-    case 'u32':
-      return new Uint32Array(length);
     case 'u16':
       return new Uint16Array(length);
     case 'u8':

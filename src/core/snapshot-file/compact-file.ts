@@ -4,9 +4,10 @@
  *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
  *   10 bytes         varint    varint
  */
+import type { Column, ColumnType } from '../base/table.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { type Column, type ColumnType, columnType, decodeColumn, encodeColumn } from './columns.ts';
+import { columnType, decodeColumn, encodeColumn } from './columns.ts';
 import { damagedAt, newerVersion } from './failures.ts';
 
 /** "vramscope" and a NUL: no text and no pickle begins so. */
@@ -76,7 +77,7 @@ function parseHead(json: Uint8Array, at: number): Head {
   return head;
 }
 
-const TYPES: readonly unknown[] = ['f64', 'i32', 'u32', 'u16', 'u8'] satisfies ColumnType[];
+const TYPES: readonly unknown[] = ['f64', 'i32', 'u16', 'u8'] satisfies ColumnType[];
 
 function isHead(value: unknown): value is Head {
   if (!isRecord(value) || !Array.isArray(value.columns)) return false;

@@ -7,6 +7,7 @@ import { differences } from '../../testing/differences.ts';
 import { LoadError } from '../base/load-error.ts';
 import { windowSnapshot } from '../slice/window-snapshot.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
+import { readCompactFile } from './compact-file.ts';
 import { decodeSnapshot } from './decode-snapshot.ts';
 import { encodeSnapshot } from './encode-snapshot.ts';
 import { prune } from './prune.ts';
@@ -86,6 +87,27 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
 it('needs no pruning to come back', () => {
   const snapshot = loadCapture('two_devices.pickle.gz');
   expectSame(decoded(snapshot), snapshot);
+});
+
+it('names its columns as reports that were made before do', () => {
+  const [context] = contextsOf(loadCapture('cuda_graph_pool.pickle.gz'));
+  const { length } = context.trace.events;
+  const part = windowSnapshot(context, { from: Math.floor(length / 2), to: length - 1 });
+  const { columns } = readCompactFile(encodeSnapshot(part));
+  const state = [
+    ...['address', 'totalBytes', 'allocatedBytes', 'activeBytes', 'requestedBytes', 'stream'],
+    ...['isSmall', 'pool', 'isExpandable', 'stack', 'firstBlock'],
+  ].map((name) => `segments.${name}`);
+  const blocks = ['address', 'sizeBytes', 'requestedBytes', 'state', 'stack'];
+  state.push(...blocks.map((name) => `blocks.${name}`));
+  const events = ['action', 'address', 'sizeBytes', 'stream', 'stack', 'timeUs'];
+  expect([...columns.keys()]).toEqual([
+    ...['frames.name', 'frames.filename', 'frames.line', 'stacks.frame', 'stacks.parent'],
+    ...['isStart', 'name', 'device', 'timeUs'].map((name) => `annotations.${name}`),
+    ...events.map((name) => `devices.0.events.${name}`),
+    ...state.map((name) => `devices.0.${name}`),
+    ...state.map((name) => `devices.0.opening.${name}`),
+  ]);
 });
 
 describe('what is not to be shared', () => {

@@ -1,7 +1,17 @@
 /** The tables of a snapshot as bytes: a twentieth of the pickle once they are gzipped. */
+
+import { type Column, slice, type TableOf, type TableSchema } from '../base/table.ts';
 import type { FileInfo } from '../snapshot/file-info.ts';
-import type { DeviceTrace, EventTable, Snapshot } from '../snapshot/tables.ts';
-import type { Column } from './columns.ts';
+import {
+  ANNOTATION_COLUMNS,
+  BLOCK_COLUMNS,
+  type DeviceTrace,
+  EVENT_COLUMNS,
+  FRAME_COLUMNS,
+  SEGMENT_COLUMNS,
+  type Snapshot,
+  STACK_COLUMNS,
+} from '../snapshot/tables.ts';
 import { writeCompactFile } from './compact-file.ts';
 import type { CompactDevice, CompactRest } from './compact-rest.ts';
 
@@ -12,25 +22,18 @@ import type { CompactDevice, CompactRest } from './compact-rest.ts';
  */
 export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Array<ArrayBuffer> {
   const columns = new Map<string, Column>();
-  const { frames, stacks, annotations } = snapshot;
   const strings = Array.from({ length: snapshot.strings.length }, (_, i) =>
     snapshot.strings.get(i),
   );
-  add(
-    columns,
-    'frames',
-    { name: frames.name, filename: frames.filename, line: frames.line },
-    frames.length,
-  );
-  add(columns, 'stacks', { frame: stacks.frame, parent: stacks.parent }, stacks.length);
-  const { isStart, name, device, timeUs } = annotations;
-  add(columns, 'annotations', { isStart, name, device, timeUs }, annotations.length);
+  add(columns, 'frames', FRAME_COLUMNS, snapshot.frames);
+  add(columns, 'stacks', STACK_COLUMNS, snapshot.stacks);
+  add(columns, 'annotations', ANNOTATION_COLUMNS, snapshot.annotations);
   for (const [i, trace] of snapshot.devices.entries()) addDevice(columns, `devices.${i}`, trace);
   const rest: CompactRest = {
     ...(origin !== undefined && { origin }),
     strings,
     regions: snapshot.addresses.regions.map(String),
-    extras: [...frames.extras],
+    extras: [...snapshot.frames.extras],
     devices: snapshot.devices.map(restOfDevice),
     settings: snapshot.settings,
     warnings: snapshot.warnings,
@@ -39,19 +42,20 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
 }
 
 /** Adds the columns that are there, cut to the table's length: some tables have room to spare. */
-function add(
+function add<S extends TableSchema>(
   columns: Map<string, Column>,
-  table: string,
-  parts: Readonly<Record<string, Column | undefined>>,
-  length: number,
+  prefix: string,
+  schema: S,
+  table: TableOf<S>,
 ): void {
-  for (const [name, column] of Object.entries(parts)) {
-    if (column !== undefined) columns.set(`${table}.${name}`, column.subarray(0, length));
+  const { length, ...own } = slice(schema, table, 0, table.length);
+  for (const [name, column] of Object.entries<Column | undefined>(own)) {
+    if (column !== undefined) columns.set(`${prefix}.${name}`, column);
   }
 }
 
 function addDevice(columns: Map<string, Column>, prefix: string, trace: DeviceTrace): void {
-  add(columns, `${prefix}.events`, eventColumns(trace.events), trace.events.length);
+  add(columns, `${prefix}.events`, EVENT_COLUMNS, trace.events);
   addState(columns, prefix, trace);
   if (trace.opening !== undefined) addState(columns, `${prefix}.opening`, trace.opening);
 }
@@ -59,28 +63,10 @@ function addDevice(columns: Map<string, Column>, prefix: string, trace: DeviceTr
 function addState(
   columns: Map<string, Column>,
   prefix: string,
-  state: Pick<DeviceTrace, 'segments' | 'blocks'>,
+  { segments, blocks }: Pick<DeviceTrace, 'segments' | 'blocks'>,
 ): void {
-  const { length, firstBlock, ...segments } = state.segments;
-  add(columns, `${prefix}.segments`, segments, length);
-  add(columns, `${prefix}.segments`, { firstBlock }, length + 1);
-  const { length: blockCount, ...blocks } = state.blocks;
-  add(columns, `${prefix}.blocks`, blocks, blockCount);
-}
-
-function eventColumns(events: EventTable): Readonly<Record<string, Column | undefined>> {
-  const { action, address, sizeBytes, stream, stack, timeUs, pool } = events;
-  const { compileContext, userMetadata, category, forwardFrames } = events;
-  const always = { action, address, sizeBytes, stream, stack };
-  return {
-    ...always,
-    timeUs,
-    pool,
-    compileContext,
-    userMetadata,
-    category,
-    forwardFrames,
-  };
+  add(columns, `${prefix}.segments`, SEGMENT_COLUMNS, segments);
+  add(columns, `${prefix}.blocks`, BLOCK_COLUMNS, blocks);
 }
 
 function restOfDevice(trace: DeviceTrace) {

@@ -3,13 +3,18 @@
  * where the user says so, whole paths or all stacks.
  */
 import { shortPath } from '../base/file-names.ts';
+import { type Column, mapRefs, type RowMap, refColumns } from '../base/table.ts';
 import {
+  ANNOTATION_COLUMNS,
+  BLOCK_COLUMNS,
   type DeviceTrace,
   EMPTY_STACK,
-  type EventTable,
+  EVENT_COLUMNS,
   type FrameTable,
   NO_STACK,
+  SEGMENT_COLUMNS,
   type Snapshot,
+  type StackIndex,
   type StackTable,
   type StringIndex,
 } from '../snapshot/tables.ts';
@@ -27,21 +32,14 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
   const stackRows = options.stacks ? keptStacks(snapshot) : new Int32Array(1);
   const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
   const path = options.paths === 'whole' ? (text: string) => text : shortPath;
-  const { annotations } = snapshot;
-  const isWithoutStacks = !options.stacks;
-  const stackOf = (column: Int32Array) =>
-    isWithoutStacks
-      ? new Int32Array(column.length).fill(NO_STACK)
-      : column.map((stack) => (stack === NO_STACK ? NO_STACK : stackRows[stack]));
+  const string = (row: StringIndex) => strings.keep(row);
+  const stack = (row: StackIndex) => (options.stacks ? stackRows[row] : NO_STACK);
   return {
     frames: copyFrames(snapshot, frameRows, strings, path),
     stacks,
     addresses: snapshot.addresses,
-    devices: snapshot.devices.map((trace) => cloneDevice(trace, strings, stackOf, isWithoutStacks)),
-    annotations: {
-      ...annotations,
-      name: annotations.name.subarray(0, annotations.length).map((row) => strings.keep(row)),
-    },
+    devices: snapshot.devices.map((trace) => pruneDevice(trace, { string, stack }, options.stacks)),
+    annotations: mapRefs(ANNOTATION_COLUMNS, snapshot.annotations, { string }),
     settings: snapshot.settings,
     warnings: snapshot.warnings,
     strings: strings.table,
@@ -81,14 +79,14 @@ class KeptStrings {
 /** New row of each stack that is used, callers included; 0 for the others, which nobody asks for. */
 function keptStacks({ devices, stacks }: Snapshot): Int32Array {
   const isUsed = new Uint8Array(stacks.length);
-  const mark = (column: Int32Array) => {
+  const mark = (column: Column) => {
     for (const stack of column) if (stack !== NO_STACK) isUsed[stack] = 1;
   };
   for (const { events, segments, blocks, opening } of devices) {
-    mark(events.stack);
+    for (const column of refColumns(EVENT_COLUMNS, events, 'stack')) mark(column);
     for (const state of [{ segments, blocks }, ...(opening === undefined ? [] : [opening])]) {
-      mark(state.segments.stack);
-      mark(state.blocks.stack);
+      for (const column of refColumns(SEGMENT_COLUMNS, state.segments, 'stack')) mark(column);
+      for (const column of refColumns(BLOCK_COLUMNS, state.blocks, 'stack')) mark(column);
     }
   }
   // Parents come before children: backwards, each stack hands its mark on before it is numbered.
@@ -148,33 +146,22 @@ function copyFrames(
   return { length, name, filename, line, extras };
 }
 
-function cloneDevice(
+function pruneDevice(
   trace: DeviceTrace,
-  strings: KeptStrings,
-  stackOf: (column: Int32Array) => Int32Array,
-  isWithoutStacks: boolean,
+  maps: { readonly string: RowMap; readonly stack: RowMap },
+  hasStacks: boolean,
 ): DeviceTrace {
-  const { segments, blocks, events, opening } = trace;
+  const { events, opening } = trace;
   const stateOf = (state: Pick<DeviceTrace, 'segments' | 'blocks'>) => ({
-    segments: { ...state.segments, stack: stackOf(state.segments.stack) },
-    blocks: { ...state.blocks, stack: stackOf(state.blocks.stack) },
+    segments: mapRefs(SEGMENT_COLUMNS, state.segments, maps),
+    blocks: mapRefs(BLOCK_COLUMNS, state.blocks, maps),
   });
+  // Forward frames are stacks too, as text.
+  const shared = hasStacks ? events : { ...events, forwardFrames: undefined };
   return {
     ...trace,
-    events: copyTexts({ ...events, stack: stackOf(events.stack) }, strings, isWithoutStacks),
-    ...stateOf({ segments, blocks }),
+    events: mapRefs(EVENT_COLUMNS, shared, maps),
+    ...stateOf(trace),
     ...(opening !== undefined && { opening: { ...opening, ...stateOf(opening) } }),
-  };
-}
-
-/** Forward frames are stacks too, as text. */
-function copyTexts(events: EventTable, strings: KeptStrings, isWithoutStacks: boolean): EventTable {
-  const keep = (column: Int32Array | undefined) => column?.map((row) => strings.keep(row));
-  return {
-    ...events,
-    compileContext: keep(events.compileContext),
-    userMetadata: keep(events.userMetadata),
-    category: keep(events.category),
-    forwardFrames: isWithoutStacks ? undefined : keep(events.forwardFrames),
   };
 }

@@ -1,21 +1,20 @@
 /** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
 import { LoadError } from '../base/load-error.ts';
-import type { DictEntry } from '../pickle/retained-values.ts';
+import type { DictEntry, RetainedValues } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
-import { readSettings } from './settings.ts';
-import { sliceEvents } from './slice-events.ts';
+import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
 import {
   type DeviceTrace,
   type EventTable,
+  type SettingValue,
   type Snapshot,
   type SnapshotWarning,
   type StackTable,
   TraceAction,
 } from './tables.ts';
-import { collectWarnings } from './warnings.ts';
 
 type Entries = ReadonlyMap<string, DictEntry>;
 
@@ -102,10 +101,8 @@ const isRowOf = (run: ListRun, sink: number): boolean =>
 
 const isListed = (tag: number | undefined): boolean => tag === Tag.List || tag === Tag.Tuple;
 
-type Run = { readonly first: number; readonly count: number };
-
 /** The event rows of each trace in a list of traces; none where it is no list. */
-function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): Run[][] {
+function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): EventRun[][] {
   if (entry === undefined) return [];
   const items = schema.machine.kept.items(entry.tag, entry.val);
   if (items === undefined) schema.fields.bad(entry.key, 0);
@@ -134,7 +131,7 @@ function deviceTraces(
     (a, b) => a - b,
   );
   return ordinals.map((device): DeviceTrace => {
-    const events = sliceEvents(allEvents, traces[device] ?? []);
+    const events = withoutEmptyColumns(sliceEvents(allEvents, traces[device] ?? []));
     // torch.cuda._memory_viz._profile_to_snapshot puts the CPU after the last GPU, without times.
     const isCpu =
       device > 0 &&
@@ -173,7 +170,7 @@ function hostTraces(
     {
       device: 0,
       kind: 'host',
-      events: sliceEvents(allEvents, runs),
+      events: withoutEmptyColumns(sliceEvents(allEvents, runs)),
       ...schema.segments.tables(segments),
       streams: schema.fields.streams,
       pools: schema.fields.pools,
@@ -225,4 +222,85 @@ function addUserDefinedAnnotations(
       );
     }
   }
+}
+
+/** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
+function readSettings(
+  kept: RetainedValues,
+  entry: DictEntry | undefined,
+): Readonly<Record<string, SettingValue>> {
+  if (entry?.tag !== Tag.Dict) return {};
+  const pairs = kept.dictEntries(entry.val).flatMap(({ key, tag, val }) => {
+    const value = settingValue(kept.toValue(tag, val));
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function settingValue(value: unknown): SettingValue | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string')
+    return value;
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), Number(item)]));
+  }
+  if (Array.isArray(value))
+    return Object.fromEntries(value.map((item, i) => [String(i), Number(item)]));
+  return undefined;
+}
+
+/** What the reader should know about a file that did open. */
+function collectWarnings(
+  schema: SnapshotSchema,
+  devices: readonly DeviceTrace[],
+  partial: string | undefined,
+): SnapshotWarning[] {
+  const warnings: SnapshotWarning[] = [];
+  const shown = devices.reduce((sum, { events }) => sum + events.length, 0);
+  if (partial !== undefined) {
+    warnings.push({
+      code: 'partial-file',
+      message: `Only the ${shown} whole events before the fault are shown: ${partial}`,
+    });
+  } else if (schema.events.length === 0) {
+    warnings.push({
+      code: 'no-trace',
+      message: devices.some((device) => device.segments.length > 0)
+        ? 'The file has no trace, only the memory at the moment of the dump: record with torch.cuda.memory._record_memory_history() to see what led there.'
+        : 'The file has neither a trace nor segments: nothing was allocated, or nothing was recorded.',
+    });
+  }
+  for (const { device, ringOverflowed } of devices) {
+    if (ringOverflowed !== true) continue;
+    warnings.push({
+      code: 'ring-truncated',
+      message: `The recording of device ${device} dropped its oldest events: raise max_entries to keep them.`,
+    });
+  }
+  for (const [key, count] of schema.events.unknownKeyCounts) {
+    warnings.push({
+      code: 'unknown-key',
+      message: `${count} events have a key '${key}' that this version does not know; it is shown as it is.`,
+    });
+  }
+  for (const [word, count] of countWords(schema.events.unknownActions.values())) {
+    warnings.push({
+      code: 'unknown-action',
+      message: `${count} events have an action '${word}' that this version does not know; they change no counter.`,
+    });
+  }
+  for (const [field, { count, byte }] of schema.fields.badValues) {
+    const where = byte === undefined ? '' : `, the first at byte ${byte}`;
+    warnings.push({
+      code: 'bad-value',
+      message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
+    });
+  }
+  return warnings;
+}
+
+function countWords(words: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }

@@ -1,14 +1,36 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
+import { type GrowableColumn, growableFloat64, growableInt32 } from '../base/growable.ts';
 import type { GrowthPlan } from '../base/growth-plan.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { StringInterner } from '../base/string-interner.ts';
+import {
+  type Column,
+  type ColumnSpec,
+  type ColumnType,
+  createTable,
+  grow,
+  pick,
+  tableFrom,
+} from '../base/table.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
-import { createColumns, growColumns, LazyColumn } from './columns.ts';
 import type { FieldReader } from './field-reader.ts';
-import { ACTION_NAMES, type EventTable, NO_STACK, TraceAction } from './tables.ts';
+import { ACTION_NAMES, EVENT_COLUMNS, type EventTable, NO_STACK, TraceAction } from './tables.ts';
 
+/** Columns that each event writes. */
+const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
+  'action',
+  'address',
+  'sizeBytes',
+  'stream',
+  'stack',
+  'timeUs',
+  'pool',
+]);
+const FIRST_CAPACITY = 1 << 16;
+
+/** Keys that are read here one by one; those of carried columns are in the schema. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'action',
   'addr',
@@ -18,10 +40,6 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'time_us',
   'frames',
   'pool_id',
-  'compile_context',
-  'user_metadata',
-  'category',
-  'forward_frames',
   // Extra keys that say again what the trace's place in the file says.
   'device',
   'segment_pool_id',
@@ -49,15 +67,12 @@ export class EventSink {
   readonly #kept: RetainedValues;
   readonly #fields: FieldReader;
   readonly #growth: GrowthPlan;
-  #columns = createColumns();
+  #columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
   #hasTime = false;
   #hasPool = false;
   /** TraceAction by string row, 255 = not looked up. */
   readonly #actionOfString = new Uint8Array(1 << 16).fill(255);
-  readonly #compileContext = new LazyColumn();
-  readonly #userMetadata = new LazyColumn();
-  readonly #category = new LazyColumn();
-  readonly #forwardFrames = new LazyColumn();
+  readonly #carried = carriedColumns();
   readonly #notAvailable: number;
 
   constructor(
@@ -91,7 +106,7 @@ export class EventSink {
       const row = this.length++;
       if (row === this.#columns.action.length) {
         if (!this.#growth.allows(row, BYTES_PER_EVENT)) throw tooManyEvents(row);
-        this.#columns = growColumns(this.#columns, this.#growth);
+        this.#columns = grow(DENSE_COLUMNS, this.#columns, this.#growth.next(row));
       }
       const columns = this.#columns;
       columns.action[row] = this.#actionOf(tags[first + action], vals[first + action], row);
@@ -130,28 +145,21 @@ export class EventSink {
   /** The keys that are mostly at their default, and those no version we know writes. */
   #bindRare(keys: readonly string[]): readonly RareField[] {
     return keys.flatMap((key, i) => {
-      const keep = keys.lastIndexOf(key) === i ? this.#rareField(key) : undefined;
-      return keep === undefined ? [] : [{ offset: 2 * i, keep, isText: KNOWN_KEYS.has(key) }];
+      if (KNOWN_KEYS.has(key) || keys.lastIndexOf(key) !== i) return [];
+      const column = this.#carried.get(key);
+      return [{ offset: 2 * i, keep: this.#keeperOf(key, column), isText: column?.type === 'i32' }];
     });
   }
 
-  #rareField(key: string): RareField['keep'] | undefined {
-    switch (key) {
-      case 'compile_context':
-        return (tag, val, row) => this.#keepText(this.#compileContext, tag, val, row);
-      case 'user_metadata':
-        return (tag, val, row) => this.#keepText(this.#userMetadata, tag, val, row);
-      case 'category':
-        return (tag, val, row) => this.#keepText(this.#category, tag, val, row);
-      case 'forward_frames':
-        return (tag, val, row) => this.#keepText(this.#forwardFrames, tag, val, row);
-      default:
-        if (KNOWN_KEYS.has(key)) return undefined;
-        return (tag, val, row) => this.#keepUnknown(key, tag, val, row);
-    }
+  #keeperOf(key: string, column: CarriedColumn | undefined): RareField['keep'] {
+    if (column === undefined) return (tag, val, row) => this.#keepUnknown(key, tag, val, row);
+    if (column.type === 'i32') return (tag, val, row) => this.#keepText(column, tag, val, row);
+    return (tag, val, row) => {
+      if (tag !== Tag.None) column.set(row, this.#fields.number(tag, val, key));
+    };
   }
 
-  #keepText(column: LazyColumn, tag: number, val: number, row: number): void {
+  #keepText(column: CarriedColumn, tag: number, val: number, row: number): void {
     if (tag === Tag.String) {
       column.set(row, val);
     } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
@@ -200,20 +208,18 @@ export class EventSink {
   /** All events, in the order of the file: views on the columns, so take no more after it. */
   finish(): EventTable {
     const { length } = this;
-    const { action, address, sizeBytes, stream, stack, timeUs, pool } = this.#columns;
+    const { length: _, ...written } = this.#columns;
+    const dense: Readonly<Record<string, Column | undefined>> = {
+      ...written,
+      ...(!this.#hasTime && { timeUs: undefined }),
+      ...(!this.#hasPool && { pool: undefined }),
+    };
     return {
-      length,
-      action: action.subarray(0, length),
-      address: address.subarray(0, length),
-      sizeBytes: sizeBytes.subarray(0, length),
-      stream: stream.subarray(0, length),
-      stack: stack.subarray(0, length),
-      timeUs: this.#hasTime ? timeUs.subarray(0, length) : undefined,
-      pool: this.#hasPool ? pool.subarray(0, length) : undefined,
-      compileContext: this.#compileContext.finish(length),
-      userMetadata: this.#userMetadata.finish(length),
-      category: this.#category.finish(length),
-      forwardFrames: this.#forwardFrames.finish(length),
+      ...tableFrom(EVENT_COLUMNS, length, (name, { pickleKey }) =>
+        pickleKey === undefined
+          ? dense[name]?.subarray(0, length)
+          : this.#carried.get(pickleKey)?.finish(length),
+      ),
       oomDeviceFreeBytes: this.oomDeviceFreeBytes,
       unknownActions: this.unknownActions,
       unknownKeys: this.unknownKeys,
@@ -236,6 +242,44 @@ function tooManyEvents(events: number): LoadError {
     message: `The pickle is damaged: ${events} events stand in few bytes.`,
     advice: 'Copy the file again from where it was made, or dump the snapshot again.',
   });
+}
+
+/** The carried columns of {@link EVENT_COLUMNS}, by their key in the file. */
+function carriedColumns(): ReadonlyMap<string, CarriedColumn> {
+  const columns = new Map<string, CarriedColumn>();
+  for (const spec of Object.values<ColumnSpec>(EVENT_COLUMNS)) {
+    if (spec.pickleKey !== undefined) columns.set(spec.pickleKey, new CarriedColumn(spec.type));
+  }
+  return columns;
+}
+
+/**
+ * A column that most files leave at its default (no text, no number): costs nothing until the first
+ * event that differs.
+ */
+class CarriedColumn {
+  readonly type: ColumnType;
+  readonly #default: number;
+  #column: GrowableColumn<Int32Array> | GrowableColumn<Float64Array> | undefined;
+
+  /** @param type 'f64' for counts, 'i32' for rows of strings */
+  constructor(type: ColumnType) {
+    this.type = type;
+    this.#default = type === 'f64' ? Number.NaN : -1;
+  }
+
+  set(row: number, value: number): void {
+    this.#column ??= this.type === 'f64' ? growableFloat64() : growableInt32();
+    while (this.#column.length < row) this.#column.push(this.#default);
+    this.#column.push(value);
+  }
+
+  /** Undefined when every row has the default. */
+  finish(length: number): Column | undefined {
+    if (this.#column === undefined) return undefined;
+    while (this.#column.length < length) this.#column.push(this.#default);
+    return this.#column.finish();
+  }
 }
 
 interface RareField {

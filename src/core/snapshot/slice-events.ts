@@ -1,69 +1,56 @@
-/** One device's events out of all events of the file. */
-import type { EventTable } from './tables.ts';
+/** Events out of a longer table: one device's of a file, or those of a window. */
+import { gather, slice, tableFrom } from '../base/table.ts';
+import { EVENT_COLUMNS, type EventTable } from './tables.ts';
 
-type Run = { readonly first: number; readonly count: number };
+export interface EventRun {
+  readonly first: number;
+  readonly count: number;
+}
 
 /**
  * The events of the given runs, in order. One run, which is what PyTorch writes, is a view on the
  * columns and copies nothing.
  */
-export function sliceEvents(all: EventTable, runs: readonly Run[]): EventTable {
+export function sliceEvents(all: EventTable, runs: readonly EventRun[]): EventTable {
   const length = runs.reduce((sum, run) => sum + run.count, 0);
   const from = runs[0]?.first ?? 0;
   const isContiguous = runs.every(
     (run, i) => i === 0 || run.first === runs[i - 1].first + runs[i - 1].count,
   );
-  const cut = <T extends Float64Array | Int32Array | Uint16Array | Uint8Array>(column: T): T =>
-    (isContiguous ? column.subarray(from, from + length) : gather(column, runs, length)) as T;
-  const cutOptional = (column: Int32Array | undefined) => {
-    const own = column === undefined ? undefined : cut(column);
-    return own?.some((value) => value !== -1) ? own : undefined;
-  };
-  const move = <V>(byEvent: ReadonlyMap<number, V>) => moveKeys(byEvent, runs);
+  const unknownKeys = [...all.unknownKeys].map(
+    ([key, values]) => [key, move(values, runs)] as const,
+  );
   return {
-    length,
-    action: cut(all.action),
-    address: cut(all.address),
-    sizeBytes: cut(all.sizeBytes),
-    stream: cut(all.stream),
-    stack: cut(all.stack),
-    timeUs: all.timeUs === undefined ? undefined : withTimes(cut(all.timeUs)),
-    pool: all.pool === undefined ? undefined : cut(all.pool),
-    compileContext: cutOptional(all.compileContext),
-    userMetadata: cutOptional(all.userMetadata),
-    category: cutOptional(all.category),
-    forwardFrames: cutOptional(all.forwardFrames),
-    oomDeviceFreeBytes: move(all.oomDeviceFreeBytes),
-    unknownActions: move(all.unknownActions),
-    unknownKeys: new Map(
-      [...all.unknownKeys]
-        .map(([key, values]) => [key, move(values)] as const)
-        .filter(([, v]) => v.size > 0),
-    ),
+    ...(isContiguous
+      ? slice(EVENT_COLUMNS, all, from, from + length)
+      : gather(EVENT_COLUMNS, all, rowsOf(runs, length))),
+    oomDeviceFreeBytes: move(all.oomDeviceFreeBytes, runs),
+    unknownActions: move(all.unknownActions, runs),
+    unknownKeys: new Map(unknownKeys.filter(([, values]) => values.size > 0)),
   };
 }
 
-/** Undefined when no event has a time. */
-function withTimes(timeUs: Float64Array): Float64Array | undefined {
-  return timeUs.length === 0 || timeUs.some((time) => !Number.isNaN(time)) ? timeUs : undefined;
+/** A device's own events: what other devices of the file carry and this one does not is undefined. */
+export function withoutEmptyColumns(events: EventTable): EventTable {
+  const own = tableFrom(EVENT_COLUMNS, events.length, (name, { type, pickleKey }) => {
+    const column = events[name as keyof typeof EVENT_COLUMNS];
+    const isSaid = (value: number) => (type === 'f64' ? !Number.isNaN(value) : value !== -1);
+    if (pickleKey !== undefined) return column?.some(isSaid) ? column : undefined;
+    // Of a device without events nothing is known, so it keeps what the file has.
+    const isTimeless = name === 'timeUs' && events.length > 0 && !column?.some(isSaid);
+    return isTimeless ? undefined : column;
+  });
+  return { ...events, ...own };
 }
 
-function gather<T extends Float64Array | Int32Array | Uint16Array | Uint8Array>(
-  column: T,
-  runs: readonly Run[],
-  length: number,
-): T {
-  const gathered = column.slice(0, 0).constructor as new (length: number) => T;
-  const out = new gathered(length);
+function rowsOf(runs: readonly EventRun[], length: number): Int32Array {
+  const rows = new Int32Array(length);
   let at = 0;
-  for (const { first, count } of runs) {
-    out.set(column.subarray(first, first + count) as never, at);
-    at += count;
-  }
-  return out;
+  for (const { first, count } of runs) for (let i = 0; i < count; i++) rows[at++] = first + i;
+  return rows;
 }
 
-function moveKeys<V>(byEvent: ReadonlyMap<number, V>, runs: readonly Run[]): Map<number, V> {
+function move<V>(byEvent: ReadonlyMap<number, V>, runs: readonly EventRun[]): Map<number, V> {
   const moved = new Map<number, V>();
   for (const [event, value] of byEvent) {
     let before = 0;

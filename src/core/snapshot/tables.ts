@@ -6,6 +6,7 @@
  * 2^53; addresses above go through `AddressSpace`). Times are microseconds of the recorder's clock.
  */
 import type { AddressSpace } from '../base/address.ts';
+import type { TableOf, TableSchema } from '../base/table.ts';
 
 export type StringIndex = number;
 export type FrameIndex = number;
@@ -26,16 +27,24 @@ export interface StringTable {
   get(index: StringIndex): string;
 }
 
-/** One source line in one function. Equal frames are one row. */
-export interface FrameTable {
-  readonly length: number;
-  readonly name: Int32Array;
-  readonly filename: Int32Array;
+/** The `ref` of columns here: 'string', 'frame', 'stack', 'stream', 'pool' and 'block'. */
+export const FRAME_COLUMNS = {
+  name: { type: 'i32', ref: 'string' },
+  filename: { type: 'i32', ref: 'string' },
   /** 0 where the unwinder knew none. */
-  readonly line: Int32Array;
+  line: { type: 'i32' },
+} as const satisfies TableSchema;
+
+/** One source line in one function. Equal frames are one row. */
+export interface FrameTable extends TableOf<typeof FRAME_COLUMNS> {
   /** fx_node_op and friends, as written; only for the frames that have any. */
   readonly extras: ReadonlyMap<FrameIndex, Readonly<Record<string, string>>>;
 }
+
+export const STACK_COLUMNS = {
+  frame: { type: 'i32', ref: 'frame', orNone: true },
+  parent: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
 
 /**
  * A prefix tree of call stacks, callers above callees. A stack is one row: its innermost frame and
@@ -43,11 +52,7 @@ export interface FrameTable {
  * Example: main → train → alloc is rows 1 (main, parent 0), 2 (train, parent 1), 3 (alloc, parent 2).
  * Walking `parent` from 3 gives the frames innermost first, as PyTorch writes them. parent < row.
  */
-export interface StackTable {
-  readonly length: number;
-  readonly frame: Int32Array;
-  readonly parent: Int32Array;
-}
+export type StackTable = TableOf<typeof STACK_COLUMNS>;
 
 /** Action of a trace entry; the numbers are ours. Unknown actions are kept, see `unknownActions`. */
 export const TraceAction = {
@@ -82,28 +87,47 @@ export const ACTION_NAMES: readonly string[] = [
   'unknown',
 ];
 
-/** A column that most snapshots lack. `undefined` in a table means that no event carries it. */
-export interface EventTable {
-  readonly length: number;
+/**
+ * Columns of a trace. One with a `pickleKey` is carried as the file has it: a text (i32, a 'string') or
+ * a count (f64), undefined where every event has the default ('', 'N/A', None). To carry one more takes
+ * a line here; the decoder, parts of a recording and reports then have it.
+ */
+export const EVENT_COLUMNS = {
   /** {@link TraceAction} */
-  readonly action: Uint8Array;
+  action: { type: 'u8', below: TraceAction.Unknown + 1 },
   /** 0 for oom and snapshot entries. */
-  readonly address: Float64Array;
+  address: { type: 'f64' },
   /** alloc and free: requested bytes; segment_*: real bytes; oom: rounded; snapshot: total active. */
-  readonly sizeBytes: Float64Array;
+  sizeBytes: { type: 'f64' },
   /** Index into {@link DeviceTrace.streams}. */
-  readonly stream: Uint16Array;
-  readonly stack: Int32Array;
+  stream: { type: 'u16', ref: 'stream' },
+  stack: { type: 'i32', ref: 'stack', orNone: true },
   /** Microseconds; undefined when the version wrote no time_us. Not decreasing in real traces. */
-  readonly timeUs: Float64Array | undefined;
+  timeUs: { type: 'f64', optional: true },
   /** Index into {@link DeviceTrace.pools}; undefined when events carry no pool_id (up to 2.11). */
-  readonly pool: Uint16Array | undefined;
-  /** StringIndex columns, each undefined when all events have the default ('N/A', '', none). */
-  readonly compileContext: Int32Array | undefined;
-  readonly userMetadata: Int32Array | undefined;
-  readonly category: Int32Array | undefined;
-  /** StringIndex of the forward frames joined by newlines. */
-  readonly forwardFrames: Int32Array | undefined;
+  pool: { type: 'u16', ref: 'pool', optional: true },
+  compileContext: carriedText('compile_context'),
+  userMetadata: carriedText('user_metadata'),
+  /** The profiler's word for what a tensor is: PARAMETER, ACTIVATION, … */
+  category: carriedText('category'),
+  /** The forward frames of anomaly mode, joined by newlines. */
+  forwardFrames: carriedText('forward_frames'),
+} as const satisfies TableSchema;
+
+/** A text that most events lack: its string, or -1. */
+function carriedText(pickleKey: string) {
+  return { type: 'i32', ref: 'string', orNone: true, optional: true, pickleKey } as const;
+}
+
+type EventColumns = typeof EVENT_COLUMNS;
+
+/** Columns with a `pickleKey`. */
+export type CarriedColumn = {
+  [K in keyof EventColumns]: EventColumns[K] extends { readonly pickleKey: string } ? K : never;
+}[keyof EventColumns];
+
+/** One device's trace. An optional column is undefined where no event says anything there. */
+export interface EventTable extends TableOf<typeof EVENT_COLUMNS> {
   /** oom entries only: bytes the driver said were free on the device. */
   readonly oomDeviceFreeBytes: ReadonlyMap<EventIndex, number>;
   /** Action words that are not in ACTION_NAMES, by event. */
@@ -115,35 +139,37 @@ export interface EventTable {
 export const BlockState = { Inactive: 0, Allocated: 1, PendingFree: 2 } as const;
 export type BlockState = (typeof BlockState)[keyof typeof BlockState];
 
-/** Segments at the end of the trace, sorted by address. */
-export interface SegmentTable {
-  readonly length: number;
-  readonly address: Float64Array;
-  readonly totalBytes: Float64Array;
-  readonly allocatedBytes: Float64Array;
-  readonly activeBytes: Float64Array;
-  readonly requestedBytes: Float64Array;
-  readonly stream: Uint16Array;
+export const SEGMENT_COLUMNS = {
+  address: { type: 'f64' },
+  totalBytes: { type: 'f64' },
+  allocatedBytes: { type: 'f64' },
+  activeBytes: { type: 'f64' },
+  requestedBytes: { type: 'f64' },
+  stream: { type: 'u16', ref: 'stream' },
   /** 1 = segment_type 'small' (2 MiB segments), 0 = 'large'. */
-  readonly isSmall: Uint8Array;
-  readonly pool: Uint16Array;
-  readonly isExpandable: Uint8Array;
-  readonly stack: Int32Array;
+  isSmall: { type: 'u8' },
+  pool: { type: 'u16', ref: 'pool' },
+  isExpandable: { type: 'u8' },
+  stack: { type: 'i32', ref: 'stack', orNone: true },
   /** Blocks of segment i are the rows firstBlock[i] to firstBlock[i + 1]; length + 1 entries. */
-  readonly firstBlock: Int32Array;
-}
+  firstBlock: { type: 'i32', ref: 'block', isEdges: true },
+} as const satisfies TableSchema;
+
+/** Segments at the end of the trace, sorted by address. */
+export type SegmentTable = TableOf<typeof SEGMENT_COLUMNS>;
+
+export const BLOCK_COLUMNS = {
+  address: { type: 'f64' },
+  sizeBytes: { type: 'f64' },
+  /** Bytes the user asked for; 0 for inactive blocks, whose figure in the file is stale. */
+  requestedBytes: { type: 'f64' },
+  /** {@link BlockState} */
+  state: { type: 'u8', below: BlockState.PendingFree + 1 },
+  stack: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
 
 /** Blocks of the final segments, in segment order, by address within a segment. */
-export interface BlockTable {
-  readonly length: number;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
-  /** Bytes the user asked for; 0 for inactive blocks, whose figure in the file is stale. */
-  readonly requestedBytes: Float64Array;
-  /** {@link BlockState} */
-  readonly state: Uint8Array;
-  readonly stack: Int32Array;
-}
+export type BlockTable = TableOf<typeof BLOCK_COLUMNS>;
 
 /**
  * The state before the first event, where a part was cut out of a recording; and what the whole
@@ -182,15 +208,16 @@ export interface DeviceTrace {
   readonly opening?: InitialState;
 }
 
-/** `record_function` ranges and the like. Points in time; pairing is up to the reader. */
-export interface AnnotationTable {
-  readonly length: number;
+export const ANNOTATION_COLUMNS = {
   /** 1 = START, 0 = END. */
-  readonly isStart: Uint8Array;
-  readonly name: Int32Array;
-  readonly device: Int32Array;
-  readonly timeUs: Float64Array;
-}
+  isStart: { type: 'u8' },
+  name: { type: 'i32', ref: 'string' },
+  device: { type: 'i32' },
+  timeUs: { type: 'f64' },
+} as const satisfies TableSchema;
+
+/** `record_function` ranges and the like. Points in time; pairing is up to the reader. */
+export type AnnotationTable = TableOf<typeof ANNOTATION_COLUMNS>;
 
 /** One allocator setting as recorded: numbers, booleans, strings, or a dictionary of numbers. */
 export type SettingValue = number | boolean | string | Readonly<Record<string, number>>;

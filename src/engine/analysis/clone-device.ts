@@ -6,27 +6,44 @@
  * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
  */
 
+import {
+  type Column,
+  clone,
+  cloneColumn,
+  createTable,
+  gather,
+  pick,
+  refColumns,
+  type TableOf,
+  type TableSchema,
+  tableFrom,
+  transferables,
+} from '../../core/base/table.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
 import type { StackSource } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
+import { ALLOCATION_COLUMNS, SEGMENT_SPAN_COLUMNS } from '../../core/replay/types.ts';
 import {
+  ANNOTATION_COLUMNS,
+  BLOCK_COLUMNS,
   type DeviceTrace,
+  EVENT_COLUMNS,
   type EventTable,
+  FRAME_COLUMNS,
+  SEGMENT_COLUMNS,
   type Snapshot,
+  STACK_COLUMNS,
   type StringIndex,
   TraceAction,
 } from '../../core/snapshot/tables.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
 import { transferring } from '../rpc.ts';
 
-/** Columns of an event that are sent for other events than alloc and free. */
-interface OtherEvents {
+/** Columns that are sent for other events than alloc and free. Carried texts and numbers are not sent. */
+const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
+
+interface OtherEvents extends TableOf<typeof OTHER_COLUMNS> {
   readonly event: Int32Array;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
-  readonly stream: Uint16Array;
-  readonly stack: Int32Array;
-  readonly pool: Uint16Array | undefined;
 }
 
 export interface DeviceCopy {
@@ -53,16 +70,16 @@ export async function cloneDevice(
   const copy: DeviceCopy = {
     snapshot: {
       strings: stringsOf(snapshot),
-      frames: await copier.table(snapshot.frames),
-      stacks: await copier.table(snapshot.stacks),
-      annotations: await copier.table(snapshot.annotations),
+      frames: await copier.table(FRAME_COLUMNS, snapshot.frames),
+      stacks: await copier.table(STACK_COLUMNS, snapshot.stacks),
+      annotations: await copier.table(ANNOTATION_COLUMNS, snapshot.annotations),
       settings: snapshot.settings,
       devices: snapshot.devices.map(({ device, kind }) => ({ device, kind })),
     },
     trace: {
       ...rest,
-      segments: await copier.table(segments),
-      blocks: await copier.table(blocks),
+      segments: await copier.table(SEGMENT_COLUMNS, segments),
+      blocks: await copier.table(BLOCK_COLUMNS, blocks),
     },
     events: {
       length: events.length,
@@ -72,8 +89,8 @@ export async function cloneDevice(
       others: await otherEvents(events, copier),
     },
     replay: {
-      allocations: await copier.table(replay.allocations),
-      segmentSpans: await copier.table(replay.segmentSpans),
+      allocations: await copier.table(ALLOCATION_COLUMNS, replay.allocations),
+      segmentSpans: await copier.table(SEGMENT_SPAN_COLUMNS, replay.segmentSpans),
       allocationOfEvent: await copier.column(replay.allocationOfEvent),
       recording: replay.recording,
       recordingReason: replay.recordingReason,
@@ -90,61 +107,49 @@ export async function cloneDevice(
 const isOther = (action: number): boolean => action > TraceAction.FreeCompleted;
 
 async function otherEvents(events: EventTable, copier: Copier): Promise<OtherEvents> {
-  const { action, address, sizeBytes, stream, stack, pool } = events;
-  const event: number[] = [];
+  const { action } = events;
+  const rows: number[] = [];
   for (let t = 0; t < action.length; t++) {
     if (t % PIECE === 0) await copier.pause();
-    if (isOther(action[t] ?? 0)) event.push(t);
+    if (isOther(action[t] ?? 0)) rows.push(t);
   }
-  const rowsOf = (column: { readonly [index: number]: number }) => event.map((t) => column[t] ?? 0);
-  return {
-    event: Int32Array.from(event),
-    address: Float64Array.from(rowsOf(address)),
-    sizeBytes: Float64Array.from(rowsOf(sizeBytes)),
-    stream: Uint16Array.from(rowsOf(stream)),
-    stack: Int32Array.from(rowsOf(stack)),
-    pool: pool && Uint16Array.from(rowsOf(pool)),
-  };
+  return { event: Int32Array.from(rows), ...gather(OTHER_COLUMNS, events, rows) };
 }
 
 /** The columns that {@link otherEvents} took rows of, at their full length: 0 where nothing was sent. */
 export function spreadEvents({ length, others, ...whole }: DeviceCopy['events']): EventTable {
-  const { event } = others;
-  const spread = <T extends Float64Array | Int32Array | Uint16Array>(column: T, rows: T): T => {
-    event.forEach((t, row) => {
-      column[t] = rows[row] ?? 0;
+  const spread = createTable(OTHER_COLUMNS, length);
+  for (const name of Object.keys(OTHER_COLUMNS) as (keyof typeof OTHER_COLUMNS)[]) {
+    others.event.forEach((t, row) => {
+      spread[name][t] = others[name]?.[row] ?? 0;
     });
-    return column;
-  };
+  }
+  const { pool: hasPool } = others;
+  const sent: Partial<EventTable> = { ...spread, ...whole, ...(!hasPool && { pool: undefined }) };
   return {
-    length,
-    ...whole,
-    address: spread(new Float64Array(length), others.address),
-    sizeBytes: spread(new Float64Array(length), others.sizeBytes),
-    stream: spread(new Uint16Array(length), others.stream),
-    stack: spread(new Int32Array(length), others.stack),
-    pool: others.pool && spread(new Uint16Array(length), others.pool),
-    compileContext: undefined,
-    userMetadata: undefined,
-    category: undefined,
-    forwardFrames: undefined,
+    ...tableFrom(EVENT_COLUMNS, length, (name) => sent[name as keyof typeof EVENT_COLUMNS]),
+    oomDeviceFreeBytes: whole.oomDeviceFreeBytes,
     unknownActions: new Map(),
     unknownKeys: new Map(),
   };
 }
 
 function stringsOf({ strings, frames, annotations }: Snapshot): Map<StringIndex, string> {
-  const named = new Set([...frames.name, ...frames.filename, ...annotations.name]);
+  const named = new Set<StringIndex>();
+  const columns = [
+    ...refColumns(FRAME_COLUMNS, frames, 'string'),
+    ...refColumns(ANNOTATION_COLUMNS, annotations, 'string'),
+  ];
+  for (const column of columns) for (const row of column) named.add(row);
   return new Map([...named].map((index) => [index, strings.get(index)]));
 }
 
-type Column = Float64Array | Int32Array | Uint16Array | Uint8Array;
-
-/** Values copied before the clock is looked at: less than a millisecond. */
+/** Events looked at before the clock is: less than a millisecond. */
 const PIECE = 2 ** 16;
 /** A frame that was asked for meanwhile waits no longer. */
 const BUSY_MS = 4;
 
+/** Copies, and lets messages in when it has been a while. */
 class Copier {
   /** All that were made. */
   readonly columns: Column[] = [];
@@ -156,39 +161,21 @@ class Copier {
     this.#resumedMs = clock.now();
   }
 
-  /** A table with copies of its columns; what else it holds is kept as it is. */
-  async table<T extends object>(table: T): Promise<T> {
-    const entries: [string, unknown][] = [];
-    for (const [name, value] of Object.entries(table)) {
-      entries.push([name, isColumn(value) ? await this.column(value) : value]);
-    }
-    // The same keys with values of the same types.
-    return Object.fromEntries(entries) as T;
+  async table<S extends TableSchema, T extends TableOf<S>>(schema: S, table: T): Promise<T> {
+    const copy = await clone(schema, table, this.pause);
+    this.columns.push(...transferables(schema, copy));
+    return copy;
   }
 
   async column<T extends Column>(column: T): Promise<T> {
-    const copy = emptyLike(column);
-    for (let from = 0; from < column.length; from += PIECE) {
-      copy.set(column.subarray(from, from + PIECE), from);
-      await this.pause();
-    }
+    const copy = await cloneColumn(column, this.pause);
     this.columns.push(copy);
     return copy;
   }
 
-  /** Lets messages in when it has been a while. */
-  async pause(): Promise<void> {
+  readonly pause = async (): Promise<void> => {
     if (this.#clock.now() - this.#resumedMs < BUSY_MS) return;
     await this.#clock.yieldTask();
     this.#resumedMs = this.#clock.now();
-  }
-}
-
-function isColumn(value: unknown): value is Column {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView);
-}
-
-/** As long as `column` and of its kind, with a buffer of its own. */
-function emptyLike<T extends Column>(column: T): T {
-  return Reflect.construct(column.constructor, [column.length]);
+  };
 }

@@ -1,0 +1,232 @@
+/**
+ * Tables of equal-length typed columns, described once: a schema says of each column what its values
+ * are, and slicing, copying, renumbering and checking follow from it.
+ *
+ *   const FRUIT = { name: { type: 'i32', ref: 'string' }, grams: { type: 'f64', optional: true } } as const;
+ *   type FruitTable = TableOf<typeof FRUIT>; // { length, name: Int32Array, grams: Float64Array | undefined }
+ *
+ * A column more is a line more in the schema. Code that fills tables row by row stays written by hand.
+ */
+
+interface Arrays {
+  readonly f64: Float64Array;
+  readonly i32: Int32Array;
+  readonly u16: Uint16Array;
+  readonly u8: Uint8Array;
+}
+const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
+
+export type ColumnType = keyof Arrays;
+export type Column = Arrays[ColumnType];
+
+export interface ColumnSpec {
+  readonly type: ColumnType;
+  /** The table whose rows the values are, by any name: 'string', 'stack'. */
+  readonly ref?: string;
+  /** With `ref`: -1 names no row. */
+  readonly orNone?: true;
+  /** Values are 0 to `below` - 1, where they are no rows. */
+  readonly below?: number;
+  /** Undefined in a table that has nothing to say there. */
+  readonly optional?: true;
+  /** Row i's part of `ref` is the rows from value i to value i + 1: one value more than the table has rows. */
+  readonly isEdges?: true;
+  /** The key in PyTorch's dictionary, for a column that is carried as it is written there. */
+  readonly pickleKey?: string;
+}
+
+export type TableSchema = Readonly<Record<string, ColumnSpec>>;
+
+/** The table that a schema describes. */
+export type TableOf<S extends TableSchema> = { readonly length: number } & {
+  readonly [K in keyof S]:
+    | Arrays[S[K]['type']]
+    | (S[K] extends { readonly optional: true } ? undefined : never);
+};
+
+/** The same with every column there. */
+export type FullTableOf<S extends TableSchema> = { readonly length: number } & {
+  readonly [K in keyof S]: Arrays[S[K]['type']];
+};
+
+/** A table of the columns that `columnOf` gives; it gives undefined for optional ones only. */
+export function tableFrom<S extends TableSchema>(
+  schema: S,
+  length: number,
+  columnOf: (name: string, spec: ColumnSpec) => Column | undefined,
+): TableOf<S> {
+  const table: Record<string, Column | number | undefined> = { length };
+  for (const [name, spec] of Object.entries(schema)) table[name] = columnOf(name, spec);
+  return table as TableOf<S>;
+}
+
+/** All columns, of zeros; optional ones too. */
+export function createTable<S extends TableSchema>(schema: S, length: number): FullTableOf<S> {
+  const zeros = (_: string, spec: ColumnSpec) => new ARRAYS[spec.type](lengthOf(spec, length));
+  return tableFrom(schema, length, zeros) as FullTableOf<S>;
+}
+
+/** The same rows with room for `length`. */
+export function grow<S extends TableSchema>(
+  schema: S,
+  table: FullTableOf<S>,
+  length: number,
+): FullTableOf<S> {
+  const larger = createTable(schema, length);
+  for (const name of Object.keys(schema)) columnOf(larger, name)?.set(present(table, name));
+  return larger;
+}
+
+/** Some columns of a schema. */
+export function pick<S extends TableSchema, K extends keyof S & string>(
+  schema: S,
+  names: readonly K[],
+): Pick<S, K> {
+  return Object.fromEntries(names.map((name) => [name, schema[name]])) as Pick<S, K>;
+}
+
+/** Rows `from` to before `to`, as views. Edges go on naming the rows that they named. */
+export function slice<S extends TableSchema>(
+  schema: S,
+  table: TableOf<S>,
+  from: number,
+  to: number,
+): TableOf<S> {
+  return tableFrom(schema, to - from, (name, spec) =>
+    columnOf(table, name)?.subarray(from, from + lengthOf(spec, to - from)),
+  );
+}
+
+/** Copies of the given rows, in that order, of a table without edges. Rows 2, 0 of a, b, c are c, a. */
+export function gather<S extends TableSchema>(
+  schema: S,
+  table: TableOf<S>,
+  rows: ArrayLike<number>,
+): TableOf<S> {
+  return tableFrom(schema, rows.length, (name, spec) => {
+    const from = columnOf(table, name);
+    if (from === undefined) return undefined;
+    const to = new ARRAYS[spec.type](rows.length);
+    for (let i = 0; i < rows.length; i++) to[i] = from[rows[i]];
+    return to;
+  });
+}
+
+/** Values copied before `pause` is called: less than a millisecond. */
+const PIECE = 2 ** 16;
+
+/**
+ * The table with columns of its own; what it holds beside them is kept as it is.
+ * @param pause awaited after each piece, so that a long copy lets others in
+ */
+export async function clone<S extends TableSchema, T extends TableOf<S>>(
+  schema: S,
+  table: T,
+  pause: () => Promise<void>,
+): Promise<T> {
+  const copies = new Map<string, Column>();
+  for (const name of Object.keys(schema)) {
+    const column = columnOf(table, name);
+    if (column !== undefined) copies.set(name, await cloneColumn(column, pause));
+  }
+  return { ...table, ...tableFrom(schema, table.length, (name) => copies.get(name)) };
+}
+
+/** One column, as {@link clone} copies it. */
+export async function cloneColumn<T extends Column>(
+  column: T,
+  pause: () => Promise<void>,
+): Promise<T> {
+  // As long and of the same type, with a buffer of its own.
+  const copy: T = Reflect.construct(column.constructor, [column.length]);
+  for (let from = 0; from < column.length; from += PIECE) {
+    copy.set(column.subarray(from, from + PIECE), from);
+    await pause();
+  }
+  return copy;
+}
+
+/** The columns that are there: their buffers can move to another thread. */
+export function transferables<S extends TableSchema>(schema: S, table: TableOf<S>): Column[] {
+  return Object.keys(schema)
+    .map((name) => columnOf(table, name))
+    .filter((column) => column !== undefined);
+}
+
+/** Those columns of the table that name rows of `ref`, cut to its length. */
+export function refColumns<S extends TableSchema>(
+  schema: S,
+  table: TableOf<S>,
+  ref: string,
+): Column[] {
+  const columns = Object.keys(schema).filter((name) => schema[name]?.ref === ref);
+  return columns.flatMap((name) => columnOf(table, name)?.subarray(0, table.length) ?? []);
+}
+
+/** New row of an old one; never asked for -1, which stays. */
+export type RowMap = (row: number) => number;
+
+/** The table with rows of other tables renumbered: `{ string: … }` changes the columns with that `ref`. */
+export function mapRefs<S extends TableSchema, T extends TableOf<S>>(
+  schema: S,
+  table: T,
+  maps: Readonly<Record<string, RowMap>>,
+): T {
+  const mapped = tableFrom(schema, table.length, (name, { ref = '' }) => {
+    const rowOf = maps[ref];
+    const column = columnOf(table, name);
+    if (rowOf === undefined || column === undefined) return column;
+    const own = column.subarray(0, table.length);
+    return own.map((row) => (row < 0 ? row : rowOf(row)));
+  });
+  return { ...table, ...mapped };
+}
+
+/**
+ * The table made of columns that nobody vouches for; undefined where one is missing, of another type
+ * or length, or names a row that does not exist.
+ * @param counts rows of each table that a `ref` names
+ */
+export function validate<S extends TableSchema>(
+  schema: S,
+  columnOf: (name: string) => Column | undefined,
+  counts: Readonly<Record<string, number>>,
+): TableOf<S> | undefined {
+  const specs = Object.entries(schema);
+  const [first] = specs.filter(([, spec]) => !spec.optional && !spec.isEdges);
+  const length = first === undefined ? 0 : columnOf(first[0])?.length;
+  if (length === undefined) return undefined;
+  for (const [name, spec] of specs) {
+    const column = columnOf(name);
+    if (column === undefined ? !spec.optional : !isValid(column, spec, length, counts))
+      return undefined;
+  }
+  return tableFrom(schema, length, columnOf);
+}
+
+function isValid(
+  column: Column,
+  spec: ColumnSpec,
+  length: number,
+  counts: Readonly<Record<string, number>>,
+): boolean {
+  if (!(column instanceof ARRAYS[spec.type])) return false;
+  if (column.length !== lengthOf(spec, length)) return false;
+  const rows = spec.ref === undefined ? spec.below : (counts[spec.ref] ?? 0);
+  if (rows === undefined) return true;
+  const least = spec.orNone ? -1 : 0;
+  const below = spec.isEdges ? rows + 1 : rows;
+  return column.every((value: number) => value >= least && value < below);
+}
+
+const lengthOf = (spec: ColumnSpec, rows: number) => (spec.isEdges ? rows + 1 : rows);
+
+/** Schemas name columns by strings; this is where a name becomes the column. */
+const columnOf = (table: object, name: string): Column | undefined =>
+  (table as Readonly<Record<string, Column | undefined>>)[name];
+
+function present(table: object, name: string): Column {
+  const column = columnOf(table, name);
+  if (column === undefined) throw new Error(`The table has no column '${name}'.`);
+  return column;
+}
