@@ -100,8 +100,10 @@ export function carriedValues(
   { snapshot, trace }: DeviceContext,
   event: EventIndex,
 ): CarriedValues {
+  const columns = Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][];
+  const carried = columns.filter(([, { pickleKey }]) => pickleKey !== undefined);
   const { forwardFrames, compileContext, ...values } = Object.fromEntries(
-    CARRIED.map(([name, { type }]) => {
+    carried.map(([name, { type }]) => {
       const value = trace.events[name]?.[event] ?? Number.NaN;
       if (type === 'f64') return [name, Number.isNaN(value) ? undefined : value];
       return [name, value > 0 ? snapshot.strings.get(value) : undefined];
@@ -113,7 +115,3 @@ export function carriedValues(
     forwardFrames: forwardFrames?.split('\n'),
   };
 }
-
-const CARRIED = (Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][]).filter(
-  ([, { pickleKey }]) => pickleKey !== undefined,
-);

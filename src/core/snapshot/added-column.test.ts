@@ -2,7 +2,7 @@
  * What it takes to carry one more field of an event: a line in the schema. Two are added here, a text
  * and a number that no PyTorch writes yet, and nothing else is changed.
  */
-import { expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cloneDevice, spreadEvents } from '../../engine/analysis/clone-device.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { type PickleValue, writePickle } from '../../testing/write-pickle.ts';
@@ -12,16 +12,19 @@ import { decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
 import { prune } from '../snapshot-file/prune.ts';
 import { SnapshotDecoder } from './decoder.ts';
-import type { Snapshot } from './tables.ts';
+import { EVENT_COLUMNS, type Snapshot } from './tables.ts';
 
-vi.mock(import('./tables.ts'), async (original) => {
-  const tables = await original();
-  const { userMetadata } = tables.EVENT_COLUMNS;
-  const added = {
-    tensorName: { ...userMetadata, pickleKey: 'tensor_name' },
-    priority: { type: 'f64', optional: true, pickleKey: 'priority' },
-  };
-  return { ...tables, EVENT_COLUMNS: { ...tables.EVENT_COLUMNS, ...added } };
+const ADDED = {
+  tensorName: { ...EVENT_COLUMNS.userMetadata, pickleKey: 'tensor_name' },
+  priority: { type: 'f64', optional: true, pickleKey: 'priority' },
+};
+
+// As if the two lines stood there; the schema is shared with the tests of other files.
+beforeAll(() => {
+  Object.assign(EVENT_COLUMNS, ADDED);
+});
+afterAll(() => {
+  for (const name of Object.keys(ADDED)) Reflect.deleteProperty(EVENT_COLUMNS, name);
 });
 
 const BASE = 2 ** 21;
