@@ -41,7 +41,7 @@ const bytes = writePickle({
   device_traces: [
     [
       event(0, { action: 'segment_alloc', size: 2 ** 21, tensor_name: '' }),
-      event(0, { tensor_name: 'weight', priority: -1 }),
+      event(0, { tensor_name: 'weight', priority: 3 }),
       event(512, { tensor_name: 'bias', priority: 7 }),
     ],
     [event(0, { tensor_name: '' })],
@@ -68,7 +68,7 @@ function added({ devices, strings }: Snapshot) {
   });
 }
 
-const whole = { names: [undefined, 'weight', 'bias'], priorities: [Number.NaN, -1, 7] };
+const whole = { names: [undefined, 'weight', 'bias'], priorities: [Number.NaN, 3, 7] };
 
 it('is decoded, and undefined on a device that has none', () => {
   const snapshot = decoded();
@@ -79,7 +79,7 @@ it('is decoded, and undefined on a device that has none', () => {
 it('is in a part of a recording', () => {
   const [context] = contextsOf(decoded());
   const part = windowSnapshot(context, { from: 1, to: 3 });
-  expect(added(part)).toEqual([{ names: ['weight', 'bias'], priorities: [-1, 7] }]);
+  expect(added(part)).toEqual([{ names: ['weight', 'bias'], priorities: [3, 7] }]);
 });
 
 it('comes back from a report, with or without stacks', () => {
