@@ -1,7 +1,7 @@
 /** From a file to all that queries need: read, replay, index. */
 import { CancelledError } from '../core/base/cancelled.ts';
 import { createDeviceContexts } from '../core/device/device-context.ts';
-import { sessionInfo } from '../core/device/session-info.ts';
+import { sessionInfo } from '../core/device/device-info.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';

@@ -2,8 +2,9 @@
  * What the timeline draws of a device: all allocations, those that match a search bright and the
  * others dimmed, or the matches alone.
  */
+
+import type { StackRange } from '../core/device/allocation-details.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
-import type { StackRange } from '../core/device/hit.ts';
 import { withDimmedClass } from '../core/raster/colors.ts';
 import {
   type MatchingTimeline,

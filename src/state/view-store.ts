@@ -69,7 +69,7 @@ export interface ViewState {
   readonly cursor: EventIndex | undefined;
   /** The second cursor: what lies between it and the first is measured. */
   readonly mark: EventIndex | undefined;
-  /** Text of the search box (core/query/search); '' matches all. */
+  /** Text of the search box (core/search); '' matches all. */
   readonly search: string;
   /** Show the matches alone; else the others are dimmed. */
   readonly onlyMatches: boolean;

@@ -3,8 +3,8 @@
  * so nothing is missed.
  */
 import { lowerBound } from '../base/binary-search.ts';
+import { describeHit } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { describeHit } from '../device/hit.ts';
 import type { HitResult } from '../device/types.ts';
 import type { MaxEndPyramid } from '../raster/max-end-pyramid.ts';
 import type { AllocationIndex } from '../replay/types.ts';

@@ -5,7 +5,7 @@
 
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
+import { timeOfEventUs } from '../device/events.ts';
 import type { FrameView, StackView } from '../device/types.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../raster/timeline-index.ts';
 import { NEVER, type Replay } from '../replay/types.ts';

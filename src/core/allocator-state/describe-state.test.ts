@@ -4,8 +4,8 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { type StateOverview, segmentRow } from './describe-state.ts';
+import { segmentHit } from './segment-bars.ts';
 import type { SegmentOrder } from './segment-groups.ts';
-import { segmentHit } from './segment-hit.ts';
 import {
   firstBlockFrom,
   type LocatedBlock,

@@ -1,7 +1,7 @@
 /** What the page shows of a state: totals, the cache, and rows for the segments on screen. */
 
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
+import { timeOfEventUs } from '../device/events.ts';
 import { stackKind } from '../device/stacks.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';

@@ -4,11 +4,11 @@
  */
 import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
-import { absenceText } from '../device/absence-text.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
+import { allocationLabel } from '../device/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { allocationLabel } from '../device/labels.ts';
+import { absenceText } from '../device/stacks.ts';
 import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
 import { categoryTerm } from '../search/qualifiers/category.ts';

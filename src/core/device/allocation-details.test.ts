@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { NEVER } from '../replay/types.ts';
-import { allocationDetails } from './allocation-details.ts';
-import { describeHit } from './hit.ts';
+import { allocationDetails, describeHit } from './allocation-details.ts';
 
 const at = (line: number) => [{ name: 'f', filename: 'train.py', line }];
 const alloc = { action: 'alloc', addr: 0x7f00, size: 700, frames: at(1) };

@@ -8,12 +8,13 @@ import {
   type Pool,
   type Stream,
 } from '../snapshot/tables.ts';
+import { allocationLabel } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
+import { callSiteInfo } from './call-sites.ts';
 import type { DeviceContext } from './device-context.ts';
-import { timeOfEventUs } from './event-times.ts';
-import { allocationLabel } from './labels.ts';
-import { callSiteInfo } from './sites.ts';
-import type { AllocationDetails, CarriedValues } from './types.ts';
+import { timeOfEventUs } from './events.ts';
+import { stackKind } from './stacks.ts';
+import type { AllocationDetails, CarriedValues, HitResult } from './types.ts';
 
 /** Everything the details panel says of one allocation. `index` must be one of the replay's. */
 export function allocationDetails(
@@ -113,5 +114,42 @@ export function carriedValues(
     ...values,
     compileContext: compileContext === NO_COMPILE_CONTEXT ? undefined : compileContext,
     forwardFrames: forwardFrames?.split('\n'),
+  };
+}
+
+/** What the timeline's hit test found in the stack at one state. */
+export interface StackRange {
+  readonly ids: readonly AllocationIndex[];
+  /** Sum of their block bytes. */
+  readonly totalBytes: number;
+  /** The one that covers most; -1 when nothing is there. */
+  readonly main: AllocationIndex;
+  /** Lower edge of `main` in the stack, in bytes. */
+  readonly mainBottomBytes: number;
+}
+
+/** Words for what is under the pointer; undefined above the stack. */
+export function describeHit(
+  { snapshot, trace, replay, stacks }: DeviceContext,
+  state: EventIndex,
+  range: StackRange,
+): HitResult | undefined {
+  const { main } = range;
+  if (main < 0) return undefined;
+  const table = replay.allocations;
+  return {
+    count: range.ids.length,
+    allocation: main,
+    label: allocationLabel(table, snapshot.addresses, main),
+    blockBytes: table.sizeBytes[main],
+    requestedBytes: table.requestedBytes[main],
+    ageEvents: state - table.start[main],
+    // NaN for one from before the trace: how long before, nobody knows.
+    ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, table.start[main]),
+    pending: table.freeRequested[main] <= state,
+    stackKind: stackKind(table.stack[main], main < table.preexisting),
+    topFrame: stacks.topUserFrameView(table.stack[main]),
+    totalBytes: range.totalBytes,
+    bottomBytes: range.mainBottomBytes,
   };
 }

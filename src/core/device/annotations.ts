@@ -10,7 +10,7 @@
  */
 import { lowerBound, upperBound } from '../base/binary-search.ts';
 import type { AnnotationTable, DeviceTrace, Snapshot, StringIndex } from '../snapshot/tables.ts';
-import { durationUs } from './event-times.ts';
+import { durationUs } from './events.ts';
 import type { AnnotationSpan } from './types.ts';
 
 /** What annotations are read from. */

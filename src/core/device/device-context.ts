@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { Replay } from '../replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { annotationSpans } from './annotations.ts';
-import { type CallSiteTotals, callSiteTotals } from './sites.ts';
+import { type CallSiteTotals, callSiteTotals } from './call-sites.ts';
 import { StackReader } from './stacks.ts';
 import type { AnnotationSpan } from './types.ts';
 

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
-import { crosshairAt } from './crosshair.ts';
-import { deviceInfo } from './device-info.ts';
-import { durationUs, eventAtTime } from './event-times.ts';
-import { sessionInfo } from './session-info.ts';
-import { callSiteInfo } from './sites.ts';
-import { traceCounts } from './trace-counts.ts';
+import { callSiteInfo } from './call-sites.ts';
+import { deviceInfo, sessionInfo, traceCounts } from './device-info.ts';
+import { crosshairAt, durationUs, eventAtTime } from './events.ts';
 
 const context = contextOf(
   traceOf(

@@ -1,7 +1,15 @@
-import { ACTION_NAMES, type EventTable, TraceAction } from '../snapshot/tables.ts';
+import type { FileInfo } from '../snapshot/file-info.ts';
+import {
+  ACTION_NAMES,
+  type EventTable,
+  type Snapshot,
+  type SnapshotWarning,
+  TraceAction,
+} from '../snapshot/tables.ts';
+import { unpairedAnnotations } from './annotations.ts';
 import type { DeviceContext } from './device-context.ts';
-import { durationUs, timeOfEventUs } from './event-times.ts';
-import type { DeviceInfo, OomInfo } from './types.ts';
+import { durationUs, timeOfEventUs } from './events.ts';
+import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
 /** What is said of a device before anything of it is looked at. `index`: its place in the session. */
 export function deviceInfo({ trace, replay }: DeviceContext, index: number): DeviceInfo {
@@ -56,4 +64,66 @@ function oomInfo(events: EventTable, event: number): OomInfo {
     requestedBytes: events.sizeBytes[event],
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
   };
+}
+
+/** What is said of a file when it has been opened. `contexts` are those of the snapshot's devices. */
+export function sessionInfo(
+  file: FileInfo,
+  snapshot: Snapshot,
+  contexts: readonly DeviceContext[],
+): SessionInfo {
+  return {
+    file,
+    devices: contexts.map(deviceInfo),
+    settings: snapshot.settings,
+    warnings: [...snapshot.warnings, ...annotationWarnings(snapshot)],
+  };
+}
+
+function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
+  const unpaired = unpairedAnnotations(snapshot.annotations);
+  if (unpaired === 0) return [];
+  const message = `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
+  return [{ code: 'unpaired-annotation', message }];
+}
+
+/** How many different things a device's trace and final state speak of. */
+export interface TraceCounts {
+  /** Call stacks that some event, block or segment carries; the empty one is none. */
+  readonly stacks: number;
+  /** Frames in those stacks. */
+  readonly frames: number;
+  /** Streams of events and segments. */
+  readonly streams: number;
+}
+
+export function traceCounts({ snapshot, trace }: DeviceContext): TraceCounts {
+  const { stacks } = snapshot;
+  const isUsed = new Uint8Array(stacks.length);
+  for (const column of [trace.events.stack, trace.blocks.stack, trace.segments.stack]) {
+    for (let i = 0; i < column.length; i++) if (column[i] > 0) isUsed[column[i]] = 1;
+  }
+  const stackCount = countOnes(isUsed);
+  const isFrameUsed = new Uint8Array(snapshot.frames.length);
+  // A caller's row lies before its callees': one walk downwards reaches all frames of used stacks.
+  for (let row = stacks.length - 1; row > 0; row--) {
+    if (isUsed[row] === 0) continue;
+    isFrameUsed[stacks.frame[row]] = 1;
+    isUsed[stacks.parent[row]] = 1;
+  }
+  const isStreamUsed = new Uint8Array(trace.streams.length);
+  for (const column of [trace.events.stream, trace.segments.stream]) {
+    for (let i = 0; i < column.length; i++) isStreamUsed[column[i]] = 1;
+  }
+  return {
+    stacks: stackCount,
+    frames: countOnes(isFrameUsed),
+    streams: countOnes(isStreamUsed),
+  };
+}
+
+function countOnes(flags: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < flags.length; i++) count += flags[i];
+  return count;
 }

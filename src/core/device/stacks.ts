@@ -1,3 +1,4 @@
+import { assertUnreachable } from '../base/assert.ts';
 import {
   EMPTY_STACK,
   type FrameIndex,
@@ -89,4 +90,20 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
   if (stack > EMPTY_STACK) return 'recorded';
   if (isFromBefore) return 'before-recording';
   return stack === NO_STACK ? 'no-context' : 'no-python-stack';
+}
+
+/** Why there is no stack, in the same words everywhere: absences that mean different things. */
+export function absenceText(kind: StackKind): string {
+  switch (kind) {
+    case 'recorded':
+      return 'no frames';
+    case 'no-python-stack':
+      return 'no Python stack on that thread';
+    case 'no-context':
+      return 'no context recorded';
+    case 'before-recording':
+      return 'allocated before recording';
+    default:
+      return assertUnreachable(kind);
+  }
 }

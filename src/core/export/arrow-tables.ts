@@ -16,7 +16,7 @@ import {
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { stackKind } from '../device/stacks.ts';
-import { noFrameText } from '../flame-graph/flame-stacks.ts';
+import { noFrameText } from '../flame-graph/flame-context.ts';
 import { NEVER } from '../replay/types.ts';
 import { ACTION_NAMES, type Snapshot, TraceAction } from '../snapshot/tables.ts';
 

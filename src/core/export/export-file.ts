@@ -1,17 +1,14 @@
 /** One way to ask for a file that other programs read, in pieces. */
 import { assertUnreachable } from '../base/assert.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { FlameContext } from '../flame-graph/flame-context.ts';
-import { type FlameStack, flameStacks } from '../flame-graph/flame-stacks.ts';
+import { FlameContext, type FlameStack, flameStacks } from '../flame-graph/flame-context.ts';
 import { EventReader } from '../lists/event-reader.ts';
 import { CSV_HEADER, eventsCsv } from '../lists/events-csv.ts';
-import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
-import { countersCsv } from './counters-csv.ts';
+import { allocationsCsv, countersCsv } from './csv.ts';
 import type { ExportKind } from './export-kinds.ts';
-import { foldedStacks } from './folded-stacks.ts';
+import { foldedStacks, speedscopeFile } from './flame-files.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
-import { speedscopeFile } from './speedscope.ts';
 
 const PIECE = 5000;
 

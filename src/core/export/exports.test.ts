@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, describeStack } from '../../testing/contexts.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { allocationsCsv } from './allocations-csv.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
-import { countersCsv } from './counters-csv.ts';
+import { allocationsCsv, countersCsv } from './csv.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
 
 const contextOfCapture = (name: string): DeviceContext => {

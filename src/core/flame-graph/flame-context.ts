@@ -3,11 +3,12 @@
  * with the grouping alone, and the last weights, which zooming and sorting leave as they are.
  */
 import type { DeviceContext } from '../device/device-context.ts';
+import { absenceText } from '../device/stacks.ts';
 import { FlameRows } from './flame-table.ts';
 import { type FoldedTree, foldTree } from './folded-tree.ts';
 import { FrameGroups } from './frame-groups.ts';
 import { type WeighOptions, weighStacks } from './stack-weights.ts';
-import type { FlameFrames, FlameGrouping } from './types.ts';
+import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 import { type WeighedTree, weighTree } from './weighed-tree.ts';
 
 export interface FlameShape {
@@ -60,4 +61,29 @@ export class FlameContext {
     }
     return folded;
   }
+}
+
+/** A flame graph as what it was put together from: a stack of boxes with its own weight. */
+export interface FlameStack {
+  /** Outermost first; never empty. */
+  readonly groups: readonly FlameGroup[];
+  readonly value: number;
+}
+
+/** Those that weigh anything, the heaviest first; their values add up to the total. */
+export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> {
+  const { tree, self } = weighed;
+  const rows: number[] = [];
+  for (let row = 1; row < tree.length; row++) if (self.value[row] !== 0) rows.push(row);
+  rows.sort((a, b) => self.magnitude[b] - self.magnitude[a]);
+  for (const row of rows) {
+    const path: FlameGroup[] = [];
+    for (let at = row; at > 0; at = tree.parent[at]) path.push(groups.describe(tree.group[at]));
+    yield { groups: path.reverse(), value: self.value[row] };
+  }
+}
+
+/** What a box is called that has no frame. */
+export function noFrameText(reason: NoFrame): string {
+  return reason === 'none-shown' ? 'only frames that are not shown' : absenceText(reason);
 }

@@ -3,7 +3,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { matchAllocations } from '../search/match-allocations.ts';
 import { FlameContext } from './flame-context.ts';
-import { moduleName } from './module-name.ts';
+import { moduleName } from './frame-groups.ts';
 import type { FlameGrouping } from './types.ts';
 
 describe('modules', () => {

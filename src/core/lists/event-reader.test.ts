@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { captureNames, isRepeated, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { allocationLabel } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { allocationLabel } from '../device/labels.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
 import { EventReader } from './event-reader.ts';
 

@@ -1,14 +1,13 @@
 /** Events as rows and in full. */
 
 import { carriedValues, privatePoolText, streamText } from '../device/allocation-details.ts';
-import { actionName } from '../device/crosshair.ts';
+import { earlierUses } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
+import { actionName, timeOfEventUs } from '../device/events.ts';
 import { stackKind } from '../device/stacks.ts';
 import type { FrameView } from '../device/types.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex, TraceAction } from '../snapshot/tables.ts';
-import { earlierUses } from './earlier-uses.ts';
 import type { EventDetails, EventPair, EventRow } from './event-list-types.ts';
 import { isSegmentAction, SegmentEvents } from './segment-events.ts';
 

@@ -4,9 +4,9 @@ import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
-import { Lifetimes } from './lifetimes.ts';
+import { Lifetimes } from './allocation-rows.ts';
+import { callSiteOrder } from './call-site-table.ts';
 import { orderByKeys, upTo } from './order-by-keys.ts';
-import { callSiteOrder } from './site-order.ts';
 
 export interface AllocationOrder {
   readonly key: AllocationKey;

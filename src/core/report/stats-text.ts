@@ -1,7 +1,7 @@
 /** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
 import { formatBytes, formatCount, formatDurationUs, plural } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { durationUs } from '../device/event-times.ts';
+import { durationUs } from '../device/events.ts';
 import {
   type AllocationTable,
   type CounterName,

@@ -6,9 +6,8 @@
  * fact, and the lowest that the real peak can have been.
  */
 import type { DeviceContext } from '../device/device-context.ts';
+import { sessionInfo, traceCounts } from '../device/device-info.ts';
 import { isUnusedDevice } from '../device/main-device.ts';
-import { sessionInfo } from '../device/session-info.ts';
-import { traceCounts } from '../device/trace-counts.ts';
 import type { DeviceInfo } from '../device/types.ts';
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
 import type { Container, FileInfo } from '../snapshot/file-info.ts';

@@ -3,7 +3,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { groupAnnotations } from '../device/annotation-groups.ts';
 import { annotationSpans } from '../device/annotations.ts';
-import { sessionInfo } from '../device/session-info.ts';
+import { sessionInfo } from '../device/device-info.ts';
 import { MemoryTally } from '../memory-summary/memory-tally.ts';
 import { traceFacts } from '../memory-summary/trace-facts.ts';
 import { summaryText } from './summary-text.ts';

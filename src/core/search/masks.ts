@@ -1,7 +1,8 @@
 /** Masks over allocations, frames and stacks: what conditions of a search are answered with. */
+
+import { findAllocation } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
-import { findAllocation } from '../device/labels.ts';
+import { timeOfEventUs } from '../device/events.ts';
 import { type AllocationIndex, BEFORE_TRACE } from '../replay/types.ts';
 import type { EventIndex, FrameTable, Snapshot, StringIndex } from '../snapshot/tables.ts';
 

@@ -1,7 +1,7 @@
 import { lowerBound } from '../base/binary-search.ts';
+import { allocationLabel } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
-import { allocationLabel } from '../device/labels.ts';
+import { timeOfEventUs } from '../device/events.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 

@@ -14,8 +14,13 @@ import {
   type SegmentUse,
   segmentUse,
 } from '../../core/address-map/address-hits.ts';
+import { type AddressIndex, buildAddressIndex } from '../../core/address-map/address-index.ts';
 import { type AddressSlots, addressSlots } from '../../core/address-map/address-layout.ts';
-import type { AddressFrame, AddressScene } from '../../core/address-map/address-painter.ts';
+import {
+  type AddressFrame,
+  AddressPainter,
+  type AddressScene,
+} from '../../core/address-map/address-painter.ts';
 import {
   type ByteRange,
   type FreeColumns,
@@ -24,29 +29,30 @@ import {
   FreeSweep,
 } from '../../core/address-map/free-memory.ts';
 import {
+  buildSegmentIndex,
+  classesOfSegments,
   SEGMENT_CLASSES,
   type SegmentClass,
   type SegmentFacts,
   segmentFacts,
 } from '../../core/address-map/segment-index.ts';
-import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
+import {
+  type SegmentLife,
+  type SegmentLives,
+  segmentLives,
+} from '../../core/address-map/segment-lives.ts';
 import type { ColumnAxis } from '../../core/raster/columns.ts';
 import { stackHits } from '../../core/raster/stack-hits.ts';
-import type { Scene } from '../../core/raster/timeline-painter.ts';
+import type { TimelineIndex } from '../../core/raster/timeline-index.ts';
+import { type Scene, TimelinePainter } from '../../core/raster/timeline-painter.ts';
 import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { FrameQueue } from '../frame-queue.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
-import {
-  addressIndexOf,
-  addressPainterOf,
-  freeQueueOf,
-  livesOf,
-  newDimmedClasses,
-  segmentFramesOf,
-} from './address-frames.ts';
+import { DimmedClasses } from '../timeline-renderer.ts';
 
 /** The map's colours, and one for what a search does not match. */
 export interface DimmablePalette extends AddressPalette {
@@ -211,3 +217,37 @@ function colorsOf(
   const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
   return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
 }
+
+// What the address map keeps of a device between queries, see `OpenDevice.once`.
+
+const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLives =>
+  segmentLives(replay.segmentSpans, trace.events);
+
+const addressIndexOf = (device: OpenDevice): AddressIndex =>
+  buildAddressIndex(device.index, device.once(livesOf));
+
+const addressPainterOf = (device: OpenDevice): AddressPainter =>
+  new AddressPainter(device.once(addressIndexOf));
+
+/** What is drawn under the map is not what one waits for: frames go first. */
+const FREE_SLICE_MS = 2;
+
+const freeQueueOf = ({ clock }: OpenDevice): FrameQueue => new FrameQueue(clock, FREE_SLICE_MS);
+
+interface SegmentFrames {
+  readonly index: TimelineIndex;
+  readonly classOf: Uint8Array;
+  readonly painter: TimelinePainter;
+}
+
+function segmentFramesOf(device: OpenDevice): SegmentFrames {
+  const { replay, trace } = device.context;
+  const { length, timeUs } = trace.events;
+  const lives = device.once(livesOf);
+  const index = buildSegmentIndex(lives, replay, length, timeUs);
+  const isPrivate = (pool: number) => trace.pools[pool]?.id.some((part) => part !== 0) ?? false;
+  const classOf = classesOfSegments(lives, isPrivate);
+  return { index, classOf, painter: new TimelinePainter(index) };
+}
+
+const newDimmedClasses = (): DimmedClasses => new DimmedClasses();

@@ -1,6 +1,7 @@
 /** Rows of the allocations table, and of its grouping by site. */
 
 import { LruCache } from '../../core/base/lru-cache.ts';
+import { earlierUses } from '../../core/device/allocation-labels.ts';
 import type {
   AllocationKey,
   AllocationRow,
@@ -9,15 +10,14 @@ import type {
   Clock,
 } from '../../core/lists/allocation-list-types.ts';
 import { allocationRows } from '../../core/lists/allocation-rows.ts';
-import { earlierUses } from '../../core/lists/earlier-uses.ts';
-import { orderAllocations } from '../../core/lists/order-allocations.ts';
-import { allocationsTsv, callSitesTsv } from '../../core/lists/rows-tsv.ts';
 import {
   type CallSiteTable,
   callSiteRow,
   callSiteTable,
   orderCallSites,
-} from '../../core/lists/site-table.ts';
+} from '../../core/lists/call-site-table.ts';
+import { orderAllocations } from '../../core/lists/order-allocations.ts';
+import { allocationsTsv, callSitesTsv } from '../../core/lists/rows-tsv.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import { dependsOnCursor } from '../../core/search/match-allocations.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';

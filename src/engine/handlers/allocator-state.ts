@@ -5,9 +5,13 @@ import {
   type StateOverview,
   segmentRow,
 } from '../../core/allocator-state/describe-state.ts';
-import { type SegmentBars, segmentBars } from '../../core/allocator-state/segment-bars.ts';
+import {
+  type SegmentBars,
+  type SegmentHit,
+  segmentBars,
+  segmentHit,
+} from '../../core/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
-import { type SegmentHit, segmentHit } from '../../core/allocator-state/segment-hit.ts';
 import {
   firstBlockFrom,
   type LocatedBlock,
@@ -15,7 +19,7 @@ import {
   neighbourOfBlock,
   StateReader,
 } from '../../core/allocator-state/state-reader.ts';
-import { allocationLabel } from '../../core/device/labels.ts';
+import { allocationLabel } from '../../core/device/allocation-labels.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';

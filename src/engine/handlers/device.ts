@@ -1,6 +1,6 @@
 /** Questions about one allocation. */
 import { allocationDetails } from '../../core/device/allocation-details.ts';
-import { findAllocation } from '../../core/device/labels.ts';
+import { findAllocation } from '../../core/device/allocation-labels.ts';
 import type { AllocationDetails } from '../../core/device/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

@@ -1,6 +1,7 @@
 /** Questions of the events view: which events, and what is said of them. */
 
 import { LruCache } from '../../core/base/lru-cache.ts';
+import { eventsInWindow } from '../../core/device/events.ts';
 import type { EventList, EventRowIndex } from '../../core/lists/event-list.ts';
 import type {
   ActionCount,
@@ -10,7 +11,6 @@ import type {
   EventRow,
 } from '../../core/lists/event-list-types.ts';
 import { EventReader } from '../../core/lists/event-reader.ts';
-import { eventsInWindow } from '../../core/lists/event-window.ts';
 import { eventsCsv } from '../../core/lists/events-csv.ts';
 import { eventFacets, filterEvents } from '../../core/lists/filter-events.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countersCsv } from '../../core/export/counters-csv.ts';
+import { countersCsv } from '../../core/export/csv.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';

@@ -1,13 +1,16 @@
 /** Questions of the flame graph. */
 
 import type { StackView } from '../../core/device/types.ts';
-import { foldedStacks } from '../../core/export/folded-stacks.ts';
-import { speedscopeFile } from '../../core/export/speedscope.ts';
-import { type Flame, FlameContext, type FlameShape } from '../../core/flame-graph/flame-context.ts';
+import { foldedStacks, speedscopeFile } from '../../core/export/flame-files.ts';
+import {
+  type Flame,
+  FlameContext,
+  type FlameShape,
+  flameStacks,
+} from '../../core/flame-graph/flame-context.ts';
 import { flameGraph } from '../../core/flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../../core/flame-graph/flame-nodes.ts';
 import { type FlameChoice, resolveDataset } from '../../core/flame-graph/flame-set.ts';
-import { flameStacks } from '../../core/flame-graph/flame-stacks.ts';
 import type { FlameOrder } from '../../core/flame-graph/flame-table.ts';
 import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../core/flame-graph/types.ts';
 import type { StackIndex } from '../../core/snapshot/tables.ts';

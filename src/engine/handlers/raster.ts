@@ -1,8 +1,8 @@
 /** The timeline's questions: overviews, what is under a pixel, where a time is. Frames: session.ts. */
+
+import { describeHit } from '../../core/device/allocation-details.ts';
 import { type AnnotationLanes, annotationLanes } from '../../core/device/annotation-lanes.ts';
-import { crosshairAt } from '../../core/device/crosshair.ts';
-import { eventAtTime } from '../../core/device/event-times.ts';
-import { describeHit } from '../../core/device/hit.ts';
+import { crosshairAt, eventAtTime } from '../../core/device/events.ts';
 import type { Crosshair, HitResult } from '../../core/device/types.ts';
 import { counterOverview } from '../../core/raster/columns.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';

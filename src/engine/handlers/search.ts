@@ -1,5 +1,5 @@
 /** What the search box asks. The views ask for their own pictures; OpenDevice.matches is shared. */
-import { eventAtTime } from '../../core/device/event-times.ts';
+import { eventAtTime } from '../../core/device/events.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import { liveBytesAt } from '../../core/search/match-allocations.ts';

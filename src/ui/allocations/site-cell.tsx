@@ -1,4 +1,4 @@
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { CallSiteLine } from '../../core/lists/allocation-list-types.ts';
 import { frameText, fullPlace, placeText } from '../shared/stack-text.ts';
 

@@ -1,7 +1,7 @@
 import type { SegmentRow } from '../../core/allocator-state/describe-state.ts';
 import type { SegmentBars } from '../../core/allocator-state/segment-bars.ts';
 import { formatExactBytes, plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import { fullPlace } from '../shared/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';

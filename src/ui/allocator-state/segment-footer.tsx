@@ -2,7 +2,7 @@ import { Filter } from 'lucide-react';
 import type { SegmentRow } from '../../core/allocator-state/describe-state.ts';
 import { SegmentKind } from '../../core/allocator-state/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { frameText } from '../shared/stack-text.ts';

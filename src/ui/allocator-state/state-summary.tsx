@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { PinSite, StateOverview } from '../../core/allocator-state/describe-state.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { fullPlace } from '../shared/stack-text.ts';
 import {

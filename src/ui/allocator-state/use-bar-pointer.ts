@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import type { PinSite } from '../../core/allocator-state/describe-state.ts';
+import type { SegmentHit } from '../../core/allocator-state/segment-bars.ts';
 import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
-import type { SegmentHit } from '../../core/allocator-state/segment-hit.ts';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { StateHitRequest } from '../../engine/handlers/allocator-state.ts';
 import { useStores } from '../../state/stores.ts';

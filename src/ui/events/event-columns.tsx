@@ -5,7 +5,7 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
 import { fullPlace, placeText } from '../shared/stack-text.ts';

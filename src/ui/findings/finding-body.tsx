@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
 import { useStores } from '../../state/stores.ts';

@@ -1,4 +1,4 @@
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView, StackKind } from '../../core/device/types.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { fullPlace, placeText } from '../shared/stack-text.ts';

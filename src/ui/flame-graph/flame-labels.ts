@@ -7,7 +7,7 @@ import {
   formatPercent,
 } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import { noFrameText } from '../../core/flame-graph/flame-stacks.ts';
+import { noFrameText } from '../../core/flame-graph/flame-context.ts';
 import type {
   FlameFrames,
   FlameGroup,

@@ -2,7 +2,7 @@ import { Info } from 'lucide-react';
 import { useId } from 'react';
 import { formatExactBytes } from '../../core/base/format.ts';
 import type { SessionInfo } from '../../core/device/types.ts';
-import { settingText } from '../../core/memory-summary/setting-text.ts';
+import { settingText } from '../../core/memory-summary/settings.ts';
 import { Fact } from '../shared/fact.tsx';
 
 /** The file's name and size; more of it, and the allocator's settings, in a popover. */

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts';
 import { deviceName } from '../../core/report/summary-text.ts';

@@ -1,7 +1,7 @@
 /** What the tooltip says; plain text, put together apart from the DOM. */
 
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { HitResult, OomInfo } from '../../core/device/types.ts';
 import { frameText } from '../shared/stack-text.ts';
 

@@ -2,7 +2,7 @@
 
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import type { SegmentHit } from '../../engine/handlers/address-map.ts';
 import type { TooltipContent } from '../plot/tooltip-content.ts';

@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { plural } from '../../core/base/format.ts';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../core/device/types.ts';
 import { CopyButton } from './copy-button.tsx';
 import { type FrameRun, frameRuns } from './stack-runs.ts';

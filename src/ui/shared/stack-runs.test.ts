@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absenceText } from '../../core/device/absence-text.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView } from '../../core/device/types.ts';
 import { frameRuns } from './stack-runs.ts';
 import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';

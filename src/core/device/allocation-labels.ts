@@ -7,6 +7,7 @@
  * of them would cost to build and keep.
  */
 import type { AddressSpace } from '../base/address.ts';
+import { AddressMap } from '../base/address-map.ts';
 import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
 
 const LABEL = /^b([0-9a-f]{1,16})_(\d{1,9})$/;
@@ -38,4 +39,19 @@ export function findAllocation(
     if (table.address[id] === address && earlier-- === 0) return id;
   }
   return undefined;
+}
+
+/**
+ * How often each allocation's address was used before it: the number in its label. A single label is
+ * a scan (labels.ts); a table asks for hundreds at a time, for which the column pays at once: 1.9 M
+ * allocations take 60 ms and 8 MB.
+ */
+export function earlierUses({ length, address }: AllocationTable): Int32Array {
+  const uses = new Int32Array(length);
+  const last = new AddressMap();
+  for (let id = 0; id < length; id++) {
+    const before = last.set(address[id], id);
+    if (before >= 0) uses[id] = uses[before] + 1;
+  }
+  return uses;
 }

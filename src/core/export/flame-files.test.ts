@@ -3,11 +3,9 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { FlameContext, type FlameShape } from '../flame-graph/flame-context.ts';
-import { flameStacks } from '../flame-graph/flame-stacks.ts';
+import { FlameContext, type FlameShape, flameStacks } from '../flame-graph/flame-context.ts';
 import type { FlameSet } from '../flame-graph/types.ts';
-import { foldedStacks } from './folded-stacks.ts';
-import { speedscopeFile } from './speedscope.ts';
+import { foldedStacks, speedscopeFile } from './flame-files.ts';
 
 const LINES: FlameShape = { groupBy: 'line', frames: 'known' };
 const MI = 2 ** 20;

@@ -1,13 +1,12 @@
 /** Allocations by their stack: which line of the program holds the memory. */
 import { assertUnreachable } from '../base/assert.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { timeOfEventUs } from '../device/event-times.ts';
+import { timeOfEventUs } from '../device/events.ts';
+import { type StackReader, stackKind } from '../device/stacks.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
-import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
-import type { CallSiteKey, CallSiteRow } from './allocation-list-types.ts';
+import { type FrameIndex, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
+import type { CallSiteKey, CallSiteLine, CallSiteRow } from './allocation-list-types.ts';
 import { orderByKeys } from './order-by-keys.ts';
-import { callSiteLine } from './site-line.ts';
-import { callSiteOrder } from './site-order.ts';
 
 /** A row a stack that some matching allocation has; those without any stack are one site. */
 export interface CallSiteTable {
@@ -162,4 +161,57 @@ export function callSiteRow(
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
   };
+}
+
+/** `isFromBefore`: of allocations from before the trace, see `stackKind`. */
+export function callSiteLine(
+  stacks: StackReader,
+  stack: StackIndex,
+  isFromBefore: boolean,
+): CallSiteLine {
+  const topFrame = stacks.topUserFrameView(stack);
+  const inner = stacks.innermostFrameView(stack);
+  const isSame = inner?.name === topFrame?.name && inner?.filename === topFrame?.filename;
+  return {
+    stackKind: stackKind(stack, isFromBefore),
+    topFrame,
+    innerFrame: isSame ? undefined : inner,
+  };
+}
+
+/**
+ * By stack + 1: the place of the stack's line (its innermost user frame) among those of all given
+ * stacks, by file, line and function; NaN for stacks without a line.
+ */
+export function callSiteOrder(
+  { snapshot, stacks }: DeviceContext,
+  column: ArrayLike<StackIndex>,
+): Float64Array {
+  const order = new Float64Array(snapshot.stacks.length + 1).fill(Number.NaN);
+  const isSeen = new Uint8Array(order.length);
+  const byFrame = new Map<FrameIndex, StackIndex[]>();
+  for (let i = 0; i < column.length; i++) {
+    const stack = column[i];
+    if (isSeen[stack + 1] === 1) continue;
+    isSeen[stack + 1] = 1;
+    const frame = stacks.topUserFrame(stack);
+    if (frame === undefined) continue;
+    const same = byFrame.get(frame);
+    if (same === undefined) byFrame.set(frame, [stack]);
+    else same.push(stack);
+  }
+  const lines = [...byFrame].map(([frame, same]) => ({ ...stacks.frame(frame), same }));
+  lines.sort(
+    (a, b) => compareText(a.filename, b.filename) || a.line - b.line || compareText(a.name, b.name),
+  );
+  lines.forEach(({ same }, place) => {
+    for (const stack of same) order[stack + 1] = place;
+  });
+  return order;
+}
+
+/** The same in every locale. */
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
