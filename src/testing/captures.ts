@@ -23,9 +23,25 @@ export function captureNames(): string[] {
   return allCaptureNames().filter((name) => !name.startsWith('near-miss'));
 }
 
-/** Names of all captures, those of near-miss/ too. */
+/** Names of all captures, those of near-miss/ too, but for pairs: one program is there twice. */
 export function allCaptureNames(): string[] {
-  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  return namesBelow(FOLDER).filter((name) => !name.startsWith('pairs'));
+}
+
+/** 'pairs/gpt_train' for each program that was recorded with Python stacks and with all stacks. */
+export function pairNames(): string[] {
+  return namesBelow(`${FOLDER}/pairs`)
+    .filter((name) => name.endsWith('.python.pickle.gz'))
+    .map((name) => `pairs/${name.replace('.python.pickle.gz', '')}`);
+}
+
+/** 'pairs/settings/large_segment_size_mb_64/gpt_train.pickle.gz': programs of the pairs under other settings. */
+export function settingsCaptureNames(): string[] {
+  return namesBelow(`${FOLDER}/pairs/settings`).map((name) => `pairs/settings/${name}`);
+}
+
+function namesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.pickle.gz'))
     .sort();
 }
