@@ -102,7 +102,7 @@ describe('an open snapshot', () => {
     for (let column = 0; column < width; column += 16) {
       const state = states[column] ?? -1;
       const rowBytes = y1 / height;
-      const hit = await session.hit({
+      const { hit } = await session.hit({
         deviceIndex: 0,
         state,
         bytesFrom: 0,
@@ -122,7 +122,7 @@ describe('an open snapshot', () => {
 
   it('gives each allocation the stack of the line that made it', async () => {
     const peak = info.devices[0]?.peaks.activeBytes.event ?? -1;
-    const hit = await session.hit({
+    const { hit } = await session.hit({
       deviceIndex: 0,
       state: peak,
       bytesFrom: 0,

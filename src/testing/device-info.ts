@@ -1,5 +1,5 @@
 /** A device of 100 events without times or peaks, but for what is given. */
-import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
+import type { Crosshair, DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { Counters, Peak } from '../core/replay/types.ts';
 
 const ZERO: Counters = {
@@ -59,4 +59,9 @@ export function sessionInfoOf(name: string): SessionInfo {
     settings: {},
     warnings: [],
   };
+}
+
+/** What the crosshair says at an event of a device whose counters are all 0. */
+export function crosshairOf(event: number): Crosshair {
+  return { event, action: 'alloc', timeUs: 0, counters: ZERO };
 }

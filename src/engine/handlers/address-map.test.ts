@@ -60,19 +60,22 @@ describe('the address map', () => {
   });
 
   test('says what is under a pixel: a block, or a gap and its segment', async () => {
-    const at = (bytesFrom: number) =>
-      addressMapHandlers.addressHit(
+    const at = async (bytesFrom: number) => {
+      const { hit, crosshair } = await addressMapHandlers.addressHit(
         device,
         { deviceIndex: 0, state: last, bytesFrom, bytesTo: bytesFrom + 512 },
         CALL,
       );
+      expect(crosshair.event).toBe(last);
+      return hit;
+    };
     const block = await at(0);
-    expect(block.block).toMatchObject({ blockBytes: 4 * 2 ** 20, topFrame: { line: 10 } });
-    expect(block.gap).toBeUndefined();
+    expect(block?.block).toMatchObject({ blockBytes: 4 * 2 ** 20, topFrame: { line: 10 } });
+    expect(block?.gap).toBeUndefined();
     const gap = await at(5 * 2 ** 20);
-    expect(gap.block).toBeUndefined();
-    expect(gap.gap).toEqual({ from: 4 * 2 ** 20, to: 8 * 2 ** 20 });
-    expect(gap.segment).toMatchObject({ sizeBytes: 20 * 2 ** 20, pool: 'large' });
+    expect(gap?.block).toBeUndefined();
+    expect(gap?.gap).toEqual({ from: 4 * 2 ** 20, to: 8 * 2 ** 20 });
+    expect(gap?.segment).toMatchObject({ sizeBytes: 20 * 2 ** 20, pool: 'large' });
   });
 
   test('knows the free memory, at one state as in every column', async () => {
@@ -193,12 +196,13 @@ describe('segments over time', () => {
 
   test('tell what they hold', async () => {
     const { reservedBytes, activeBytes } = replay.countersAt(last);
-    const hit = await addressMapHandlers.segmentHitOverTime(
+    const { hit, crosshair } = await addressMapHandlers.segmentHitOverTime(
       device,
       { deviceIndex: 0, state: last, bytesFrom: 0, bytesTo: reservedBytes },
       CALL,
     );
     expect(hit?.totalBytes).toBe(reservedBytes);
+    expect(crosshair.counters.reservedBytes).toBe(reservedBytes);
     let usedBytes = 0;
     for (let segment = 0; segment < replay.segmentSpans.length; segment++) {
       const request = { deviceIndex: 0, segment, state: last };
@@ -212,6 +216,7 @@ describe('segments over time', () => {
       bytesFrom: reservedBytes,
       bytesTo: reservedBytes + 1,
     };
-    expect(await addressMapHandlers.segmentHitOverTime(device, above, CALL)).toBeUndefined();
+    const { hit: none } = await addressMapHandlers.segmentHitOverTime(device, above, CALL);
+    expect(none).toBeUndefined();
   });
 });

@@ -41,6 +41,7 @@ import {
   type SegmentLives,
   segmentLives,
 } from '../../core/address-map/segment-lives.ts';
+import { crosshairAt } from '../../core/device/events.ts';
 import type { ColumnAxis } from '../../core/raster/columns.ts';
 import { stackHits } from '../../core/raster/stack-hits.ts';
 import type { TimelineIndex } from '../../core/raster/timeline-index.ts';
@@ -53,6 +54,7 @@ import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 import { DimmedClasses } from '../timeline-renderer.ts';
+import type { PixelInfo } from './raster.ts';
 
 /** The map's colours, and one for what a search does not match. */
 export interface DimmablePalette extends AddressPalette {
@@ -88,7 +90,7 @@ export interface SegmentFrameRequest extends DeviceRequest {
   readonly selected: SegmentLife;
 }
 
-export interface PlaceRequest extends DeviceRequest {
+export interface PixelRequest extends DeviceRequest {
   readonly state: EventIndex;
   /** From a pixel's lower to its upper edge. */
   readonly bytesFrom: number;
@@ -114,7 +116,7 @@ export interface AddressMapQueries {
   readonly addressSlots: Query<DeviceRequest, AddressSlots>;
   /** Newest wins, over frames of the timeline too. */
   readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
-  readonly addressHit: Query<PlaceRequest, AddressHit>;
+  readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
   /** Where the newest of the live blocks is: bytes of the packed addresses. */
   readonly newestAddress: Query<
     DeviceRequest & { readonly state: EventIndex },
@@ -130,7 +132,7 @@ export interface AddressMapQueries {
   readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
   /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
   readonly segmentKinds: Query<DeviceRequest, readonly SegmentClass[]>;
-  readonly segmentHitOverTime: Query<PlaceRequest, SegmentHit | undefined>;
+  readonly segmentHitOverTime: Query<PixelRequest, PixelInfo<SegmentHit>>;
   readonly segmentUse: Query<
     DeviceRequest & { readonly segment: SegmentLife; readonly state: EventIndex },
     SegmentUse
@@ -158,8 +160,10 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   },
 
   addressHit(device, { state, bytesFrom, bytesTo }) {
+    const { context } = device;
     const range = { from: bytesFrom, to: bytesTo };
-    return addressHit(device.context, device.once(addressIndexOf), state, range);
+    const hit = addressHit(context, device.once(addressIndexOf), state, range);
+    return { hit, crosshair: crosshairAt(context, state) };
   },
 
   newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
@@ -191,13 +195,15 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
     const { index } = device.once(segmentFramesOf);
     const hits = stackHits(index, state, bytesFrom, bytesTo);
-    if (hits.main < 0) return undefined;
-    return {
+    const crosshair = crosshairAt(device.context, state);
+    if (hits.main < 0) return { hit: undefined, crosshair };
+    const hit = {
       count: hits.ids.length,
       totalBytes: hits.totalBytes,
       main: segmentFacts(device.context, device.once(livesOf), hits.main),
       bottomBytes: hits.mainBottomBytes,
     };
+    return { hit, crosshair };
   },
 
   segmentUse(device, { segment, state }) {

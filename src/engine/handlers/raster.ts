@@ -18,6 +18,13 @@ export interface HitRequest extends DeviceRequest, MatchingRequest {
   readonly bytesTo: number;
 }
 
+/** All that a hover shows of a pixel, in one answer: what lies there, and the counters at its state. */
+export interface PixelInfo<Hit> {
+  /** Undefined where nothing lies. */
+  readonly hit: Hit | undefined;
+  readonly crosshair: Crosshair;
+}
+
 export interface MinimapRequest extends DeviceRequest {
   readonly axis: 'event' | 'time';
   readonly width: number;
@@ -31,7 +38,7 @@ export interface MinimapResult {
 
 export interface RasterQueries {
   readonly minimap: Query<MinimapRequest, MinimapResult>;
-  readonly hit: Query<HitRequest, HitResult | undefined>;
+  readonly hit: Query<HitRequest, PixelInfo<HitResult>>;
   /** Height of the stack that is drawn after an event. */
   readonly stackBytes: Query<
     DeviceRequest & MatchingRequest & { readonly state: EventIndex },
@@ -51,7 +58,8 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
   },
   hit({ timeline, context }, request) {
     const { state, bytesFrom, bytesTo } = request;
-    return describeHit(context, state, timeline.hits(request, state, bytesFrom, bytesTo));
+    const hits = timeline.hits(request, state, bytesFrom, bytesTo);
+    return { hit: describeHit(context, state, hits), crosshair: crosshairAt(context, state) };
   },
   stackBytes: ({ timeline }, request) => timeline.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),

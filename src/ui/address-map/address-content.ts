@@ -3,7 +3,7 @@
 import type { AddressHit } from '../../core/address-map/address-hits.ts';
 import type { AddressSlot } from '../../core/address-map/address-layout.ts';
 import { formatBytes, formatCount } from '../../core/base/format.ts';
-import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
+import { hitContent, type TooltipContent } from '../plot/tooltip.ts';
 import { segmentKindText } from '../segments/segment-content.ts';
 
 export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): TooltipContent {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AddressHit } from '../../core/address-map/address-hits.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { deviceInfo } from '../../testing/device-info.ts';
-import type { PlotPlace } from '../plot/plot-source.ts';
+import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
+import type { PlotPixel } from '../plot/plot-source.ts';
 import { addressSource } from './address-source.ts';
 
 const GAP: AddressHit = {
@@ -29,15 +29,15 @@ const BLOCK: AddressHit = {
     bottomBytes: 100,
   },
 };
-const PLACE: PlotPlace = { state: 3, bytesFrom: 500, bytesTo: 510 };
+const PLACE: PlotPixel = { state: 3, bytesFrom: 500, bytesTo: 510 };
 
 function sourceOf(hit: AddressHit, newest?: { readonly from: number; readonly to: number }) {
-  const pinned: (PlotPlace | undefined)[] = [];
+  const pinned: (PlotPixel | undefined)[] = [];
   const source = addressSource({
     device: deviceInfo(),
     session: {
       addressFrame: () => Promise.reject(new Error('Not asked here')),
-      addressHit: () => Promise.resolve(hit),
+      addressHit: ({ state }) => Promise.resolve({ hit, crosshair: crosshairOf(state) }),
       newestAddress: () => Promise.resolve(newest),
       recycle: () => Promise.resolve(undefined),
     },
@@ -63,7 +63,7 @@ describe('the address map as a plot', () => {
   });
 
   test('a block is pinned as an allocation, from its lower to its upper edge', async () => {
-    expect(await sourceOf(BLOCK).source.hit(PLACE)).toMatchObject({
+    expect((await sourceOf(BLOCK).source.hit(PLACE)).hit).toMatchObject({
       bottomBytes: 100,
       topBytes: 400,
       selection: 'b7f_0',
@@ -71,13 +71,13 @@ describe('the address map as a plot', () => {
   });
 
   test('a gap is met whole, and nothing is selected by it', async () => {
-    expect(await sourceOf(GAP).source.hit(PLACE)).toMatchObject({
+    expect((await sourceOf(GAP).source.hit(PLACE)).hit).toMatchObject({
       bottomBytes: 400,
       topBytes: 900,
       selection: undefined,
     });
     const bare = await sourceOf({ ...GAP, gap: undefined }).source.hit(PLACE);
-    expect(bare).toMatchObject({ bottomBytes: 500, topBytes: 510, selection: undefined });
+    expect(bare.hit).toMatchObject({ bottomBytes: 500, topBytes: 510, selection: undefined });
   });
 
   test('Enter goes to the newest block, or nowhere', async () => {

@@ -1,11 +1,12 @@
 /** The address map, as a plot. */
 
+import type { AddressHit } from '../../core/address-map/address-hits.ts';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { AddressFrame } from '../../core/address-map/address-painter.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AddressFrameRequest, AddressHighlight } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import type { PlotHit, PlotPlace, PlotSource } from '../plot/plot-source.ts';
+import type { PlotHit, PlotPixel, PlotSource } from '../plot/plot-source.ts';
 import { addressContent, addressText } from './address-content.ts';
 import { addressPaletteFor } from './address-palette.ts';
 
@@ -17,7 +18,7 @@ export interface AddressSourceOptions {
   readonly slots: AddressSlots;
   /** Outlined besides the pinned allocation; keep it the same object while it is. */
   readonly highlight?: AddressHighlight | undefined;
-  readonly onPinned: (place: PlotPlace | undefined) => void;
+  readonly onPinned: (place: PlotPixel | undefined) => void;
 }
 
 const NOTHING: AddressHighlight = { allocations: [], bands: [] };
@@ -49,16 +50,9 @@ export function addressSource({
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
     lines: () => [],
     heightText: (offset) => addressText(slots, offset),
-    hit: async (place): Promise<PlotHit> => {
-      const hit = await session.addressHit({ deviceIndex: index, ...place });
-      const { block, gap } = hit;
-      const content = addressContent(hit, slots);
-      if (block === undefined) {
-        const { from, to } = gap ?? { from: place.bytesFrom, to: place.bytesTo };
-        return { bottomBytes: from, topBytes: to, content, selection: undefined };
-      }
-      const topBytes = block.bottomBytes + block.blockBytes;
-      return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
+    hit: async (place) => {
+      const { hit, crosshair } = await session.addressHit({ deviceIndex: index, ...place });
+      return { hit: hit && plotHit(hit, place, slots), crosshair };
     },
     newestAt: async (state) => {
       const place = await session.newestAddress({ deviceIndex: index, state });
@@ -66,4 +60,16 @@ export function addressSource({
     },
     pinned: onPinned,
   };
+}
+
+/** What a hover outlines: a block, else the gap, else the pixel itself. */
+function plotHit(hit: AddressHit, pixel: PlotPixel, slots: AddressSlots['slots']): PlotHit {
+  const { block, gap } = hit;
+  const content = addressContent(hit, slots);
+  if (block === undefined) {
+    const { from, to } = gap ?? { from: pixel.bytesFrom, to: pixel.bytesTo };
+    return { bottomBytes: from, topBytes: to, content, selection: undefined };
+  }
+  const topBytes = block.bottomBytes + block.blockBytes;
+  return { bottomBytes: block.bottomBytes, topBytes, content, selection: block.label };
 }

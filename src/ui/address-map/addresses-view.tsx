@@ -1,18 +1,20 @@
 import './addresses.css';
 import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
+import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
+import { useView } from '../../state/stores.ts';
 import { NothingReserved } from '../allocator-state/nothing-reserved.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
-import type { PlotPlace } from '../plot/plot-source.ts';
-import type { StripHost } from '../plot/plot-strip.ts';
+import type { StripHost } from '../plot/plot-controller.ts';
+import type { PlotPixel } from '../plot/plot-source.ts';
 import { useFailureReport, usePlot } from '../plot/use-plot.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
+import { useFindings } from '../shared/use-findings.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { addressSource } from './address-source.ts';
 import { AddressToolbar } from './address-toolbar.tsx';
 import { FreeStrip } from './free-strip.ts';
-import { useEvidence } from './use-evidence.ts';
 
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
 never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the addresses, F shows all,
@@ -40,7 +42,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
   const { session } = useServices();
   const onError = useFailureReport();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [place, setPlace] = useState<PlotPlace>();
+  const [place, setPlace] = useState<PlotPixel>();
   const highlight = useEvidence();
   const source = useMemo(
     () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
@@ -77,4 +79,24 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
       </PlotArea>
     </section>
   );
+}
+
+/** Rows of the selected finding's evidence, and where its gaps are; undefined while there are none. */
+function useEvidence(): AddressHighlight | undefined {
+  const id = useView((view) => view.finding);
+  const { findings } = useFindings();
+  const finding = findings.find((one) => one.id === id);
+  const evidence = finding?.evidence;
+  const gaps = evidence?.gaps ?? [];
+  const question =
+    finding === undefined || gaps.length === 0 ? undefined : { state: finding.events.last, gaps };
+  const { value, isCurrent } = useQuery('gapBands', question);
+  // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
+  const bands = question !== undefined && isCurrent ? value : undefined;
+  return useMemo(() => {
+    if (evidence === undefined) return undefined;
+    const { allocations } = evidence;
+    if (allocations.length === 0 && bands === undefined) return undefined;
+    return { allocations, bands: bands ?? [] };
+  }, [evidence, bands]);
 }

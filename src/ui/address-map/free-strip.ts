@@ -11,7 +11,7 @@ import { isAbortError } from '../../core/base/cancelled.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
+import type { PlotStrip, StripHost } from '../plot/plot-controller.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 

@@ -5,8 +5,7 @@ import type { SegmentOrder } from '../../core/allocator-state/segment-groups.ts'
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import type { StateHitRequest } from '../../engine/handlers/allocator-state.ts';
 import { useStores } from '../../state/stores.ts';
-import { Tooltip } from '../plot/tooltip.ts';
-import { hitContent, type TooltipContent } from '../plot/tooltip-content.ts';
+import { hitContent, Tooltip, type TooltipContent } from '../plot/tooltip.ts';
 import { LatestOnly } from '../shared/latest-only.ts';
 import { useAsk, type WithoutDevice } from '../shared/use-query.ts';
 import type { BarPlace } from './segment-bar.tsx';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/base/format.ts';
-import type { TooltipContent } from '../plot/tooltip-content.ts';
+import type { TooltipContent } from '../plot/tooltip.ts';
 import { countText, groupPlace, shareText, type WeightFormat } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 import { boxLabel } from './paint-flame.ts';

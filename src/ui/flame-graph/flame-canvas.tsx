@@ -6,8 +6,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import { Tooltip } from '../plot/tooltip.ts';
-import type { TooltipContent } from '../plot/tooltip-content.ts';
+import { Tooltip, type TooltipContent } from '../plot/tooltip.ts';
 import { boxTooltip, type FlameFigures } from './box-tooltip.ts';
 import { type BoxIndex, type FlameLayout, isArrowKey } from './flame-layout.ts';
 import { type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';

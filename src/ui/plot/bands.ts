@@ -18,8 +18,10 @@ export interface Band {
 
 export type BandsStore = StoreApi<readonly Band[]>;
 
+export const createBandsStore = (): BandsStore => createStore<readonly Band[]>(() => []);
+
 /** One store serves the page; a test can provide its own. */
-export const BandsContext = createContext<BandsStore>(createStore<readonly Band[]>(() => []));
+export const BandsContext = createContext<BandsStore>(createBandsStore());
 
 /** `bands.setState([…], true)` shows bands, `bands.setState([], true)` none. */
 export const useBandsStore = (): BandsStore => useContext(BandsContext);

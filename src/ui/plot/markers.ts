@@ -2,7 +2,7 @@
 import { lowerBound } from '../../core/base/binary-search.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
-import { oomContent, snapshotContent, type TooltipContent } from './tooltip-content.ts';
+import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 
 export interface Marker {
   readonly kind: 'oom' | 'snapshot';

@@ -1,9 +1,8 @@
 /** What moves with the pointer, over the picture: crosshair, markers, a range being drawn. */
+
+import type { BandStyle } from '../../core/findings/types.ts';
 import type { PlotStyle } from '../theme/plot-style.ts';
 import type { Marker } from './markers.ts';
-import { PILL_HEIGHT, paintPill } from './overlay-pill.ts';
-import { type DrawnBand, paintBands } from './paint-bands.ts';
-import { type Cursors, paintCursors } from './paint-cursors.ts';
 
 /** All in CSS pixels of the plot. */
 export interface OverlayScene {
@@ -131,4 +130,150 @@ function strokeLine(
   context.moveTo(fromX, fromY);
   context.lineTo(toX, toY);
   context.stroke();
+}
+
+const PILL_HEIGHT = 15;
+
+/** A label across a vertical line at `x`, kept inside the plot. */
+function paintPill(
+  context: CanvasRenderingContext2D,
+  text: string,
+  at: { readonly x: number; readonly top: number; readonly width: number },
+  color: string,
+  ink: string,
+): void {
+  const textWidth = pillWidth(context, text);
+  const left = Math.max(0, Math.min(at.x - textWidth / 2, at.width - textWidth));
+  context.fillStyle = color;
+  context.beginPath();
+  context.roundRect(left, at.top, textWidth, PILL_HEIGHT, 3);
+  context.fill();
+  context.fillStyle = ink;
+  context.fillText(text, left + 5, at.top + PILL_HEIGHT / 2 + 0.5);
+}
+
+function pillWidth(context: CanvasRenderingContext2D, text: string): number {
+  return Math.ceil(context.measureText(text).width) + 10;
+}
+
+/** Part of the trace that a finding is about, in CSS pixels of the plot: a tint, and a named bar at the top. */
+export interface DrawnBand {
+  readonly left: number;
+  readonly right: number;
+  readonly style: BandStyle;
+  readonly label: string;
+}
+
+/** Below the labels of OOMs and snapshots. */
+const LABEL_TOP = 22;
+const BAR_HEIGHT = 3;
+const TINT = 0.09;
+
+/** @param bands in order of `left`; narrow ones are drawn a pixel wide */
+function paintBands(
+  context: CanvasRenderingContext2D,
+  bands: readonly DrawnBand[],
+  { width, height }: { readonly width: number; readonly height: number },
+  style: PlotStyle,
+): void {
+  let labelledUpTo = 0;
+  for (const band of bands) {
+    const left = Math.max(0, band.left);
+    const right = Math.min(width, Math.max(band.right, band.left + 1));
+    if (right <= left) continue;
+    const color = bandColor(band.style, style);
+    context.fillStyle = color;
+    context.globalAlpha = TINT;
+    context.fillRect(left, 0, right - left, height);
+    context.globalAlpha = 1;
+    context.fillRect(left, 0, right - left, BAR_HEIGHT);
+    const labelWidth = band.label === '' ? 0 : pillWidth(context, band.label);
+    const x = Math.max(left, labelledUpTo) + labelWidth / 2;
+    if (labelWidth === 0 || x - labelWidth / 2 > right || x + labelWidth / 2 > width) continue;
+    paintPill(context, band.label, { x, top: LABEL_TOP, width }, color, style.halo);
+    labelledUpTo = x + labelWidth / 2 + 4;
+  }
+}
+
+function bandColor(band: BandStyle, style: PlotStyle): string {
+  switch (band) {
+    case 'growth':
+    case 'oom':
+      return style.danger;
+    case 'gap':
+      return style.lines.inactiveSplitBytes;
+    case 'pending':
+      return style.lines.activeBytes;
+    case 'peak':
+      return style.accent;
+    case 'other':
+      return style.dim;
+  }
+}
+
+/** An event's column in CSS pixels of the plot; may lie outside. */
+export interface DrawnCursor {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** The pinned event, and the second one: what is between them is measured. */
+interface Cursors {
+  readonly cursor: DrawnCursor | undefined;
+  readonly mark: DrawnCursor | undefined;
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const BETWEEN = 0.12;
+
+function paintCursors(
+  context: CanvasRenderingContext2D,
+  { cursor, mark }: Cursors,
+  size: Size,
+  style: PlotStyle,
+): void {
+  if (cursor !== undefined && mark !== undefined) {
+    const [from, to] = cursor.left < mark.left ? [cursor, mark] : [mark, cursor];
+    const left = Math.max(0, from.right);
+    context.fillStyle = style.accent;
+    context.globalAlpha = BETWEEN;
+    context.fillRect(left, 0, Math.max(0, Math.min(size.width, to.left) - left), size.height);
+    context.globalAlpha = 1;
+  }
+  // Alone, the cursor needs no name.
+  if (mark !== undefined) paintCursor(context, mark, 'mark', style.dim, size, style);
+  if (cursor !== undefined) {
+    const name = mark === undefined ? '' : 'cursor';
+    paintCursor(context, cursor, name, style.accent, size, style);
+  }
+}
+
+function paintCursor(
+  context: CanvasRenderingContext2D,
+  { left, right }: DrawnCursor,
+  name: string,
+  color: string,
+  { width, height }: Size,
+  style: PlotStyle,
+): void {
+  if (right < 0 || left > width) return;
+  const drawn = Math.max(1.5, right - left);
+  context.fillStyle = color;
+  // A wide event is outlined: filled it would hide its own picture.
+  context.globalAlpha = drawn > 4 ? 0.18 : 0.9;
+  context.fillRect(left, 0, drawn, height);
+  context.globalAlpha = 1;
+  const middle = left + drawn / 2;
+  context.beginPath();
+  context.moveTo(middle - 5, height);
+  context.lineTo(middle + 5, height);
+  context.lineTo(middle, height - 6);
+  context.fill();
+  if (name === '') return;
+  const top = height - PILL_HEIGHT - 8;
+  paintPill(context, name, { x: middle, top, width }, color, style.halo);
 }

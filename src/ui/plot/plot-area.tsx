@@ -2,7 +2,7 @@ import './plot.css';
 import { type ReactNode, useId } from 'react';
 import { Y_AXIS_WIDTH } from './axes.ts';
 import { Minimap } from './minimap.tsx';
-import { onPlotKey } from './plot-keys.ts';
+import { onPlotKey } from './plot-navigation.ts';
 import type { PlotHandle } from './use-plot.ts';
 
 interface PlotAreaProps {
@@ -37,7 +37,7 @@ export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
             className="plot-surface"
             data-testid={rest.testId}
             role="application"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see plot-keys.ts
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onPlotKey
             tabIndex={0}
             aria-label={label}
             aria-roledescription={kind}

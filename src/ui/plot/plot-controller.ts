@@ -14,11 +14,9 @@ import { type AxisElements, drawAxes } from './axes.ts';
 import type { BandsStore } from './bands.ts';
 import { FrameLayer } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
-import { PlotHover } from './plot-hover.ts';
+import { PlotHover, Readout } from './plot-hover.ts';
 import { type Plot, PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest, PlotSource } from './plot-source.ts';
-import type { PlotStrip, StripHost } from './plot-strip.ts';
-import { Readout } from './readout.ts';
 import { Tooltip } from './tooltip.ts';
 import { viewportOf } from './viewport-of.ts';
 
@@ -48,8 +46,8 @@ export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
   readonly onError: (error: unknown) => void;
 }
 
-/** A frame that is there sooner needs no stand-in; a person sees no stutter up to here. */
-const TIMEOUT_MS = 24;
+/** A frame that comes sooner needs no stand-in: nobody sees a stutter that short. */
+const STALE_PAINT_DELAY_MS = 24;
 
 const FRAME_MEASURE = 'vramscope:frame';
 
@@ -104,7 +102,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.navigation = new PlotNavigation({
       ...options,
       plot: () => this.#plot(),
-      placeAt: (at) => this.#hover.placeAt(at),
+      pixelAt: (at) => this.#hover.pixelAt(at),
     });
     this.#strip = options.strip?.({
       navigation: this.navigation,
@@ -215,7 +213,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#staleTimer = setTimeout(() => {
       this.#staleTimer = undefined;
       if (this.#isPictureStale) this.#schedule();
-    }, TIMEOUT_MS);
+    }, STALE_PAINT_DELAY_MS);
   }
 
   /** Brings the pinned event into view where it is not, and its figures into the legend. */
@@ -293,4 +291,19 @@ function hasSameFields<T extends object>(a: T, b: T | undefined): b is T {
   if (b === undefined) return false;
   const keys = Object.keys(a) as (keyof T)[];
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** A canvas above or below the plot that shares its x axis, such as the annotations. */
+export interface PlotStrip<F> {
+  /** @param frame the newest picture of the plot, which may be of another viewport */
+  paint(viewport: Viewport, theme: ThemeName, frame: F | undefined): void;
+  destroy(): void;
+}
+
+/** What a strip gets of the plot that it belongs to. */
+export interface StripHost {
+  readonly navigation: PlotNavigation;
+  readonly tooltip: Tooltip;
+  /** The strip has changed. */
+  readonly repaint: () => void;
 }

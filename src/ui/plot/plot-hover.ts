@@ -1,33 +1,41 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
+
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
 import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
+import { COUNTERS } from '../shared/counters.ts';
+import { LatestOnly } from '../shared/latest-only.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import type { Band, BandsStore } from './bands.ts';
-import { EventPlaces } from './event-places.ts';
+import { EventPositions } from './event-positions.ts';
 import type { DrawnColumns } from './frame-layer.ts';
 import type { Point, PointerPlace } from './gestures.ts';
-import { type HoverAnswer, HoverQuery } from './hover-query.ts';
 import { type Marker, type Markers, markersInView, markersOf, NO_MARKERS } from './markers.ts';
-import type { DrawnBand } from './paint-bands.ts';
-import type { DrawnCursor } from './paint-cursors.ts';
-import { type OverlayScene, paintOverlay } from './paint-overlay.ts';
-import type { PlotHit, PlotPlace } from './plot-source.ts';
-import type { Readout } from './readout.ts';
+import {
+  type DrawnBand,
+  type DrawnCursor,
+  type OverlayScene,
+  paintOverlay,
+} from './paint-overlay.ts';
+import type { PlotHit, PlotPixel } from './plot-source.ts';
 import type { Tooltip } from './tooltip.ts';
 
 export interface PlotHoverOptions {
   readonly device: DeviceInfo;
   readonly session: Pick<SessionApi, 'crosshair'>;
   readonly source: {
-    hit(place: PlotPlace): Promise<PlotHit | undefined>;
+    hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
     heightText(bytes: number): string;
   };
-  readonly elements: { readonly overlay: HTMLCanvasElement };
-  readonly tooltip: Tooltip;
-  readonly readout: Readout;
+  readonly elements: {
+    readonly overlay: { getContext(kind: '2d'): CanvasRenderingContext2D | null };
+  };
+  readonly tooltip: Pick<Tooltip, 'show' | 'hide'>;
+  readonly readout: Pick<Readout, 'show'>;
   readonly theme: ThemeName;
   readonly bands: BandsStore;
   /** Something under the pointer has changed. */
@@ -45,32 +53,35 @@ const MARKER_REACH = 4;
 
 export class PlotHover {
   readonly #options: PlotHoverOptions;
-  readonly #query: HoverQuery;
+  readonly #requests: LatestOnly<PlotPixel, PixelInfo<PlotHit>>;
+  /** The pixel that was asked about last. */
+  #asked: PlotPixel | undefined;
   #theme: ThemeName;
   #plot: Plot | undefined;
   #pointer: PointerPlace | undefined;
-  #answer: HoverAnswer | undefined;
+  #answer: PixelInfo<PlotHit> | undefined;
   #range: OverlayScene['range'];
   #cursor: { readonly event: number; readonly x: number } | undefined;
   #rest: Crosshair | undefined;
   #markers: Markers = NO_MARKERS;
   #snapshotTimesUs: readonly number[] = [];
   #mark: EventIndex | undefined;
-  readonly #places: EventPlaces;
+  readonly #positions: EventPositions;
   readonly #stopBands: () => void;
 
   constructor(options: PlotHoverOptions) {
     this.#options = options;
     this.#theme = options.theme;
     const { source, session, device } = options;
-    this.#query = new HoverQuery(
-      {
-        hit: (place) => source.hit(place),
-        crosshair: (event) => session.crosshair({ deviceIndex: device.index, event }),
+    this.#requests = new LatestOnly({
+      ask: (pixel) => source.hit(pixel),
+      onAnswer: (_, answer) => this.#receive(answer),
+      // The worker died or another snapshot came; the frame that fails with it tells the user.
+      onError: () => {
+        this.#asked = undefined;
       },
-      (answer) => this.#receive(answer),
-    );
-    this.#places = new EventPlaces(session, device, options.repaint);
+    });
+    this.#positions = new EventPositions(session, device, options.repaint);
     this.#stopBands = options.bands.subscribe(options.repaint);
     if (device.hasTime) void this.#findSnapshotTimes();
   }
@@ -107,7 +118,8 @@ export class PlotHover {
   setPointer(pointer: PointerPlace | undefined): void {
     this.#pointer = pointer;
     if (pointer === undefined) {
-      this.#query.cancel();
+      this.#requests.cancel();
+      this.#asked = undefined;
       this.#answer = undefined;
       this.#options.tooltip.hide();
       this.#options.readout.show(this.#rest);
@@ -125,8 +137,8 @@ export class PlotHover {
     this.#ask();
   }
 
-  /** The question for a point; undefined while its picture is awaited. */
-  placeAt(point: Point): PlotPlace | undefined {
+  /** The pixel at a point; undefined while its picture is awaited. */
+  pixelAt(point: Point): PlotPixel | undefined {
     const plot = this.#plot;
     if (plot === undefined) return undefined;
     const { viewport, size, frames } = plot;
@@ -150,16 +162,18 @@ export class PlotHover {
 
   destroy(): void {
     this.#stopBands();
-    this.#query.cancel();
+    this.#requests.stop();
     this.#options.tooltip.hide();
   }
 
   #ask(): void {
-    const place = this.#pointer && this.placeAt(this.#pointer);
-    if (place !== undefined) this.#query.ask(place);
+    const pixel = this.#pointer && this.pixelAt(this.#pointer);
+    if (pixel === undefined || isSamePixel(pixel, this.#asked)) return;
+    this.#asked = pixel;
+    this.#requests.want(pixel);
   }
 
-  #receive(answer: HoverAnswer): void {
+  #receive(answer: PixelInfo<PlotHit>): void {
     this.#answer = answer;
     this.#options.readout.show(answer.crosshair);
     this.#options.repaint();
@@ -176,7 +190,7 @@ export class PlotHover {
     const columnAt = (x: number | undefined): DrawnCursor | undefined =>
       x === undefined ? undefined : { left: toX(x), right: toX(x + span) };
     const markX =
-      this.#mark === undefined ? undefined : this.#places.xOf(this.#mark, viewport.axis);
+      this.#mark === undefined ? undefined : this.#positions.xOf(this.#mark, viewport.axis);
     return {
       width,
       height,
@@ -196,18 +210,18 @@ export class PlotHover {
     };
   }
 
-  /** Those whose places are known already, in order. */
+  /** Those whose positions are known already, in order. */
   #bands({ axis }: Viewport, toX: (x: number) => number): readonly DrawnBand[] {
     const bands = this.#options.bands.getState().flatMap((band: Band): DrawnBand[] => {
-      const from = this.#places.xOf(band.fromEvent, axis);
-      const to = this.#places.xOf(band.toEvent, axis);
+      const from = this.#positions.xOf(band.fromEvent, axis);
+      const to = this.#positions.xOf(band.toEvent, axis);
       if (from === undefined || to === undefined) return [];
       return [{ left: toX(from), right: toX(to), style: band.style, label: band.label }];
     });
     return bands.sort((a, b) => a.left - b.left);
   }
 
-  /** A marker's words go before those of the block behind it. */
+  /** A marker's text goes before that of the block behind it. */
   #placeTooltip(): void {
     const { tooltip } = this.#options;
     const pointer = this.#pointer;
@@ -235,10 +249,45 @@ export class PlotHover {
       }
       this.#snapshotTimesUs = times;
     } catch {
-      return; // As in HoverQuery: the frame that fails tells the user.
+      return; // The frame that fails with it tells the user.
     }
     const axis = this.#plot?.viewport.axis;
     if (axis !== undefined) this.#markers = markersOf(device, axis, this.#snapshotTimesUs);
     this.#options.repaint();
   }
+}
+
+function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
+  return a.state === b?.state && a.bytesFrom === b.bytesFrom && a.bytesTo === b.bytesTo;
+}
+
+/**
+ * The counters at the crosshair, written straight into the legend: it changes with every move.
+ * Looks for elements with data-readout="event" and data-readout=<counter> below `root`.
+ */
+export class Readout {
+  readonly #root: HTMLElement;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+  }
+
+  show(crosshair: Crosshair | undefined): void {
+    this.#set('event', crosshair === undefined ? '' : eventText(crosshair));
+    for (const { name } of COUNTERS) {
+      this.#set(name, crosshair === undefined ? '' : formatBytes(crosshair.counters[name]));
+    }
+  }
+
+  #set(key: string, text: string): void {
+    const element = this.#root.querySelector(`[data-readout="${key}"]`);
+    if (element !== null && element.textContent !== text) element.textContent = text;
+  }
+}
+
+/** 'event 6,302 · oom · 1.23 s' */
+function eventText({ event, action, timeUs }: Crosshair): string {
+  if (event < 0) return 'before the trace';
+  const time = Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;
+  return `event ${formatCount(event)} · ${action}${time}`;
 }

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createViewStore } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
-import { onPlotKey } from './plot-keys.ts';
-import { PlotNavigation } from './plot-navigation.ts';
-import type { PlotHit, PlotPlace } from './plot-source.ts';
+import { onPlotKey, PlotNavigation } from './plot-navigation.ts';
+import type { PlotHit, PlotPixel } from './plot-source.ts';
 import { viewportOf } from './viewport-of.ts';
 
 /** Blocks of 100 bytes on top of each other, ten at any event. */
 const BLOCK = 100;
 const BLOCKS = 10;
 
-function hitOf({ bytesFrom }: PlotPlace): PlotHit | undefined {
+function hitOf({ bytesFrom }: PlotPixel): PlotHit | undefined {
   const allocation = Math.floor(bytesFrom / BLOCK);
   if (allocation < 0 || allocation >= BLOCKS) return undefined;
   return {
@@ -40,12 +39,12 @@ function setup(cursorX?: number) {
       heights: () => heights,
       rangeY: ({ y }) => y,
       keepY: (y) => ({ y }),
-      hit: (place) => Promise.resolve(hitOf(place)),
+      hit: (place) => Promise.resolve({ hit: hitOf(place) }),
       newestAt: (state) =>
         Promise.resolve({ state, bytesFrom: BLOCK * BLOCKS - 1, bytesTo: BLOCK * BLOCKS }),
     },
     plot: () => ({ viewport: viewport(), ...size, pixelRatio: 1, cursorX }),
-    placeAt: ({ x, y }) => {
+    pixelAt: ({ x, y }) => {
       const { x0, x1, y0, y1 } = viewport();
       const bytesFrom = y1 - ((y + 1) / size.height) * (y1 - y0);
       const state = Math.floor(x0 + (x / size.width) * (x1 - x0));
@@ -138,13 +137,13 @@ describe('pinning', () => {
     expect(now().cursor).toBe(100);
   });
 
-  it('pins the newest, then its neighbours down and up', async () => {
+  it('pins the newest, then its neighbors down and up', async () => {
     const { navigation, now } = setup();
     await navigation.pinNewest();
     expect(now().selection).toBe('b9_0');
-    await navigation.pinNeighbour(-1);
+    await navigation.pinNeighbor(-1);
     expect(now().selection).toBe('b8_0');
-    await navigation.pinNeighbour(1);
+    await navigation.pinNeighbor(1);
     expect(now().selection).toBe('b9_0');
   });
 

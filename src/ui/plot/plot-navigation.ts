@@ -3,9 +3,10 @@ import type { AnnotationSpan, DeviceInfo } from '../../core/device/types.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/raster/viewport.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
-import type { PlotHeights, PlotHit, PlotPlace } from './plot-source.ts';
+import type { PlotHeights, PlotHit, PlotPixel } from './plot-source.ts';
 import { extentOf, rangeX, rangeY } from './viewport-of.ts';
 
 /** What is on the canvas now. */
@@ -21,27 +22,27 @@ export interface Plot {
 }
 
 /** What navigation needs to know of the plot it moves in: part of a PlotSource. */
-export interface PlotPlaces {
+export interface NavigableSource {
   heights(view: ViewState): PlotHeights;
   rangeY(view: ViewState): Range | 'fit';
   keepY(y: Range | 'fit'): Partial<ViewState>;
-  hit(place: PlotPlace): Promise<PlotHit | undefined>;
-  newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
-  pinned?(place: PlotPlace | undefined, hit?: PlotHit): void;
+  hit(pixel: PlotPixel): Promise<Pick<PixelInfo<PlotHit>, 'hit'>>;
+  newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
+  pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
 }
 
 export interface PlotNavigationOptions {
   readonly device: DeviceInfo;
-  readonly source: PlotPlaces;
+  readonly source: NavigableSource;
   readonly view: ViewStore;
   /** Undefined while there is no picture yet. */
   readonly plot: () => Plot | undefined;
   /** What a point shows; undefined while its picture is awaited. */
-  readonly placeAt: (at: Point) => PlotPlace | undefined;
+  readonly pixelAt: (at: Point) => PlotPixel | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** What was pinned, and at which state: neighbours are found from there. */
+/** What was pinned, and at which state: neighbors are found from there. */
 interface Pinned {
   readonly state: EventIndex;
   readonly hit: PlotHit;
@@ -105,15 +106,15 @@ export class PlotNavigation {
     const state = this.#view.cursor ?? this.#stateInTheMiddle();
     if (state === undefined) return;
     try {
-      const place = await source.newestAt(state);
-      if (place !== undefined) await this.#pinAt(place);
+      const pixel = await source.newestAt(state);
+      if (pixel !== undefined) await this.#pinAt(pixel);
     } catch (error) {
       onError(error);
     }
   }
 
-  /** Pins the neighbour above (1) or below (-1). */
-  async pinNeighbour(direction: -1 | 1): Promise<void> {
+  /** Pins the neighbor above (1) or below (-1). */
+  async pinNeighbor(direction: -1 | 1): Promise<void> {
     const pinned = this.#pinned;
     if (pinned === undefined) return this.pinNewest();
     const { state, hit } = pinned;
@@ -136,8 +137,8 @@ export class PlotNavigation {
     zoomToRange: (from, to) => this.#zoomToPixels(from, to),
     click: (at) => void this.#click(at),
     mark: (at) => {
-      const place = this.#options.placeAt(at);
-      if (place !== undefined) this.#mark(place.state);
+      const pixel = this.#options.pixelAt(at);
+      if (pixel !== undefined) this.#mark(pixel.state);
     },
     fit: () => this.fit(),
   };
@@ -215,17 +216,17 @@ export class PlotNavigation {
   }
 
   async #click(at: Point): Promise<void> {
-    const place = this.#options.placeAt(at);
-    if (place !== undefined) await this.#pinAt(place);
+    const pixel = this.#options.pixelAt(at);
+    if (pixel !== undefined) await this.#pinAt(pixel);
   }
 
-  async #pinAt(place: PlotPlace): Promise<void> {
+  async #pinAt(pixel: PlotPixel): Promise<void> {
     const { source, view, onError } = this.#options;
-    const { state } = place;
+    const { state } = pixel;
     try {
-      const hit = await source.hit(place);
+      const { hit } = await source.hit(pixel);
       this.#pinned = hit && { hit, state };
-      source.pinned?.(place, hit);
+      source.pinned?.(pixel, hit);
       view.commit({ selection: hit?.selection, cursor: state });
     } catch (error) {
       onError(error);
@@ -242,6 +243,60 @@ export class PlotNavigation {
   }
 
   #stateInTheMiddle(): EventIndex | undefined {
-    return this.#options.placeAt({ x: this.#width / 2, y: 0 })?.state;
+    return this.#options.pixelAt({ x: this.#width / 2, y: 0 })?.state;
+  }
+}
+
+const PAN_SHARE = 0.1;
+const ZOOM_STEP = 1.5;
+
+/** The part of a keyboard event that counts. */
+export type PlotKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
+
+/** Does what a key stands for when the plot has the focus; false when it stands for nothing here. */
+export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
+  // Ctrl and Meta are the browser's.
+  if (event.ctrlKey || event.metaKey) return false;
+  const action = actionOf(event, plot);
+  action?.();
+  return action !== undefined;
+}
+
+function actionOf(
+  { key, altKey, shiftKey }: PlotKey,
+  plot: PlotNavigation,
+): (() => void) | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+      return () => plot.panShare(-PAN_SHARE, 0);
+    case 'ArrowRight':
+      return () => plot.panShare(PAN_SHARE, 0);
+    case 'ArrowUp':
+      return shiftKey ? () => void plot.pinNeighbor(1) : () => plot.panShare(0, PAN_SHARE);
+    case 'ArrowDown':
+      return shiftKey ? () => void plot.pinNeighbor(-1) : () => plot.panShare(0, -PAN_SHARE);
+    case '+':
+    case '=':
+      return () => (altKey ? plot.zoomY(ZOOM_STEP) : plot.zoomX(ZOOM_STEP));
+    case '-':
+    case '_':
+      return () => (altKey ? plot.zoomY(1 / ZOOM_STEP) : plot.zoomX(1 / ZOOM_STEP));
+    case '0':
+    case 'f':
+      return () => plot.fit();
+    case '[':
+      return () => plot.stepEvent(-1);
+    case ']':
+      return () => plot.stepEvent(1);
+    case '{':
+      return () => plot.stepOom(-1);
+    case '}':
+      return () => plot.stepOom(1);
+    case 'Enter':
+      return () => void plot.pinNewest();
+    case 'Escape':
+      return () => plot.clear();
+    default:
+      return undefined;
   }
 }

@@ -8,10 +8,11 @@
 
 import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import type { Range, ViewState } from '../../state/view-store.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
-import type { TooltipContent } from './tooltip-content.ts';
+import type { TooltipContent } from './tooltip.ts';
 
 /** Besides the viewport all that a picture depends on; the source reads the rest from the view. */
 export interface PlotLook {
@@ -41,7 +42,7 @@ export interface PlotLine {
 }
 
 /** A pixel: the state of its column, and the bytes from its lower to its upper edge. */
-export interface PlotPlace {
+export interface PlotPixel {
   readonly state: EventIndex;
   readonly bytesFrom: number;
   readonly bytesTo: number;
@@ -75,9 +76,9 @@ export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
   lines(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
   /** What the crosshair says at a height. */
   heightText(bytes: number): string;
-  hit(place: PlotPlace): Promise<PlotHit | undefined>;
+  hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
   /** What Enter pins at a state; undefined where nothing is. */
-  newestAt(state: EventIndex): Promise<PlotPlace | undefined>;
-  /** A click or a key went to this place, and to what is there; undefined when all is unpinned. */
-  pinned?(place: PlotPlace | undefined, hit?: PlotHit): void;
+  newestAt(state: EventIndex): Promise<PlotPixel | undefined>;
+  /** A click or a key went to this pixel, and to what is there; undefined when all is unpinned. */
+  pinned?(pixel: PlotPixel | undefined, hit?: PlotHit): void;
 }

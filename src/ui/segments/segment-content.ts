@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatDurationUs } from '../../core/base/form
 import { absenceText } from '../../core/device/stacks.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import type { SegmentHit } from '../../engine/handlers/address-map.ts';
-import type { TooltipContent } from '../plot/tooltip-content.ts';
+import type { TooltipContent } from '../plot/tooltip.ts';
 import { frameText } from '../shared/stack-text.ts';
 
 /** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */

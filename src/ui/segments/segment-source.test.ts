@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SegmentHit } from '../../engine/handlers/address-map.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { deviceInfo } from '../../testing/device-info.ts';
+import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
 import { segmentSource } from './segment-source.ts';
 
 const HIT: SegmentHit = {
@@ -34,7 +34,7 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
     device,
     session: {
       segmentFrame: () => Promise.reject(new Error('Not asked here')),
-      segmentHitOverTime: () => Promise.resolve(hit),
+      segmentHitOverTime: ({ state }) => Promise.resolve({ hit, crosshair: crosshairOf(state) }),
       recycle: () => Promise.resolve(undefined),
       crosshair: ({ event }) =>
         Promise.resolve({
@@ -56,7 +56,7 @@ describe('segments over time as a plot', () => {
   test('what is pinned is outlined from then on, until it is unpinned', async () => {
     const { source, pinned, selected } = sourceOf(HIT);
     expect(selected()).toBe(-1);
-    const hit = await source.hit(PLACE);
+    const { hit } = await source.hit(PLACE);
     expect(hit).toMatchObject({ bottomBytes: 40, topBytes: 140, selection: undefined });
     source.pinned?.(PLACE, hit);
     expect(selected()).toBe(6);
@@ -67,7 +67,7 @@ describe('segments over time as a plot', () => {
 
   test('above the stack nothing is pinned', async () => {
     const { source, pinned } = sourceOf(undefined);
-    source.pinned?.(PLACE, await source.hit(PLACE));
+    source.pinned?.(PLACE, (await source.hit(PLACE)).hit);
     expect(pinned).toEqual([-1]);
   });
 

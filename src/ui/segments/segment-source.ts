@@ -1,14 +1,15 @@
-/** The segments over time, as a plot. */
+/** The segments over time, as a plot, and their colors. */
 
+import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { TimelineFrame } from '../../core/raster/types.ts';
+import type { Palette, TimelineFrame } from '../../core/raster/types.ts';
 import type { SegmentFrameRequest } from '../../engine/handlers/address-map.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { PlotHit, PlotSource } from '../plot/plot-source.ts';
+import { plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
 import { segmentContent } from './segment-content.ts';
-import { segmentPaletteFor } from './segment-palette.ts';
 
 type SegmentSession = Pick<
   SessionApi,
@@ -44,13 +45,13 @@ export function segmentSource({
     lines: () => [],
     heightText: formatBytes,
     hit: async (place) => {
-      const hit = await session.segmentHitOverTime({ deviceIndex: index, ...place });
-      if (hit === undefined) return undefined;
+      const { hit, crosshair } = await session.segmentHitOverTime({ deviceIndex: index, ...place });
+      if (hit === undefined) return { hit, crosshair };
       const { main, bottomBytes } = hit;
       const topBytes = bottomBytes + main.sizeBytes;
       const shown = { bottomBytes, topBytes, content: segmentContent(hit), selection: undefined };
       segments.set(shown, main.row);
-      return shown;
+      return { hit: shown, crosshair };
     },
     newestAt: async (state) => {
       const { counters } = await session.crosshair({ deviceIndex: index, event: state });
@@ -62,4 +63,33 @@ export function segmentSource({
       onPinned(selected);
     },
   };
+}
+
+/** Position of each class' color among the colors of stacks, which differ well: one a pool. */
+const PLACES: Readonly<Record<ThemeName, Readonly<Record<SegmentClass, number>>>> = {
+  dark: { small: 3, large: 0, 'expandable small': 2, 'expandable large': 7, private: 10 },
+  light: { small: 4, large: 0, 'expandable small': 9, 'expandable large': 2, private: 3 },
+};
+
+export function segmentColor(theme: ThemeName, kind: SegmentClass): string {
+  const { stacks, thin } = plotColors(theme);
+  return stacks[PLACES[theme][kind]] ?? thin;
+}
+
+const palettes = new Map<ThemeName, Palette>();
+
+/** The same object for the same theme. */
+function segmentPaletteFor(theme: ThemeName): Palette {
+  let palette = palettes.get(theme);
+  if (palette === undefined) {
+    const { background, pending, thin } = plotColors(theme);
+    palette = {
+      classes: Uint32Array.from(SEGMENT_CLASSES, (kind) => toAbgr(segmentColor(theme, kind))),
+      background: toAbgr(background),
+      pending: toAbgr(pending),
+      thin: toAbgr(thin),
+    };
+    palettes.set(theme, palette);
+  }
+  return palette;
 }

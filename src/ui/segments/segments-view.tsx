@@ -2,18 +2,15 @@ import './segments.css';
 import { useMemo, useState } from 'react';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../core/address-map/segment-index.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
-import { AxisSwitch } from '../plot/axis-switch.tsx';
-import { ColorKey } from '../plot/color-key.tsx';
-import { FitButton } from '../plot/fit-button.tsx';
 import { PlotArea } from '../plot/plot-area.tsx';
+import { AxisSwitch, ColorKey, FitButton } from '../plot/plot-controls.tsx';
 import { type PlotHandle, usePlot } from '../plot/use-plot.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { segmentColor } from './segment-palette.ts';
 import { SegmentPanel } from './segment-panel.tsx';
-import { segmentSource } from './segment-source.ts';
+import { segmentColor, segmentSource } from './segment-source.ts';
 
 const HINT = `Every segment as a band as high as it is large, the oldest at the bottom; the top is the
 reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step through events, Enter

@@ -28,11 +28,16 @@ export class LatestOnly<Q, A> {
     else if (this.#options.cancelsStale === true) this.#running.abort();
   }
 
-  /** Cancels what is under way; nothing is asked or reported any more. */
-  stop(): void {
-    this.#isStopped = true;
+  /** Cancels what is under way and what waits: neither is reported. */
+  cancel(): void {
     this.#waiting = undefined;
     this.#running?.abort();
+  }
+
+  /** Cancels, and asks and reports nothing any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.cancel();
   }
 
   async #run(): Promise<void> {

@@ -1,10 +1,13 @@
 /** The annotation lanes above the plot, on a canvas of their own. */
+
+import { formatCount, formatDurationUs } from '../../core/base/format.ts';
 import type { AnnotationLanes } from '../../core/device/annotation-lanes.ts';
+import type { AnnotationSpan } from '../../core/device/types.ts';
 import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
-import type { PlotStrip, StripHost } from '../plot/plot-strip.ts';
+import type { PlotStrip, StripHost } from '../plot/plot-controller.ts';
+import type { TooltipContent } from '../plot/tooltip.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { type PlotStyle, plotStyle } from '../theme/plot-style.ts';
-import { laneContent, spanText } from './lane-content.ts';
 import { firstFocus, focusedSpan, type LaneFocus, nextFocus } from './lane-focus.ts';
 import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layout.ts';
 
@@ -196,4 +199,31 @@ function clipText(context: CanvasRenderingContext2D, text: string, width: number
     else tooLong = middle;
   }
   return fits === 0 ? '' : `${text.slice(0, fits)}…`;
+}
+
+/** What the tooltip says of a range. */
+function laneContent({ span, count }: LaneBox): TooltipContent {
+  if (span === undefined) {
+    return {
+      title: `${formatCount(count)} ranges`,
+      label: '',
+      lines: ['too short to be told apart here: zoom in'],
+    };
+  }
+  return { title: span.name, label: '', lines: spanLines(span) };
+}
+
+/** The same in one sentence, to be read out. */
+const spanText = (span: AnnotationSpan): string => [span.name, ...spanLines(span)].join(', ');
+
+function spanLines({ startUs, endUs, startEvent, endEvent, complete }: AnnotationSpan): string[] {
+  const count = endEvent - startEvent;
+  const lines = [
+    formatDurationUs(endUs - startUs),
+    count === 0
+      ? 'no events inside'
+      : `events ${formatCount(startEvent)} to ${formatCount(endEvent - 1)}`,
+  ];
+  if (!complete) lines.push('its START or END is not in the file');
+  return lines;
 }

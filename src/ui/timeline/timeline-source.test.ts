@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
-import { deviceInfo, NO_PEAKS } from '../../testing/device-info.ts';
+import { crosshairOf, deviceInfo, NO_PEAKS } from '../../testing/device-info.ts';
 import { timelineSource } from './timeline-source.ts';
 
 const session: Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'> = {
   frame: () => Promise.reject(new Error('Not asked here')),
   recycle: () => Promise.resolve(undefined),
-  hit: () => Promise.resolve(undefined),
+  hit: ({ state }) => Promise.resolve({ hit: undefined, crosshair: crosshairOf(state) }),
   stackBytes: () => Promise.resolve(0),
 };
 
@@ -46,7 +46,7 @@ describe('the stack of all allocations', () => {
           }),
         hit: (request) => {
           asked.push(request);
-          return Promise.resolve(undefined);
+          return session.hit(request);
         },
       },
       () => filtered,

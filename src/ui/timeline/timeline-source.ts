@@ -3,13 +3,13 @@ import { formatBytes } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimelineFrame } from '../../core/raster/types.ts';
 import type { CounterName } from '../../core/replay/types.ts';
-import type { HitRequest } from '../../engine/handlers/raster.ts';
+import type { HitRequest, PixelInfo } from '../../engine/handlers/raster.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { FrameRequest, MatchingRequest } from '../../engine/timeline-renderer.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import type { LineStyle } from '../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../plot/plot-source.ts';
-import { hitContent } from '../plot/tooltip-content.ts';
+import { hitContent } from '../plot/tooltip.ts';
 import { paletteFor, type ThemeName, toAbgr } from '../theme/palette.ts';
 import { dashOf, lineColor, plotStyle } from '../theme/plot-style.ts';
 
@@ -82,15 +82,16 @@ function matchingOf({ search, onlyMatches, cursor }: ViewState): MatchingRequest
 async function hitAt(
   session: Pick<SessionApi, 'hit'>,
   request: HitRequest,
-): Promise<PlotHit | undefined> {
-  const hit = await session.hit(request);
-  if (hit === undefined) return undefined;
-  return {
+): Promise<PixelInfo<PlotHit>> {
+  const { hit, crosshair } = await session.hit(request);
+  if (hit === undefined) return { hit, crosshair };
+  const shown = {
     bottomBytes: hit.bottomBytes,
     topBytes: hit.bottomBytes + hit.blockBytes,
     content: hitContent(hit),
     selection: hit.label,
   };
+  return { hit: shown, crosshair };
 }
 
 function lineStyle(theme: ThemeName, counter: CounterName, pixelRatio: number): LineStyle {

@@ -4,7 +4,7 @@ import { formatCount } from '../../core/base/format.ts';
 import { annotationLanes } from '../../core/device/annotation-lanes.ts';
 import { useStores } from '../../state/stores.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
-import type { StripHost } from '../plot/plot-strip.ts';
+import type { StripHost } from '../plot/plot-controller.ts';
 import { usePlot } from '../plot/use-plot.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';

@@ -1,3 +1,4 @@
+import { Maximize2 } from 'lucide-react';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
@@ -27,5 +28,33 @@ export function AxisSwitch() {
         </button>
       ))}
     </fieldset>
+  );
+}
+
+export function FitButton({ onFit }: { readonly onFit: () => void }) {
+  return (
+    <button type="button" className="button" title="Show the whole trace (F)" onClick={onFit}>
+      <Maximize2 size={13} aria-hidden />
+      Fit
+    </button>
+  );
+}
+
+interface ColorKeyProps {
+  readonly label: string;
+  readonly entries: readonly { readonly label: string; readonly color: string }[];
+}
+
+/** What a few colours of a plot mean. */
+export function ColorKey({ label, entries }: ColorKeyProps) {
+  return (
+    <ul className="color-key" aria-label={label}>
+      {entries.map((entry) => (
+        <li key={entry.label}>
+          <span style={{ background: entry.color }} aria-hidden />
+          {entry.label}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionApi } from '../../engine/protocol.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
-import { EventPlaces } from './event-places.ts';
+import { EventPositions } from './event-positions.ts';
 
 const COUNTERS = {
   requestedBytes: 0,
@@ -21,7 +21,7 @@ function setUp() {
     },
   };
   const device = deviceInfo({ hasTime: true, durationUs: 990 });
-  const places = new EventPlaces(session, device, () => known++);
+  const places = new EventPositions(session, device, () => known++);
   return { places, asked, known: () => known };
 }
 

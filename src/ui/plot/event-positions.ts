@@ -4,7 +4,7 @@ import type { TimeAxis } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 
-export class EventPlaces {
+export class EventPositions {
   readonly #session: Pick<SessionApi, 'crosshair'>;
   readonly #device: DeviceInfo;
   readonly #onKnown: () => void;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { axisTicks, byteTicks } from './ticks.ts';
+import { axisTicks, byteTicks } from './axes.ts';
 
 const GIB = 1024 ** 3;
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label);

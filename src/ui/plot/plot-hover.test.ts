@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { PixelInfo } from '../../engine/handlers/raster.ts';
+import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
+import { createBandsStore } from './bands.ts';
+import { PlotHover } from './plot-hover.ts';
+import type { PlotHit, PlotPixel } from './plot-source.ts';
+
+const VIEWPORT = { axis: 'event', x0: 0, x1: 10, y0: 0, y1: 100, width: 10, height: 10 } as const;
+
+/** A plot of ten events, whose columns show the event of their number; it counts what it asks of the worker. */
+function setUp() {
+  const requests: string[] = [];
+  const answers: (() => void)[] = [];
+  const events: (number | undefined)[] = [];
+  const hit = ({ state }: PlotPixel): Promise<PixelInfo<PlotHit>> => {
+    requests.push(`hit at ${state}`);
+    return new Promise((resolve) => {
+      answers.push(() => resolve({ hit: undefined, crosshair: crosshairOf(state) }));
+    });
+  };
+  const hover = new PlotHover({
+    device: deviceInfo({ events: 10 }),
+    session: {
+      crosshair: ({ event }) => {
+        requests.push(`crosshair at ${event}`);
+        return Promise.resolve(crosshairOf(event));
+      },
+    },
+    source: { hit, heightText: String },
+    elements: { overlay: { getContext: () => null } },
+    tooltip: { show: () => undefined, hide: () => undefined },
+    readout: { show: (crosshair) => events.push(crosshair?.event) },
+    theme: 'light',
+    bands: createBandsStore(),
+    repaint: () => hover.paint(),
+  });
+  hover.setPlot({
+    viewport: VIEWPORT,
+    size: { width: 10, height: 10 },
+    frames: { stateAt: (_, column) => column },
+  });
+  const moveTo = (x: number) => hover.setPointer({ x, y: 5, clientX: x, clientY: 5 });
+  /** Answers what is out, and lets the page take the answer. */
+  const answer = async () => {
+    answers.shift()?.();
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+  return { hover, requests, events, moveTo, answer };
+}
+
+describe('a hover', () => {
+  it('sends one request for a move of the pointer, however often it is painted', async () => {
+    const { hover, requests, events, moveTo, answer } = setUp();
+    moveTo(3);
+    hover.repeat();
+    hover.paint();
+    await answer();
+    hover.paint();
+    expect(requests).toEqual(['hit at 3']);
+    expect(events).toEqual([3]);
+  });
+
+  it('sends none while the pointer stays in its pixel, and one for the next', async () => {
+    const { requests, moveTo, answer } = setUp();
+    moveTo(3.1);
+    await answer();
+    moveTo(3.9);
+    expect(requests).toHaveLength(1);
+    moveTo(4.1);
+    expect(requests).toEqual(['hit at 3', 'hit at 4']);
+  });
+
+  it('leaves out what the pointer has passed while an answer was awaited', async () => {
+    const { requests, events, moveTo, answer } = setUp();
+    for (const x of [1, 2, 3, 4]) moveTo(x);
+    await answer();
+    await answer();
+    expect(requests).toEqual(['hit at 1', 'hit at 4']);
+    expect(events).toEqual([1, 4]);
+  });
+
+  it('drops the answer when the pointer has left', async () => {
+    const { requests, events, moveTo, hover, answer } = setUp();
+    moveTo(1);
+    hover.setPointer(undefined);
+    await answer();
+    expect(requests).toEqual(['hit at 1']);
+    expect(events).toEqual([undefined]);
+  });
+});
