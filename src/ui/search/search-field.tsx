@@ -1,12 +1,15 @@
 import { Search, X } from 'lucide-react';
 import { type RefObject, useId, useState } from 'react';
+import { formatCount } from '../../core/base/format.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import type { SearchSummary } from '../../engine/handlers/search.ts';
+import { useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { type QueryState, useQuery } from '../shared/use-query.ts';
+import { useCompletion } from './completion.ts';
+import { matchBytes, matchTitle } from './match-labels.ts';
 import { onSearchKey } from './search-keys.ts';
-import { SearchOutcome } from './search-outcome.tsx';
 import { SearchPanel } from './search-panel.tsx';
-import { useCompletion } from './use-completion.ts';
 import type { SearchText } from './use-search-text.ts';
 
 interface SearchFieldProps {
@@ -110,5 +113,57 @@ function ClearButton({ text }: { readonly text: SearchText }) {
     >
       <X size={14} aria-hidden />
     </button>
+  );
+}
+
+interface SearchOutcomeProps {
+  readonly answer: QueryState<unknown, SearchSummary>;
+  /** The box has the focus. */
+  readonly isTyped: boolean;
+  readonly last: MatchStep | undefined;
+  readonly stepFailure: string | undefined;
+}
+
+/** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
+function SearchOutcome(props: SearchOutcomeProps) {
+  const { answer, isTyped, last, stepFailure } = props;
+  const { device } = useDevice();
+  const selection = useView((state) => state.selection);
+  const failure = answer.failure ?? stepFailure;
+  if (failure !== undefined) {
+    return (
+      <span className="search-outcome" data-tone="danger" role="alert" title={failure}>
+        failed: {failure}
+      </span>
+    );
+  }
+  const summary = answer.value;
+  if (summary === undefined) return undefined;
+  if (summary.problem !== undefined) {
+    if (isTyped && summary.problem.isUnfinished) return undefined;
+    return (
+      <span className="search-outcome" data-tone="danger" title={summary.problem.message}>
+        not understood
+      </span>
+    );
+  }
+  const count = formatCount(summary.count);
+  const position = last !== undefined && last.label === selection ? last.position : undefined;
+  return (
+    <output
+      className="search-outcome"
+      data-tone={summary.count === 0 ? 'danger' : undefined}
+      aria-busy={!answer.isCurrent}
+      title={matchTitle(summary, device.allocations)}
+    >
+      {summary.count === 0 ? (
+        'no match'
+      ) : (
+        <>
+          {position === undefined ? count : `${formatCount(position)} of ${count}`} ·{' '}
+          {matchBytes(summary, device)}
+        </>
+      )}
+    </output>
   );
 }

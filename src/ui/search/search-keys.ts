@@ -1,4 +1,4 @@
-import type { Completion } from './use-completion.ts';
+import type { Completion } from './completion.ts';
 import type { SearchText } from './use-search-text.ts';
 
 export interface SearchKeyTarget {

@@ -1,8 +1,8 @@
 import { formatCount } from '../../core/base/format.ts';
 import type { SearchProblem } from '../../core/search/types.ts';
 import type { SearchSummary } from '../../engine/handlers/search.ts';
+import type { Suggested, Suggestion } from './completion.ts';
 import { emptyReasons } from './match-labels.ts';
-import type { Suggested, Suggestion } from './suggestions.ts';
 
 interface SearchPanelProps {
   /** Id of the box; the options' ids begin with it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseSearch } from '../../core/search/parse-search.ts';
 import { type KnownValues, QUALIFIERS } from '../../core/search/qualifiers.ts';
-import { complete, suggest } from './suggestions.ts';
+import { complete, suggest } from './completion.ts';
 
 const KNOWN: KnownValues = {
   phase: [
