@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { Command, InvalidArgumentError } from 'commander';
 import { LoadError } from '../../core/base/load-error.ts';
 import { reportPage } from '../../core/report/report-page.ts';
-import type { EventWindow } from '../../core/slice/event-window.ts';
+import type { EventWindow } from '../../core/slice/window-snapshot.ts';
 import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { prune } from '../../core/snapshot-file/prune.ts';

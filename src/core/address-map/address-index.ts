@@ -1,6 +1,6 @@
 /** What drawing the address map needs beside the timeline's index; made when it is first shown. */
 
-import { enlarged } from '../base/enlarged.ts';
+import { enlarged } from '../base/growable.ts';
 import { MaxEndPyramid } from '../raster/max-end-pyramid.ts';
 import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { AllocationTable } from '../replay/types.ts';

@@ -15,7 +15,7 @@
  * what lies where has a fingerprint, by which a state is known again before anything of it is reported.
  */
 import { lowerBound } from '../base/binary-search.ts';
-import { enlarged } from '../base/enlarged.ts';
+import { enlarged } from '../base/growable.ts';
 import type { MaxEndPyramid } from '../raster/max-end-pyramid.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';

@@ -6,22 +6,22 @@
  * column. Example: 150,000 pushes into a chunk size of 65,536 make three chunks, and `finish`
  * returns one array of exactly 150,000.
  */
+import type { Column } from './table.ts';
+
 const CHUNK = 1 << 16;
 
-type TypedArray = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
-
-interface TypedArrayConstructor<T extends TypedArray> {
+interface ColumnConstructor<T extends Column> {
   new (length: number): T;
 }
 
 /** A column of numbers that only grows. All reads check nothing: the caller knows `length`. */
-export class GrowableColumn<T extends TypedArray> {
+export class GrowableColumn<T extends Column> {
   length = 0;
-  readonly #create: TypedArrayConstructor<T>;
+  readonly #create: ColumnConstructor<T>;
   #chunks: T[] = [];
   #tail: T;
 
-  constructor(create: TypedArrayConstructor<T>) {
+  constructor(create: ColumnConstructor<T>) {
     this.#create = create;
     this.#tail = new create(CHUNK);
     this.#chunks.push(this.#tail);
@@ -64,3 +64,47 @@ export const growableFloat64 = (): GrowableColumn<Float64Array> => new GrowableC
 export const growableInt32 = (): GrowableColumn<Int32Array> => new GrowableColumn(Int32Array);
 export const growableUint16 = (): GrowableColumn<Uint16Array> => new GrowableColumn(Uint16Array);
 export const growableUint8 = (): GrowableColumn<Uint8Array> => new GrowableColumn(Uint8Array);
+
+/** Rows that a plan allows without asking how far reading is. */
+const FREE_ROWS = 2 ** 20;
+
+/**
+ * How far a column grows when it is full. Where the size of the file is known, what has been read of
+ * it says how much is to come: 65,536 events in the first 6 MB of 513 MB make 5.6 million, so one step
+ * is enough, nothing is copied twice, and what is not used of it is never touched by the system.
+ */
+export class GrowthPlan {
+  #factor = 2;
+  #readBytes = 0;
+
+  /** Tells that `readBytes` of `totalBytes` have been read; undefined where the size is not known. */
+  progress(readBytes: number, totalBytes: number | undefined): void {
+    this.#readBytes = readBytes;
+    if (readBytes > 0 && totalBytes !== undefined)
+      this.#factor = Math.min(Math.max((totalBytes / readBytes) * 1.04, 1.1), 4096);
+  }
+
+  /**
+   * Whether `rows` are no more than what was read can hold, at `bytesPerRow` each: a few bytes of a
+   * hostile file may stand for gigabytes. The first million is free, so that nobody need say at each
+   * byte how far reading is.
+   */
+  allows(rows: number, bytesPerRow: number): boolean {
+    return rows <= FREE_ROWS || rows * bytesPerRow <= this.#readBytes;
+  }
+
+  /** Capacity to grow to from `length` full rows. */
+  next(length: number): number {
+    return Math.ceil(length * this.#factor) + 1024;
+  }
+}
+
+/** A copy of twice the length. */
+export function enlarged<T extends Uint8Array | Int32Array | Float64Array>(
+  array: T,
+  create: new (length: number) => T,
+): T {
+  const larger = new create(array.length * 2);
+  larger.set(array as never);
+  return larger;
+}

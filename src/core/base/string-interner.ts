@@ -1,4 +1,4 @@
-import { enlarged } from './enlarged.ts';
+import { enlarged } from './growable.ts';
 
 /**
  * Strings interned by their UTF-8 bytes: a 513 MB snapshot writes millions of strings and holds 108

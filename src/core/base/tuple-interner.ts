@@ -3,7 +3,7 @@
  * line), nodes of the stack tree by (parent, frame, 0). Open addressing over typed arrays, because a
  * file of an old version asks a hundred million times.
  */
-import { enlarged } from './enlarged.ts';
+import { enlarged } from './growable.ts';
 
 export class TupleInterner {
   length = 0;

@@ -2,7 +2,7 @@
  * The memo: 15 million entries in a 513 MB snapshot, so 5 bytes each and no Map (whose limit of
  * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
  */
-import type { GrowthPlan } from '../base/growth-plan.ts';
+import type { GrowthPlan } from '../base/growable.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
 const MAX_SLOT = 2 ** 28;

@@ -11,7 +11,7 @@
  * picklers write batches of 1,000 or all at once), so the row is made there and then, straight from
  * the stack. A dictionary filled pair by pair (SETITEM, protocol 0) gathers its pairs aside.
  */
-import { GrowthPlan } from '../base/growth-plan.ts';
+import { GrowthPlan } from '../base/growable.ts';
 import { StringInterner } from '../base/string-interner.ts';
 import { corrupt, lateItem, tooManyMarks, tooMuchPending } from './errors.ts';
 import { Memo } from './memo.ts';

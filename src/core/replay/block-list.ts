@@ -8,7 +8,7 @@
  * [0, 512) live, [512, 1024) live, [1024, 2048) free; when both are released it is one free block.
  */
 import { AddressMap } from '../base/address-map.ts';
-import { enlarged } from '../base/enlarged.ts';
+import { enlarged } from '../base/growable.ts';
 
 /** Row of a block; -1 is none. Rows are used again once a block is merged away. */
 export type BlockRow = number;

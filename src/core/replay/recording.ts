@@ -1,5 +1,6 @@
-/** How much of the process a trace shows, and how one can tell. */
-import type { DeviceTrace } from '../snapshot/tables.ts';
+/** How much of the process a trace shows, and whether it ends where the file does. */
+import { BlockState, type DeviceTrace } from '../snapshot/tables.ts';
+import type { BlockList } from './block-list.ts';
 import type { Preexisting } from './preexisting.ts';
 import type { Recording } from './types.ts';
 
@@ -61,4 +62,28 @@ function truncated(why: string): RecordingVerdict {
 function isRound(length: number): boolean {
   const isPowerOfTwo = length >= 1024 && 2 ** Math.round(Math.log2(length)) === length;
   return isPowerOfTwo || (length >= 1000 && length % 1000 === 0);
+}
+
+/**
+ * One message for each block that the final segments and the end of the trace do not have in common.
+ * The segments are written after the trace and not at the same moment, so a program that runs on
+ * makes a few; a recording without whole kinds of entries makes many.
+ */
+export function* endDifferences(trace: DeviceTrace, replayed: BlockList): Iterable<string> {
+  const { blocks, segments } = trace;
+  if (segments.length === 0) return;
+  let found = 0;
+  for (let b = 0; b < blocks.length; b++) {
+    if (blocks.state[b] === BlockState.Inactive) continue;
+    const block = replayed.at(blocks.address[b]);
+    const isLive = block >= 0 && replayed.allocation(block) >= 0;
+    if (isLive) found++;
+    if (!isLive) yield 'the final segments hold a block that is not live in the trace';
+    else if (replayed.bytes(block) !== blocks.sizeBytes[b]) {
+      yield 'a block has another size in the final segments';
+    }
+  }
+  for (; found < replayed.liveCount; found++) {
+    yield 'a block is live at the end that the final segments do not hold';
+  }
 }

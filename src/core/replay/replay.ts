@@ -9,15 +9,11 @@ import {
   type Snapshot,
   TraceAction,
 } from '../snapshot/tables.ts';
-import { AllocationBuilder } from './allocation-builder.ts';
+import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
 import { BlockList, type BlockRow } from './block-list.ts';
 import { CounterReader, CounterRecorder, knownBytes } from './counters.ts';
-import { endDifferences } from './end-differences.ts';
-import { FinalPools } from './final-pools.ts';
-import { openingOf } from './opening.ts';
-import { placePreexisting } from './place-preexisting.ts';
-import { findPreexisting, type Preexisting } from './preexisting.ts';
-import { judgeRecording } from './recording.ts';
+import { findPreexisting, openingOf, type Preexisting } from './preexisting.ts';
+import { endDifferences, judgeRecording } from './recording.ts';
 import {
   type BlockRules,
   blockRules,
@@ -27,7 +23,7 @@ import {
   SMALL_SEGMENT_BYTES,
   shouldSplit,
 } from './rounding.ts';
-import { type SegmentFields, SegmentTracker } from './segment-tracker.ts';
+import { FinalPools, type SegmentFields, SegmentTracker } from './segment-tracker.ts';
 import { type TraceKind, traceKindOf } from './trace-kind.ts';
 import { type AllocationIndex, type Anomaly, type Counters, NEVER, type Replay } from './types.ts';
 
@@ -66,7 +62,7 @@ class DeviceReplay {
   readonly #before: Preexisting;
   readonly #pools: FinalPools;
   readonly #hasPools: boolean;
-  readonly #book = new SegmentTracker();
+  readonly #tracker = new SegmentTracker();
   readonly #blocks = new BlockList();
   readonly #counters: CounterRecorder;
   readonly #allocations: AllocationBuilder;
@@ -122,7 +118,7 @@ class DeviceReplay {
     const verdict = judgeRecording(this.#trace, this.#before);
     return {
       allocations: table,
-      segmentSpans: this.#book.finish(),
+      segmentSpans: this.#tracker.finish(),
       recording: verdict.recording,
       recordingReason: verdict.reason,
       start: this.#start,
@@ -149,7 +145,14 @@ class DeviceReplay {
   #begin(): void {
     const place = this.#setPlace.bind(this);
     const hasMemory = !this.#kind.isProfile;
-    placePreexisting(this.#before, hasMemory, this.#book, this.#blocks, this.#allocations, place);
+    placePreexisting(
+      this.#before,
+      hasMemory,
+      this.#tracker,
+      this.#blocks,
+      this.#allocations,
+      place,
+    );
     if (this.#before.segments.length > 0) this.#knowsSegments = hasMemory;
     const { sizeBytes, requestedBytes } = this.#allocations.table;
     this.#before.blocks.forEach(({ isPending }, row) => {
@@ -163,17 +166,17 @@ class DeviceReplay {
   }
 
   #setPlace(row: AllocationIndex, group: number): void {
-    const isSmall = this.#book.isSmall(group);
+    const isSmall = this.#tracker.isSmall(group);
     this.#allocations.setPlace(row, isSmall, this.#hasPools ? this.#poolOf(row, group) : 0);
   }
 
   #poolOf(row: AllocationIndex, group: number): number {
-    if (group >= 0) return this.#book.pool(group);
+    if (group >= 0) return this.#tracker.pool(group);
     return this.#pools.ofMapping(this.#allocations.table.address[row]);
   }
 
   #syncSegments(): void {
-    this.#counters.reservedBytes = this.#book.reservedBytes;
+    this.#counters.reservedBytes = this.#tracker.reservedBytes;
     this.#counters.inactiveSplitBytes = this.#blocks.inactiveSplitBytes;
   }
 
@@ -231,7 +234,7 @@ class DeviceReplay {
   #blockBytes(t: EventIndex, block: BlockRow, rounded: number): number {
     const available = this.#blocks.bytes(block);
     const group = this.#blocks.group(block);
-    const isSmallOrExpandable = group < 0 || this.#book.isSmall(group);
+    const isSmallOrExpandable = group < 0 || this.#tracker.isSmall(group);
     if (shouldSplit(available, rounded, isSmallOrExpandable, this.#rules)) return rounded;
     if (available < rounded) this.#anomaly(t, 'an alloc of more than is free at its address');
     return available;
@@ -315,14 +318,14 @@ class DeviceReplay {
     const fields = this.#segmentFields(t);
     this.#knowsSegments = true;
     if (!fields.isExpandable) {
-      const known = this.#book.nativeAt(fields.address);
+      const known = this.#tracker.nativeAt(fields.address);
       if (known >= 0) {
         this.#irregular(t, 'a segment is allocated where one is', () =>
           this.#dropSegment(known, t),
         );
       }
     }
-    const group = this.#book.open(t, fields);
+    const group = this.#tracker.open(t, fields);
     this.#blocks.addMemory(fields.address, fields.sizeBytes, group);
     this.#syncSegments();
     this.#counters.raiseReserved(t);
@@ -349,7 +352,7 @@ class DeviceReplay {
 
   #closeSegment(t: EventIndex): void {
     const { events } = this.#trace;
-    const row = this.#book.nativeAt(events.address[t]);
+    const row = this.#tracker.nativeAt(events.address[t]);
     if (row < 0) {
       this.#irregular(t, 'a segment is freed that is not there', () => undefined);
       return;
@@ -358,19 +361,19 @@ class DeviceReplay {
     const isWhole =
       block >= 0 &&
       this.#blocks.allocation(block) < 0 &&
-      this.#blocks.bytes(block) === this.#book.sizeBytes(row);
-    if (isWhole && events.sizeBytes[t] === this.#book.sizeBytes(row)) this.#dropSegment(row, t);
+      this.#blocks.bytes(block) === this.#tracker.sizeBytes(row);
+    if (isWhole && events.sizeBytes[t] === this.#tracker.sizeBytes(row)) this.#dropSegment(row, t);
     else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
   }
 
   /** A segment goes away; what lives in it has been freed, though the trace does not say so. */
   #dropSegment(row: number, t: EventIndex): void {
-    const head = this.#blocks.at(this.#book.address(row));
+    const head = this.#blocks.at(this.#tracker.address(row));
     if (head >= 0 && this.#blocks.group(head) === row) {
       for (const block of this.#blocks.liveFrom(head)) this.#endBlock(block, t);
-      this.#blocks.removeSegment(this.#blocks.at(this.#book.address(row)));
+      this.#blocks.removeSegment(this.#blocks.at(this.#tracker.address(row)));
     }
-    this.#book.closeNative(row, t);
+    this.#tracker.closeNative(row, t);
     this.#syncSegments();
   }
 
@@ -387,9 +390,9 @@ class DeviceReplay {
       if (bytes < this.#blocks.bytes(upper)) this.#blocks.splitAt(upper, address + bytes);
       this.#blocks.removeMemory(upper);
     }
-    const reserved = this.#book.reservedBytes;
-    this.#book.unmap(t, address, bytes);
-    const unmapped = reserved - this.#book.reservedBytes;
+    const reserved = this.#tracker.reservedBytes;
+    this.#tracker.unmap(t, address, bytes);
+    const unmapped = reserved - this.#tracker.reservedBytes;
     this.#syncSegments();
     if (!isFree) this.#anomaly(t, 'memory is unmapped that is not free');
     if (unmapped !== bytes) this.#counters.correct(t, { reservedBytes: bytes - unmapped });

@@ -3,17 +3,27 @@
  * before them as `opening`, and as final segments those after them. Counters, blocks and stacks
  * inside the window are what they were in the whole; event 5,000 of the whole is event 0 here.
  */
-
 import { allocatorStateAt } from '../allocator-state/allocator-state.ts';
 import { mappedSince } from '../allocator-state/mapped-ranges.ts';
 import { SegmentKind } from '../allocator-state/types.ts';
 import { formatCount } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import type { AnnotationSpan } from '../device/types.ts';
 import { sliceEvents } from '../snapshot/slice-events.ts';
-import type { EventIndex, Snapshot } from '../snapshot/tables.ts';
-import type { EventWindow } from './event-window.ts';
+import type {
+  AnnotationTable,
+  DeviceTrace,
+  EventIndex,
+  Snapshot,
+  StringTable,
+} from '../snapshot/tables.ts';
 import { openingAt, tablesOfState } from './state-tables.ts';
-import { annotationsOf } from './window-annotations.ts';
+
+export interface EventWindow {
+  readonly from: EventIndex;
+  /** One past the last event. */
+  readonly to: EventIndex;
+}
 
 /**
  * One device, with the rows of the same frames, stacks and strings; annotations clipped.
@@ -43,7 +53,10 @@ export function windowSnapshot(context: DeviceContext, window: EventWindow): Sna
         ...(from > 0 && { opening: openingAt(context, from - 1) }),
       },
     ],
-    warnings: [...snapshot.warnings, { code: 'window', message: words(length, { from, to }) }],
+    warnings: [
+      ...snapshot.warnings,
+      { code: 'window', message: warningText(length, { from, to }) },
+    ],
   };
 }
 
@@ -57,9 +70,46 @@ function hasLooseBlocks({ trace, replay }: DeviceContext, from: EventIndex): boo
   return allocatorStateAt(replay, since, from - 1).segments.kind.includes(SegmentKind.None);
 }
 
-function words(length: number, { from, to }: EventWindow): string {
+function warningText(length: number, { from, to }: EventWindow): string {
   return (
     `This is a part of a recording: its events ${formatCount(from)} to ${formatCount(to - 1)} of ` +
     `${formatCount(length)}. What happened outside of it, peaks too, is not known here.`
   );
+}
+
+/** The annotations that touch the window, with those names that were not strings of the snapshot yet. */
+function annotationsOf(
+  { strings }: Pick<Snapshot, 'strings'>,
+  spans: readonly AnnotationSpan[],
+  { device, events }: DeviceTrace,
+  { from, to }: EventWindow,
+): { readonly annotations: AnnotationTable; readonly strings: StringTable } {
+  const names = new Map<string, number>();
+  const nameOf = (name: string) => {
+    const row = names.get(name) ?? strings.length + names.size;
+    names.set(name, row);
+    return row;
+  };
+  const originUs = events.timeUs?.[0] ?? 0;
+  const points = spans
+    .filter((span) => span.endEvent > from && span.startEvent < to)
+    .flatMap(({ name, startUs, endUs }) => [
+      { isStart: 1, name: nameOf(name), timeUs: originUs + startUs },
+      { isStart: 0, name: nameOf(name), timeUs: originUs + endUs },
+    ]);
+  points.sort((a, b) => a.timeUs - b.timeUs);
+  const added = [...names.keys()];
+  return {
+    annotations: {
+      length: points.length,
+      isStart: Uint8Array.from(points, (point) => point.isStart),
+      name: Int32Array.from(points, (point) => point.name),
+      device: new Int32Array(points.length).fill(device),
+      timeUs: Float64Array.from(points, (point) => point.timeUs),
+    },
+    strings: {
+      length: strings.length + added.length,
+      get: (row) => (row < strings.length ? strings.get(row) : (added[row - strings.length] ?? '')),
+    },
+  };
 }

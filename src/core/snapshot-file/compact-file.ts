@@ -5,10 +5,8 @@
  *   10 bytes         varint    varint
  */
 import type { Column, ColumnType } from '../base/table.ts';
-import { ByteReader } from './byte-reader.ts';
-import { ByteWriter } from './byte-writer.ts';
-import { columnType, decodeColumn, encodeColumn } from './columns.ts';
-import { damagedAt, newerVersion } from './failures.ts';
+import { ByteReader, ByteWriter, damagedAt, newerVersion } from './bytes.ts';
+import { columnType, decodeColumn, encodeColumn } from './column-codec.ts';
 
 /** "vramscope" and a NUL: no text and no pickle begins so. */
 export const COMPACT_MAGIC: readonly number[] = [

@@ -13,9 +13,9 @@ import {
   STACK_COLUMNS,
   type StackTable,
 } from '../snapshot/tables.ts';
+import { damagedAt } from './bytes.ts';
 import { type CompactFile, readCompactFile } from './compact-file.ts';
 import { type CompactDevice, isCompactRest } from './compact-rest.ts';
-import { damagedAt } from './failures.ts';
 
 export interface DecodedSnapshot {
   readonly snapshot: Snapshot;

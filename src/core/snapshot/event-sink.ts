@@ -1,7 +1,7 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
+import type { GrowthPlan } from '../base/growable.ts';
 import { type GrowableColumn, growableFloat64, growableInt32 } from '../base/growable.ts';
-import type { GrowthPlan } from '../base/growth-plan.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import {

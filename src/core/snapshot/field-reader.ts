@@ -3,7 +3,7 @@
  * One place says what each field accepts; what it does not accept is counted as a bad value.
  */
 import { AddressSpace } from '../base/address.ts';
-import type { GrowthPlan } from '../base/growth-plan.ts';
+import type { GrowthPlan } from '../base/growable.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';

@@ -1,6 +1,6 @@
 /** A device, or a window of its events, as a compact snapshot to put into a report. */
 
-import type { EventWindow } from '../../core/slice/event-window.ts';
+import type { EventWindow } from '../../core/slice/window-snapshot.ts';
 import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
 import type { FileInfo } from '../../core/snapshot/file-info.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';

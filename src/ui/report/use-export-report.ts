@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { errorText } from '../../core/base/error-text.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { reportPage } from '../../core/report/report-page.ts';
-import type { EventWindow } from '../../core/slice/event-window.ts';
+import type { EventWindow } from '../../core/slice/window-snapshot.ts';
 import { useStores } from '../../state/stores.ts';
 import { encodeView } from '../../state/url-codec.ts';
 import type { ViewState } from '../../state/view-store.ts';

@@ -1,4 +1,4 @@
-import type { EventWindow } from '../../core/slice/event-window.ts';
+import type { EventWindow } from '../../core/slice/window-snapshot.ts';
 import type { ViewState } from '../../state/view-store.ts';
 
 /**

@@ -8,9 +8,7 @@
  * gzip comes after and finds what repeats from step to step.
  */
 import type { Column, ColumnType } from '../base/table.ts';
-import { ByteReader } from './byte-reader.ts';
-import { ByteWriter } from './byte-writer.ts';
-import { damagedAt } from './failures.ts';
+import { ByteReader, ByteWriter, damagedAt } from './bytes.ts';
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
 
