@@ -8,9 +8,11 @@ import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
 
 /**
  * JSON.parse needs the text whole and makes an object of every entry: about ten times the file's
- * bytes in memory. 128 MiB of JSON still fit a browser tab; pickles have no such limit.
+ * bytes in memory. 64 MiB of JSON still fit a browser tab; pickles have no such limit.
  */
-const MAX_JSON_BYTES = 128 * 2 ** 20;
+const MAX_JSON_BYTES = 64 * 2 ** 20;
+/** Brackets that open: '{},' is three bytes and an object of fifty. A snapshot has one in some 60 bytes. */
+const MAX_JSON_OBJECTS = 2 ** 21;
 
 /**
  * The snapshot's dictionary as JSON, bare or held by another value.
@@ -18,13 +20,8 @@ const MAX_JSON_BYTES = 128 * 2 ** 20;
  */
 export async function readJson(open: OpenBytes): Promise<Snapshot> {
   const bytes = await collectBytes(open(), MAX_JSON_BYTES);
-  if (bytes === undefined) {
-    throw new LoadError({
-      code: 'json-too-big',
-      message: `This is JSON of more than ${MAX_JSON_BYTES / 2 ** 20} MiB, which is too big to read at once.`,
-      advice: 'Open the pickle that it was made from: pickles of any size can be read.',
-    });
-  }
+  if (bytes === undefined) throw tooBig(`of more than ${MAX_JSON_BYTES / 2 ** 20} MiB`);
+  if (countObjects(bytes) > MAX_JSON_OBJECTS) throw tooBig('of millions of objects');
   const value = parse(bytes);
   const snapshot = findSnapshot(value);
   if (snapshot !== undefined) return snapshot;
@@ -34,6 +31,20 @@ export async function readJson(open: OpenBytes): Promise<Snapshot> {
     message: 'This is JSON, but not the dictionary of a memory snapshot.',
     advice: SNAPSHOT_ADVICE,
   });
+}
+
+function tooBig(what: string): LoadError {
+  return new LoadError({
+    code: 'json-too-big',
+    message: `This is JSON ${what}, which is too big to read at once.`,
+    advice: 'Open the pickle that it was made from: pickles of any size can be read.',
+  });
+}
+
+function countObjects(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b) count++;
+  return count;
 }
 
 function parse(bytes: Uint8Array): unknown {

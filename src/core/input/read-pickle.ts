@@ -130,7 +130,8 @@ async function readGeneral(
   const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
   if (bytes === undefined) throw cause instanceof LoadError ? cause : tooBig(cause);
   // Few files need it: fetched when one does.
-  const { unpickle } = await import('./unpickle.ts');
+  const { isReadable, unpickle } = await import('./unpickle.ts');
+  if (!isReadable(bytes)) throw cause instanceof LoadError ? cause : tooBig(cause);
   const { value, callables, failure } = unpickle(bytes);
   if (failure !== undefined && (hasEvents || callables.length === 0)) {
     throw isEndOfFile(failure) ? cutShort(bytes.length) : brokenPickle(cause, failure);
@@ -205,7 +206,7 @@ function tooBig(cause: DeclinedError): LoadError {
   if (cause.holdsCode) return holdsCode(cause.callable || 'code', cause.byte);
   return new LoadError({
     code: 'unsupported-pickle',
-    message: `This pickle is not written as PyTorch writes snapshots (${cause.reason}), and above ${MAX_GENERAL_BYTES / 2 ** 20} MiB only such can be read.`,
+    message: `This pickle is not written as PyTorch writes snapshots (${cause.reason}), and of its size only such can be read.`,
     advice: SNAPSHOT_ADVICE,
     byte: cause.byte,
   });

@@ -4,6 +4,8 @@
  * save a few that only hold data.
  */
 import { BufferReader, Parser } from 'pickleparser';
+import { opcodeEnd } from '../pickle/opcode-span.ts';
+import { Op } from '../pickle/opcodes.ts';
 import { concatBytes } from './byte-cursor.ts';
 import { rewriteLongs } from './rewrite-longs.ts';
 
@@ -22,6 +24,41 @@ export interface Unpickled {
   readonly callables: readonly string[];
   /** What stopped the parser, undefined when it got to the end; `value` is undefined then. */
   readonly failure: unknown;
+}
+
+/** Bytes of memory that the objects of a pickle may take: a tab has no more to spare. */
+const MAX_OBJECT_BYTES = 600 * 2 ** 20;
+/** What an opcode leaves behind in JavaScript, about; a value on the stack or in the memo where it is not here. */
+const VALUE_BYTES = 16;
+const OBJECT_BYTES = objectBytes();
+/** Reading an integer of more digits takes time that grows with their square. */
+const MAX_INTEGER_BYTES = 1000;
+const INTEGERS: ReadonlySet<number> = new Set<number>([Op.Int, Op.Long, Op.Long4]);
+
+function objectBytes(): Uint16Array {
+  const bytes = new Uint16Array(256).fill(VALUE_BYTES);
+  for (const op of [Op.EmptyDict, Op.Dict, Op.EmptySet, Op.FrozenSet]) bytes[op] = 200;
+  for (const op of [Op.Reduce, Op.Build, Op.Inst, Op.Obj, Op.NewObj, Op.NewObjEx]) bytes[op] = 200;
+  for (const op of [Op.Global, Op.StackGlobal, Op.BinPersId, Op.PersId, Op.Mark]) bytes[op] = 120;
+  for (const op of [Op.EmptyList, Op.List, Op.Tuple, Op.EmptyTuple]) bytes[op] = 60;
+  for (const op of [Op.Tuple1, Op.Tuple2, Op.Tuple3, Op.Ext1, Op.Ext2, Op.Ext4]) bytes[op] = 60;
+  return bytes;
+}
+
+/** Whether {@link unpickle} can be asked to read it: a set is one byte of a pickle, and 200 of memory. */
+export function isReadable(bytes: Uint8Array): boolean {
+  let total = 0;
+  let pos = 0;
+  for (let end = opcodeEnd(bytes, 0); end !== undefined; end = opcodeEnd(bytes, pos)) {
+    const op = bytes[pos];
+    // Text takes a byte or two for each of its own.
+    total += OBJECT_BYTES[op] + 2 * (end - pos);
+    if (total > MAX_OBJECT_BYTES) return false;
+    if (INTEGERS.has(op) && end - pos > MAX_INTEGER_BYTES) return false;
+    if (op === Op.Stop) break;
+    pos = end;
+  }
+  return true;
 }
 
 /** Never throws: what the parser throws comes back in `failure`. */

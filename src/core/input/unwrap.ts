@@ -12,8 +12,9 @@ import { unzstd } from './zstd.ts';
 
 /** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
 const MAX_DEPTH = 4;
-/** Files of an archive to try; each costs a read from the archive's start. */
+/** Files of an archive to try, and of all archives in archives; each costs a read from the archive's start. */
 const MAX_ZIP_FILES = 16;
+const MAX_ZIP_FILES_IN_ALL = 24;
 
 export type PayloadKind = 'pickle' | 'json' | 'compact';
 
@@ -59,6 +60,7 @@ class Unwrapper<T> {
   readonly #read: PayloadReader<T>;
   readonly #check: () => void;
   archive: ArchiveChoice | undefined;
+  #zipFilesTried = 0;
 
   constructor(platform: Platform, read: PayloadReader<T>, check: () => void) {
     this.#platform = platform;
@@ -119,6 +121,7 @@ class Unwrapper<T> {
       throw foreignError({ code: 'numpy', what, advice: SNAPSHOT_ADVICE }, undefined);
     }
     for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
+      if (++this.#zipFilesTried > MAX_ZIP_FILES_IN_ALL) break;
       try {
         const payload = await this.#zipEntry(open, entry, depth);
         const unread = entries.slice(i + 1).map(({ name }) => name);

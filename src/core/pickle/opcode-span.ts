@@ -33,15 +33,20 @@ export function opcodeEnd(buffer: Uint8Array, pos: number): number | undefined {
   const op = buffer[pos];
   const header = HEADER_BYTES[op];
   if (header === 0 || pos + header > buffer.length) return undefined;
-  const view = new DataView(buffer.buffer, buffer.byteOffset + pos, header);
   let end = pos + header;
-  if (COUNTED_BY_1.has(op)) end += view.getUint8(1);
-  else if (COUNTED_BY_4.has(op)) end += view.getUint32(1, true);
-  else if (COUNTED_BY_8.has(op)) end += Number(view.getBigUint64(1, true));
+  if (COUNTED_BY_1.has(op)) end += buffer[pos + 1];
+  else if (COUNTED_BY_4.has(op)) end += count(buffer, pos + 1, 4);
+  else if (COUNTED_BY_8.has(op)) end += count(buffer, pos + 1, 8);
   for (let lines = LINES.get(op) ?? 0; lines > 0; lines--) {
     const newline = buffer.indexOf(0x0a, end);
     if (newline < 0) return undefined;
     end = newline + 1;
   }
   return end <= buffer.length ? end : undefined;
+}
+
+function count(buffer: Uint8Array, from: number, size: number): number {
+  let value = 0;
+  for (let i = size - 1; i >= 0; i--) value = value * 256 + (buffer[from + i] ?? 0);
+  return value;
 }
