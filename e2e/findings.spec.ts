@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, plotOf } from './viewer.ts';
+import { idle, openCapture, plotOf, summaryOf } from './viewer.ts';
 
 const findingsOf = (page: Page) => page.getByTestId('findings');
 const cardOf = (page: Page, text: string | RegExp) =>
@@ -99,4 +99,20 @@ test('reads an error message without any snapshot', async ({ page }) => {
   await expect(main).toContainText('This isn’t a PyTorch out-of-memory message.');
   await box.fill('CUDA out of memory. Tried to allocate 2.00 GiB');
   await expect(main).toContainText('it does not say how much PyTorch had allocated');
+});
+
+test('requests that were retried are no OOMs, wherever they are told', async ({ page }) => {
+  await openCapture(page, 'near-miss/cudnn_tries_workspaces.pickle.gz');
+  await idle(page);
+  const stat = summaryOf(page).getByRole('button', { name: /^Out of memory/ });
+  await expect(stat).toContainText('once');
+  await expect(stat).toHaveAttribute(
+    'title',
+    /asked for 4,294,967,296 bytes; .*; 11 other requests were retried$/,
+  );
+  await expect(findingsOf(page)).toContainText(
+    '11 requests failed, and the same place asked again',
+  );
+  await page.getByRole('button', { name: 'Jump to' }).click();
+  await expect(page.getByRole('button', { name: /^Out of memory, \d/ })).toHaveCount(0);
 });

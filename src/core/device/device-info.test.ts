@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { callSiteInfo } from './call-sites.ts';
-import { deviceInfo, sessionInfo, traceCounts } from './device-info.ts';
+import { deviceInfo, failedOoms, sessionInfo, traceCounts } from './device-info.ts';
 import { crosshairAt, durationUs, eventAtTime } from './events.ts';
 
 const context = contextOf(
@@ -88,4 +88,12 @@ test('sites add up to all allocations', () => {
       expect(liveAtEndBytes).toBe(replay.end.activeBytes);
     }
   }
+});
+
+test('of twelve OOMs of a capture in which cuDNN tries workspaces, eleven were retried', () => {
+  const [tries] = contextsOf(loadCapture('near-miss/cudnn_tries_workspaces.pickle.gz'));
+  const { ooms } = deviceInfo(tries, 0);
+  expect(ooms.filter(({ wasRetried }) => wasRetried)).toHaveLength(11);
+  // 4 GiB that the script asks for at its end, and reports the error of.
+  expect(failedOoms({ ooms })).toMatchObject([{ requestedBytes: 4 * 2 ** 30 }]);
 });

@@ -1,3 +1,4 @@
+import { findRetriedOoms } from '../replay/retried-requests.ts';
 import type { FileInfo } from '../snapshot/file-info.ts';
 import {
   ACTION_NAMES,
@@ -14,6 +15,7 @@ import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 /** What is said of a device before anything of it is looked at. `index`: its place in the session. */
 export function deviceInfo({ trace, replay }: DeviceContext, index: number): DeviceInfo {
   const { events } = trace;
+  const retried = findRetriedOoms(trace, replay);
   return {
     index,
     device: trace.device,
@@ -32,9 +34,17 @@ export function deviceInfo({ trace, replay }: DeviceContext, index: number): Dev
     hasTime: events.timeUs !== undefined,
     hasCategory: events.category !== undefined,
     durationUs: durationUs(events),
-    ooms: eventsOf(events, TraceAction.Oom).map((event) => oomInfo(events, event)),
+    ooms: eventsOf(events, TraceAction.Oom).map((event) => ({
+      ...oomInfo(events, event),
+      wasRetried: retried.has(event),
+    })),
     snapshots: eventsOf(events, TraceAction.Snapshot),
   };
+}
+
+/** OOMs that the program saw: those that were not retried. */
+export function failedOoms({ ooms }: Pick<DeviceInfo, 'ooms'>): readonly OomInfo[] {
+  return ooms.filter(({ wasRetried }) => !wasRetried);
 }
 
 /** Number of events by PyTorch's word for their action; unknown words as the file has them. */
@@ -57,7 +67,7 @@ function eventsOf(events: EventTable, action: TraceAction): number[] {
   return found;
 }
 
-function oomInfo(events: EventTable, event: number): OomInfo {
+function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'> {
   return {
     event,
     timeUs: timeOfEventUs(events, event),

@@ -44,6 +44,8 @@ export interface OomInfo {
   readonly requestedBytes: number;
   /** NaN when the file does not say. */
   readonly deviceFreeBytes: number;
+  /** The same place asked again at once, for less: the program saw no error. */
+  readonly wasRetried: boolean;
 }
 
 export interface SessionInfo {

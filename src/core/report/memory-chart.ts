@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { TraceAction } from '../snapshot/tables.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
 import { memoryCurve } from './memory-curve.ts';
 
 /** Eighths of a character cell, from the bottom. */
@@ -12,14 +12,18 @@ const LABEL_WIDTH = 11;
 
 /**
  * Allocated bytes over the events as solid columns, with what is reserved above them shaded, each
- * column the highest of its events; a caret on the axis where memory ran out:
+ * column the highest of its events; a caret on the axis at each of `ooms`:
  *
  *       1.31 GiB ┤        ░░░░░░░░░░░░░░
  *                │   ▁░░░░░░░░░▇░░░░░░▇░
  *                │ ▂█▇█▆▄█▂█▅▃█▂█▆▄█▂█▅▃
  *        0 bytes ┼──────────────^───────
  */
-export function memoryChart({ trace, replay }: DeviceContext, columns: number): string[] {
+export function memoryChart(
+  { trace, replay }: DeviceContext,
+  ooms: readonly EventIndex[],
+  columns: number,
+): string[] {
   const { events } = trace;
   if (events.length === 0) return [];
   const width = columns - LABEL_WIDTH - 4;
@@ -39,7 +43,7 @@ export function memoryChart({ trace, replay }: DeviceContext, columns: number): 
   const last = `${formatCount(events.length)} events`;
   return [
     ...lines,
-    `${formatBytes(0).padStart(LABEL_WIDTH)} ┼─${axisCells(trace.events.action, width)}`,
+    `${formatBytes(0).padStart(LABEL_WIDTH)} ┼─${axisCells(ooms, events.length, width)}`,
     `${' '.repeat(LABEL_WIDTH + 3)}${first}${last.padStart(width - first.length)}`,
   ];
 }
@@ -58,12 +62,9 @@ function cell(allocated: number, reserved: number, row: number): string {
   return reserved > base ? CACHED : ' ';
 }
 
-function axisCells(action: Uint8Array, width: number): string {
+function axisCells(ooms: readonly EventIndex[], events: number, width: number): string {
   const cells = Array<string>(width).fill('─');
-  for (let at = action.indexOf(TraceAction.Oom); at >= 0; ) {
-    cells[columnOf(at, action.length, width)] = '^';
-    at = action.indexOf(TraceAction.Oom, at + 1);
-  }
+  for (const oom of ooms) cells[columnOf(oom, events, width)] = '^';
   return cells.join('');
 }
 

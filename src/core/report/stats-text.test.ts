@@ -137,3 +137,11 @@ test('text wraps at words', () => {
     '  fourteen-letters',
   ]);
 });
+
+test('OOMs that were retried are counted apart from those that the program saw', () => {
+  const text = textOf(loadCapture('near-miss/cudnn_tries_workspaces.pickle.gz')).join('\n');
+  expect(text).toMatch(
+    /out of memory {6}event [\d,]+: 4\.00 GiB asked.*\n {21}11 requests retried: the program saw no error\n/,
+  );
+  expect(text.match(/\^/g)).toHaveLength(2);
+});

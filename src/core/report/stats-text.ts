@@ -2,6 +2,7 @@
 import { formatBytes, formatCount, formatDurationUs, plural } from '../base/format.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { durationUs } from '../device/events.ts';
+import { findRetriedOoms } from '../replay/retried-requests.ts';
 import {
   type AllocationTable,
   type CounterName,
@@ -12,7 +13,7 @@ import {
 import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
 import { changedSettings } from './settings-text.ts';
-import type { DeviceStats, StatsReport } from './stats.ts';
+import type { DeviceStats, OomReport, StatsReport } from './stats.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 /** In the order in which one contains the other, as far as one does. */
@@ -82,15 +83,20 @@ function deviceText(device: DeviceStats, context: DeviceContext, options: TextOp
     plural(device.events, 'event'),
     ...(lengthUs > 0 ? [`over ${formatDurationUs(lengthUs)}`] : []),
   ].join(' ');
-  const chart = memoryChart(context, options.columns);
+  const ooms = oomEvents(device, context);
+  const chart = memoryChart(
+    context,
+    ooms.failed.map(({ event }) => event),
+    options.columns,
+  );
   return [
     `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_WORDS[device.recording]}`,
     '',
     ...countersText(device, context.replay.end, options),
-    ...(chart.length === 0 ? [] : ['', ...chart, legend(device)]),
+    ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),
     '',
     ...factsText(device, context),
-    ...oomsText(device, options),
+    ...oomsText(ooms, device.recording, options),
   ];
 }
 
@@ -114,8 +120,8 @@ function tableRow([label, ...cells]: readonly string[]): string {
   return `  ${label.padEnd(LABEL_WIDTH)}${padded}`.trimEnd();
 }
 
-function legend(device: DeviceStats): string {
-  const oom = device.ooms.length > 0 ? '   ^ out of memory' : '';
+function legend(ooms: OomEvents): string {
+  const oom = ooms.failed.length > 0 ? '   ^ out of memory' : '';
   return `${' '.repeat(14)}█ allocated   ░ reserved above it${oom}`;
 }
 
@@ -153,19 +159,40 @@ function tableFact(label: string, text: string): string {
   return `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
 }
 
-function oomsText({ ooms, recording }: DeviceStats, options: TextOptions): string[] {
-  if (ooms.length === 0) return [tableFact('out of memory', NO_OOM[recording])];
-  const listed = ooms.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
+interface OomEvents {
+  /** That the program saw. */
+  readonly failed: readonly OomReport[];
+  /** How many were retried at once: the program saw no error. */
+  readonly retried: number;
+}
+
+function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceContext): OomEvents {
+  const retried = findRetriedOoms(trace, replay);
+  return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
+}
+
+function oomsText(
+  { failed, retried }: OomEvents,
+  recording: Recording,
+  options: TextOptions,
+): string[] {
+  const others =
+    retried > 0
+      ? [tableFact('', `${plural(retried, 'request')} retried: the program saw no error`)]
+      : [];
+  if (failed.length === 0) return [tableFact('out of memory', NO_OOM[recording]), ...others];
+  const listed = failed.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
     const free = Number.isNaN(deviceFreeBytes)
       ? ''
       : `, device had ${formatBytes(deviceFreeBytes)} free`;
     return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} asked${free}`;
   });
-  const more = ooms.length - listed.length;
+  const more = failed.length - listed.length;
   if (more > 0) listed.push(`and ${formatCount(more)} more`);
-  return listed.map((text, i) =>
+  const lines = listed.map((text, i) =>
     styled(tableFact(i === 0 ? 'out of memory' : '', text), 'red', options),
   );
+  return [...lines, ...others];
 }
 
 function settingsText({ settings }: StatsReport, options: TextOptions): string[] {

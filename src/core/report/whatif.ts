@@ -22,7 +22,7 @@ export interface WhatIfFigures {
   /** As torch.cuda.memory_stats() counts num_ooms. */
   readonly ooms: number;
   /** Of these, requests that were made again at once for less: the program saw no error. Where there are any. */
-  readonly findRetriedOoms?: number;
+  readonly oomsAskedAgain?: number;
   readonly retries: number;
 }
 
@@ -59,10 +59,15 @@ export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
   };
 }
 
+type Run = Pick<
+  RecordedRun,
+  'settings' | 'peakReservedBytes' | 'peakAllocatedBytes' | 'retriedOoms' | 'retries'
+>;
+
 /** @param failures that the program saw */
-function figures(run: Omit<Required<WhatIfFigures>, 'ooms'>, failures: number): WhatIfFigures {
-  const { settings, peakReservedBytes, peakAllocatedBytes, findRetriedOoms, retries } = run;
-  const ooms = failures + findRetriedOoms;
+function figures(run: Run, failures: number): WhatIfFigures {
+  const { settings, peakReservedBytes, peakAllocatedBytes, retriedOoms, retries } = run;
+  const ooms = failures + retriedOoms;
   const known = { settings, peakReservedBytes, peakAllocatedBytes, ooms, retries };
-  return findRetriedOoms > 0 ? { ...known, findRetriedOoms } : known;
+  return retriedOoms > 0 ? { ...known, oomsAskedAgain: retriedOoms } : known;
 }

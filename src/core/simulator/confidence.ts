@@ -59,14 +59,14 @@ function aboutTrace({ trace }: WhatIfInput): string | undefined {
 }
 
 function aboutRecordedOoms({ requests }: WhatIfInput): string | undefined {
-  const ooms = requests.ooms - requests.findRetriedOoms.size;
+  const ooms = requests.ooms - requests.retriedOoms.size;
   if (ooms === 0) return undefined;
   const times = ooms === 1 ? 'once' : `${formatCount(ooms)} times`;
   return `The recorded run ran out of memory ${times}. What it would have asked for had it gone on is not in the trace: the figures say what the recorded requests need, the failed ones included.`;
 }
 
 function aboutAskedAgain({ requests }: WhatIfInput): string | undefined {
-  const { size } = requests.findRetriedOoms;
+  const { size } = requests.retriedOoms;
   if (size === 0) return undefined;
   return `${plural(size, 'request')} failed when recorded and ${size === 1 ? 'was' : 'were'} made again at once, as cuDNN does to see which workspace fits. Which it would take with more memory is not in the trace: without a limit none of these is made, under one those that fit are given back at once.`;
 }

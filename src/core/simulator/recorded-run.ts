@@ -29,7 +29,7 @@ export interface RecordedRun {
   /** Errors that the program saw. */
   readonly ooms: number;
   /** Further oom entries: requests that were made again at once for less. */
-  readonly findRetriedOoms: number;
+  readonly retriedOoms: number;
   readonly retries: number;
   /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap, since the first event. */
   readonly deviceAllocs: number;
@@ -48,14 +48,14 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
   const { action } = trace.events;
   const count = (...actions: readonly TraceAction[]) =>
     action.reduce((n, one) => n + Number(actions.some((wanted) => wanted === one)), 0);
-  const { size: findRetriedOoms } = requests.findRetriedOoms;
+  const { size: retriedOoms } = requests.retriedOoms;
   const retries = recordedRetries(trace, requests.releases, recorded.settings);
   return {
     settings: recorded.text,
     peakReservedBytes: replay.peaks.reservedBytes.bytes,
     peakAllocatedBytes: replay.peaks.allocatedBytes.bytes,
-    ooms: requests.ooms - findRetriedOoms,
-    findRetriedOoms,
+    ooms: requests.ooms - retriedOoms,
+    retriedOoms,
     // A request that fails has released all that is cached first: one retry, entries of it or not.
     retries: retries.filter((run) => action[run.end] !== TraceAction.Oom).length + requests.ooms,
     deviceAllocs: count(TraceAction.SegmentAlloc, TraceAction.SegmentMap),

@@ -37,7 +37,7 @@ export interface Requests {
   /** Recorded OOMs, all of them. */
   readonly ooms: number;
   /** Recorded OOMs of which the program saw no error. */
-  readonly findRetriedOoms: ReadonlySet<EventIndex>;
+  readonly retriedOoms: ReadonlySet<EventIndex>;
   /** Frees that waited for another stream. */
   readonly delayedFrees: number;
 }
@@ -101,7 +101,7 @@ class RequestCollector {
       pool: poolsOfAllocations(this.#trace, this.#replay.allocations),
       releases: this.#releases,
       ooms: this.#ooms,
-      findRetriedOoms: findRetriedOoms(this.#trace, this.#replay),
+      retriedOoms: findRetriedOoms(this.#trace, this.#replay),
       delayedFrees: this.#delayedFrees,
     };
   }

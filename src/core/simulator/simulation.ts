@@ -58,7 +58,7 @@ export class Simulation {
   readonly memory: DeviceMemory;
   readonly ooms: SimulatedOom[] = [];
   servedOoms = 0;
-  findRetriedOoms = 0;
+  retriedOoms = 0;
   readonly #input: WhatIfInput;
   readonly #allocations: AllocationTable;
   readonly #stopsAtAnyOom: boolean;
@@ -208,13 +208,13 @@ export class Simulation {
    * nothing is limited it is not made.
    */
   #retryOom(event: EventIndex): void {
-    const isNeeded = !this.#input.requests.findRetriedOoms.has(event);
+    const isNeeded = !this.#input.requests.retriedOoms.has(event);
     if (!isNeeded && this.memory.limitBytes === Infinity) return;
     const { sizeBytes, stream, pool } = this.#input.trace.events;
     const block = this.allocator.malloc(sizeBytes[event], stream[event], pool?.[event] ?? 0);
     if (block === NO_BLOCK) {
       if (isNeeded) this.#fail(sizeBytes[event], event, true);
-      else this.findRetriedOoms++;
+      else this.retriedOoms++;
       return;
     }
     if (isNeeded) this.servedOoms++;

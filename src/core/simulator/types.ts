@@ -72,7 +72,7 @@ export interface WhatIfResult {
   /** The run stops at the first one that the recording did not have: what comes after is unknown. */
   readonly ooms: readonly SimulatedOom[];
   /** Requests that failed, as when recorded, and were made again at once for less: no OOM to the program. */
-  readonly findRetriedOoms: number;
+  readonly retriedOoms: number;
   /** Requests of the recording's OOMs that were served here. */
   readonly servedOoms: number;
   /** Times that all cached memory was released for a request, whether it helped or not. */

@@ -91,7 +91,7 @@ export class WhatIfJob {
   }
 
   #result(): WhatIfResult {
-    const { memory, allocator, ooms, findRetriedOoms, servedOoms, events } = this.#simulation;
+    const { memory, allocator, ooms, retriedOoms, servedOoms, events } = this.#simulation;
     const unknowns = unknownsOf(this.#input, this.#conf.settings, this.#simulation);
     return {
       settings: this.#conf.text,
@@ -99,7 +99,7 @@ export class WhatIfJob {
       peakReservedBytes: memory.peakReservedBytes,
       peakAllocatedBytes: allocator.peakAllocatedBytes,
       ooms,
-      findRetriedOoms,
+      retriedOoms,
       servedOoms,
       retries: allocator.retries,
       deviceAllocs: memory.deviceAllocs,

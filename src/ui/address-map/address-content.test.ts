@@ -53,7 +53,13 @@ describe('words', () => {
   });
 
   test('an OOM is held against all that is free and against the largest range', () => {
-    const oom = { event: 1, timeUs: 0, requestedBytes: 8 * MI, deviceFreeBytes: 0 };
+    const oom = {
+      event: 1,
+      timeUs: 0,
+      requestedBytes: 8 * MI,
+      deviceFreeBytes: 0,
+      wasRetried: false,
+    };
     const text = (freeBytes: number, largestBytes: number) =>
       oomText(oom, { freeBytes, largestBytes, ranges: 2 });
     expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB asked for, more than all of it');

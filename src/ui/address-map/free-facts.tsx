@@ -51,8 +51,8 @@ function Figures({ free }: { readonly free: FreeMemory }) {
 }
 
 /** Free memory is that of all pools and streams: where a range would fit, it is not of the right one. */
-export function oomText({ requestedBytes }: OomInfo, free: FreeMemory): string {
-  const asked = `OOM: ${formatBytes(requestedBytes)} asked for,`;
+export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
+  const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} asked for,`;
   if (requestedBytes > free.freeBytes) return `${asked} more than all of it`;
   if (requestedBytes > free.largestBytes) return `${asked} no range fits`;
   return `${asked} a range fits, but is of another pool or stream`;

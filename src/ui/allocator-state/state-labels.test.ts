@@ -76,7 +76,9 @@ describe('an OOM', () => {
   };
   const ask = (requestedBytes: number) =>
     oomSentence(
-      deviceInfo({ ooms: [{ event: 7, timeUs: 0, requestedBytes, deviceFreeBytes: 0 }] }),
+      deviceInfo({
+        ooms: [{ event: 7, timeUs: 0, requestedBytes, deviceFreeBytes: 0, wasRetried: false }],
+      }),
       overview,
     );
 

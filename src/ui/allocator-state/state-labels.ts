@@ -102,7 +102,8 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
   const oom = device.ooms.find(({ event }) => event === overview.event);
   if (oom === undefined) return undefined;
   const { freeBytes, largestFreeBytes } = overview.totals;
-  const asked = `Out of memory: ${formatBytes(oom.requestedBytes)} was asked for`;
+  const title = oom.wasRetried ? 'Retried, no error' : 'Out of memory';
+  const asked = `${title}: ${formatBytes(oom.requestedBytes)} was asked for`;
   const free = `${formatBytes(freeBytes)} is free in what is reserved`;
   if (freeBytes < oom.requestedBytes) return `${asked}, and only ${free}.`;
   if (largestFreeBytes < oom.requestedBytes) {

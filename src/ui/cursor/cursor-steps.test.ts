@@ -11,6 +11,7 @@ const ooms = [100, 250].map((event) => ({
   timeUs: event,
   requestedBytes: 4096,
   deviceFreeBytes: 0,
+  wasRetried: false,
 }));
 const device: DeviceInfo = deviceInfo({ events: 300, ooms });
 
@@ -35,6 +36,8 @@ describe('the cursor', () => {
     expect(nextOom(device, undefined, -1)).toBe(250);
     expect(nextOom(device, 100, -1)).toBe(250);
     expect(nextOom({ ...device, ooms: [] }, 5, 1)).toBeUndefined();
+    const retried = { ...ooms[0], event: 180, wasRetried: true };
+    expect(nextOom({ ...device, ooms: [...ooms, retried] }, 100, 1)).toBe(250);
   });
 });
 

@@ -1,4 +1,5 @@
 /** Where the cursor can go: steps, peaks, OOMs, the end. It stands on an event of the trace. */
+import { failedOoms } from '../../core/device/device-info.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 
@@ -19,16 +20,17 @@ export function stepped(
   return Math.max(0, Math.min(device.events - 1, cursorEvent(device, cursor) + step));
 }
 
-/** The nearest OOM before (-1) or after (1) the cursor; the first or last one beyond the ends. */
+/** The nearest OOM that the program saw before (-1) or after (1) the cursor; the first or last one beyond the ends. */
 export function nextOom(
-  { ooms, events }: DeviceInfo,
+  device: DeviceInfo,
   cursor: EventIndex | undefined,
   direction: -1 | 1,
 ): EventIndex | undefined {
+  const ooms = failedOoms(device);
   if (direction > 0) {
     return (ooms.find(({ event }) => event > (cursor ?? -1)) ?? ooms[0])?.event;
   }
-  return (ooms.findLast(({ event }) => event < (cursor ?? events)) ?? ooms.at(-1))?.event;
+  return (ooms.findLast(({ event }) => event < (cursor ?? device.events)) ?? ooms.at(-1))?.event;
 }
 
 export interface Jump {
@@ -45,7 +47,8 @@ export const LISTED_OOMS = 12;
 
 /** Places that are worth a look, in the order of a menu. */
 export function jumpsOf(device: DeviceInfo): readonly Jump[] {
-  const { peaks, ooms } = device;
+  const { peaks } = device;
+  const ooms = failedOoms(device);
   const peak = (
     label: string,
     { bytes, event }: DeviceInfo['peaks']['activeBytes'],

@@ -1,6 +1,7 @@
 import { Milestone } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { failedOoms } from '../../core/device/device-info.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
@@ -9,7 +10,7 @@ import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
 export function JumpMenu() {
   const { device } = useDevice();
   const id = useId();
-  const more = device.ooms.length - LISTED_OOMS;
+  const more = failedOoms(device).length - LISTED_OOMS;
   return (
     <>
       <button type="button" className="button jump-button" title="Jump to" popoverTarget={id}>

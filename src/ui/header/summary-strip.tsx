@@ -1,3 +1,4 @@
+import { failedOoms } from '../../core/device/device-info.ts';
 import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -99,12 +100,18 @@ function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak
 function OomStat() {
   const { device } = useDevice();
   const { view } = useStores();
-  const { ooms } = device;
+  const ooms = failedOoms(device);
   const first = ooms[0];
+  const retried = device.ooms.length - ooms.length;
   if (device.events === 0) {
     return <Stat label="Out of memory" value="cannot tell" note="no trace to look in" />;
   }
-  if (first === undefined) return <Stat label="Out of memory" value="none" note="no OOM events" />;
+  if (first === undefined) {
+    const note = retried > 0 ? `${formatCount(retried)} retried, no error` : 'no OOM events';
+    return <Stat label="Out of memory" value="none" note={note} />;
+  }
+  const others =
+    retried > 0 ? `; ${plural(retried, 'other request was', 'other requests were')} retried` : '';
   const showNext = () => {
     const cursor = view.getState().view.cursor ?? -1;
     view.commit({ cursor: (ooms.find(({ event }) => event > cursor) ?? first).event });
@@ -114,7 +121,7 @@ function OomStat() {
       label="Out of memory"
       value={ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`}
       note={`asked for ${formatBytes(first.requestedBytes)}`}
-      title={`Event ${formatCount(first.event)}: asked for ${formatExactBytes(first.requestedBytes)}; the driver said ${formatExactBytes(first.deviceFreeBytes)} were free on the device`}
+      title={`Event ${formatCount(first.event)}: asked for ${formatExactBytes(first.requestedBytes)}; the driver said ${formatExactBytes(first.deviceFreeBytes)} were free on the device${others}`}
       tone="danger"
       onClick={showNext}
     />

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { AnnotationGroup } from '../../core/device/annotation-groups.ts';
+import { failedOoms } from '../../core/device/device-info.ts';
 import type { MemoryFigures } from '../../core/memory-summary/memory-tally.ts';
 import type { TraceFacts } from '../../core/memory-summary/trace-facts.ts';
 import {
@@ -45,7 +46,7 @@ export function MemorySection({ phases, facts }: MemorySectionProps) {
   const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
   const events: Readonly<Record<Moment, EventIndex | undefined>> = {
     cursor,
-    oom: device.ooms.at(-1)?.event,
+    oom: failedOoms(device).at(-1)?.event,
     peak: device.peaks.activeBytes.event,
     end: device.events - 1,
   };

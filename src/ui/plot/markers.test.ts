@@ -8,6 +8,7 @@ const oom = (event: number): OomInfo => ({
   timeUs: event * 10,
   requestedBytes: 2 ** 20,
   deviceFreeBytes: Number.NaN,
+  wasRetried: false,
 });
 
 describe('markers', () => {
@@ -25,6 +26,15 @@ describe('markers', () => {
   it('says that what was free on the device was not recorded', () => {
     const [marker] = markersOf(deviceInfo({ ooms: [oom(7)] }), 'event', []).items;
     expect(marker?.content.lines).toContain('free on the device: not recorded');
+  });
+
+  it('tells an OOM that was retried from one that the program saw', () => {
+    const device = deviceInfo({ ooms: [oom(7), { ...oom(8), wasRetried: true }] });
+    const { items } = markersOf(device, 'event', []);
+    expect(items.map(({ kind, content }) => [kind, content.title])).toEqual([
+      ['oom', 'Out of memory'],
+      ['retried', 'Retried: the program saw no error'],
+    ]);
   });
 
   it('draws at most one a pixel of a retry storm, and only those in view', () => {

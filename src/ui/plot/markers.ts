@@ -5,7 +5,8 @@ import type { TimeAxis } from '../../core/raster/types.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 
 export interface Marker {
-  readonly kind: 'oom' | 'snapshot';
+  /** 'retried': an OOM that the program did not see. */
+  readonly kind: 'oom' | 'retried' | 'snapshot';
   /** In the middle of its event: events or microseconds. */
   readonly x: number;
   readonly content: TooltipContent;
@@ -27,7 +28,7 @@ export function markersOf(
 ): Markers {
   const ooms = device.ooms.map((oom): Marker => {
     return {
-      kind: 'oom',
+      kind: oom.wasRetried ? 'retried' : 'oom',
       x: axis === 'event' ? oom.event + 0.5 : oom.timeUs,
       content: oomContent(oom),
     };

@@ -51,7 +51,7 @@ function paintMarker(
   context.setLineDash(isOom ? [] : [3, 3]);
   strokeLine(context, left, 0, left, height);
   context.setLineDash([]);
-  const text = isOom ? 'OOM' : 'snapshot';
+  const text = isOom ? 'OOM' : kind;
   const color = isOom ? style.danger : style.dim;
   paintPill(context, text, { x: left, top: 3, width }, color, style.halo);
 }

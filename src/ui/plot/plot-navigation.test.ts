@@ -25,7 +25,13 @@ function setup(cursorX?: number) {
   const device = deviceInfo({
     events: 1000,
     ooms: [100, 300].map((event) => {
-      return { event, timeUs: Number.NaN, requestedBytes: 1, deviceFreeBytes: 0 };
+      return {
+        event,
+        timeUs: Number.NaN,
+        requestedBytes: 1,
+        deviceFreeBytes: 0,
+        wasRetried: false,
+      };
     }),
   });
   const view = createViewStore();

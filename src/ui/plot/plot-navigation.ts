@@ -1,4 +1,5 @@
 /** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
+import { failedOoms } from '../../core/device/device-info.ts';
 import type { AnnotationSpan, DeviceInfo } from '../../core/device/types.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/raster/viewport.ts';
@@ -95,8 +96,8 @@ export class PlotNavigation {
     const from = this.#view.cursor ?? (direction > 0 ? -1 : device.events);
     const found =
       direction > 0
-        ? device.ooms.find(({ event }) => event > from)
-        : device.ooms.findLast(({ event }) => event < from);
+        ? failedOoms(device).find(({ event }) => event > from)
+        : failedOoms(device).findLast(({ event }) => event < from);
     if (found !== undefined) view.commit({ cursor: found.event });
   }
 

@@ -1,6 +1,8 @@
 /** The lines of two runs and the marks of their OOMs, by D3, in the plot's SVG. */
+
 import { area, curveStepAfter, line, select } from 'd3';
 import { formatBytes, formatCount } from '../../core/base/format.ts';
+import { failedOoms } from '../../core/device/device-info.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
@@ -47,7 +49,7 @@ export function markedOoms(
   result: WhatIfResult | undefined,
   axis: TimeAxis,
 ): readonly OomMark[] {
-  const marks = device.ooms.map(({ event, timeUs, requestedBytes }) => ({
+  const marks = failedOoms(device).map(({ event, timeUs, requestedBytes }) => ({
     x: axis === 'event' ? event + 0.5 : timeUs,
     title: `Recorded: out of memory at event ${formatCount(event)}, ${formatBytes(requestedBytes)} were asked for`,
   }));
