@@ -87,7 +87,7 @@ export function oomContent(oom: OomInfo): TooltipContent {
     ? 'free on the device: not recorded'
     : `${formatBytes(oom.deviceFreeBytes)} free on the device`;
   return {
-    title: 'Out of memory',
+    title: oom.wasRetried ? 'Retried: the program saw no error' : 'Out of memory',
     label: '',
     lines: [
       `asked for ${formatBytes(oom.requestedBytes)}`,
