@@ -1,4 +1,4 @@
-/** All questions that the page can ask about a device. One line each here for a feature of answers/. */
+/** All queries about a device: one line for each feature in handlers/. */
 import { type AddressMapQueries, addressMapHandlers } from './handlers/address-map.ts';
 import { type AllocationListQueries, allocationListHandlers } from './handlers/allocation-list.ts';
 import { type AllocatorStateQueries, allocatorStateHandlers } from './handlers/allocator-state.ts';

@@ -1,7 +1,7 @@
 /**
  * What the main thread and the session worker say to each other. Plain data only: everything here
  * survives structured clone, big arrays are transferred. `SessionApi` is the whole contract: what it
- * says itself the worker implements in session.ts, the questions about a device in answers/; the
+ * says itself the worker implements in session.ts, the queries about a device in handlers/; the
  * page calls it through a proxy (client.ts).
  */
 import type { SessionInfo } from '../core/device/types.ts';

@@ -1,6 +1,7 @@
 /**
- * Questions about one device of the open snapshot. A feature declares what it asks and what it is
- * answered in one file of answers/, answers.ts puts them together; the wire needs no more.
+ * Queries about one device of the open snapshot. Each feature declares its requests and results in one
+ * file of handlers/, beside the functions that answer them; handlers.ts combines the features. The wire
+ * needs nothing else.
  *
  *   export interface AllocatorStateQueries { state: Query<{ deviceIndex: number; event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
@@ -9,7 +10,7 @@
  */
 import type { OpenDevice } from './open-device.ts';
 
-/** Every question names its device: the position in SessionInfo.devices. */
+/** Every request names its device by its position in SessionInfo.devices. */
 export interface DeviceRequest {
   readonly deviceIndex: number;
 }
@@ -20,17 +21,17 @@ export interface Query<Request extends DeviceRequest, Result, Progress = never> 
   readonly result: Result;
 }
 
-/** Any set of questions. */
+/** Any set of queries. */
 export type Queries<Q> = { readonly [K in keyof Q]: Query<DeviceRequest, unknown, unknown> };
 
-/** What an answer gets beside its request. */
+/** What a handler gets beside its request. */
 export interface QueryCall<Progress> {
-  /** Aborted when the page does not want the answer any more. */
+  /** Aborted when the page no longer wants the result. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
 }
 
-/** One function a question; runs in the session worker. */
+/** One function for each query; runs in the session worker. */
 export type QueryHandlers<Q extends Queries<Q>> = {
   readonly [K in keyof Q]: (
     device: OpenDevice,
@@ -44,7 +45,7 @@ export interface CallOptions<P = never> {
   readonly onProgress?: ((progress: P) => void) | undefined;
 }
 
-/** What the page calls: a method a question. Rejects with LoadError or an AbortError. */
+/** What the page calls: one method for each query. Rejects with LoadError or an AbortError. */
 export type QueryClient<Q extends Queries<Q>> = {
   readonly [K in keyof Q]: (
     request: Q[K]['request'],

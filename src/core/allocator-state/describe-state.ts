@@ -41,7 +41,7 @@ export interface PinSite {
   readonly keptBytes: number;
 }
 
-const MOST_PIN_SITES = 5;
+const MAX_PIN_SITES = 5;
 
 export function stateOverview(
   context: DeviceContext,
@@ -50,13 +50,13 @@ export function stateOverview(
 ): StateOverview {
   const { pins, ...release } = cacheReleaseAt(state, context.trace.pools);
   const sites = pinSites(context, pins);
-  const others = sites.slice(MOST_PIN_SITES);
+  const others = sites.slice(MAX_PIN_SITES);
   return {
     event: state.event,
     groups,
     totals,
     release,
-    pinSites: sites.slice(0, MOST_PIN_SITES).map((site) => describeSite(context, site)),
+    pinSites: sites.slice(0, MAX_PIN_SITES).map((site) => describeSite(context, site)),
     otherPinSites: others.length,
     otherPinnedBytes: Math.round(others.reduce((sum, { keptBytes }) => sum + keptBytes, 0)),
   };

@@ -24,7 +24,7 @@ export interface SpaceTotals {
   readonly largestFreeBytes: number;
   /** Lost to rounding inside live blocks, of those whose request is known. */
   readonly roundingBytes: number;
-  /** Bytes of live blocks of which it is not known what was asked for. */
+  /** Bytes of live blocks whose requested size is unknown. */
   readonly unknownBytes: number;
 }
 

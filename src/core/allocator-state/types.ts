@@ -40,9 +40,9 @@ export interface SegmentStates {
   readonly allocatedBytes: Float64Array;
   readonly pendingBytes: Float64Array;
   readonly largestFreeBytes: Float64Array;
-  /** Bytes asked for by its live blocks, where that is known. */
+  /** Requested bytes of its live blocks, where known. */
   readonly requestedBytes: Float64Array;
-  /** Bytes of the blocks of which it is not known what they were asked for. */
+  /** Bytes of the blocks whose requested size is unknown. */
   readonly unknownBytes: Float64Array;
 }
 

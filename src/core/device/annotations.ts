@@ -25,7 +25,7 @@ export interface AnnotationSource {
  * Ranges under way when the recording began or ended: a stack of annotations is hardly deeper. What
  * else lacks its START or END lost it some other way, and where it began or ended nobody knows.
  */
-const MOST_UNDER_WAY = 8;
+const MAX_UNDER_WAY = 8;
 
 /** Times on the recorder's clock; NaN where START or END was not in the file. */
 interface Range {
@@ -70,8 +70,8 @@ function boundRanges(ranges: readonly Range[], originUs: number, lastUs: number)
   const open = ranges.filter(({ endUs }) => Number.isNaN(endUs));
   const unstarted = ranges.filter(({ startUs }) => Number.isNaN(startUs));
   const underWay = new Set([
-    ...open.sort((a, b) => known(b) - known(a)).slice(0, MOST_UNDER_WAY),
-    ...unstarted.sort((a, b) => known(a) - known(b)).slice(0, MOST_UNDER_WAY),
+    ...open.sort((a, b) => known(b) - known(a)).slice(0, MAX_UNDER_WAY),
+    ...unstarted.sort((a, b) => known(a) - known(b)).slice(0, MAX_UNDER_WAY),
   ]);
   return ranges.map((range) => {
     const moment = known(range);

@@ -6,7 +6,7 @@ import { type CallSiteTotals, callSiteTotals } from './call-sites.ts';
 import { StackReader } from './stacks.ts';
 import type { AnnotationSpan } from './types.ts';
 
-/** One device's trace with all that questions about it need. Made once for each device. */
+/** One device's trace with all that queries about it need. Made once for each device. */
 export interface DeviceContext {
   readonly snapshot: Snapshot;
   readonly trace: DeviceTrace;

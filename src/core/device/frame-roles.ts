@@ -57,7 +57,7 @@ export function classifyFrame(name: string, filename: string): FrameClass {
   return NATIVE_FILE.test(filename) ? classifyNative(name) : classifyPython(filename);
 }
 
-/** A frame of C++ or CUDA, told by its file or, where the unwinder knew none, by its name. */
+/** A frame of C++ or CUDA, recognized by its file or, where the unwinder knew none, by its name. */
 export function isNativeFrame(name: string, filename: string): boolean {
   return NO_FILE.has(filename) ? !PROFILER_PYTHON.test(name) : NATIVE_FILE.test(filename);
 }

@@ -1,5 +1,5 @@
 /**
- * Plain answers to questions about a snapshot: what the page shows and the CLI prints.
+ * Plain data about a snapshot: what the page shows and the CLI prints.
  * Names and texts are resolved here (strings, not indices), so that they can cross to another thread.
  */
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';

@@ -1,5 +1,5 @@
 /**
- * A trace in the JSON form that Perfetto and chrome://tracing open: the counters as tracks, phases as
+ * A trace in the JSON form that Perfetto and chrome://tracing open: the counters as tracks, annotations as
  * slices, OOMs as instants.
  *
  * Times are the recorder's, in microseconds since 1970 where PyTorch wrote them so. A Kineto trace
@@ -12,11 +12,11 @@ import { TraceAction } from '../snapshot/tables.ts';
 
 const PIECE = 5000;
 /** Points that Perfetto shows well; a longer trace is thinned, and the file says how. */
-const MOST_POINTS = 500_000;
+const MAX_POINTS = 500_000;
 
 const NAMES = ['allocatedBytes', 'activeBytes', 'reservedBytes', 'requestedBytes'] as const;
 
-/** Thread ids of the tracks: phases by their depth, then the instants. */
+/** Thread ids of the tracks: annotations by their depth, then the instants. */
 const INSTANTS_THREAD = 1000;
 
 /**
@@ -27,7 +27,7 @@ export function* perfettoTrace(context: DeviceContext): Generator<string> {
   const { trace } = context;
   const { timeUs, length } = trace.events;
   if (timeUs === undefined) throw new RangeError('The events of this snapshot carry no times');
-  const step = Math.max(1, Math.ceil(length / MOST_POINTS));
+  const step = Math.max(1, Math.ceil(length / MAX_POINTS));
   const pid = trace.device;
   const other = {
     source: 'vramscope',
@@ -38,7 +38,7 @@ export function* perfettoTrace(context: DeviceContext): Generator<string> {
   };
   yield `{"displayTimeUnit":"ms","baseTimeNanoseconds":0,"otherData":${JSON.stringify(other)},"traceEvents":[\n`;
   yield line({ ph: 'M', pid, tid: 0, name: 'process_name', args: { name: processName(context) } });
-  yield* phases(context, timeUs[0] ?? 0);
+  yield* annotations(context, timeUs[0] ?? 0);
   yield* counters(context, timeUs, step);
   yield* instants(context, timeUs);
   // An event without a comma behind it ends the list.
@@ -50,7 +50,7 @@ const line = (event: object): string => `${JSON.stringify(event)},\n`;
 const processName = ({ trace }: DeviceContext): string =>
   trace.kind === 'host' ? 'pinned host memory' : `cuda:${trace.device} memory`;
 
-function* phases(context: DeviceContext, originUs: number): Generator<string> {
+function* annotations(context: DeviceContext, originUs: number): Generator<string> {
   const pid = context.trace.device;
   for (const { name, depth, startUs, endUs } of context.annotations()) {
     const args = { ph: 'X', cat: 'phase', pid, tid: depth };

@@ -168,10 +168,10 @@ describe('tables', () => {
   });
 
   it('by stack have a row a call stack, and lead to its box', () => {
-    const study = new FlameContext(TREE_CONTEXT);
+    const flames = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
     const shape = { groupBy: 'stack', frames: 'known' } as const;
-    const { rows, length } = study
+    const { rows, length } = flames
       .flame(shape, options)
       .rows.page({ by: 'self', descending: true }, 0, 2);
     expect(length).toBe(3);
@@ -185,9 +185,9 @@ describe('tables', () => {
   });
 
   it('sort by any column, both ways', () => {
-    const study = new FlameContext(TREE_CONTEXT);
+    const flames = new FlameContext(TREE_CONTEXT);
     const options = { set: live(TREE.eventOf('+D')), weight: 'bytes' } as const;
-    const { rows } = study.flame({ groupBy: 'function', frames: 'known' }, options);
+    const { rows } = flames.flame({ groupBy: 'function', frames: 'known' }, options);
     const order = (by: FlameOrderBy, descending: boolean) =>
       rows
         .page({ by, descending }, 0, 9)
@@ -242,14 +242,14 @@ describe('real captures', () => {
       for (const context of contextsOf(loadCapture(name))) {
         const { replay, trace } = context;
         const { activeBytes, allocatedBytes } = replay.peaks;
-        const study = new FlameContext(context);
+        const flames = new FlameContext(context);
         const last = trace.events.length - 1;
         const events = [-1, last, activeBytes.event, allocatedBytes.event];
         for (let i = 1; i < 6; i++) events.push(Math.floor((last * i) / 6));
         for (const [i, event] of events.entries()) {
           const shape = { groupBy: GROUPINGS[i % 4], frames: FRAMES[i % 3] };
           const totals = (weight: 'bytes' | 'allocated') => {
-            const { weighed } = study.flame(shape, { set: live(event), weight });
+            const { weighed } = flames.flame(shape, { set: live(event), weight });
             return [callerTree(weighed).value, calleeTree(weighed).value];
           };
           const { activeBytes: active, allocatedBytes: allocated } = replay.countersAt(event);
@@ -266,10 +266,10 @@ it('adds up to the counters after every event of any program, and differences to
     fc.property(allocatorProgram([]), fc.nat(), (lines, seed) => {
       const drawn = snapshotFromText(lines.join('\n'));
       const [context] = contextsOf(drawn.snapshot);
-      const study = new FlameContext(context);
+      const flames = new FlameContext(context);
       const shape = { groupBy: GROUPINGS[seed % 4], frames: 'known' } as const;
       const totalOf = (set: FlameSet, weight: 'bytes' | 'allocated') =>
-        callerTree(study.flame(shape, { set, weight }).weighed).value;
+        callerTree(flames.flame(shape, { set, weight }).weighed).value;
       const events = context.trace.events.length;
       const other = (seed % (events + 1)) - 1;
       for (let event = -1; event < events; event++) {

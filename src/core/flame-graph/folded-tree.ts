@@ -74,7 +74,7 @@ export function foldTree(
   };
 }
 
-/** From the rows of the weights; stacks of which nothing is shown have a box of their own. */
+/** From the rows of the weights; stacks with no shown frame have a box of their own. */
 function weightRows(folded: Int32Array): Int32Array {
   const stackCount = folded.length;
   const rowOf = new Int32Array(stackCount + EXTRA_ROWS);

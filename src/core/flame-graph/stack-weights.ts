@@ -1,5 +1,5 @@
 /**
- * What each call stack weighs: one pass over the allocations in question, none over the stacks.
+ * What each call stack weighs: one pass over the chosen allocations, none over the stacks.
  *
  * Row s is stack s, row 0 those recorded without a Python stack. Two rows follow the stack table:
  * `length` those without context, `length + 1` those from before recording (see `stackKind`).

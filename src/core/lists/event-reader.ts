@@ -98,7 +98,7 @@ export class EventReader {
     return `b${address}_${this.#uses[allocation]}`;
   }
 
-  /** Of a block that nobody is known to have allocated the use cannot be told: no number then. */
+  /** A block whose allocation is unknown has an unknown use: no number then. */
   #address(event: EventIndex): string {
     const { snapshot, trace, replay } = this.#context;
     const { action, address } = trace.events;

@@ -41,7 +41,7 @@ export function filterEvents(
   return new EventList(list, actions.count(counts));
 }
 
-/** What the device's events can be told apart by. */
+/** The values by which the device's events can be filtered. */
 export function eventFacets({ trace }: DeviceContext): EventFacets {
   const privatePools = trace.pools.map(privatePoolText).filter((text) => text !== undefined);
   return {

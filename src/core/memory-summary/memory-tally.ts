@@ -96,7 +96,7 @@ export class MemoryTally {
     this.#checkpoints = [startRow(replay)];
   }
 
-  /** Events that a question needs to be counted still; `count` lowers it by 65,536. */
+  /** Events still to be counted before an event can be answered; `count` lowers it by 65,536. */
   missing(event: EventIndex): number {
     const step = this.#clamp(event) >>> STEP_BITS;
     return Math.max(0, step + 1 - this.#checkpoints.length) << STEP_BITS;

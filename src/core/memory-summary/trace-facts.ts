@@ -19,7 +19,7 @@ export interface Share {
 }
 
 export interface TraceFacts {
-  /** All four kinds, also those of which there is none. */
+  /** All four kinds, also those that do not occur. */
   readonly stackKinds: readonly (Share & { readonly kind: StackKind })[];
   /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
   readonly streams: readonly (Share & { readonly stream: string })[];

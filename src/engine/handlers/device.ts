@@ -1,4 +1,4 @@
-/** Questions about one allocation. */
+/** Queries about one allocation. */
 import { allocationDetails } from '../../core/device/allocation-details.ts';
 import { findAllocation } from '../../core/device/allocation-labels.ts';
 import type { AllocationDetails } from '../../core/device/types.ts';

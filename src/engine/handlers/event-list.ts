@@ -1,4 +1,4 @@
-/** Questions of the events view: which events, and what is said of them. */
+/** Queries of the events view: which events it lists, and the details of one. */
 
 import { LruCache } from '../../core/base/lru-cache.ts';
 import { eventsInWindow } from '../../core/device/events.ts';

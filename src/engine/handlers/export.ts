@@ -17,7 +17,7 @@ const PIECES_AT_ONCE = 4;
 
 export const exportHandlers: QueryHandlers<ExportQueries> = {
   async exportFile({ context, clock }, { kind }, { signal, onProgress }) {
-    // With what makes them these are as large as all other questions together, and seldom asked.
+    // The code that makes them is as large as all other handlers together, and rarely used.
     const { exportFile } = await import('../../core/export/export-file.ts');
     const parts: Blob[] = [];
     let bytes = 0;

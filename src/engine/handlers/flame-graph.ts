@@ -1,4 +1,4 @@
-/** Questions of the flame graph. */
+/** Queries of the flame graph. */
 
 import type { StackView } from '../../core/device/types.ts';
 import { foldedStacks, speedscopeFile } from '../../core/export/flame-files.ts';
@@ -19,13 +19,13 @@ import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
 /** What is added up, and into which boxes. */
-export interface FlameQuestion extends DeviceRequest, FlameChoice, FlameShape {
+export interface FlameDataRequest extends DeviceRequest, FlameChoice, FlameShape {
   /** Text of the search box. */
   readonly search: string;
   readonly onlyMatches: boolean;
 }
 
-export interface FlameRequest extends FlameQuestion {
+export interface FlameRequest extends FlameDataRequest {
   readonly inverted: boolean;
   /** Path of the box to zoom into. */
   readonly root: string | undefined;
@@ -45,13 +45,13 @@ export interface FlameAnswer {
   readonly hasStacks: boolean;
 }
 
-export interface FlameRowsRequest extends FlameQuestion {
+export interface FlameRowsRequest extends FlameDataRequest {
   readonly order: FlameOrder;
   readonly from: number;
   readonly to: number;
 }
 
-export interface FlameExportRequest extends FlameQuestion {
+export interface FlameExportRequest extends FlameDataRequest {
   readonly format: 'folded' | 'speedscope';
   /** What the file says that it shows. */
   readonly name: string;
@@ -61,8 +61,8 @@ export interface FlameGraphQueries {
   readonly flame: Query<FlameRequest, FlameAnswer>;
   /** Rows from <= i < to; none when a difference has nothing to compare. */
   readonly flameRows: Query<FlameRowsRequest, FlameTable>;
-  /** A row as it is in the answer to another question; undefined where nothing of it is in it. */
-  readonly flameRow: Query<FlameQuestion & { readonly key: string }, FlameRow | undefined>;
+  /** The same row under another request; undefined where that has no such row. */
+  readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
   /** All frames of a row's stack. */
   readonly flameStack: Query<DeviceRequest & { readonly stack: StackIndex }, StackView>;
   /** The content of a file; empty when a difference has nothing to compare. */
@@ -115,16 +115,16 @@ export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
 
 const NO_ROWS: FlameTable = { length: 0, rows: [] };
 
-const studyOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
+const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
 
 function flameOf(
   device: OpenDevice,
-  request: FlameQuestion,
+  request: FlameDataRequest,
 ): { readonly set: FlameSet; readonly flame: Flame } | undefined {
   const set = resolveDataset(device.context, request);
   if (set === undefined) return undefined;
   const { groupBy, frames, weight, search, cursor, onlyMatches } = request;
   const matches = device.matches(search, cursor).mask;
   const options = { set, weight, matches, onlyMatches };
-  return { set, flame: device.once(studyOf).flame({ groupBy, frames }, options) };
+  return { set, flame: device.once(flameContextOf).flame({ groupBy, frames }, options) };
 }

@@ -18,7 +18,7 @@ export interface AnnotationGroups {
 
 export interface MemorySummaryQueries {
   /**
-   * Figures after an event. The first question counts the events up to it, about 100 ms a million,
+   * Figures after an event. The first request counts the events up to it, about 100 ms a million,
    * and lets others in between.
    */
   readonly memoryFigures: Query<DeviceRequest & { readonly event: EventIndex }, MemoryFigures>;

@@ -1,4 +1,4 @@
-/** The timeline's questions: overviews, what is under a pixel, where a time is. Frames: session.ts. */
+/** The timeline's queries: overviews, what is under a pixel, which event is at a time. Frames: session.ts. */
 
 import { describeHit } from '../../core/device/allocation-details.ts';
 import { type AnnotationLanes, annotationLanes } from '../../core/device/annotation-lanes.ts';

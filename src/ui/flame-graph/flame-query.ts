@@ -1,11 +1,11 @@
 /** From the view on the page to what is asked of the worker. */
 
-import type { FlameQuestion, FlameRequest } from '../../engine/handlers/flame-graph.ts';
+import type { FlameDataRequest, FlameRequest } from '../../engine/handlers/flame-graph.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import type { WithoutDevice } from '../shared/use-query.ts';
 
 /** What the table, the exports and the boxes ask: the same for all of them. */
-export type FlameQuery = WithoutDevice<FlameQuestion>;
+export type FlameQuery = WithoutDevice<FlameDataRequest>;
 
 /** What the boxes ask. */
 export type FlameBoxesQuery = WithoutDevice<FlameRequest>;
