@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isAbortError } from '../core/base/cancelled.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
@@ -72,6 +72,8 @@ class FakeWorker {
     for (const listener of this.#onError) listener(new Event('error'));
   }
 }
+
+const never = (): Promise<never> => new Promise(() => undefined);
 
 function setUp(options: SessionClientOptions = {}) {
   const workers: FakeWorker[] = [];
@@ -160,6 +162,75 @@ describe('the session client', () => {
     await client.open(FILE, {});
     expect(await client.frame(FRAME)).toMatchObject({ viewport: FRAME.viewport });
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('gives the error to an opening whose worker dies, and opens the next file', async () => {
+    const { client, workers } = setUp();
+    const [first] = workers;
+    if (first !== undefined) Object.assign(first.session.api, { open: never });
+    const opening = client.open(FILE, {});
+    first?.die();
+    await expect(opening).rejects.toMatchObject({ failure: { code: 'worker-crashed' } });
+    expect(await client.open(FILE, {})).toMatchObject({ file: { name: 'x' } });
+  });
+
+  it('replaces a worker that does not stop when its opening is cancelled', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { client, workers } = setUp();
+    const [busy] = workers;
+    await client.open(FILE, {});
+    if (busy !== undefined) Object.assign(busy.session.api, { open: never, eventAt: never });
+    const stop = new AbortController();
+    const cancelled = client.open(FILE, {}, { signal: stop.signal });
+    const asked = client.eventAt({ deviceIndex: 0, timeUs: 1 });
+    stop.abort();
+    await expect(cancelled).rejects.toSatisfy(isAbortError);
+    const next = client.open({ kind: 'blob', blob: new Blob(['y']), name: 'y' }, {});
+    vi.advanceTimersByTime(999);
+    expect(busy?.isTerminated).toBe(false);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    expect(busy?.isTerminated).toBe(true);
+    // What was asked of the old worker is answered by the new one.
+    expect(await next).toMatchObject({ file: { name: 'x' } });
+    expect(await asked).toBe(5);
+    expect(workers).toHaveLength(2);
+  });
+
+  it('reads the snapshot that was open once more after such a replacement', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { client, workers } = setUp();
+    await client.open(FILE, {});
+    if (workers[0] !== undefined) Object.assign(workers[0].session.api, { open: never });
+    const stop = new AbortController();
+    const other: OpenSource = { kind: 'url', url: 'https://host/other' };
+    const cancelled = client.open(other, {}, { signal: stop.signal });
+    stop.abort();
+    await expect(cancelled).rejects.toSatisfy(isAbortError);
+    vi.advanceTimersByTime(1000);
+    vi.useRealTimers();
+    const asked = { deviceIndex: 0, timeUs: 1 };
+    expect(await Promise.all([client.eventAt(asked), client.eventAt(asked)])).toEqual([5, 5]);
+    expect(workers[1]?.session.asked).toMatchObject([{ kind: 'blob', name: 'x' }]);
+  });
+
+  it('keeps a worker that stops in time', async () => {
+    const { client, workers } = setUp();
+    const stop = new AbortController();
+    const stopped = new EventTarget();
+    const open = () =>
+      new Promise((resolve) => {
+        stopped.addEventListener('stop', () => resolve(sessionInfoOf('x')));
+      });
+    const [worker] = workers;
+    if (worker !== undefined) Object.assign(worker.session.api, { open });
+    const cancelled = client.open(FILE, {}, { signal: stop.signal });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    stop.abort();
+    await expect(cancelled).rejects.toSatisfy(isAbortError);
+    stopped.dispatchEvent(new Event('stop'));
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect([workers.length, worker?.isTerminated]).toEqual([1, false]);
   });
 
   it('ends with its worker', async () => {

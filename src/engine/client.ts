@@ -2,6 +2,9 @@
  * The page's handle on the session worker. Every method rejects with LoadError or an AbortError.
  * Makes the worker at once (it loads while the user looks for a file), and a new one for the next
  * `open` after a crash.
+ *
+ * A worker that does not stop when an opening is cancelled, because a hostile file keeps it busy, is
+ * ended and replaced. The snapshot that was open before is read once more when it is asked about.
  */
 import { LoadError } from '../core/base/load-error.ts';
 import { crashError } from './errors.ts';
@@ -20,6 +23,9 @@ import { newSessionWorker } from './workers.ts';
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';
 const AFTER_CRASH =
   'Open the file again. If it stops again, the snapshot may need more memory than there is.';
+
+/** How long a worker may take to stop an opening that was cancelled. It looks about every 50 ms. */
+const STOP_TIMEOUT_MS = 1000;
 
 export interface SessionClient extends SessionApi {
   /** Ends the worker; what is pending rejects. */
@@ -45,6 +51,15 @@ interface Connection {
   readonly remote: Remote<SessionMethods>;
   /** Set when the worker died. */
   crashed: boolean;
+  /** Set when the worker was ended because it did not stop: what it was asked is asked of the next. */
+  replaced: boolean;
+  /** The snapshot that was open before, while it is read once more. */
+  restoring?: Promise<unknown>;
+}
+
+interface OpenRequest {
+  readonly source: OpenSource;
+  readonly options: OpenOptions;
 }
 
 export function createSessionClient(options: SessionClientOptions = {}): SessionClient {
@@ -56,12 +71,55 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
   let connection = connectTo(createWorker());
 
+  /** What is open, which a worker that takes the place of another does not have. */
+  let opened: { readonly request: OpenRequest; in: Connection } | undefined;
+
   function call<K extends keyof SessionMethods>(
     method: K,
     request: SessionMethods[K]['request'],
     callOptions?: RemoteCallOptions<SessionMethods[K]['progress']>,
   ): Promise<SessionMethods[K]['result']> {
-    return idle.during(() => connection.remote.call(method, request, callOptions));
+    return idle.during(async () => {
+      for (;;) {
+        const asked = connection;
+        if (method !== 'open' && opened !== undefined && opened.in !== asked && !asked.crashed) {
+          await restore(asked, opened.request);
+        }
+        try {
+          return await asked.remote.call(method, request, callOptions);
+        } catch (error) {
+          const isStale = asked.replaced && connection !== asked;
+          if (!isStale || callOptions?.signal?.aborted) throw error;
+        }
+      }
+    });
+  }
+
+  async function restore(connected: Connection, request: OpenRequest): Promise<void> {
+    connected.restoring ??= connected.remote.call('open', request);
+    await connected.restoring;
+    if (opened?.request === request) opened.in = connected;
+  }
+
+  /** Ends the worker that reads a file nobody waits for, unless it stops soon. */
+  function endUnlessStopped(signal: AbortSignal | undefined): () => void {
+    const busy = connection;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      if (busy !== connection || busy.crashed) return;
+      busy.replaced = true;
+      connection = connectTo(createWorker());
+      busy.worker.terminate();
+      busy.remote.fail(closedError());
+    };
+    const wait = () => {
+      timer = setTimeout(end, STOP_TIMEOUT_MS);
+    };
+    signal?.addEventListener('abort', wait, { once: true });
+    return () => {
+      signal?.removeEventListener('abort', wait);
+      clearTimeout(timer);
+    };
   }
 
   async function open(
@@ -75,8 +133,11 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       if (progress.readBytes > 0) marks.reach('firstByte');
       callOptions.onProgress?.(progress);
     };
+    const { signal } = callOptions;
     const request = { source: absolute(source, baseUrl), options: openOptions };
-    const info = await call('open', request, { signal: callOptions.signal, onProgress });
+    const onAnswered = endUnlessStopped(signal);
+    const info = await call('open', request, { signal, onProgress, onAnswered });
+    opened = { request, in: connection };
     marks.reach('decoded');
     return info;
   }
@@ -105,7 +166,12 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */
 function connectTo(worker: SessionWorker): Connection {
   const { port1, port2 } = new MessageChannel();
-  const connection = { worker, remote: connect<SessionMethods>(port1), crashed: false };
+  const connection: Connection = {
+    worker,
+    remote: connect<SessionMethods>(port1),
+    crashed: false,
+    replaced: false,
+  };
   const crash = (event: Event) => {
     connection.crashed = true;
     worker.terminate();

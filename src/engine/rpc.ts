@@ -38,6 +38,8 @@ export interface RemoteCallOptions<P> {
   readonly onProgress?: ((progress: P) => void) | undefined;
   /** Buffers of the request that move to the other side. */
   readonly transfer?: readonly Transferable[];
+  /** The other side has answered, also where the call was aborted and nobody waits for it any more. */
+  readonly onAnswered?: (() => void) | undefined;
 }
 
 export interface Remote<M extends Methods<M>> {
@@ -107,6 +109,7 @@ interface Pending {
 /** The page's side of {@link serve}. */
 export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   const pending = new Map<number, Pending>();
+  const unanswered = new Map<number, () => void>();
   let nextId = 0;
   let failure: Error | undefined;
 
@@ -119,6 +122,10 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   }
 
   listen<ToPage>(port, (message) => {
+    if (message.type !== 'progress') {
+      unanswered.get(message.id)?.();
+      unanswered.delete(message.id);
+    }
     switch (message.type) {
       case 'progress':
         return pending.get(message.id)?.onProgress?.(message.value);
@@ -136,11 +143,12 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
     request: unknown,
     options: RemoteCallOptions<never>,
   ): Promise<unknown> {
-    const { signal, onProgress, transfer = [] } = options;
+    const { signal, onProgress, transfer = [], onAnswered } = options;
     return new Promise((resolve, reject) => {
       if (failure !== undefined) return reject(failure);
       if (signal?.aborted) return reject(abortError('Cancelled'));
       const id = nextId++;
+      if (onAnswered !== undefined) unanswered.set(id, onAnswered);
       const abort = () => {
         take(id)?.reject(abortError('Cancelled'));
         port.postMessage({ type: 'abort', id } satisfies ToWorker);
