@@ -3,7 +3,7 @@
  * would like: cuDNN tries the algorithms of a convolution one by one, each with a workspace of its own,
  * and dozens may fail before one fits. PyTorch writes an oom entry for each of them.
  *
- *   oom 332 MiB, oom 325 MiB, alloc 1 MiB      all from one stack: it was asked again, and got it
+ *   oom 332 MiB, oom 325 MiB, alloc 1 MiB      all from one stack: it was retried, and got it
  *   oom 226 MiB, free_requested …              the error went up to the program, which let go of things
  *
  * So such an oom is followed at once, with nothing freed or emptied by others, by an alloc or another oom

@@ -28,8 +28,8 @@ export interface PruneOptions {
 
 /** An equal snapshot that holds nothing it does not show. The given one is left as it is. */
 export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
-  const strings = new KeptStrings(snapshot);
-  const stackRows = options.stacks ? keptStacks(snapshot) : new Int32Array(1);
+  const strings = new SharedStrings(snapshot);
+  const stackRows = options.stacks ? sharedStackRows(snapshot) : new Int32Array(1);
   const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
   const path = options.paths === 'whole' ? (text: string) => text : shortPath;
   const string = (row: StringIndex) => strings.keep(row);
@@ -47,7 +47,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
 }
 
 /** Strings by their new rows, each once. */
-class KeptStrings {
+class SharedStrings {
   readonly #snapshot: Snapshot;
   readonly #texts: string[] = [''];
   readonly #rowOf = new Map<string, StringIndex>([['', 0]]);
@@ -77,7 +77,7 @@ class KeptStrings {
 }
 
 /** New row of each stack that is used, callers included; 0 for the others, which nobody asks for. */
-function keptStacks({ devices, stacks }: Snapshot): Int32Array {
+function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
   const isUsed = new Uint8Array(stacks.length);
   const mark = (column: Column) => {
     for (const stack of column) if (stack !== NO_STACK) isUsed[stack] = 1;
@@ -127,7 +127,7 @@ function copyStacks(old: StackTable, rows: Int32Array, frameCount: number): Copi
 function copyFrames(
   { frames }: Snapshot,
   rows: Int32Array,
-  strings: KeptStrings,
+  strings: SharedStrings,
   path: (text: string) => string,
 ): FrameTable {
   const length = rows.reduce((count, row) => count + (row >= 0 ? 1 : 0), 0);
