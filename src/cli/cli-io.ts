@@ -1,4 +1,4 @@
-import { errorText } from '../core/base/error-text.ts';
+import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
 import type { Desktop } from './serve/open-browser.ts';
 

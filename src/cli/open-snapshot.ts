@@ -2,8 +2,7 @@ import { createDeviceContexts, type DeviceContext } from '../core/device/device-
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
-import type { FileInfo } from '../core/snapshot/file-info.ts';
-import type { Snapshot } from '../core/snapshot/tables.ts';
+import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
 import type { CliIo } from './cli-io.ts';
 import { fileSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';

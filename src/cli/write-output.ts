@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorText } from '../core/base/error-text.ts';
+import { errorText } from '../core/base/errors.ts';
 import { formatBytes } from '../core/base/format.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { CliIo } from './cli-io.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';

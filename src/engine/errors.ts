@@ -1,6 +1,6 @@
 /** Errors of the engine, and how they cross from a worker to the page. */
 import { assertUnreachable } from '../core/base/assert.ts';
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 
 /** What a call that is cancelled rejects with. */

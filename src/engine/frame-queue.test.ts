@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
 import { FrameQueue, PixelBufferPool, type SlicedJob } from './frame-queue.ts';
 

@@ -1,5 +1,5 @@
 /** From a file to all that queries need: read, replay, index. */
-import { CancelledError } from '../core/base/cancelled.ts';
+import { CancelledError } from '../core/base/errors.ts';
 import { createDeviceContexts } from '../core/device/device-context.ts';
 import { sessionInfo } from '../core/device/device-info.ts';
 import type { SessionInfo } from '../core/device/types.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CancelledError, isAbortError } from '../core/base/cancelled.ts';
+import { CancelledError, isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import { connect, type Handlers, type Remote, serve, transferring } from './rpc.ts';
 

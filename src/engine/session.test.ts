@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { Palette } from '../core/raster/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';

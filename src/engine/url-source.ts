@@ -1,5 +1,5 @@
 /** A file on a server as a ByteSource: errors in words, and no wait without an end. */
-import { isAbortError } from '../core/base/cancelled.ts';
+import { isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource } from '../core/input/types.ts';
 

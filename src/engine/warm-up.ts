@@ -2,7 +2,7 @@
  * Opens a made-up snapshot while the page waits for a real one. Cold code takes three to seven times
  * as long as compiled code: without it, the first file of 1 MB takes 260 ms to decode, with it 40.
  */
-import { CancelledError } from '../core/base/cancelled.ts';
+import { CancelledError } from '../core/base/errors.ts';
 import type { Platform } from '../core/input/types.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
 import { FrameQueue } from './frame-queue.ts';

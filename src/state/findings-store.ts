@@ -4,9 +4,8 @@
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { errorText } from '../core/base/error-text.ts';
-import type { LoadFailure } from '../core/base/load-error.ts';
-import { LoadError } from '../core/base/load-error.ts';
+import { errorText } from '../core/base/errors.ts';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { Analysis } from '../core/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../core/findings/ranked-findings.ts';

@@ -1,5 +1,5 @@
 /** Opens what the user gave: one at a time, the newest wins, and tells the stores how it goes. */
-import { errorText } from '../core/base/error-text.ts';
+import { errorText } from '../core/base/errors.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { SessionClient } from '../engine/client.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { printable } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';

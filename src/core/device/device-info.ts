@@ -1,8 +1,8 @@
 import { findRetriedOoms } from '../replay/retried-requests.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
 import {
   ACTION_NAMES,
   type EventTable,
+  type FileInfo,
   type Snapshot,
   type SnapshotWarning,
   TraceAction,

@@ -3,11 +3,11 @@
  * Names and texts are resolved here (strings, not indices), so that they can cross to another thread.
  */
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
 import type {
   CarriedColumn,
   EVENT_COLUMNS,
   EventIndex,
+  FileInfo,
   SettingValue,
   SnapshotWarning,
 } from '../snapshot/tables.ts';

@@ -1,6 +1,6 @@
 /** What several detectors need, made once and when first asked for. */
 
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';

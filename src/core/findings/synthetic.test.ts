@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import { analyse, detect } from './analyse.ts';
 import { AnalysisContext } from './analysis-context.ts';
 import type { DetectorId, Finding } from './detectors.ts';

@@ -1,6 +1,5 @@
 import { Gunzip } from 'fflate';
-import { CancelledError } from '../base/cancelled.ts';
-import { errorText } from '../base/error-text.ts';
+import { CancelledError, errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { ByteStream, OpenBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError } from './failures.ts';

@@ -1,4 +1,4 @@
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import type { ByteStream } from './byte-cursor.ts';
 import { sourceFailure } from './failures.ts';
 import type { ByteSource, ReadOptions } from './types.ts';

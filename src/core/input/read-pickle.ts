@@ -1,5 +1,4 @@
-import { CancelledError } from '../base/cancelled.ts';
-import { errorText } from '../base/error-text.ts';
+import { CancelledError, errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import { DeclinedError } from '../pickle/types.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';

@@ -5,7 +5,7 @@ import { webPlatform } from '../../engine/gunzip.ts';
 import { bytesSource, fixture, gunzippedFixture } from '../../testing/byte-source.ts';
 import { HOSTILE_FILES, osSystemPickle } from '../../testing/hostile.ts';
 import { join, sampleSnapshot, uint32, writePickle } from '../../testing/write-pickle.ts';
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import { readSnapshot } from './read-snapshot.ts';

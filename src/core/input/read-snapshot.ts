@@ -1,5 +1,4 @@
-import type { FileInfo } from '../snapshot/file-info.ts';
-import type { SnapshotWarning } from '../snapshot/tables.ts';
+import type { FileInfo, SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
 import { readJson } from './read-json.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';

@@ -2,7 +2,7 @@
  * What a file is, by its first bytes and never by its name.
  */
 import type { LoadFailure } from '../base/load-error.ts';
-import type { Container } from '../snapshot/file-info.ts';
+import type { Container } from '../snapshot/tables.ts';
 import { COMPACT_MAGIC } from '../snapshot-file/compact-file.ts';
 
 /** Bytes that {@link sniff} wants to see: a tar says what it is at byte 257, traces within 4 kB. */

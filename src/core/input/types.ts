@@ -1,6 +1,5 @@
 /** How the loader gets its bytes; the browser and Node each make one. */
-import type { FileInfo } from '../snapshot/file-info.ts';
-import type { Snapshot } from '../snapshot/tables.ts';
+import type { FileInfo, Snapshot } from '../snapshot/tables.ts';
 
 export interface ByteSource {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** From a file to the pickle or JSON in it, through containers in containers. */
 import { LoadError } from '../base/load-error.ts';
-import type { Container } from '../snapshot/file-info.ts';
+import type { Container } from '../snapshot/tables.ts';
 import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';

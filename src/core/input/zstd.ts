@@ -3,7 +3,7 @@
  * them here keeps what it may produce at once to one block (128 kB), however the file was made, and
  * refuses windows that would cost gigabytes before they are allocated.
  */
-import { errorText } from '../base/error-text.ts';
+import { errorText } from '../base/errors.ts';
 import { ByteCursor, type ByteStream, concatBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { analyse } from '../findings/analyse.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
+import type { FileInfo } from '../snapshot/tables.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
 import { findingsMarkdown } from './findings-markdown.ts';
 import { findingsText } from './findings-text.ts';

@@ -8,8 +8,7 @@ import type { FrameView } from '../device/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
-import type { DeviceTrace } from '../snapshot/tables.ts';
+import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
 
 export interface FindingsReport {

@@ -10,8 +10,13 @@ import { sessionInfo, traceCounts } from '../device/device-info.ts';
 import { isUnusedDevice } from '../device/main-device.ts';
 import type { DeviceInfo } from '../device/types.ts';
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
-import type { Container, FileInfo } from '../snapshot/file-info.ts';
-import type { EventIndex, SettingValue, Snapshot } from '../snapshot/tables.ts';
+import type {
+  Container,
+  EventIndex,
+  FileInfo,
+  SettingValue,
+  Snapshot,
+} from '../snapshot/tables.ts';
 
 export interface StatsReport {
   readonly schema: 'vramscope.stats/1';

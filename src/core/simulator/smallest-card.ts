@@ -1,5 +1,5 @@
 /** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './cards.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf } from '../../testing/contexts.ts';
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { parseAllocConf } from './alloc-conf.ts';
 import { ByteCurveBuilder, firstEventOfPart } from './byte-curve.ts';

@@ -7,7 +7,7 @@
  *
  * A worker that wants to look for messages meanwhile takes a WhatIfJob and runs it slice by slice.
  */
-import { CancelledError } from '../base/cancelled.ts';
+import { CancelledError } from '../base/errors.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { type AllocSettings, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';

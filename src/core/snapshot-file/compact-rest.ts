@@ -1,6 +1,5 @@
 /** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
-import type { FileInfo } from '../snapshot/file-info.ts';
-import type { SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+import type { FileInfo, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
 import { isRecord } from './compact-file.ts';
 
 export interface CompactRest {

@@ -1,12 +1,12 @@
 /** The tables of a snapshot from the bytes of encodeSnapshot. */
 import { AddressSpace } from '../base/address.ts';
 import { type TableOf, type TableSchema, validate } from '../base/table.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
 import {
   ANNOTATION_COLUMNS,
   BLOCK_COLUMNS,
   type DeviceTrace,
   EVENT_COLUMNS,
+  type FileInfo,
   FRAME_COLUMNS,
   SEGMENT_COLUMNS,
   type Snapshot,

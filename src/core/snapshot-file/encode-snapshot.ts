@@ -1,12 +1,12 @@
 /** The tables of a snapshot as bytes: a twentieth of the pickle once they are gzipped. */
 
 import { type Column, slice, type TableOf, type TableSchema } from '../base/table.ts';
-import type { FileInfo } from '../snapshot/file-info.ts';
 import {
   ANNOTATION_COLUMNS,
   BLOCK_COLUMNS,
   type DeviceTrace,
   EVENT_COLUMNS,
+  type FileInfo,
   FRAME_COLUMNS,
   SEGMENT_COLUMNS,
   type Snapshot,

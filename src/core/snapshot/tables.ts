@@ -251,3 +251,18 @@ export interface Snapshot {
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
 }
+
+export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';
+
+/** What kind of file a snapshot came from; part of every report. */
+/** What kind of file a snapshot came from; part of every report. */
+export interface FileInfo {
+  readonly name: string;
+  readonly bytes: number;
+  readonly container: Container;
+  /** Pickle protocol; undefined for JSON and compact ones. */
+  readonly protocol: number | undefined;
+  readonly decoder: 'columnar' | 'general';
+  /** Set when only the part before a fault was opened: what the fault was. */
+  readonly partial: string | undefined;
+}

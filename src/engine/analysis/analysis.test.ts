@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { isAbortError } from '../../core/base/cancelled.ts';
+import { isAbortError } from '../../core/base/errors.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { analyse } from '../../core/findings/analyse.ts';
 import type { Finding } from '../../core/findings/detectors.ts';

@@ -1,5 +1,5 @@
 /** The analysis worker without the worker: serves a page on one port with copies of devices from another. */
-import { CancelledError } from '../../core/base/cancelled.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';

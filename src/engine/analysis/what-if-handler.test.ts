@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CancelledError } from '../../core/base/cancelled.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { limitOfCard } from '../../core/simulator/cards.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';

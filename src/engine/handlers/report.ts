@@ -1,8 +1,7 @@
 /** A device, or a window of its events, as a compact snapshot to put into a report. */
 
-import type { EventWindow } from '../../core/slice/window-snapshot.ts';
-import { windowSnapshot } from '../../core/slice/window-snapshot.ts';
-import type { FileInfo } from '../../core/snapshot/file-info.ts';
+import { type EventWindow, windowSnapshot } from '../../core/slice/window-snapshot.ts';
+import type { FileInfo } from '../../core/snapshot/tables.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { type PruneOptions, prune } from '../../core/snapshot-file/prune.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

@@ -7,7 +7,7 @@
  */
 
 import type { FreeColumns } from '../../core/address-map/free-memory.ts';
-import { isAbortError } from '../../core/base/cancelled.ts';
+import { isAbortError } from '../../core/base/errors.ts';
 import { formatBytes } from '../../core/base/format.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { SessionApi } from '../../engine/protocol.ts';

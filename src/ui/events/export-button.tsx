@@ -1,6 +1,6 @@
 import { Download, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { formatCount } from '../../core/base/format.ts';
 import { useDevice } from '../shared/device-context.ts';

@@ -1,6 +1,6 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import { useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';

@@ -5,7 +5,7 @@
  * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
  */
 
-import { isAbortError } from '../../core/base/cancelled.ts';
+import { isAbortError } from '../../core/base/errors.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { drawLine } from './line-raster.ts';

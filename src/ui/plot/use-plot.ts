@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import { snapshotStem } from '../../core/base/file-names.ts';
 import { reportPage } from '../../core/report/report-page.ts';
 import type { EventWindow } from '../../core/slice/window-snapshot.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';

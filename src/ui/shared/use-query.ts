@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { errorText } from '../../core/base/error-text.ts';
+import { errorText } from '../../core/base/errors.ts';
 import type { SessionInfo } from '../../core/device/types.ts';
 import type { DeviceQueries } from '../../engine/handlers.ts';
 import type { CallOptions, DeviceRequest, QueryClient } from '../../engine/queries.ts';

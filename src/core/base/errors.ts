@@ -1,3 +1,5 @@
+/** Errors that are no failure of a file: what was cancelled, and the text of whatever was thrown. */
+
 /** Thrown when the user cancelled; never shown as an error. */
 export class CancelledError extends Error {
   override readonly name = 'CancelledError';
@@ -10,4 +12,10 @@ export function isAbortError(error: unknown): boolean {
   return (
     typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
   );
+}
+
+/** What was thrown, as text: anything may be, and libraries do throw strings. */
+/** What was thrown, as text: anything may be, and libraries do throw strings. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
