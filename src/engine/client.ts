@@ -1,6 +1,6 @@
 /**
  * The page's handle on the session worker. Every method rejects with LoadError or an AbortError.
- * Makes the worker at once (it loads while the user looks for a file), and a new one for the next
+ * Starts the worker at once (it loads while the user looks for a file), and a new one for the next
  * `open` after a crash.
  *
  * A worker that does not stop when an opening is cancelled, because a hostile file keeps it busy, is
@@ -35,14 +35,14 @@ export interface SessionClient extends SessionApi {
 export interface SessionClientOptions {
   readonly idle?: IdleCounter;
   readonly marks?: Marks;
-  /** Relative URLs are meant from the page, not from the worker's script. */
+  /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
   readonly createWorker?: () => SessionWorker;
 }
 
-/** What the client does itself; every other method of the session is passed on. */
-type OwnMethods = Pick<SessionClient, 'open' | 'recycle' | 'attachAnalysis' | 'close'>;
-type Asked = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
+/** What the client implements; every other method is forwarded to the worker. */
+type ClientMethods = Pick<SessionClient, 'open' | 'recycle' | 'attachAnalysis' | 'close'>;
+type ForwardedMethods = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
 
 type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
@@ -142,7 +142,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     return info;
   }
 
-  const own: OwnMethods = {
+  const own: ClientMethods = {
     open,
     recycle: (request) => {
       const { buffer } = request.pixels;
@@ -158,9 +158,10 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       connection.remote.fail(closedError());
     },
   };
-  const ask = (name: keyof Asked) => (request: never, callOptions?: CallOptions<unknown>) =>
-    call(name, request, callOptions);
-  return createRpcProxy<SessionClient>(own, (name) => ask(name as keyof Asked));
+  const forward =
+    (name: keyof ForwardedMethods) => (request: never, callOptions?: CallOptions<unknown>) =>
+      call(name, request, callOptions);
+  return createRpcProxy<SessionClient>(own, (name) => forward(name as keyof ForwardedMethods));
 }
 
 /** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */

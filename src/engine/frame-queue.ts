@@ -1,9 +1,9 @@
 /**
- * Draws one frame at a time in slices, so that messages get through, and the newest request wins.
+ * Draws one frame at a time in slices, so that messages get through; the newest request wins.
  *
  * Asked for A, B, C while A is being drawn: B is dropped for C at once. A itself is given up for C
  * unless it is nearly done, or nothing was delivered for a while: a pan that asks for a frame every
- * 16 ms must not starve a frame of 200 ms for ever.
+ * 16 ms must not starve a frame of 200 ms forever.
  */
 
 import type { Viewport } from '../core/raster/types.ts';

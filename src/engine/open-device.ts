@@ -104,7 +104,7 @@ export class OpenDevice {
     this.#colorings.clear();
   }
 
-  /** The classes and their meaning in a palette of `count` colours. */
+  /** The classes and their meaning in a palette of `count` colors. */
   coloring(colorBy: ColorBy, count: number): Coloring {
     const known = this.#colorings.get(colorBy);
     if (known?.count === count) return known.coloring;
@@ -113,7 +113,7 @@ export class OpenDevice {
     return coloring;
   }
 
-  /** Class of each allocation in a palette of `count` colours. */
+  /** Class of each allocation in a palette of `count` colors. */
   classesBy(colorBy: ColorBy, count: number): Uint8Array {
     return this.coloring(colorBy, count).classOf;
   }

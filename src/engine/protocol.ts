@@ -1,16 +1,13 @@
 /**
- * What the main thread and the session worker say to each other. Plain data only: everything here
- * survives structured clone, big arrays are transferred. `SessionApi` is the whole contract: what it
- * says itself the worker implements in session.ts, the queries about a device in handlers/; the
- * page calls it through a proxy (client.ts).
+ * The messages between the page and the session worker. Plain data only: everything here survives
+ * structured clone, big arrays are transferred. `SessionApi` is the whole contract: its own methods are
+ * in session.ts, the queries about a device in handlers/; the page calls it through a proxy (client.ts).
  */
 import type { SessionInfo } from '../core/device/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
 import type { DeviceQueries } from './handlers.ts';
 import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
-
-export type { HitRequest, MinimapResult } from './handlers/raster.ts';
 
 /** Where the bytes come from. The URL must be one that CORS allows. */
 export type OpenSource =
@@ -45,11 +42,11 @@ export interface SessionApi extends QueryClient<DeviceQueries>, QueryClient<Fram
     call?: CallOptions<OpenProgress>,
   ): Promise<SessionInfo>;
   /**
-   * Gives the pixels of a frame that is on screen back, so that the next frame need not allocate.
+   * Returns the pixels of a frame that is on screen, so that the next frame need not allocate.
    * The array is transferred: it has length 0 afterwards. Optional; never rejects.
    */
   recycle(request: RecycleRequest): Promise<undefined>;
-  /** Gives copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
+  /** Serves copies of the open snapshot's devices on a port (analysis/protocol.ts), which is transferred. */
   attachAnalysis(request: { readonly port: MessagePort }): Promise<undefined>;
 }
 

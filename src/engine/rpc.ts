@@ -17,7 +17,7 @@ interface Method {
   readonly progress: unknown;
   readonly result: unknown;
 }
-/** Name → what goes in, what is told meanwhile, what comes out. */
+/** Name → what goes in, what is reported meanwhile, what comes out. */
 export type Methods<M> = { readonly [K in keyof M]: Method };
 
 /** What a handler gets beside its request. */
@@ -113,7 +113,7 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   let nextId = 0;
   let failure: Error | undefined;
 
-  /** Takes a call off the list, so that it settles once; undefined when it has settled already. */
+  /** Takes a call off the list, so that it settles once; undefined if it has settled already. */
   function take(id: number): Pending | undefined {
     const call = pending.get(id);
     pending.delete(id);

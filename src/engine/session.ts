@@ -1,5 +1,5 @@
 /**
- * The session: holds one open snapshot and answers questions about it. Knows no worker and no DOM;
+ * The session: holds one open snapshot and answers queries about it. Knows no worker and no DOM;
  * the worker serves it over a port, tests call it in Node.
  */
 import { LoadError } from '../core/base/load-error.ts';
@@ -34,10 +34,10 @@ export interface SessionHost {
 
 const NEVER_ABORTED = new AbortController().signal;
 
-/** A session and all that it can be asked. */
+/** A session with all of its queries. */
 export function createSession(host: SessionHost): SessionApi {
   const session = new Session(host);
-  const own: OwnMethods = {
+  const own: SessionOwnMethods = {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
     recycle: (request) => session.recycle(request),
@@ -48,10 +48,11 @@ export function createSession(host: SessionHost): SessionApi {
   return createRpcProxy<SessionApi>(own, (name) => query(name as keyof DeviceQueries));
 }
 
-type OwnMethods = Omit<SessionApi, keyof DeviceQueries>;
+/** What the session implements; every other method is a query of handlers/. */
+type SessionOwnMethods = Omit<SessionApi, keyof DeviceQueries>;
 
 /**
- * Half of the worker's code answers questions that nobody can ask before a file is open: it is
+ * Half of the worker's code handles queries that nobody can send before a file is open: it is
  * fetched while the first one is read.
  */
 const loadHandlers = () => import('./handlers.ts');

@@ -1,4 +1,4 @@
-/** A file on a server as a ByteSource: errors in words, and no wait without an end. */
+/** A file on a server as a ByteSource: errors that a user understands, and no wait without an end. */
 import { isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource } from '../core/input/types.ts';

@@ -108,7 +108,7 @@ function rowsOwned(band: Band, low: number, rowBytes: number): number {
   return rows;
 }
 
-/** Twelve well-told-apart colours, so that every code of a test has a colour of its own. */
+/** Twelve distinct colors, so that every code of a test has a color of its own. */
 export const TEST_PALETTE: Palette = {
   classes: Uint32Array.from(
     { length: 12 },
@@ -119,21 +119,21 @@ export const TEST_PALETTE: Palette = {
   thin: 0xff909090,
 };
 
-/** Colour to word, the inverse of the palette's table: pixels can be compared with the oracle's. */
+/** Color to label, the inverse of the palette's table: pixels can be compared with the oracle's. */
 export function pixelLabel(palette: Palette): Map<number, NaivePixel> {
   const table = colorTable(palette);
-  const words = new Map<number, NaivePixel>();
+  const labels = new Map<number, NaivePixel>();
   const names: [number, string][] = [
     [THIN_CODE, NAIVE_THIN],
     [PENDING_CODE, NAIVE_PENDING],
     ...Array.from(palette.classes, (_, i): [number, string] => [i, `${i}`]),
   ];
   for (const [code, name] of names) {
-    words.set(table[code], name);
-    words.set(table[code | EDGE_FLAG], `${name} edge`);
-    words.set(table[code | (1 << FADE_BIT)], `${name} faded`);
-    words.set(table[code | EDGE_FLAG | (1 << FADE_BIT)], `${name} edge faded`);
+    labels.set(table[code], name);
+    labels.set(table[code | EDGE_FLAG], `${name} edge`);
+    labels.set(table[code | (1 << FADE_BIT)], `${name} faded`);
+    labels.set(table[code | EDGE_FLAG | (1 << FADE_BIT)], `${name} edge faded`);
   }
-  words.set(table[BACKGROUND_CODE], NAIVE_BACKGROUND);
-  return words;
+  labels.set(table[BACKGROUND_CODE], NAIVE_BACKGROUND);
+  return labels;
 }

@@ -1,4 +1,4 @@
-/** All detectors over one device, told as they come. */
+/** All detectors over one device, reported as they come. */
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
 import type { Check, Finding } from '../../core/findings/detectors.ts';
 import type { DeviceRequest, Query } from '../queries.ts';

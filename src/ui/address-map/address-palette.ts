@@ -1,4 +1,4 @@
-/** The colours of the address map that the timeline has no use for. */
+/** The colors of the address map that the timeline has no use for. */
 import type { MarkStyle } from '../../core/address-map/address-bands.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
 import type { DimmablePalette } from '../../engine/handlers/address-map.ts';
@@ -20,7 +20,7 @@ const COLORS: Readonly<Record<ThemeName, AddressColors>> = {
 
 export const addressColors = (theme: ThemeName): AddressColors => COLORS[theme];
 
-/** Of a finding's blocks and gaps: the colours that its band has over the plot. */
+/** Of a finding's blocks and gaps: the colors that its band has over the plot. */
 export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>> {
   const { danger, lines } = plotStyle(theme);
   return { block: danger, gap: lines.inactiveSplitBytes };

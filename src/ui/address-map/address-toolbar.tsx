@@ -3,8 +3,7 @@ import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
-import { ColorLegend } from '../legend/color-legend.tsx';
-import { ColorSelect } from '../legend/color-select.tsx';
+import { ColorLegend, ColorSelect } from '../legend/color-legend.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../plot/plot-controls.tsx';
 import type { PlotPixel } from '../plot/plot-source.ts';
 import { lifeText, segmentKindText } from '../segments/segment-content.ts';
@@ -26,7 +25,7 @@ interface AddressToolbarProps {
   readonly onFit: () => void;
 }
 
-/** How the map is drawn, what its colours mean, and how much is free. */
+/** How the map is drawn, what its colors mean, and how much is free. */
 export function AddressToolbar(props: AddressToolbarProps) {
   const { slots, place, highlight, readout, onFit } = props;
   return (

@@ -1,8 +1,8 @@
 import './state.css';
 import { useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
-import { useElementWidth } from '../plot/use-element-width.ts';
 import { useSelectedIndex } from '../shared/selection.ts';
+import { useElementWidth } from '../shared/use-element-width.ts';
 import { NothingReserved } from './nothing-reserved.tsx';
 import { BAR_HEIGHT_PX } from './segment-cells.tsx';
 import { SegmentFooter } from './segment-footer.tsx';

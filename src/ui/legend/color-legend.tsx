@@ -1,15 +1,15 @@
 import './color-legend.css';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { LegendEntry } from '../../core/coloring/legend.ts';
-import type { ColorBy } from '../../core/raster/types.ts';
+import { COLORINGS, type ColorBy } from '../../core/raster/types.ts';
 import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { type ShownLegend, useLegend } from './use-legend.ts';
+import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';
 
-/** What the colours of the blocks mean and how much there is of each; a click filters all views. */
+/** What the colors of the blocks mean and how much there is of each; a click filters all views. */
 export function ColorLegend() {
   const shown = useLegend();
   const theme = useTheme();
@@ -117,4 +117,47 @@ function swatchColors(
   if (swatch === 'pending') return [pending];
   if (swatch === 'several') return stacks.slice(0, 4);
   return classColors(theme, colorBy).slice(swatch, swatch + 1);
+}
+
+const LABELS: Readonly<Record<ColorBy, string>> = {
+  stack: 'call stack',
+  site: 'top sites',
+  size: 'size',
+  stream: 'stream',
+  pool: 'pool',
+  phase: 'phase',
+  category: 'category',
+  compile: 'compiled region',
+};
+
+/** What the colors of the allocations tell apart; what a snapshot does not record is said, not hidden. */
+export function ColorSelect() {
+  const { view } = useStores();
+  const current = useView((state) => state.colorBy);
+  const choices = useColorings();
+  const reasonOf = (colorBy: ColorBy) => choices.find((one) => one.colorBy === colorBy)?.reason;
+  const choose = (value: string) => {
+    const colorBy = COLORINGS.find((one) => one === value);
+    if (colorBy !== undefined) view.commit({ colorBy });
+  };
+  return (
+    <label className="labelled">
+      <span className="dim">Colour by</span>
+      <select
+        className="select"
+        value={current}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        {COLORINGS.map((colorBy) => {
+          const reason = reasonOf(colorBy);
+          return (
+            <option key={colorBy} value={colorBy} disabled={reason !== undefined}>
+              {LABELS[colorBy]}
+              {reason !== undefined && ` (${reason})`}
+            </option>
+          );
+        })}
+      </select>
+    </label>
+  );
 }

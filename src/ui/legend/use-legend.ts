@@ -10,7 +10,7 @@ import { classColors } from '../theme/palette.ts';
 
 export interface ShownLegend {
   readonly legend: Legend;
-  /** What its swatches are rows of: the view may have gone on to another colouring. */
+  /** What its swatches are rows of: the view may have gone on to another coloring. */
   readonly colorBy: ColorBy;
   readonly isAtCursor: boolean;
 }
@@ -59,7 +59,7 @@ function requestOf({ colorBy, cursor, axis, x }: ViewState): Request {
 
 const NONE: readonly ColoringChoice[] = [];
 
-/** Which colourings tell something apart on this device; empty until it is known. */
+/** Which colorings tell something apart on this device; empty until it is known. */
 export function useColorings(): readonly ColoringChoice[] {
   return useQuery('colorings', {}).value ?? NONE;
 }

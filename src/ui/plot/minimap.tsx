@@ -10,12 +10,12 @@ import {
 } from 'd3';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { MinimapResult } from '../../engine/protocol.ts';
+import type { MinimapResult } from '../../engine/handlers/raster.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { useElementWidth } from '../shared/use-element-width.ts';
 import { useQuery } from '../shared/use-query.ts';
-import { useElementWidth } from './use-element-width.ts';
 import { endOf } from './viewport-of.ts';
 
 const HEIGHT = 44;

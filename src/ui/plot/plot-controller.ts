@@ -260,7 +260,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
   #measureFrame(): void {
     if (this.#inputMs === undefined) return;
     performance.measure(FRAME_MEASURE, { start: this.#inputMs });
-    // Observers were told; kept, they would fill the timeline's buffer.
+    // Observers have it; kept, it would fill the timeline's buffer.
     performance.clearMeasures(FRAME_MEASURE);
     this.#inputMs = undefined;
   }

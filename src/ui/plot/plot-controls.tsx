@@ -45,7 +45,7 @@ interface ColorKeyProps {
   readonly entries: readonly { readonly label: string; readonly color: string }[];
 }
 
-/** What a few colours of a plot mean. */
+/** What a few colors of a plot mean. */
 export function ColorKey({ label, entries }: ColorKeyProps) {
   return (
     <ul className="color-key" aria-label={label}>

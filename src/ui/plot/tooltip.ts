@@ -10,7 +10,7 @@ const OFFSET = 14;
 export class Tooltip {
   readonly #element: HTMLElement;
   #content: TooltipContent | undefined;
-  /** Asked for once a content: it costs a layout. */
+  /** Measured once per content: it costs a layout. */
   #size = { width: 0, height: 0 };
 
   constructor(element: HTMLElement) {

@@ -108,7 +108,7 @@ function elementsOf(refs: PlotRefs) {
   return { elements: { surface, base, overlay, axes: { x, y, grid } }, tooltip, readout };
 }
 
-/** The worker fails only when it has died; that is told like a failed opening. */
+/** The worker fails only when it has died; the page reports that as it reports a failed opening. */
 export function useFailureReport(): (error: unknown) => void {
   const { file } = useDevice().info;
   const { session } = useStores();

@@ -1,4 +1,4 @@
-/** Segments in a few words. */
+/** Texts about segments. */
 
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';

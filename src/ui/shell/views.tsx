@@ -25,7 +25,7 @@ export const VIEWS: readonly ViewEntry[] = [
   {
     name: 'addresses',
     needsTrace: true,
-    load: async () => (await import('../address-map/addresses-view.tsx')).AddressesView,
+    load: async () => (await import('../address-map/address-map-view.tsx')).AddressMapView,
   },
   {
     name: 'segments',

@@ -1,7 +1,7 @@
 /**
- * Colours of allocations in both themes.
+ * Colors of allocations in both themes.
  *
- * The twelve stack colours were searched for, not picked: any two differ by at least 0.09 in OKLab,
+ * The twelve stack colors were searched for, not picked: any two differ by at least 0.09 in OKLab,
  * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
  * along a ramp whose lightness alone tells the order.
  */
@@ -9,7 +9,7 @@ import type { ColorBy, Palette } from '../../core/raster/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 
-/** CSS colours of one theme's plot, in the order of the classes of core/coloring/classes.ts. */
+/** CSS colors of one theme's plot, in the order of the classes of core/coloring/classes.ts. */
 interface PlotColors {
   readonly background: string;
   readonly pending: string;
@@ -87,7 +87,7 @@ const LIGHT: PlotColors = {
 const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
 
 /**
- * CSS colours of the classes: 3 absences and 12 stacks; 9 sizes; for all that has names, none, the
+ * CSS colors of the classes: 3 absences and 12 stacks; 9 sizes; for all that has names, none, the
  * rest and 12 of them.
  */
 export function classColors(theme: ThemeName, colorBy: ColorBy): readonly string[] {
@@ -108,7 +108,7 @@ export function plotColors(theme: ThemeName): PlotColors {
 
 const palettes = new Map<string, Palette>();
 
-/** The same object for the same arguments, so that an unchanged palette can be told by identity. */
+/** The same object for the same arguments, so that an unchanged palette has the same identity. */
 export function paletteFor(theme: ThemeName, colorBy: ColorBy): Palette {
   const key = `${theme} ${colorBy}`;
   let palette = palettes.get(key);

@@ -1,4 +1,4 @@
-/** Colours of what is drawn over the stack; canvases cannot read the style sheet's light-dark(). */
+/** Colors of what is drawn over the stack; canvases cannot read the style sheet's light-dark(). */
 import type { CounterName } from '../../core/replay/types.ts';
 import { type ThemeName, toAbgr } from './palette.ts';
 

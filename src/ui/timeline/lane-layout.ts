@@ -21,7 +21,7 @@ export interface LaneBox {
   readonly count: number;
 }
 
-/** Thinner than this is merged with its neighbours. */
+/** Thinner than this is merged with its neighbors. */
 const MIN_WIDTH = 1;
 
 /** One lane for each level, on either axis. Nothing is copied. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { HitRequest, SessionApi } from '../../engine/protocol.ts';
+import type { HitRequest } from '../../engine/handlers/raster.ts';
+import type { SessionApi } from '../../engine/protocol.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { crosshairOf, deviceInfo, NO_PEAKS } from '../../testing/device-info.ts';
 import { timelineSource } from './timeline-source.ts';

@@ -1,8 +1,7 @@
 import type { RefObject } from 'react';
 import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { ColorLegend } from '../legend/color-legend.tsx';
-import { ColorSelect } from '../legend/color-select.tsx';
+import { ColorLegend, ColorSelect } from '../legend/color-legend.tsx';
 import { AxisSwitch, FitButton } from '../plot/plot-controls.tsx';
 import { COUNTERS } from '../shared/counters.ts';
 import { plotStyle } from '../theme/plot-style.ts';
@@ -14,7 +13,7 @@ interface TimelineToolbarProps {
   readonly onFit: () => void;
 }
 
-/** How the timeline is drawn, and what its colours and lines mean. */
+/** How the timeline is drawn, and what its colors and lines mean. */
 export function TimelineToolbar({ readout, onFit }: TimelineToolbarProps) {
   return (
     <div className="plot-toolbar" ref={readout}>

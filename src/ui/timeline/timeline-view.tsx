@@ -17,7 +17,7 @@ const NO_ANNOTATIONS = annotationLanes([]);
 
 /** More levels than these are shown on request, and beyond those by the wheel. */
 const LANES_AT_FIRST = 4;
-const MOST_LANES = 12;
+const MAX_LANES = 12;
 
 const HINT = `Every allocation as a band as high as its block, the oldest at the bottom. Arrow keys
 pan, plus and minus zoom, F shows all, brackets step through events, Enter pins the newest
@@ -45,7 +45,7 @@ export function TimelineView() {
   const annotations = useQuery('annotations', {}).value ?? NO_ANNOTATIONS;
   const levels = annotations.first.length - 1;
   const [areAllShown, setAreAllShown] = useState(false);
-  const shown = Math.min(levels, areAllShown ? MOST_LANES : LANES_AT_FIRST);
+  const shown = Math.min(levels, areAllShown ? MAX_LANES : LANES_AT_FIRST);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a lane more or less is painted anew
   useEffect(() => lanes.current?.setAnnotations(annotations), [annotations, shown, info]);
   return (

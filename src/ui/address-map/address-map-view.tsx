@@ -1,4 +1,4 @@
-import './addresses.css';
+import './address-map.css';
 import { useMemo, useRef, useState } from 'react';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
@@ -22,7 +22,7 @@ brackets step through events, Enter pins the newest allocation at the event, Shi
 down pins what lies above and below it, gaps too.`;
 
 /** Memory by address over events or time: blocks, and the gaps between them. */
-export function AddressesView() {
+export function AddressMapView() {
   const { value, failure } = useQuery('addressSlots', {});
   if (failure !== undefined) {
     return (
