@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../core/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../core/findings/detectors.ts';
-import { citeWhatIf } from '../../core/report/cite-what-if.ts';
 import { type DeviceOrder, deviceOrder } from '../../core/report/device-order.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { findingsText } from '../../core/report/findings-text.ts';
 import { jsonText } from '../../core/report/text.ts';
+import { citeWhatIf } from '../../core/report/what-if-citation.ts';
 import type { CliIo } from '../cli-io.ts';
 import { FailedOn } from '../exit-codes.ts';
 import { openSnapshot } from '../open-snapshot.ts';

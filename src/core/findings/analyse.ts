@@ -1,5 +1,4 @@
 /** Runs every detector over one device, handing out findings as they come. */
-
 import { plural } from '../base/format.ts';
 import { AnalysisContext } from './analysis-context.ts';
 import {

@@ -1,5 +1,4 @@
 /** What several detectors need, made once and when first asked for. */
-
 import { CancelledError } from '../base/errors.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
 import { pythonStacks } from './python-stacks.ts';

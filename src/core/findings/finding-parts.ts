@@ -1,5 +1,4 @@
 /** Pieces that all detectors' findings are made of. */
-
 import { fileName } from '../base/file-names.ts';
 import type { FrameView, StackView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';

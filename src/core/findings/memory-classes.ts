@@ -3,7 +3,6 @@
  * it is inferred from the stack and the lifetime; each class says its rule, and what no rule fits
  * is called unknown.
  */
-
 import { liveAt } from '../replay/live-at.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';

@@ -1,5 +1,4 @@
 /** Findings in the order in which they are shown, each with a name of its own for the URL. */
-
 import type { Finding } from './detectors.ts';
 import { SEVERITIES } from './types.ts';
 

@@ -1,5 +1,4 @@
 /** Segments and the free ranges in them, in the state after one event. */
-
 import { mappedRangesAt } from '../allocator-state/mapped-ranges.ts';
 import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex } from '../replay/types.ts';

@@ -1,5 +1,4 @@
 /** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
-
 import { plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
 import { RETRIED } from './detectors/oom.ts';

@@ -3,7 +3,6 @@
  *
  * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
  */
-
 import type { FrameView } from '../device/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding } from '../findings/detectors.ts';

@@ -6,7 +6,7 @@ import type {
   StatFigures,
   StatName,
 } from '../memory-summary/memory-tally.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from './text.ts';
 
 export interface StatText {
   readonly name: StatName;

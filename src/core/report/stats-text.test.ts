@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromValue } from '../snapshot/decoder.ts';
-import { changedSettings } from './settings-text.ts';
 import { buildStats } from './stats.ts';
 import { statsText } from './stats-text.ts';
+import { changedSettings } from './summary-text.ts';
 import { jsonText, printable, terminalText, wrap } from './text.ts';
 
 const FILE = {

@@ -12,8 +12,8 @@ import {
 } from '../replay/types.ts';
 import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
-import { changedSettings } from './settings-text.ts';
 import type { DeviceStats, OomReport, StatsReport } from './stats.ts';
+import { changedSettings } from './summary-text.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 /** In the order in which one contains the other, as far as one does. */
@@ -25,7 +25,7 @@ const COUNTERS: readonly (readonly [CounterName, string])[] = [
   ['inactiveSplitBytes', 'inactive split'],
 ];
 
-const RECORDING_WORDS: Readonly<Record<Recording, string>> = {
+const RECORDING_LABELS: Readonly<Record<Recording, string>> = {
   complete: 'from the start',
   preexisting: 'began late',
   truncated: 'oldest events lost',
@@ -90,7 +90,7 @@ function deviceText(device: DeviceStats, context: DeviceContext, options: TextOp
     options.columns,
   );
   return [
-    `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_WORDS[device.recording]}`,
+    `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_LABELS[device.recording]}`,
     '',
     ...countersText(device, context.replay.end, options),
     ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),

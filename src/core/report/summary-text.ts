@@ -5,8 +5,9 @@ import type { DeviceInfo, SessionInfo } from '../device/types.ts';
 import type { MemoryFigures } from '../memory-summary/memory-tally.ts';
 import { settingRows } from '../memory-summary/settings.ts';
 import type { TraceFacts } from '../memory-summary/trace-facts.ts';
+import type { SettingValue } from '../snapshot/tables.ts';
 import { memoryText } from './stat-labels.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from './text.ts';
 
 export interface SummaryParts {
   readonly info: SessionInfo;
@@ -59,13 +60,10 @@ function phasesText(phases: readonly AnnotationGroup[]): string {
 }
 
 function settingsText({ settings }: SessionInfo): string {
-  const rows = settingRows(settings);
-  if (rows.length === 0) return 'Allocator settings: not recorded';
-  const changed = rows.filter(({ isDefault }) => isDefault !== true);
+  if (Object.keys(settings).length === 0) return 'Allocator settings: not recorded';
+  const changed = changedSettings(settings);
   if (changed.length === 0) return "Allocator settings: all at PyTorch's defaults";
-  return ['Allocator settings:', ...changed.map(({ name, value }) => `  ${name} = ${value}`)].join(
-    '\n',
-  );
+  return ['Allocator settings:', ...changed.map((text) => `  ${text}`)].join('\n');
 }
 
 function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {
@@ -79,4 +77,10 @@ function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {
     `${formatCount(events)} events${time}`,
     ...(stacks.length === 0 ? [] : [`Stacks of what stood at the peak: ${stacks.join(', ')}`]),
   ].join('\n');
+}
+
+/** 'name = value' for each recorded setting that is not at its default, or whose default is not known here. */
+export function changedSettings(settings: Readonly<Record<string, SettingValue>>): string[] {
+  const changed = settingRows(settings).filter(({ isDefault }) => isDefault !== true);
+  return changed.map(({ name, value }) => `${name} = ${value}`);
 }

@@ -1,4 +1,5 @@
 /** Plain text for terminals: wrapped, aligned, coloured only where asked. */
+import { highest } from '../base/extremes.ts';
 
 export interface TextOptions {
   readonly columns: number;
@@ -54,5 +55,17 @@ export function terminalText(text: string, color: boolean): string {
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
     letter === '\n' ? letter : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Lines of a table whose first column is text and whose others are figures. All rows are of one length. */
+export function textTable(rows: readonly (readonly string[])[]): string[] {
+  const [header = []] = rows;
+  const widths = header.map((_, column) => highest(rows.map((row) => row[column].length)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+      .join('  ')
+      .trimEnd(),
   );
 }

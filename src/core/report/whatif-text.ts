@@ -1,10 +1,9 @@
 /** `vramscope whatif`: the recorded run and the simulated ones in one table, the best first. */
 import { formatBytes, formatCount } from '../base/format.ts';
-import { CONTEXT_BYTES } from '../simulator/cards.ts';
 import { environmentLines } from '../simulator/presets.ts';
 import { compareRuns } from '../simulator/rank.ts';
 import type { RecordedRun } from '../simulator/recorded-run.ts';
-import type { SmallestCard } from '../simulator/smallest-card.ts';
+import { CONTEXT_BYTES, type SmallestCard } from '../simulator/smallest-card.ts';
 import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../simulator/types.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 import type { WhatIfRuns } from './whatif.ts';
@@ -35,7 +34,7 @@ const HEAD: Row = {
 };
 const NUMBERS = ['reserved', 'allocated', 'ooms', 'retries', 'saved', 'card'] as const;
 
-const CONFIDENCE_WORDS: Readonly<Record<Confidence, string>> = {
+const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
   high: "High: the allocator's rules decide all of it.",
   medium: 'Medium: the peaks may shift with what the trace does not tell.',
   low: 'Low: a run under other settings would have asked for other things.',
@@ -151,7 +150,7 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
   const [line] = environmentLines(best.settings);
   return [
     `Best: ${styled(printable(line), 'bold', options)}`,
-    `Confidence: ${CONFIDENCE_WORDS[best.confidence]}`,
+    `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }
 

@@ -4,8 +4,7 @@
  */
 import { type BlockRules, blockRules, LARGE_PAGE_BYTES } from '../replay/rounding.ts';
 import type { SettingValue } from '../snapshot/tables.ts';
-import { ConfError, ConfReader } from './conf-reader.ts';
-import { type ConfToken, tokenize } from './conf-tokens.ts';
+import { ConfError, ConfReader, type ConfToken, tokenize } from './conf-reader.ts';
 
 /** The allocator's settings, with defaults filled in. */
 export interface AllocSettings extends BlockRules {

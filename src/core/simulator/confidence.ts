@@ -118,3 +118,9 @@ function aboutStop({ ooms }: Simulation): string | undefined {
   if (last === undefined || last.isRecorded) return undefined;
   return 'The run ends where memory runs out: what the program would have done then is not in the trace.';
 }
+
+/**
+ * How many real runs under other settings the simulator was held against (fixtures/whatif.truth.json), and
+ * in how many its peak of reserved memory was equal to the byte. truth.test.ts counts both.
+ */
+export const ACCURACY = { runs: 73, equalReserved: 70 } as const;

@@ -1,6 +1,5 @@
 /** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
 import { CancelledError } from '../base/errors.ts';
-import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './cards.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
 import type { AllocConf, WhatIfCalls } from './what-if.ts';
@@ -105,4 +104,28 @@ export function* searchCard(
     else low = middle + 1;
   }
   return cards[high];
+}
+
+/** Memory of common cards, and what of it is left for PyTorch. */
+
+const GIB = 2 ** 30;
+/**
+ * What a process takes of a card beside PyTorch's memory: CUDA context, kernels, cuBLAS and cuDNN. On an
+ * H200 with CUDA 13 the OOM messages of our recordings say 0.5 to 0.65 GiB; NCCL takes more.
+ */
+export const CONTEXT_BYTES = 0.65 * GIB;
+
+/** In GiB. */
+export const COMMON_CARDS_GIB: readonly number[] = [
+  4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 192,
+];
+
+/** What PyTorch may reserve on a card of so many GiB. */
+export function limitOfCard(gib: number): number {
+  return Math.floor(gib * GIB - CONTEXT_BYTES);
+}
+
+/** 16.2 GiB → 20: the smallest common card that has so much for PyTorch. */
+export function cardFor(limitBytes: number): number | undefined {
+  return COMMON_CARDS_GIB.find((gib) => limitOfCard(gib) >= limitBytes);
 }

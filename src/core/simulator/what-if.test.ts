@@ -6,11 +6,16 @@ import { CancelledError } from '../base/errors.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { parseAllocConf } from './alloc-conf.ts';
 import { ByteCurveBuilder, firstEventOfPart } from './byte-curve.ts';
-import { COMMON_CARDS_GIB, cardFor, limitOfCard } from './cards.ts';
 import { PRESETS } from './presets.ts';
 import { recordedRun } from './recorded-run.ts';
 import type { WhatIfInput } from './simulation.ts';
-import { searchCard, smallestCard } from './smallest-card.ts';
+import {
+  COMMON_CARDS_GIB,
+  cardFor,
+  limitOfCard,
+  searchCard,
+  smallestCard,
+} from './smallest-card.ts';
 import { type AllocConf, simulate, WhatIfJob, whatIfInput } from './what-if.ts';
 
 const MIB = 2 ** 20;

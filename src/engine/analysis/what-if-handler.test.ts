@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CancelledError } from '../../core/base/errors.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
-import { limitOfCard } from '../../core/simulator/cards.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
-import { smallestCard } from '../../core/simulator/smallest-card.ts';
+import { limitOfCard, smallestCard } from '../../core/simulator/smallest-card.ts';
 import { type AllocConf, simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';

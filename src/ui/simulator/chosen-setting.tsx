@@ -1,5 +1,5 @@
 import { formatBytes, formatPercent } from '../../core/base/format.ts';
-import { whatIfSentence } from '../../core/report/what-if-sentence.ts';
+import { whatIfSentence } from '../../core/report/what-if-citation.ts';
 import { environmentLines } from '../../core/simulator/presets.ts';
 import type { RecordedRun } from '../../core/simulator/recorded-run.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';

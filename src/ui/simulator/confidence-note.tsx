@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../../core/base/format.ts';
-import { ACCURACY } from '../../core/simulator/accuracy.ts';
+import { ACCURACY } from '../../core/simulator/confidence.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
 import { CONFIDENCE_TEXT } from './labels.ts';
 

@@ -1,6 +1,6 @@
 /** Words for settings, cards and confidence, the same wherever they stand. */
 import { formatBytes, plural } from '../../core/base/format.ts';
-import { limitOfCard } from '../../core/simulator/cards.ts';
+import { limitOfCard } from '../../core/simulator/smallest-card.ts';
 import type { Confidence } from '../../core/simulator/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
 

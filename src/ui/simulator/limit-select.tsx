@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { formatBytes, parseBytes } from '../../core/base/format.ts';
-import { COMMON_CARDS_GIB, limitOfCard } from '../../core/simulator/cards.ts';
 import type { LimitBounds } from '../../core/simulator/recorded-run.ts';
+import { COMMON_CARDS_GIB, limitOfCard } from '../../core/simulator/smallest-card.ts';
 import type { Limit } from './what-if-results.ts';
 
 interface LimitSelectProps {

@@ -1,6 +1,6 @@
 /** What stands in the cells of the table of settings. */
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import { failureText } from '../../core/report/what-if-sentence.ts';
+import { failureText } from '../../core/report/what-if-citation.ts';
 import type { SimulatedOom } from '../../core/simulator/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
 import { cardText, cardTitle, settingName } from './labels.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
-import { whatIfSentence } from '../../core/report/what-if-sentence.ts';
+import { whatIfSentence } from '../../core/report/what-if-citation.ts';
 import type { Confidence } from '../../core/simulator/types.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useServices } from '../shared/services.ts';

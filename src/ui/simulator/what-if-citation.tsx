@@ -1,7 +1,7 @@
 import './what-if-citation.css';
 import { FlaskConical } from 'lucide-react';
 import type { Finding } from '../../core/findings/detectors.ts';
-import { CITED_SETTING, isCiting } from '../../core/report/what-if-sentence.ts';
+import { CITED_SETTING, isCiting } from '../../core/report/what-if-citation.ts';
 import { useStores } from '../../state/stores.ts';
 import { useWhatIfFigure } from './use-what-if-figure.ts';
 

@@ -1,5 +1,4 @@
 /** What fragments memory: live blocks that pin segments, and lines that ask for ever other sizes. */
-
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { AllocationIndex } from '../../replay/types.ts';

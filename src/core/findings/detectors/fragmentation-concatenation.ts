@@ -2,7 +2,6 @@
  * Tensors that grow by being copied into a slightly larger one, over and over: `x = torch.cat([x, new])`.
  * At one site each allocation is a little larger than the one before it, which is freed right after.
  */
-
 import { formatBytes, plural } from '../../base/format.ts';
 import { type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';

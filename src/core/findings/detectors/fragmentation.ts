@@ -5,7 +5,6 @@
  * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
  * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
  */
-
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../snapshot/tables.ts';

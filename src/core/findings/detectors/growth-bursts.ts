@@ -1,5 +1,4 @@
 /** Memory that piles up over steps and is given back at once: garbage cycles, caches dropped by design. */
-
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { AllocationIndex } from '../../replay/types.ts';

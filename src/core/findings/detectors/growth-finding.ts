@@ -1,5 +1,4 @@
 /** The finding of one leak: how much it is a step, how severe, what it looks like and the fix that belongs to it. */
-
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import type { AnalysisContext } from '../analysis-context.ts';

@@ -9,7 +9,6 @@
  *     queue    ▃▆█▉████   flat later
  *     bursts   ▃▆█▁▃▆█▃   has stood as high before
  */
-
 import { lowerBound } from '../../base/binary-search.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';

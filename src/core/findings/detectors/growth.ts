@@ -1,5 +1,4 @@
 /** Memory that climbs step after step and is not given back. */
-
 import { plural } from '../../base/format.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';

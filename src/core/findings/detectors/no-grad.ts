@@ -1,5 +1,4 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
-
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { NEVER } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';

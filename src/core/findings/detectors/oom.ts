@@ -1,5 +1,4 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
-
 import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';

@@ -1,5 +1,4 @@
 /** What the highest moment is made of, and what would lower it. */
-
 import { formatBytes, formatPercent } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex, Peak } from '../../replay/types.ts';

@@ -1,5 +1,4 @@
 /** Blocks whose free was asked for and has to wait, because another stream may still use them. */
-
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { type AllocationIndex, NEVER } from '../../replay/types.ts';

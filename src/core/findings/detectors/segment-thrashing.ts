@@ -1,5 +1,4 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
-
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';

@@ -1,5 +1,4 @@
 /** Bytes that are allocated and that nobody asked for: rounding, remainders that were not split off, small segments. */
-
 import { formatBytes, formatPercent } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex } from '../../replay/types.ts';

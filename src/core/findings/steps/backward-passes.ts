@@ -1,5 +1,4 @@
 /** When backward ran: stretches of allocations in backward threads. */
-
 import { upperBound } from '../../base/binary-search.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';

@@ -2,7 +2,6 @@
  * How the program repeats itself: its steps. From the profiler's annotations where there are any,
  * from the optimizer's own allocations, and from loops seen in the call stacks.
  */
-
 import { annotationSpans } from '../../device/annotations.ts';
 import type { AnnotationSpan } from '../../device/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';

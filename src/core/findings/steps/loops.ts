@@ -9,7 +9,6 @@
  * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
  * as line numbers.
  */
-
 import { fileName } from '../../base/file-names.ts';
 import { growableInt32 } from '../../base/growable.ts';
 import type { EventIndex, FrameTable, StackIndex } from '../../snapshot/tables.ts';

@@ -2,7 +2,6 @@
  * The stack tree with Python's frames alone. With C++ stacks a line of Python has many rows, one for
  * each way through the dispatcher; here it has one. Parents come before children, row 0 is the root.
  */
-
 import { growableInt32 } from '../../base/growable.ts';
 import type { FrameIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { StackClassifier } from '../stack-classifier.ts';

@@ -1,5 +1,4 @@
 /** A program's steps, as ranges of events. */
-
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { StackClassifier } from '../stack-classifier.ts';
 import type { AnalysisInput } from '../types.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memoryCurve } from './memory-curve.ts';
+import { memoryCurve } from './memory-chart.ts';
 
 const replayOf = (values: readonly number[]) => ({
   fillCounter: (_: unknown, from: number, out: Float64Array) => {

@@ -4,7 +4,7 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { parseAllocConf } from '../simulator/alloc-conf.ts';
 import { recordedRun } from '../simulator/recorded-run.ts';
 import { simulate, whatIfInput } from '../simulator/what-if.ts';
-import { whatIfSentence } from './what-if-sentence.ts';
+import { whatIfSentence } from './what-if-citation.ts';
 
 const GIB = 2 ** 30;
 const EXPANDABLE = 'expandable_segments:True';

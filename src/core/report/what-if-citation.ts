@@ -1,9 +1,13 @@
 /** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import type { Analysis } from '../findings/analyse.ts';
 import { RETRIED } from '../findings/detectors/oom.ts';
 import { detectorOf, type Finding } from '../findings/detectors.ts';
-import type { RecordedRun } from '../simulator/recorded-run.ts';
+import { parseAllocConf } from '../simulator/alloc-conf.ts';
+import { type RecordedRun, recordedRun } from '../simulator/recorded-run.ts';
 import type { SimulatedOom, WhatIfResult } from '../simulator/types.ts';
+import { simulate, whatIfInput } from '../simulator/what-if.ts';
 
 /** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';
@@ -55,4 +59,41 @@ function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recor
 export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
   const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
   return `${where}: ${formatBytes(requestedBytes)} were asked for, ${formatBytes(missingBytes)} too much`;
+}
+
+/** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */
+const MOST_EVENTS = 1_000_000;
+
+/** The analysis with one more advice for each such finding; the same where there is none. */
+export function citeWhatIf(
+  { findings, ...rest }: Analysis,
+  context: Pick<DeviceContext, 'trace' | 'replay' | 'snapshot'>,
+): Analysis {
+  if (context.trace.kind === 'host' || !findings.some(isCiting)) return { findings, ...rest };
+  const citation = citationOf(context);
+  return {
+    ...rest,
+    findings: findings.map((finding) =>
+      isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
+    ),
+  };
+}
+
+function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1]): string {
+  if (trace.events.length > MOST_EVENTS) {
+    return `What ${CITED_SETTING} would have come to is not run here for more than ${formatCount(MOST_EVENTS)} events: vramscope whatif does.`;
+  }
+  const conf = parseAllocConf(CITED_SETTING);
+  if (!conf.ok) throw new Error(conf.message);
+  const input = whatIfInput(trace, replay, snapshot.settings);
+  const recorded = recordedRun(input, 1);
+  const result = simulate(input, conf, { limitBytes: recorded.limit?.likelyBytes, parts: 1 });
+  return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
+}
+
+/** Behind the advice that speaks of the setting, else at the end. */
+function withCitation(advice: readonly string[], citation: string): readonly string[] {
+  const at = advice.findIndex((text) => text.includes(CITED_SETTING.split(':')[0]));
+  const end = at < 0 ? advice.length : at + 1;
+  return [...advice.slice(0, end), citation, ...advice.slice(end)];
 }
