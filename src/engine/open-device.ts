@@ -6,7 +6,7 @@ import type { DeviceContext } from '../core/device/device-context.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/raster/types.ts';
 import type { AllocationTable } from '../core/replay/types.ts';
-import { dependsOnCursor, matchAllocations } from '../core/search/match-allocations.ts';
+import { dependsOnCursor, matchAllocations } from '../core/search/match-search.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { liveBytesAt, matchAllocations } from '../core/search/match-allocations.ts';
+import { liveBytesAt, matchAllocations } from '../core/search/match-search.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { TEST_PALETTE } from '../testing/naive-raster.ts';

@@ -5,7 +5,7 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { buildTimelineIndex } from '../raster/timeline-index.ts';
 import { COLORINGS, type ColorBy } from '../raster/types.ts';
-import { matchAllocations } from '../search/match-allocations.ts';
+import { matchAllocations } from '../search/match-search.ts';
 import { type Coloring, makeColoring, unavailableReason } from './colorings.ts';
 import { type Legend, legendAt, peakInWindow } from './legend.ts';
 

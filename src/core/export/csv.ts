@@ -4,7 +4,7 @@ import { earlierUses } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { crosshairAt } from '../device/events.ts';
 import { allocationRows } from '../lists/allocation-rows.ts';
-import { ALLOCATION_COLUMNS, type Cell } from '../lists/rows-tsv.ts';
+import { ALLOCATION_COLUMNS, type Cell } from '../lists/rows-text.ts';
 import { COUNTER_NAMES, type CounterName } from '../replay/types.ts';
 
 /** Rows in one piece: a few milliseconds of work. */

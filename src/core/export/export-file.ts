@@ -3,7 +3,7 @@ import { assertUnreachable } from '../base/assert.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { FlameContext, type FlameStack, flameStacks } from '../flame-graph/flame-context.ts';
 import { EventReader } from '../lists/event-reader.ts';
-import { CSV_HEADER, eventsCsv } from '../lists/events-csv.ts';
+import { CSV_HEADER, eventsCsv } from '../lists/rows-text.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { allocationsCsv, countersCsv } from './csv.ts';
 import type { ExportKind } from './export-kinds.ts';

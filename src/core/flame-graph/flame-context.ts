@@ -5,11 +5,10 @@
 import type { DeviceContext } from '../device/device-context.ts';
 import { absenceText } from '../device/stacks.ts';
 import { FlameRows } from './flame-table.ts';
-import { type FoldedTree, foldTree } from './folded-tree.ts';
+import { type FoldedTree, foldTree, type WeighedTree, weighTree } from './folded-tree.ts';
 import { FrameGroups } from './frame-groups.ts';
 import { type WeighOptions, weighStacks } from './stack-weights.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
-import { type WeighedTree, weighTree } from './weighed-tree.ts';
 
 export interface FlameShape {
   readonly groupBy: FlameGrouping;

@@ -2,9 +2,10 @@
  * The two ways to read a weighed tree, each opened only as far as one looks: from callers down to
  * what they called, and from the innermost boxes up to their callers.
  */
+
+import { totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { GroupIndex } from './frame-groups.ts';
 import type { FlameTotal } from './types.ts';
-import { totalsOf, type WeighedTree } from './weighed-tree.ts';
 
 export interface FlameNode extends FlameTotal {
   /** -1 for the whole. */

@@ -1,9 +1,9 @@
 /** The same weights as a table: a row a function, file or module, or a row a call stack. */
 import type { StackReader } from '../device/stacks.ts';
 import { pathTo } from './flame-graph.ts';
+import { totalsOf, type WeighedTree } from './folded-tree.ts';
 import type { FrameGroups } from './frame-groups.ts';
 import type { FlameGrouping, FlameOrderBy, FlameRow, FlameTable } from './types.ts';
-import { totalsOf, type WeighedTree } from './weighed-tree.ts';
 
 export interface FlameOrder {
   readonly by: FlameOrderBy;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { matchAllocations } from '../search/match-allocations.ts';
+import { matchAllocations } from '../search/match-search.ts';
 import { FlameContext } from './flame-context.ts';
 import { moduleName } from './frame-groups.ts';
 import type { FlameGrouping } from './types.ts';

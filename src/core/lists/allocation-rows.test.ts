@@ -5,14 +5,14 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
 import { earlierUses } from '../device/allocation-labels.ts';
-import { matchAllocations } from '../search/match-allocations.ts';
+import { matchAllocations } from '../search/match-search.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
 import type { AllocationKey, AllocationRow, CallSiteKey } from './allocation-list-types.ts';
 import { allocationRows } from './allocation-rows.ts';
 import { callSiteRow, callSiteTable, orderCallSites } from './call-site-table.ts';
 import { orderAllocations } from './order-allocations.ts';
 import { orderByKeys } from './order-by-keys.ts';
-import { allocationsTsv, callSitesTsv } from './rows-tsv.ts';
+import { allocationsTsv, callSitesTsv } from './rows-text.ts';
 
 test('keys are sorted as a stable comparator would, what is not known last', () => {
   const key = fc.oneof(

@@ -4,7 +4,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { naiveBands, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
-import { liveBytesAt, matchAllocations } from '../search/match-allocations.ts';
+import { liveBytesAt, matchAllocations } from '../search/match-search.ts';
 import { BACKGROUND_CODE, colorTable, withDimmedClass } from './colors.ts';
 import { matchingRow, matchingTimeline } from './matching-timeline.ts';
 import { stackHits } from './stack-hits.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
-import { matchAllocations } from './match-allocations.ts';
+import { matchAllocations } from './match-search.ts';
 import { categoryTerm } from './qualifiers/category.ts';
 import { compileTerm } from './qualifiers/compile.ts';
 import { phaseTerm } from './qualifiers/phase.ts';

@@ -17,9 +17,9 @@ import {
   orderCallSites,
 } from '../../core/lists/call-site-table.ts';
 import { orderAllocations } from '../../core/lists/order-allocations.ts';
-import { allocationsTsv, callSitesTsv } from '../../core/lists/rows-tsv.ts';
+import { allocationsTsv, callSitesTsv } from '../../core/lists/rows-text.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import { dependsOnCursor } from '../../core/search/match-allocations.ts';
+import { dependsOnCursor } from '../../core/search/match-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';

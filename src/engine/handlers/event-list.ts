@@ -2,7 +2,12 @@
 
 import { LruCache } from '../../core/base/lru-cache.ts';
 import { eventsInWindow } from '../../core/device/events.ts';
-import type { EventList, EventRowIndex } from '../../core/lists/event-list.ts';
+import {
+  type EventList,
+  type EventRowIndex,
+  eventFacets,
+  filterEvents,
+} from '../../core/lists/event-list.ts';
 import type {
   ActionCount,
   EventDetails,
@@ -11,10 +16,9 @@ import type {
   EventRow,
 } from '../../core/lists/event-list-types.ts';
 import { EventReader } from '../../core/lists/event-reader.ts';
-import { eventsCsv } from '../../core/lists/events-csv.ts';
-import { eventFacets, filterEvents } from '../../core/lists/filter-events.ts';
+import { eventsCsv } from '../../core/lists/rows-text.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
-import { matchStacks } from '../../core/search/match-stacks.ts';
+import { matchStacks } from '../../core/search/match-search.ts';
 import type { SearchProblem } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';

@@ -2,7 +2,7 @@
 import { eventAtTime } from '../../core/device/events.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import { liveBytesAt } from '../../core/search/match-allocations.ts';
+import { liveBytesAt } from '../../core/search/match-search.ts';
 import { type KnownValues, knownValues } from '../../core/search/qualifiers.ts';
 import { type MatchStep, positionBefore, stepMatch } from '../../core/search/step-match.ts';
 import type { SearchMatches } from '../../core/search/types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CSV_HEADER } from '../../core/lists/events-csv.ts';
+import { CSV_HEADER } from '../../core/lists/rows-text.ts';
 import { exportEvents } from './export-events.ts';
 
 /** A worker that writes the numbers of its rows. */

@@ -1,5 +1,5 @@
 /** The listed events as a CSV file, read from the worker in pieces so that the page stays alive. */
-import { CSV_HEADER } from '../../core/lists/events-csv.ts';
+import { CSV_HEADER } from '../../core/lists/rows-text.ts';
 
 /** The worker takes some 50 ms for them: a hover waits no longer. */
 const PIECE_ROWS = 5000;

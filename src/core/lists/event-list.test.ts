@@ -6,10 +6,9 @@ import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { eventsInWindow } from '../device/events.ts';
-import type { EventList } from './event-list.ts';
+import { type EventList, eventFacets, filterEvents } from './event-list.ts';
 import type { EventFilter, SearchMasks } from './event-list-types.ts';
 import { EventReader } from './event-reader.ts';
-import { eventFacets, filterEvents } from './filter-events.ts';
 
 const NO_FILTER: EventFilter = {
   actions: undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { EventReader } from './event-reader.ts';
-import { CSV_HEADER, eventsCsv } from './events-csv.ts';
+import { CSV_HEADER, eventsCsv } from './rows-text.ts';
 
 const csvOf = (text: string, events: readonly number[]): string =>
   eventsCsv(new EventReader(contextsOf(snapshotFromText(text).snapshot)[0]).rows(events));

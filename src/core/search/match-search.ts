@@ -1,17 +1,24 @@
 /**
- * Which allocations match a search, and what they add up to. One mask a term, joined by "and":
- * a few passes over the allocations, whatever their stacks.
+ * Which allocations match a search, and what they add up to; and which stacks match, for events
+ * without an allocation. One mask for each term, joined by "and": a few passes over the allocations,
+ * whatever their stacks.
  */
 
 import type { DeviceContext } from '../device/device-context.ts';
-import type { EventIndex } from '../snapshot/tables.ts';
+import { type EventIndex, NO_STACK } from '../snapshot/tables.ts';
 import { allocationsOfStacks, lastState } from './masks.ts';
-import { inTerm, narrow } from './match-stacks.ts';
-import { matchWord } from './match-words.ts';
+import { matchWord, matchWordStacks } from './match-words.ts';
 import { parseSearch } from './parse-search.ts';
-import type { TermAnswer } from './qualifier.ts';
+import type { StackAnswer, TermAnswer } from './qualifier.ts';
 import { findQualifier, isQualified, qualifierOf } from './qualifiers.ts';
-import type { Condition, SearchMatches, SearchProblem, Term, TermMatches } from './types.ts';
+import type {
+  Condition,
+  SearchMatches,
+  SearchProblem,
+  StackMatches,
+  Term,
+  TermMatches,
+} from './types.ts';
 
 /**
  * Never throws: a text that cannot be applied gives a problem and no mask. `at` is the cursor, the
@@ -49,6 +56,47 @@ function matchCondition(
   if ('match' in qualifier) return qualifier.match(context, condition, at);
   const { stacks, frames, note } = qualifier.matchStacks(context, condition);
   return { mask: allocationsOfStacks(context, stacks), frames, note };
+}
+
+/**
+ * Stacks that match, for events that belong to no allocation (segments, OOMs). A term that asks of
+ * an allocation what a stack cannot answer (size, age, pool, …) holds for none; with a -, for all.
+ */
+export function matchStacks(context: DeviceContext, text: string): StackMatches {
+  const { terms, problem } = parseSearch(text);
+  if (problem !== undefined || terms.length === 0) return { mask: undefined, problem };
+  const mask = new Uint8Array(context.snapshot.stacks.length - NO_STACK).fill(1);
+  for (const term of terms) {
+    const answer = matchConditionStacks(context, term.condition);
+    if (answer !== undefined && 'problem' in answer) {
+      return { mask: undefined, problem: inTerm(answer.problem, term) };
+    }
+    narrow(mask, answer?.stacks, term.isNegated);
+  }
+  return { mask, problem: undefined };
+}
+
+function matchConditionStacks(
+  context: DeviceContext,
+  condition: Condition,
+): StackAnswer | { readonly problem: SearchProblem } | undefined {
+  if (!isQualified(condition)) return matchWordStacks(context, condition);
+  const qualifier = qualifierOf(condition);
+  return 'matchStacks' in qualifier ? qualifier.matchStacks(context, condition) : undefined;
+}
+
+/** Keeps the rows that the term lets through; no mask is one of zeros. */
+function narrow(mask: Uint8Array, term: Uint8Array | undefined, isNegated: boolean): void {
+  const flip = isNegated ? 1 : 0;
+  for (let row = 0; row < mask.length; row++) mask[row] &= (term?.[row] ?? 0) ^ flip;
+}
+
+/** A pattern's problem as one of the search: the pattern begins behind the term's sign and slash. */
+function inTerm(
+  problem: SearchProblem,
+  term: { readonly at: number; readonly isNegated: boolean },
+): SearchProblem {
+  return { ...problem, at: problem.at + term.at + (term.isNegated ? 2 : 1) };
 }
 
 /** True when the search's matches change with the cursor. */

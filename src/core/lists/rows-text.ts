@@ -1,8 +1,13 @@
-/** Rows as text with tabs between, as a spreadsheet takes them from the clipboard. */
+/**
+ * Rows as text. Allocations and call sites have tabs between cells, as a spreadsheet takes them from the
+ * clipboard; events are CSV (RFC 4180), for files.
+ */
 
+import { csvField, csvLine, csvNumber } from '../base/csv.ts';
 import type { FrameView } from '../device/types.ts';
 import { NEVER } from '../replay/types.ts';
 import type { AllocationRow, CallSiteRow } from './allocation-list-types.ts';
+import type { EventRow } from './event-list-types.ts';
 
 export type Cell = string | number | undefined;
 
@@ -26,7 +31,7 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   calls: ({ line }) => line.innerFrame?.name,
 };
 
-const SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
+const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
   function: ({ line }) => line.topFrame?.name,
   file: ({ line }) => frameLocation(line.topFrame),
   calls: ({ line }) => line.innerFrame?.name,
@@ -47,7 +52,7 @@ export function allocationsTsv(rows: readonly AllocationRow[]): string {
 }
 
 export function callSitesTsv(rows: readonly CallSiteRow[]): string {
-  return tsv(SITE_COLUMNS, rows);
+  return tsv(CALL_SITE_COLUMNS, rows);
 }
 
 function tsv<R>(columns: Readonly<Record<string, (row: R) => Cell>>, rows: readonly R[]): string {
@@ -66,3 +71,35 @@ const known = (event: number): number | undefined =>
 
 const frameLocation = (frame: FrameView | undefined): string | undefined =>
   frame && `${frame.filename}:${frame.line}`;
+
+/** Raw numbers; nothing for what is unknown. */
+const EVENT_COLUMNS: readonly { readonly name: string; readonly of: (row: EventRow) => string }[] =
+  [
+    { name: 'event', of: ({ event }) => String(event) },
+    { name: 'action', of: ({ action }) => action },
+    { name: 'time_us', of: ({ timeUs }) => csvNumber(timeUs) },
+    { name: 'address', of: ({ address }) => address },
+    { name: 'size_bytes', of: ({ sizeBytes }) => csvNumber(sizeBytes) },
+    { name: 'stream', of: ({ stream }) => stream },
+    { name: 'pool', of: ({ pool }) => pool ?? '' },
+    { name: 'private_pool', of: ({ privatePool }) => privatePool ?? '' },
+    { name: 'allocated_bytes', of: ({ allocatedBytes }) => csvNumber(allocatedBytes) },
+    { name: 'reserved_bytes', of: ({ reservedBytes }) => csvNumber(reservedBytes) },
+    { name: 'paired_event', of: ({ pair }) => (pair.kind === 'event' ? String(pair.event) : '') },
+    { name: 'function', of: ({ frame }) => frame?.name ?? '' },
+    { name: 'file', of: ({ frame }) => frame?.filename ?? '' },
+    // 0 is the unwinder's way of saying that it knew none.
+    {
+      name: 'line',
+      of: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
+    },
+  ];
+
+export const CSV_HEADER = csvLine(EVENT_COLUMNS.map(({ name }) => name));
+
+/** One line an event, each ended by CR LF; `''` for no rows. */
+export function eventsCsv(rows: readonly EventRow[]): string {
+  let text = '';
+  for (const row of rows) text += csvLine(EVENT_COLUMNS.map(({ of }) => csvField(of(row))));
+  return text;
+}
