@@ -13,12 +13,11 @@ import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-load
 import { createStores, StoresContext } from './state/stores.ts';
 import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
-import { keepShell } from './ui/report/app-shell.ts';
-import { reportSource, takeReport } from './ui/report/open-report.ts';
+import { keepShell, reportSource, takeReport } from './ui/report/report-document.ts';
 import { ServicesContext } from './ui/shared/services.ts';
 import { App } from './ui/shell/app.tsx';
 import { limitConnections } from './ui/shell/connection-policy.ts';
-import { loadWorkbench } from './ui/shell/lazy-workbench.ts';
+import { loadWorkbench } from './ui/shell/lazy-chunks.tsx';
 
 declare global {
   interface Window {

@@ -1,13 +1,27 @@
 import { type ReactNode, useCallback, useMemo } from 'react';
+import { formatExactBytes } from '../../core/base/format.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
+import type { KnownValues } from '../../core/search/qualifiers.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { windowShowing } from '../search/window-showing.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
-import { allocationColumns } from './allocation-columns.tsx';
+import type { Column } from '../table/table-types.ts';
 import type { ListOrder } from './list-order.ts';
-import { ALLOCATION_LIST } from './list-queries.ts';
 import { ListTable } from './list-table.tsx';
+import {
+  BYTES_WIDTH_PX,
+  BytesCell,
+  costText,
+  endText,
+  lifetimeText,
+  momentWidthPx,
+  SiteCell,
+  startText,
+} from './row-cells.tsx';
+import { ALLOCATION_LIST } from './use-list.ts';
 
 interface AllocationTableProps {
   readonly order: Extract<ListOrder, { of: 'allocations' }>;
@@ -36,3 +50,131 @@ export function AllocationTable(props: AllocationTableProps) {
     <ListTable {...props} queries={ALLOCATION_LIST} hint={HINT} columns={columns} onOpen={open} />
   );
 }
+
+/** Without a trace nobody knows when anything began or ended. */
+const NEEDS_TRACE: ReadonlySet<string> = new Set(['lifetime', 'start', 'end', 'cost']);
+
+/**
+ * In the order of what is asked first. The ids are keys of the sort order. Streams take a column only
+ * where there are several.
+ */
+function allocationColumns(
+  device: DeviceInfo,
+  axis: TimeAxis,
+  known: KnownValues | undefined,
+): readonly Column<AllocationRow>[] {
+  const { hasTime, events } = device;
+  const clock = axis === 'time' && hasTime ? 'time' : 'event';
+  const hasPrivatePools = (known?.pool?.length ?? 0) > 0;
+  const moment = momentWidthPx(device, clock);
+  const unit = clock === 'time' ? 'time since the first event' : 'event';
+  const columns: readonly Column<AllocationRow>[] = [
+    {
+      id: 'size',
+      header: 'Block',
+      title: 'Bytes of the block, rounding included',
+      widthPx: BYTES_WIDTH_PX,
+      align: 'end',
+      render: ({ blockBytes }) => <BytesCell bytes={blockBytes} />,
+    },
+    {
+      id: 'site',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages',
+      widthPx: 250,
+      grow: 1,
+      render: ({ line }) => <SiteCell line={line} />,
+    },
+    {
+      id: 'lifetime',
+      header: 'Lived',
+      title: `How long, in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace shows`,
+      widthPx: moment + 16,
+      align: 'end',
+      render: (row) => lifetimeText(row, clock),
+    },
+    {
+      id: 'start',
+      header: 'Start',
+      title: `Of the allocation: ${unit}`,
+      widthPx: moment,
+      align: 'end',
+      render: ({ startEvent, startUs }) => startText(startEvent, startUs, clock),
+    },
+    {
+      id: 'end',
+      header: 'End',
+      title: `Of the free, when it was completed: ${unit}`,
+      widthPx: moment,
+      align: 'end',
+      render: (row) => endText(row, clock),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      title: 'At the cursor; at the end where no cursor is set',
+      widthPx: 72,
+      render: ({ state }) => (
+        <span className="allocation-state" data-state={state}>
+          {state}
+        </span>
+      ),
+    },
+    {
+      id: 'waste',
+      header: 'Waste',
+      title: 'Bytes of the block that nobody asked for',
+      widthPx: BYTES_WIDTH_PX,
+      align: 'end',
+      render: ({ wasteBytes }) => <BytesCell bytes={wasteBytes} />,
+    },
+    {
+      id: 'requested',
+      header: 'Requested',
+      title: 'Bytes asked for',
+      widthPx: BYTES_WIDTH_PX,
+      align: 'end',
+      render: ({ requestedBytes }) => <BytesCell bytes={requestedBytes} />,
+    },
+    {
+      id: 'cost',
+      header: 'Bytes × life',
+      title: 'Bytes of the block times how long it lived: what holding it cost',
+      widthPx: 130,
+      align: 'end',
+      render: (row) => <span title={formatExactBytes(row.blockBytes)}>{costText(row, clock)}</span>,
+    },
+    {
+      id: 'pool',
+      header: 'Pool',
+      widthPx: hasPrivatePools ? 92 : 56,
+      render: ({ pool }) => pool,
+    },
+    ...((known?.stream?.length ?? 0) > 1 ? [STREAM] : []),
+    {
+      id: 'address',
+      header: 'Allocation',
+      title: 'Address of the block, and how often the address was used before',
+      widthPx: 144,
+      render: ({ label }) => (
+        <span className="mono" title={label}>
+          {label}
+        </span>
+      ),
+    },
+  ];
+  return columns
+    .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
+    .map((column) => ({ ...column, isSortable: true }));
+}
+
+const STREAM: Column<AllocationRow> = {
+  id: 'stream',
+  header: 'Stream',
+  widthPx: 104,
+  render: ({ stream }) => (
+    <span className="mono" title={stream}>
+      {stream}
+    </span>
+  ),
+};

@@ -1,8 +1,8 @@
 import './allocations.css';
 import { useStores, useView } from '../../state/stores.ts';
 import { AllocationTable } from './allocation-table.tsx';
+import { SiteTable } from './call-site-table.tsx';
 import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list-order.ts';
-import { SiteTable } from './site-table.tsx';
 
 /** All allocations that the search lets through, one a row, or their sites. */
 export function AllocationsView() {

@@ -1,16 +1,16 @@
-import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import { toggleTerm } from '../../core/search/edit-search.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { emptyReasons } from '../search/match-labels.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { useSelectedIndex } from '../shared/selection.ts';
+import { useQuery } from '../shared/use-query.ts';
 import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { LARGEST_FIRST, sortedBy } from './list-order.ts';
-import { NoRows } from './no-rows.tsx';
-import { useFollowSelection } from './use-follow-selection.ts';
 import {
   type Listed,
   type Listing,
@@ -179,4 +179,62 @@ function CopyRows({ listing, label }: CopyRowsProps) {
       {most < count ? `Copy first ${formatCount(most)}` : 'Copy rows'}
     </CopyButton>
   );
+}
+
+/** Why the list is empty, and what to do. */
+function NoRows() {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  const cursor = useView((state) => state.cursor);
+  const request = device.allocations === 0 ? undefined : { search, at: cursor };
+  const summary = useQuery('searchSummary', request).value;
+  if (device.allocations === 0) {
+    return (
+      <p>
+        Nothing was allocated on this device while it was recorded, and nothing was there when the
+        snapshot was taken.
+      </p>
+    );
+  }
+  const reasons = summary === undefined ? [] : emptyReasons(summary);
+  return (
+    <>
+      {reasons.map((reason) => (
+        <p key={reason}>{reason}</p>
+      ))}
+      <p>
+        <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
+          Clear the search
+        </button>
+      </p>
+    </>
+  );
+}
+
+/**
+ * Keeps the row of what is selected in sight when it was selected elsewhere, and goes to the top of a
+ * list that is sorted anew. `list` tells lists apart; `place` is -1 while the row is not known.
+ */
+function useFollowSelection(
+  table: RefObject<TableHandle | null>,
+  list: object | undefined,
+  selected: number,
+  place: number,
+): void {
+  const shown = useRef(-1);
+  const before = useRef(list);
+  useEffect(() => {
+    if (list === undefined || before.current === list) return;
+    const isFirst = before.current === undefined;
+    before.current = list;
+    if (!isFirst) table.current?.reveal(0);
+  }, [list, table]);
+  useEffect(() => {
+    if (selected < 0) shown.current = -1;
+    if (place < 0 || shown.current === selected) return;
+    const isFirst = shown.current < 0;
+    shown.current = selected;
+    table.current?.reveal(place, isFirst ? 'middle' : 'nearest');
+  }, [selected, place, table]);
 }

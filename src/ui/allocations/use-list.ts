@@ -1,5 +1,10 @@
 import { useCallback, useMemo } from 'react';
-import type { AllocationKey, CallSiteKey } from '../../core/lists/allocation-list-types.ts';
+import type {
+  AllocationKey,
+  AllocationRow,
+  CallSiteKey,
+  CallSiteRow,
+} from '../../core/lists/allocation-list-types.ts';
 import type { ListRequest } from '../../engine/handlers/allocation-list.ts';
 import {
   type AskDevice,
@@ -85,3 +90,19 @@ function useCount<Key extends ListKey>(
   );
   return useComposedQuery(fetch, shown);
 }
+
+export const ALLOCATION_LIST: ListQueries<AllocationKey, AllocationRow> = {
+  label: 'Allocations',
+  count: 'allocationCount',
+  place: 'allocationRowIndex',
+  rows: (ask, request, signal) => ask('allocationRows', request, { signal }),
+  tsv: (ask, request) => ask('allocationsTsv', request),
+};
+
+export const SITE_LIST: ListQueries<CallSiteKey, CallSiteRow> = {
+  label: 'Sites',
+  count: 'callSiteCount',
+  place: 'callSiteRowIndex',
+  rows: (ask, request, signal) => ask('callSiteRows', request, { signal }),
+  tsv: (ask, request) => ask('callSitesTsv', request),
+};

@@ -1,11 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
 import type { AllocatorStateAnswer } from '../../engine/handlers/allocator-state.ts';
-import { GroupRow } from './group-row.tsx';
 import type { BarColors } from './paint-bar.ts';
 import type { BarPlace } from './segment-bar.tsx';
-import { SegmentCells } from './segment-cells.tsx';
-import { ListHead } from './segment-columns.tsx';
+import { GroupRow, ListHead, SegmentCells } from './segment-rows.tsx';
 import type { StateRow, StateRows } from './state-rows.ts';
 
 const ROW_HEIGHT_PX = 26;

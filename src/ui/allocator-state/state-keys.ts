@@ -1,5 +1,8 @@
 /** Keys of the state view. */
+
+import { useEffect } from 'react';
 import { BIG_STEP } from '../cursor/cursor-steps.ts';
+import { isTextField } from '../shared/use-shortcut.ts';
 
 /** What the keys do. */
 export interface StateActions {
@@ -16,7 +19,7 @@ export interface StateActions {
   deselect(): void;
 }
 
-export type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
+type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
 /** Does what the key stands for; false when it stands for nothing here. */
 export function onStateKey(event: StateKey, actions: StateActions): boolean {
@@ -51,4 +54,26 @@ function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => vo
     default:
       return undefined;
   }
+}
+
+/** Where arrows mean something else: what scrolls beside the view, what opens over it, what resizes. */
+const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [role="tablist"]';
+
+/**
+ * Listens to the view's keys, also while the focus is on a tab or in the bar above: arrows step
+ * through the events right after the view was opened.
+ */
+export function useStateKeys(actions: StateActions): void {
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent) {
+      const { target } = event;
+      if (event.defaultPrevented || isTextField(target) || !(target instanceof Element)) return;
+      if (target.closest(ELSEWHERE) !== null) return;
+      // A button takes Enter itself.
+      const isTaken = event.key === 'Enter' && target.closest('button, summary') !== null;
+      if (!isTaken && onStateKey(event, actions)) event.preventDefault();
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [actions]);
 }

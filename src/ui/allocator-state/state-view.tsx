@@ -1,19 +1,30 @@
 import './state.css';
-import { useRef, useState } from 'react';
+import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
 import type { SegmentGroup, SegmentOrder } from '../../core/allocator-state/segment-groups.ts';
+import type {
+  AllocatorStateAnswer,
+  AllocatorStateRequest,
+} from '../../engine/handlers/allocator-state.ts';
+import { useView } from '../../state/stores.ts';
+import { cursorEvent } from '../cursor/cursor-steps.ts';
+import { useDevice } from '../shared/device-context.ts';
+import { NothingReserved } from '../shared/nothing-reserved.tsx';
 import { useSelectedIndex } from '../shared/selection.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
-import { NothingReserved } from './nothing-reserved.tsx';
-import { BAR_HEIGHT_PX } from './segment-cells.tsx';
+import { type QueryState, useQuery, type WithoutDevice } from '../shared/use-query.ts';
+import { classColors, plotColors } from '../theme/palette.ts';
+import { plotStyle } from '../theme/plot-style.ts';
+import { useTheme } from '../theme/use-theme.ts';
+import type { BarColors } from './paint-bar.ts';
+import { useBarPointer } from './segment-bar.tsx';
 import { SegmentFooter } from './segment-footer.tsx';
 import { type ListHandle, SegmentList } from './segment-list.tsx';
+import { BAR_HEIGHT_PX } from './segment-rows.tsx';
+import { useStateKeys } from './state-keys.ts';
+import { useFolding } from './state-rows.ts';
 import { StateSummary } from './state-summary.tsx';
-import { StateToolbar } from './state-toolbar.tsx';
-import { useAllocatorState } from './use-allocator-state.ts';
-import { useBarPointer } from './use-bar-pointer.ts';
-import { useFolding } from './use-folding.ts';
 import { useStateActions } from './use-state-actions.ts';
-import { useStateKeys } from './use-state-keys.ts';
 
 const NO_GROUPS: readonly SegmentGroup[] = [];
 
@@ -71,4 +82,98 @@ export function StateView() {
       <div ref={tooltip} className="tooltip" role="tooltip" hidden />
     </section>
   );
+}
+
+interface StateToolbarProps {
+  readonly order: SegmentOrder;
+  readonly onOrder: (order: SegmentOrder) => void;
+  readonly areAllFolded: boolean;
+  readonly onFoldAll: () => void;
+}
+
+const ORDERS: readonly { readonly order: SegmentOrder; readonly label: string }[] = [
+  { order: 'address', label: 'Address' },
+  { order: 'size', label: 'Size' },
+  { order: 'free', label: 'Most free' },
+];
+
+function StateToolbar(props: StateToolbarProps) {
+  const { order, onOrder, areAllFolded, onFoldAll } = props;
+  const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
+  return (
+    <div className="state-toolbar">
+      <span className="dim">Order</span>
+      <fieldset className="segmented" aria-label="Order of the segments">
+        {ORDERS.map((entry) => (
+          <button
+            key={entry.order}
+            type="button"
+            aria-pressed={entry.order === order}
+            onClick={() => onOrder(entry.order)}
+          >
+            {entry.label}
+          </button>
+        ))}
+      </fieldset>
+      <button type="button" className="button" onClick={onFoldAll}>
+        <FoldIcon size={13} aria-hidden />
+        {areAllFolded ? 'Unfold all' : 'Fold all'}
+      </button>
+      <span className="spacer" />
+      <ul className="state-legend" aria-label="What the bars show">
+        <li>
+          <span className="legend-free" aria-hidden /> free
+        </li>
+        <li>
+          <span className="legend-pending" aria-hidden /> freed, awaiting a stream
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+type StateRequest = WithoutDevice<AllocatorStateRequest>;
+
+/** More pixels than any screen has are asked of nobody. */
+const MOST_PIXELS = 4096;
+
+interface AllocatorStateView {
+  readonly answer: QueryState<StateRequest, AllocatorStateAnswer>;
+  readonly colors: BarColors;
+  /** What is asked for; the event is that of the cursor, or the last. */
+  readonly event: number;
+  readonly setPositions: (positions: readonly number[]) => void;
+}
+
+/** The state at the cursor, with the rows of the positions that are on screen. */
+function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorStateView {
+  const { device } = useDevice();
+  const cursor = useView((view) => view.cursor);
+  const colorBy = useView((view) => view.colorBy);
+  const search = useView((view) => view.search);
+  const onlyMatches = useView((view) => view.onlyMatches);
+  const theme = useTheme();
+  const [positions, setPositions] = useState<readonly number[]>([]);
+  const colors = useMemo((): BarColors => {
+    const { pending, background, thin } = plotColors(theme);
+    return {
+      classes: classColors(theme, colorBy),
+      pending,
+      unmatched: onlyMatches ? thin : undefined,
+      edge: background,
+      selection: plotStyle(theme).ink,
+    };
+  }, [theme, colorBy, onlyMatches]);
+  const event = cursorEvent(device, cursor);
+  const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
+  const request: StateRequest = {
+    event,
+    order,
+    positions,
+    width,
+    colorBy,
+    classes: colors.classes.length,
+    search,
+  };
+  return { answer: useQuery('allocatorState', request), colors, event, setPositions };
 }

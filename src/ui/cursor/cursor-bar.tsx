@@ -11,10 +11,10 @@ import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
+import { useCursorKeys } from './cursor-keys.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
 import { JumpMenu } from './jump-menu.tsx';
 import { MarkDifference } from './mark-difference.tsx';
-import { useCursorKeys } from './use-cursor-keys.ts';
 
 /** Where the cursor of all views stands, and what lies between it and the mark. */
 export function CursorBar() {

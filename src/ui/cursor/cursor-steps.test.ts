@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import { createViewStore, DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
-import { byteChange } from './byte-change.ts';
 import { onCursorKey } from './cursor-keys.ts';
 import { cursorEvent, jumpsOf, LISTED_OOMS, nextOom, stepped } from './cursor-steps.ts';
+import { byteChange } from './mark-difference.tsx';
 
 const ooms = [100, 250].map((event) => ({
   event,

@@ -8,8 +8,7 @@ import {
 } from '../../core/base/format.ts';
 import type { Crosshair } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
-import { COUNTERS } from '../shared/counters.ts';
-import { byteChange } from './byte-change.ts';
+import { COUNTERS } from '../shared/device-labels.ts';
 
 interface MarkDifferenceProps {
   readonly mark: Crosshair;
@@ -81,4 +80,10 @@ function timeText(mark: Crosshair, cursor: Crosshair): string {
   const us = cursor.timeUs - mark.timeUs;
   if (Number.isNaN(us)) return 'time not recorded';
   return us < 0 ? `−${formatDurationUs(-us)}` : `+${formatDurationUs(us)}`;
+}
+
+/** '+1.50 GiB', '−512 bytes', '±0' */
+export function byteChange(bytes: number): string {
+  if (bytes === 0) return '±0';
+  return bytes < 0 ? `−${formatBytes(-bytes)}` : `+${formatBytes(bytes)}`;
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -7,15 +8,16 @@ import {
   plural,
 } from '../../core/base/format.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
+import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import { categoryTerm } from '../../core/search/qualifiers/category.ts';
 import { compileTerm } from '../../core/search/qualifiers/compile.ts';
 import { phaseTerm } from '../../core/search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
-import { useStores } from '../../state/stores.ts';
+import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
-import { FilterLink } from './filter-link.tsx';
 
 /** Sizes, lifetime and place of an allocation. */
 export function AllocationFacts({ details }: { readonly details: AllocationDetails }) {
@@ -169,6 +171,57 @@ function EventLink({ event, timeUs }: EventLinkProps) {
     >
       <span>event {formatCount(event)}</span>
       {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
+    </button>
+  );
+}
+
+/** What else the same stack allocated. */
+export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
+  const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.callSite;
+  return (
+    <section aria-label="Same stack">
+      <h2 className="details-heading">
+        {details.allocStack.kind === 'recorded' ? 'Same call stack' : 'Without a stack as this one'}
+      </h2>
+      <dl className="details-facts">
+        <div>
+          <dt>Allocations</dt>
+          <dd>
+            <FilterLink term={siteTerm(details.label)}>
+              {formatCount(allocations)}, {formatBytes(totalBytes)} in all
+            </FilterLink>
+          </dd>
+        </div>
+        <div>
+          <dt>Alive at the end</dt>
+          <dd>
+            {liveAtEnd === 0 ? 'none' : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+interface FilterLinkProps {
+  /** The search that finds what the children name. */
+  readonly term: string;
+  readonly children: ReactNode;
+}
+
+/** Filters all views to what it names; clicked again it shows all. */
+function FilterLink({ term, children }: FilterLinkProps) {
+  const { view } = useStores();
+  const isOn = useView(({ search }) => hasTerm(search, term));
+  return (
+    <button
+      type="button"
+      className="filter-link"
+      aria-pressed={isOn}
+      title={`${isOn ? 'Show all again' : 'Show these alone'}: ${term}`}
+      onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
+    >
+      {children}
     </button>
   );
 }

@@ -6,8 +6,7 @@ import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { type Selection, useSelection } from '../shared/selection.ts';
 import { FreeStack, StackList } from '../shared/stack-list.tsx';
-import { AllocationFacts } from './allocation-facts.tsx';
-import { SiteSummary } from './site-summary.tsx';
+import { AllocationFacts, SiteSummary } from './allocation-facts.tsx';
 
 /** All that is known of the pinned allocation. */
 export function DetailsPanel() {

@@ -1,9 +1,9 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { EventFacets } from '../../core/lists/event-list-types.ts';
+import { formatCount, formatCountCompact } from '../../core/base/format.ts';
+import type { ActionCount, EventFacets } from '../../core/lists/event-list-types.ts';
 import { useView } from '../../state/stores.ts';
-import { ALL_EVENTS, type EventSettings, isFiltering } from './event-choice.ts';
-import { SizeRange } from './size-range.tsx';
+import { ALL_EVENTS, type EventSettings, isBadSize, isFiltering } from './event-choice.ts';
 
 interface EventFilterBarProps {
   readonly settings: EventSettings;
@@ -120,5 +120,83 @@ function Only({ label, title, isOn, isUseful, onChange }: OnlyProps) {
       />
       {label}
     </label>
+  );
+}
+
+interface ActionChipsProps {
+  readonly chosen: readonly string[];
+  readonly actions: readonly ActionCount[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** None chosen is all: one click leaves one kind, another adds a second. */
+export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
+  const toggle = (action: string) =>
+    onChange(
+      chosen.includes(action) ? chosen.filter((other) => other !== action) : [...chosen, action],
+    );
+  return (
+    <fieldset className="event-chips" aria-label="Actions">
+      {actions.map(({ action, count }) => (
+        <button
+          key={action}
+          type="button"
+          className="event-chip"
+          data-action={action}
+          aria-pressed={chosen.includes(action)}
+          title={`${formatCount(count)} ${action} events pass the rest of the filter`}
+          onClick={() => toggle(action)}
+        >
+          {action} <span className="dim">{formatCountCompact(count)}</span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface SizeRangeProps {
+  readonly settings: EventSettings;
+  readonly onChange: (change: Partial<EventSettings>) => void;
+}
+
+function SizeRange({ settings, onChange }: SizeRangeProps) {
+  return (
+    <fieldset className="event-sizes" aria-label="Size">
+      <SizeInput
+        label="Smallest size"
+        placeholder="min size"
+        value={settings.minSize}
+        onChange={(minSize) => onChange({ minSize })}
+      />
+      <SizeInput
+        label="Largest size"
+        placeholder="max size"
+        value={settings.maxSize}
+        onChange={(maxSize) => onChange({ maxSize })}
+      />
+    </fieldset>
+  );
+}
+
+interface SizeInputProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function SizeInput({ label, placeholder, value, onChange }: SizeInputProps) {
+  const isBad = isBadSize(value);
+  return (
+    <input
+      type="text"
+      className="select event-size"
+      aria-label={label}
+      aria-invalid={isBad}
+      placeholder={placeholder}
+      title={isBad ? `"${value}" is no size: write 512, 64KiB or 1.5 GiB` : `${label}, as 64 MiB`}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   );
 }

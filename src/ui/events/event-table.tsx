@@ -1,12 +1,20 @@
+import { CornerDownRight } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
-import type { EventFacets, EventRow } from '../../core/lists/event-list-types.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/stacks.ts';
+import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
+import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
-import type { TableHandle } from '../table/table-types.ts';
+import { fullPlace, placeText } from '../shared/stack-text.ts';
+import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
-import { eventColumns } from './event-columns.tsx';
-import type { EventListing } from './use-event-list.ts';
-import type { FollowCursor } from './use-follow-cursor.ts';
+import type { EventListing, FollowCursor } from './use-event-list.ts';
 
 interface EventTableProps {
   readonly facets: EventFacets | undefined;
@@ -62,4 +70,169 @@ function useRowState() {
     }),
     [cursor, selection],
   );
+}
+
+/** Streams and times take a column only where there is something to tell apart. */
+function eventColumns(
+  device: DeviceInfo,
+  facets: EventFacets | undefined,
+  onGoTo: (event: number) => void,
+): readonly Column<EventRow>[] {
+  const hasStreams = (facets?.streams.length ?? 0) > 1;
+  return [
+    {
+      id: 'event',
+      header: 'Event',
+      widthPx: 72,
+      align: 'end',
+      render: ({ event }) => formatCount(event),
+    },
+    ...(device.hasTime ? [TIME] : []),
+    {
+      id: 'action',
+      header: 'Action',
+      widthPx: 122,
+      render: ({ action }) => (
+        <span className="event-action" data-action={action} title={action}>
+          {action}
+        </span>
+      ),
+    },
+    {
+      id: 'size',
+      header: 'Size',
+      title: 'Bytes asked for by allocs and frees, bytes of segments',
+      widthPx: 86,
+      align: 'end',
+      render: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
+    },
+    {
+      id: 'code',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages',
+      widthPx: 202,
+      grow: 1,
+      render: (row) => <Code row={row} />,
+    },
+    {
+      id: 'pair',
+      header: 'Other end',
+      title: 'The free of an alloc, the alloc of a free, and so with segments',
+      widthPx: 84,
+      align: 'end',
+      render: ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />,
+    },
+    {
+      id: 'allocated',
+      header: 'Allocated',
+      title: 'Allocated bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ allocatedBytes }) => <Bytes bytes={allocatedBytes} />,
+    },
+    {
+      id: 'reserved',
+      header: 'Reserved',
+      title: 'Reserved bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ reservedBytes }) => <Bytes bytes={reservedBytes} />,
+    },
+    {
+      id: 'address',
+      header: 'Address',
+      title: 'As PyTorch writes it: b for a block, s for a segment, and which use of the address',
+      widthPx: 138,
+      render: ({ address }) => (
+        <span className="mono" title={address}>
+          {address}
+        </span>
+      ),
+    },
+    {
+      id: 'pool',
+      header: 'Pool',
+      widthPx: (facets?.pools.length ?? 0) > 2 ? 88 : 52,
+      render: ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' '),
+    },
+    ...(hasStreams ? [STREAM] : []),
+  ];
+}
+
+const TIME: Column<EventRow> = {
+  id: 'time',
+  header: 'Time',
+  title: 'Since the first event',
+  widthPx: 86,
+  align: 'end',
+  render: ({ timeUs }) => formatDurationUs(timeUs),
+};
+
+const STREAM: Column<EventRow> = {
+  id: 'stream',
+  header: 'Stream',
+  widthPx: 110,
+  render: ({ stream }) => (
+    <span className="mono" title={stream}>
+      {stream}
+    </span>
+  ),
+};
+
+function Bytes({ bytes }: { readonly bytes: number }) {
+  return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
+}
+
+function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
+  if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
+  return (
+    <span className="event-code" title={`${frame.name}\n${fullPlace(frame)}`}>
+      <span>{frame.name}</span>
+      <span className="dim">{filePlace(frame)}</span>
+    </span>
+  );
+}
+
+/** 'scenarios.py:253': a row has no room for the folder. */
+function filePlace(frame: FrameView): string {
+  return placeText(frame).replace(/^.*\//, '');
+}
+
+interface PairProps {
+  readonly pair: EventPair;
+  readonly onGoTo: (event: number) => void;
+}
+
+function Pair({ pair, onGoTo }: PairProps) {
+  switch (pair.kind) {
+    case 'event':
+      return (
+        <button
+          type="button"
+          className="link event-pair"
+          // The table takes the keys: L does the same for the row that has the focus.
+          tabIndex={-1}
+          title={`${pair.action} at event ${formatCount(pair.event)} (L)`}
+          onClick={(click) => {
+            click.stopPropagation();
+            onGoTo(pair.event);
+          }}
+        >
+          <CornerDownRight size={12} aria-hidden />
+          {formatCount(pair.event)}
+        </button>
+      );
+    case 'before-trace':
+      return <span className="dim">before</span>;
+    case 'after-trace':
+      return <span className="dim">never</span>;
+    case 'unknown':
+      return (
+        <span className="dim" title="Nothing in this trace began what this event ends">
+          unknown
+        </span>
+      );
+    case 'none':
+      return undefined;
+  }
 }

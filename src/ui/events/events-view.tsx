@@ -8,15 +8,13 @@ import { useDevice } from '../shared/device-context.ts';
 import { useSelectedIndex } from '../shared/selection.ts';
 import { useQuery } from '../shared/use-query.ts';
 import type { TableHandle } from '../table/table-types.ts';
-import { ActionChips } from './action-chips.tsx';
 import { ALL_EVENTS, type EventSettings, eventChoice } from './event-choice.ts';
-import { EventFilterBar } from './event-filter-bar.tsx';
+import { ActionChips, EventFilterBar } from './event-filter-bar.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { EventTable } from './event-table.tsx';
-import { ExportButton } from './export-button.tsx';
+import { ExportButton } from './export-events.tsx';
 import { GoToEvent } from './go-to-event.tsx';
-import { type EventListState, useEventList } from './use-event-list.ts';
-import { useFollowCursor } from './use-follow-cursor.ts';
+import { type EventListState, useEventList, useFollowCursor } from './use-event-list.ts';
 
 /** Every event of the trace, one a row. */
 export function EventsView() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CSV_HEADER } from '../../core/lists/rows-text.ts';
-import { exportEvents } from './export-events.ts';
+import { exportEvents } from './export-events.tsx';
 
 /** A worker that writes the numbers of its rows. */
 function setup(length: number) {

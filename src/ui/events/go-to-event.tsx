@@ -3,7 +3,6 @@ import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
-import { eventNumber } from './event-number.ts';
 
 interface GoToEventProps {
   readonly onGoTo: (event: number) => void;
@@ -57,4 +56,11 @@ export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
       </button>
     </form>
   );
+}
+
+/** '1,234' is event 1234; undefined for what is no event of the trace. */
+export function eventNumber(text: string, events: number): number | undefined {
+  const digits = text.trim().replace(/(?<=\d)[,_ ](?=\d{3})/g, '');
+  if (!/^\d{1,10}$/.test(digits)) return undefined;
+  return Number(digits) < events ? Number(digits) : undefined;
 }

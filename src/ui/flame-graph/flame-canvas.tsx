@@ -7,7 +7,7 @@ import {
   useRef,
 } from 'react';
 import { Tooltip, type TooltipContent } from '../plot/tooltip.ts';
-import { boxTooltip, type FlameFigures } from './box-tooltip.ts';
+import { boxTooltip, type FlameFigures } from './flame-labels.ts';
 import { type BoxIndex, type FlameLayout, isArrowKey } from './flame-layout.ts';
 import { type FlameScene, LEVEL_HEIGHT_PX, paintFlame } from './paint-flame.ts';
 

@@ -16,6 +16,8 @@ import type {
   FlameWeight,
 } from '../../core/flame-graph/types.ts';
 import type { FlameView } from '../../state/view-store.ts';
+import type { TooltipContent } from '../plot/tooltip.ts';
+import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 
 export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
   peak: 'live at the peak',
@@ -53,7 +55,7 @@ export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
   all: 'all frames',
 };
 
-export interface WeightFormat {
+interface WeightFormat {
   /** Short: '2.05 GiB'. With `isSigned` what grew has a plus. */
   readonly short: (value: number) => string;
   /** Every digit. */
@@ -99,6 +101,14 @@ export function shareText(part: number, whole: number): string {
 
 export function groupLabel(group: FlameGroup): string {
   return group.kind === 'frame' ? group.label : noFrameText(group.reason);
+}
+
+/** What is written in a box. */
+export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
+  const group = layout.groupOf(box);
+  if (group !== undefined) return groupLabel(group);
+  const hidden = layout.graph.boxes.hidden[box] ?? 0;
+  return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
 }
 
 export function groupPlace(group: FlameGroup): string {
@@ -148,3 +158,36 @@ export function exportName(
   const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
   return `${base}-${place}-${flame.dataset}-${flame.weight}`;
 }
+
+/** How the figures of this graph are written. */
+export interface FlameFigures {
+  readonly format: WeightFormat;
+  readonly isDifference: boolean;
+  readonly hasSearch: boolean;
+}
+
+export function boxTooltip(
+  layout: FlameLayout,
+  box: BoxIndex,
+  { format, isDifference, hasSearch }: FlameFigures,
+): TooltipContent {
+  const { boxes, total } = layout.graph;
+  const [value, magnitude] = [boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0];
+  const group = layout.groupOf(box);
+  const place = group === undefined ? '' : groupPlace(group);
+  const share = `${shareText(magnitude, total.magnitude)} of ${isDifference ? 'all change' : 'all'}`;
+  const lines = [
+    ...(place === '' ? [] : [place]),
+    `${format.exact(value)}, ${share}`,
+    countText(boxes.count[box] ?? 0, isDifference),
+  ];
+  if (hasSearch)
+    lines.push(`${shareText(boxes.matched[box] ?? 0, magnitude)} of it matches the search`);
+  if ((boxes.hidden[box] ?? 0) > 0) {
+    return { title: hiddenTitle(boxes.hidden[box] ?? 0), label: format.short(value), lines };
+  }
+  return { title: boxLabel(layout, box), label: format.short(value), lines };
+}
+
+const hiddenTitle = (count: number): string =>
+  count === 1 ? 'one frame too small to see' : `${formatCount(count)} frames too small to see`;

@@ -5,8 +5,8 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { boxLabel } from './flame-labels.ts';
 import { FlameLayout } from './flame-layout.ts';
-import { boxLabel } from './paint-flame.ts';
 
 const DRAWN = snapshotFromText(`
   +seg 20Mi large @0x2000000

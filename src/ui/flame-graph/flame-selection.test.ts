@@ -4,10 +4,10 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { boxLabel } from './flame-labels.ts';
 import { FlameLayout } from './flame-layout.ts';
 import { flameQuery } from './flame-query.ts';
 import { selectedBox, selectionOf } from './flame-selection.ts';
-import { boxLabel } from './paint-flame.ts';
 
 const DRAWN = snapshotFromText(`
   +seg 20Mi large @0x2000000

@@ -1,21 +1,23 @@
 /** What was clicked, in the graph or in the table, as one thing to speak about. */
 
+import { useEffect, useState } from 'react';
 import type { FrameView } from '../../core/device/types.ts';
 import type { FlameGroup, FlameRow } from '../../core/flame-graph/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
 import { fullPlace, placeText } from '../shared/stack-text.ts';
+import { useAsk } from '../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 import type { FlameBoxesQuery, FlameQuery } from './flame-query.ts';
 
 /** A path in the graph, which outlives a new answer, or a row with the query that it answers. */
-export type Chosen =
+type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
 
 /** How the graph was asked for. */
-export type FlameShapeOnScreen = Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>;
+type FlameShapeOnScreen = Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>;
 
 export interface FlameSelection {
   readonly label: string;
@@ -105,4 +107,28 @@ function namesOf(
   const isLine = place.endsWith(`:${group.frame.line}`);
   const full = place === '' ? '' : isLine ? fullPlace(group.frame) : filename;
   return { label, place, fullPlace: full, search: group.search };
+}
+
+type Choose = (chosen: Chosen | undefined) => void;
+
+/**
+ * What the user chose, as it is in the answer to the present query: a row chosen at the peak has
+ * other figures at the end, and may have none. Undefined until those are known.
+ */
+export function useChosen(query: FlameQuery): readonly [Chosen | undefined, Choose] {
+  const ask = useAsk();
+  const [chosen, choose] = useState<Chosen | undefined>(undefined);
+  const isStale = chosen?.kind === 'row' && chosen.query !== query;
+  const key = chosen?.kind === 'row' ? chosen.row.key : undefined;
+  useEffect(() => {
+    if (!isStale || key === undefined) return;
+    const controller = new AbortController();
+    ask('flameRow', { ...query, key }, { signal: controller.signal }).then(
+      (row) => choose(row && { kind: 'row', row, query }),
+      // Called off, or the worker has gone, which the page says in its own place.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [ask, query, key, isStale]);
+  return [isStale ? undefined : chosen, choose];
 }

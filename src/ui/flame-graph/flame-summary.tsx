@@ -2,8 +2,8 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useDevice } from '../shared/device-context.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import type { FlameFigures } from './box-tooltip.ts';
 import { flameColors } from './flame-colors.ts';
+import type { FlameFigures } from './flame-labels.ts';
 import { countText, setText, shareText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 

@@ -7,7 +7,7 @@ import { useAsk } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
-import type { FlameFigures } from './box-tooltip.ts';
+import type { FlameFigures } from './flame-labels.ts';
 import { countText, GROUPING_TEXT, groupLabel, groupPlace, shareText } from './flame-labels.ts';
 import type { FlameQuery } from './flame-query.ts';
 

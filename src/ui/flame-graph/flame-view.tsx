@@ -6,20 +6,18 @@ import type { FlameView as FlameChoices } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import type { FlameFigures } from './box-tooltip.ts';
 import { FlameCanvas } from './flame-canvas.tsx';
 import { flameColors } from './flame-colors.ts';
 import { FlameDownloads } from './flame-downloads.tsx';
 import { FlameEmpty } from './flame-empty.tsx';
+import type { FlameFigures } from './flame-labels.ts';
 import { weightFormat } from './flame-labels.ts';
 import { type BoxIndex, FlameLayout } from './flame-layout.ts';
-import { selectedBox, selectionOf } from './flame-selection.ts';
+import { selectedBox, selectionOf, useChosen } from './flame-selection.ts';
 import { FlameSummary } from './flame-summary.tsx';
 import { FlameTable } from './flame-table.tsx';
-import { FlameToolbar } from './flame-toolbar.tsx';
-import { FlameTrail } from './flame-trail.tsx';
+import { FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
 import { FrameStrip } from './frame-strip.tsx';
-import { useChosen } from './use-chosen.ts';
 import { type FlameReady, useFlame } from './use-flame.ts';
 
 /** Who holds the memory: call stacks as boxes, and the same as a table. */

@@ -7,7 +7,7 @@ import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { StackList } from '../shared/stack-list.tsx';
 import { useQuery } from '../shared/use-query.ts';
-import type { FlameFigures } from './box-tooltip.ts';
+import type { FlameFigures } from './flame-labels.ts';
 import { countText, shareText } from './flame-labels.ts';
 import type { FlameSelection } from './flame-selection.ts';
 

@@ -1,7 +1,6 @@
 /** Draws a layout on a canvas: only what is in view, texts only where they fit. */
-import { formatCount } from '../../core/base/format.ts';
 import { type BoxColor, changeColor, type FlameColors, groupColor } from './flame-colors.ts';
-import { groupLabel, groupPlace } from './flame-labels.ts';
+import { boxLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
 
 export const LEVEL_HEIGHT_PX = 20;
@@ -131,14 +130,6 @@ function paintText(
   ctx.globalAlpha = 0.75;
   ctx.fillText(place, rect.x + PADDING_PX + used, y);
   ctx.globalAlpha = 1;
-}
-
-/** What is written in a box. */
-export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
-  const group = layout.groupOf(box);
-  if (group !== undefined) return groupLabel(group);
-  const hidden = layout.graph.boxes.hidden[box] ?? 0;
-  return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
 }
 
 /** As much of a text as there is room for; '' where not even a letter has any. */

@@ -16,7 +16,7 @@ import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useView } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice } from '../shared/device-context.ts';
-import { notesOf } from '../shared/notes.ts';
+import { notesOf } from '../shared/device-labels.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 

@@ -1,4 +1,10 @@
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+  formatPercent,
+} from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts';
@@ -6,13 +12,11 @@ import { deviceName } from '../../core/report/summary-text.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 import { Fact } from '../shared/fact.tsx';
-import { notesOf } from '../shared/notes.ts';
-import { RECORDING_TEXT } from '../shared/recording.ts';
 import { absenceExplanation } from '../shared/stack-text.ts';
 import type { QueryState } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
-import { SharesTable } from './shares-table.tsx';
 
 interface RecordingSectionProps {
   readonly answer: QueryState<unknown, TraceFacts>;
@@ -172,4 +176,54 @@ function fileText({ file }: SessionInfo): string {
     `${decoder} decoder`,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
+}
+
+interface ShareRow extends Share {
+  readonly label: string;
+  /** A sentence that explains it; '' for none. */
+  readonly about: string;
+}
+
+interface SharesTableProps {
+  readonly heading: string;
+  readonly rows: readonly ShareRow[];
+}
+
+/** Groups of allocations: how many there were, and their part of memory. */
+function SharesTable({ heading, rows }: SharesTableProps) {
+  const peakBytes = rows.reduce((sum, row) => sum + row.peakBytes, 0);
+  return (
+    <table className="summary-table summary-shares">
+      <thead>
+        <tr>
+          <th scope="col">{heading}</th>
+          <th scope="col">Allocations</th>
+          <th scope="col">At the peak</th>
+          <th scope="col">Share</th>
+          <th scope="col">At the end</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.label} data-none={row.allocations === 0 || undefined}>
+            <th scope="row" title={row.about === '' ? undefined : row.about}>
+              {row.label}
+              {row.about !== '' && row.allocations > 0 && (
+                <span className="summary-about">{row.about}</span>
+              )}
+            </th>
+            <td>{formatCount(row.allocations)}</td>
+            <td title={formatExactBytes(row.peakBytes)}>{formatBytes(row.peakBytes)}</td>
+            <td>{shareText(row.peakBytes, peakBytes)}</td>
+            <td title={formatExactBytes(row.endBytes)}>{formatBytes(row.endBytes)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** '12.3 %', '< 0.1 %', '–' of nothing. */
+function shareText(part: number, whole: number): string {
+  return whole === 0 ? '–' : formatPercent(part / whole, 1);
 }

@@ -1,7 +1,7 @@
 import './summary.css';
 import { useQuery } from '../shared/use-query.ts';
+import { PhasesSection } from './annotations-section.tsx';
 import { MemorySection } from './memory-section.tsx';
-import { PhasesSection } from './phases-section.tsx';
 import { RecordingSection } from './recording-section.tsx';
 import { SettingsSection } from './settings-section.tsx';
 

@@ -6,7 +6,7 @@ import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
-import { COUNTERS } from '../shared/counters.ts';
+import { COUNTERS } from '../shared/device-labels.ts';
 import { LatestOnly } from '../shared/latest-only.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';

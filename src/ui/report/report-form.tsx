@@ -1,4 +1,3 @@
-import './report-form.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';

@@ -10,11 +10,10 @@ import { type DeviceInView, useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
 import { useServices } from '../shared/services.ts';
 import { type AskDevice, useAsk } from '../shared/use-query.ts';
-import { appShell } from './app-shell.ts';
-import { base64Of } from './base64.ts';
+import { appShell } from './report-document.ts';
 import { viewOfPart } from './view-of-part.ts';
 
-export interface ReportChoice {
+interface ReportChoice {
   readonly notes: string;
   /** Only the events in view. */
   readonly isPart: boolean;
@@ -28,7 +27,7 @@ export type ExportState =
   | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface ReportExport {
+interface ReportExport {
   readonly state: ExportState;
   readonly start: (choice: ReportChoice) => Promise<void>;
 }
@@ -92,4 +91,15 @@ async function windowInView(
   const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
   const first = Math.min(Math.max(0, from), Math.max(0, events - 1));
   return { from: first, to: Math.min(Math.max(last, first + 1), events) };
+}
+
+/** The browser's own encoder: no string of millions of letters is put together here. */
+async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error('The data could not be encoded.'));
+    reader.readAsDataURL(new Blob([bytes]));
+  });
+  return url.slice(url.indexOf(',') + 1);
 }

@@ -1,6 +1,9 @@
 /** The device that the page shows: the workbench provides it, everything below reads it here. */
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useEffect } from 'react';
+import { useStore } from 'zustand';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { FindingsState } from '../../state/findings-store.ts';
+import { useServices } from './services.ts';
 
 export interface DeviceInView {
   /** The open snapshot; the same object for as long as it is open. */
@@ -14,4 +17,18 @@ export function useDevice(): DeviceInView {
   const shown = useContext(DeviceContext);
   if (shown === undefined) throw new Error('No DeviceContext above this component');
   return shown;
+}
+
+/** What was found on the device so far. */
+export function useFindings(): FindingsState {
+  const { findings } = useServices();
+  const { info, device } = useDevice();
+  return useStore(findings.of(info, device.index));
+}
+
+/** Has it looked for: once, by who stands for the device on the page. */
+export function useFindingsRun(): void {
+  const { findings } = useServices();
+  const { info, device } = useDevice();
+  useEffect(() => findings.show(info, device.index), [findings, info, device]);
 }

@@ -4,7 +4,6 @@ import { plural } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../core/device/types.ts';
 import { CopyButton } from './copy-button.tsx';
-import { type FrameRun, frameRuns } from './stack-runs.ts';
 import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
 
 interface StackListProps {
@@ -99,4 +98,22 @@ export function FreeStack({ details }: { readonly details: AllocationDetails }) 
       )}
     </section>
   );
+}
+
+/** Neighbouring frames that are shown, or folded together. */
+interface FrameRun {
+  readonly isNoise: boolean;
+  readonly frames: readonly FrameView[];
+}
+
+/** Cuts a stack where noise begins and ends: [user, noise, noise, library] is three runs. */
+export function frameRuns(frames: readonly FrameView[]): readonly FrameRun[] {
+  const runs: { isNoise: boolean; frames: FrameView[] }[] = [];
+  for (const frame of frames) {
+    const isNoise = frame.role === 'noise';
+    const last = runs.at(-1);
+    if (last?.isNoise === isNoise) last.frames.push(frame);
+    else runs.push({ isNoise, frames: [frame] });
+  }
+  return runs;
 }

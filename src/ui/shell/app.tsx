@@ -1,23 +1,19 @@
 import './app.css';
 import { useCallback, useEffect, useState } from 'react';
 import type { OpenSource } from '../../engine/protocol.ts';
-import { openInfo, type SessionState } from '../../state/session-store.ts';
+import { openInfo } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
-import { ErrorCard } from '../open/error-card.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
-import { LoadingCard } from '../open/loading-card.tsx';
+import { OpeningStatus } from '../open/opening-status.tsx';
 import '../open/open.css';
 import { ReportBar } from '../report/report-bar.tsx';
 import { useServices } from '../shared/services.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import { useThemeAttribute } from '../theme/use-theme.ts';
-import { Announcer } from './announcer.tsx';
-import { LazyHelp } from './lazy-help.tsx';
-import { loadedWorkbench, preloadWorkbench } from './lazy-workbench.ts';
-import { Notices } from './notices.tsx';
-import { UpdateBar } from './update-bar.tsx';
+import { LazyHelp, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
+import { Announcer, Notices, UpdateBar } from './notices.tsx';
 import { useIncomingFiles } from './use-incoming-files.ts';
 
 /** The whole page: what to open, or what is open, and how the opening goes. */
@@ -60,22 +56,4 @@ export function App() {
       <Announcer state={state} />
     </FilePickerRoot>
   );
-}
-
-function OpeningStatus({ state }: { readonly state: SessionState }) {
-  switch (state.phase) {
-    case 'loading':
-      return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
-    case 'failed':
-      return (
-        <ErrorCard
-          name={state.name}
-          failure={state.failure}
-          stillOpen={state.previous?.file.name}
-        />
-      );
-    case 'idle':
-    case 'ready':
-      return undefined;
-  }
 }

@@ -1,6 +1,12 @@
 import { X } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
+import { formatCount } from '../../core/base/format.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
+import { openInfo, type SessionState } from '../../state/session-store.ts';
+import { useSession } from '../../state/stores.ts';
 import { useServices } from '../shared/services.ts';
+import { watchUpdates } from './updates.ts';
 
 /** What the link said that could not be followed. */
 export function Notices() {
@@ -24,4 +30,59 @@ export function Notices() {
       </button>
     </aside>
   );
+}
+
+/** Says when a newer version waits, and leaves the time to the user. */
+export function UpdateBar() {
+  const [reload, setReload] = useState<() => void>();
+  const isOpen = useSession((session) => openInfo(session) !== undefined);
+  useEffect(() => {
+    // A function given to a setter is called: hand it one that gives the function.
+    watchUpdates((start) => setReload(() => start));
+  }, []);
+  if (reload === undefined) return undefined;
+  return (
+    <aside className="notices update-bar" aria-label="Update">
+      <p>
+        A newer vramscope is ready.
+        {isOpen && ' Reloading closes the open snapshot; the address keeps the view on it.'}
+      </p>
+      <span className="button-row">
+        <button type="button" className="button" onClick={reload}>
+          Reload now
+        </button>
+        <button type="button" className="button" onClick={() => setReload(undefined)}>
+          Later
+        </button>
+      </span>
+    </aside>
+  );
+}
+
+/** Says the turns of an opening to screen readers; progress in between would only be noise. */
+export function Announcer({ state }: { readonly state: SessionState }) {
+  return (
+    <div className="visually-hidden" role="status" aria-live="polite">
+      {announcement(state)}
+    </div>
+  );
+}
+
+function announcement(state: SessionState): string {
+  switch (state.phase) {
+    case 'idle':
+      return '';
+    case 'loading':
+      return `Opening ${state.name}`;
+    case 'ready':
+      return `${state.info.file.name} is open: ${contents(state.info)}`;
+    case 'failed':
+      return `${state.name} could not be opened. ${state.failure.message}`;
+  }
+}
+
+function contents({ devices }: SessionInfo): string {
+  const events = devices.reduce((sum, device) => sum + device.events, 0);
+  const noun = devices.length === 1 ? 'device' : 'devices';
+  return `${formatCount(events)} events on ${devices.length} ${noun}`;
 }

@@ -1,10 +1,9 @@
-import './side-panel.css';
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
-import { useFindings, useFindingsRun } from '../shared/use-findings.ts';
+import { useFindings, useFindingsRun } from '../shared/device-context.ts';
 
 const TABS = ['findings', 'details'] as const;
 type Tab = (typeof TABS)[number];

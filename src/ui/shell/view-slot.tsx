@@ -1,9 +1,11 @@
 import { type ComponentType, useEffect, useState } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
 import type { ViewName } from '../../state/view-store.ts';
+import { RecordRecipes } from '../recipes/record-recipes.tsx';
 import { useDevice } from '../shared/device-context.ts';
+import { COUNTERS } from '../shared/device-labels.ts';
 import { useServices } from '../shared/services.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
-import { NoTrace } from './no-trace.tsx';
 import { VIEWS, type ViewEntry } from './views.tsx';
 
 /** Those that were fetched once are there at once. */
@@ -50,6 +52,31 @@ function FetchedView({ entry }: { readonly entry: ViewEntry }) {
         The server that this page came from is gone, or has a newer version by now. Reload the page
         and open the file again.
       </p>
+    </div>
+  );
+}
+
+/** A device without events: what is known is what was there when the snapshot was taken. */
+function NoTrace() {
+  const { device } = useDevice();
+  return (
+    <div className="blank">
+      <h2>No history was recorded on this device</h2>
+      <p>
+        {device.recordingReason} Over time there is nothing to show; this is how memory stood when
+        the snapshot was taken, in {formatCount(device.segmentsAtEnd)}{' '}
+        {device.segmentsAtEnd === 1 ? 'segment' : 'segments'}:
+      </p>
+      <dl className="facts">
+        {COUNTERS.map(({ name, label, about }) => (
+          <div key={name} title={about}>
+            <dt>{label}</dt>
+            <dd title={formatExactBytes(device.end[name])}>{formatBytes(device.end[name])}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>To see what filled it, record its history</h3>
+      <RecordRecipes />
     </div>
   );
 }

@@ -2,8 +2,11 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect } from 'react';
+import { useStores, useView } from '../../state/stores.ts';
 import type { ViewName } from '../../state/view-store.ts';
+import { isTextField } from '../shared/use-shortcut.ts';
+import { VIEW_LABELS } from '../shared/view-names.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
 
 export interface ViewEntry {
@@ -58,3 +61,45 @@ export const VIEWS: readonly ViewEntry[] = [
     load: async () => (await import('../simulator/whatif-view.tsx')).WhatIfView,
   },
 ];
+
+/** The views on a snapshot, also by the digits 1 to 9. */
+export function ViewTabs() {
+  const { view } = useStores();
+  const current = useView((state) => state.view);
+  useDigits();
+  return (
+    <nav className="view-tabs" data-testid="view-tabs" aria-label="Views">
+      {VIEWS.map(({ name }, index) => {
+        const { label, icon: Icon } = VIEW_LABELS[name];
+        return (
+          <button
+            key={name}
+            type="button"
+            className="view-tab"
+            aria-current={name === current ? 'page' : undefined}
+            title={`${label} (${index + 1})`}
+            onClick={() => view.commit({ view: name })}
+          >
+            <Icon size={14} aria-hidden />
+            {label}
+          </button>
+        );
+      })}
+    </nav>
+  );
+}
+
+function useDigits(): void {
+  const { view } = useStores();
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent) {
+      if (event.ctrlKey || event.altKey || event.metaKey || isTextField(event.target)) return;
+      const chosen = /^[1-9]$/.test(event.key) ? VIEWS[Number(event.key) - 1] : undefined;
+      if (chosen === undefined) return;
+      event.preventDefault();
+      view.commit({ view: chosen.name });
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [view]);
+}

@@ -13,7 +13,7 @@ import { SelectionContext, useFoundSelection } from '../shared/selection.ts';
 import { useServices } from '../shared/services.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ViewSlot } from './view-slot.tsx';
-import { ViewTabs } from './view-tabs.tsx';
+import { ViewTabs } from './views.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {

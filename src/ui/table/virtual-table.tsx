@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react';
 import type { RowPages } from './row-pages.ts';
+import { useRowPages } from './row-pages.ts';
 import {
   mostVisibleRows,
   positionCentring,
@@ -22,11 +23,9 @@ import {
   scrollPx,
   visibleRows,
 } from './scroll-scale.ts';
-import { TableHeader } from './table-header.tsx';
 import { rowForKey } from './table-keys.ts';
-import { TableRow } from './table-row.tsx';
+import { TableHeader, TableRow } from './table-row.tsx';
 import type { Column, VirtualTableProps } from './table-types.ts';
-import { useRowPages } from './use-row-pages.ts';
 import {
   HEADER_HEIGHT_PX,
   ROW_HEIGHT_PX,

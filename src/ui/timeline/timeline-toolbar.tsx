@@ -3,7 +3,7 @@ import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { ColorLegend, ColorSelect } from '../legend/color-legend.tsx';
 import { AxisSwitch, FitButton } from '../plot/plot-controls.tsx';
-import { COUNTERS } from '../shared/counters.ts';
+import { COUNTERS } from '../shared/device-labels.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
 

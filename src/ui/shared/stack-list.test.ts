@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView } from '../../core/device/types.ts';
-import { frameRuns } from './stack-runs.ts';
+import { frameRuns } from './stack-list.tsx';
 import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
 
 const frame = (role: FrameView['role'], name = role): FrameView => ({

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -17,7 +18,6 @@ import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { SectionHead, Unanswered } from './section.tsx';
-import { useLocalRows } from './use-local-rows.ts';
 
 interface PhasesSectionProps {
   readonly answer: QueryState<unknown, AnnotationGroups>;
@@ -160,4 +160,15 @@ function peakColumn(header: string, of: (phase: AnnotationGroup) => Peak): Colum
       return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
     },
   };
+}
+
+/** A list that is here already, as the rows of a table. */
+function useLocalRows<R>(rows: readonly R[]): RowSource<R> {
+  return useMemo(
+    () => ({
+      count: rows.length,
+      load: (from: number, to: number) => Promise.resolve(rows.slice(from, to)),
+    }),
+    [rows],
+  );
 }

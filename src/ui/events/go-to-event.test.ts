@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventNumber } from './event-number.ts';
+import { eventNumber } from './go-to-event.tsx';
 
 describe('the number of an event', () => {
   it('is read with and without separators', () => {

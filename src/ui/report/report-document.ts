@@ -1,5 +1,10 @@
-/** The page in one file, to which a report adds its data. */
-import { REPORT_ELEMENT_ID } from '../../core/report/report-page.ts';
+/** The page in one file: its own text, to which a report adds its data, and the report that it holds. */
+import {
+  type ParsedReport,
+  parseReport,
+  REPORT_ELEMENT_ID,
+} from '../../core/report/report-page.ts';
+import type { OpenSource } from '../../engine/protocol.ts';
 
 /** Beside index.html on a server. */
 const SHELL_URL = 'vramscope.html';
@@ -27,4 +32,25 @@ export async function appShell(): Promise<string> {
   throw new Error(
     `The page in one file (${SHELL_URL}), which a report is made of, cannot be had: it is fetched when the first report is made, and needs the network once.`,
   );
+}
+
+/** Takes the report out of the document, which would otherwise keep its text for good. */
+export function takeReport(document: Document): ParsedReport | undefined {
+  const element = document.getElementById(REPORT_ELEMENT_ID);
+  if (element === null) return undefined;
+  element.remove();
+  return parseReport(element.textContent ?? '');
+}
+
+/** @returns what the session opens; broken data are refused by what reads it, in its own words */
+export function reportSource(title: string, base64: string): OpenSource {
+  return { kind: 'blob', blob: new Blob([bytesOf(base64)]), name: title };
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return new Uint8Array(0);
+  }
 }

@@ -1,7 +1,80 @@
+import { FolderOpen, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatCount } from '../../core/base/format.ts';
+import type { LoadFailure } from '../../core/base/load-error.ts';
 import type { OpenProgress } from '../../engine/protocol.ts';
+import type { SessionState } from '../../state/session-store.ts';
+import { useStores } from '../../state/stores.ts';
 import { useServices } from '../shared/services.ts';
+import { FilePicker } from './file-picker.tsx';
+
+/** How an opening goes: a card while it lasts, another when it has failed. */
+export function OpeningStatus({ state }: { readonly state: SessionState }) {
+  switch (state.phase) {
+    case 'loading':
+      return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
+    case 'failed':
+      return (
+        <ErrorCard
+          name={state.name}
+          failure={state.failure}
+          stillOpen={state.previous?.file.name}
+        />
+      );
+    case 'idle':
+    case 'ready':
+      return undefined;
+  }
+}
+
+interface ErrorCardProps {
+  readonly name: string;
+  readonly failure: LoadFailure;
+  /** Name of the snapshot that is still open. */
+  readonly stillOpen: string | undefined;
+}
+
+/** One clear message: what it is, at which byte, what to do. */
+function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
+  const { loader } = useServices();
+  const { session } = useStores();
+  const { message, advice, byte, partialEvents } = failure;
+  return (
+    <section className="card error-card" data-testid="error" role="alert">
+      <button
+        type="button"
+        className="icon-button card-close"
+        aria-label="Dismiss"
+        onClick={session.dismissFailure}
+      >
+        <X size={16} aria-hidden />
+      </button>
+      <h2 className="card-title">
+        <TriangleAlert size={16} aria-hidden />
+        <span>{name} could not be opened</span>
+      </h2>
+      <p>{message}</p>
+      {byte !== undefined && <p className="dim">Noticed at byte {formatCount(byte)}.</p>}
+      {advice !== '' && <p>{advice}</p>}
+      {stillOpen !== undefined && <p className="dim">{stillOpen} is still open.</p>}
+      <div className="card-actions">
+        {partialEvents !== undefined && (
+          <button
+            type="button"
+            className="button button-primary"
+            onClick={() => void loader.openPartially()}
+          >
+            Open the {formatCount(partialEvents)} whole events before the fault
+          </button>
+        )}
+        <FilePicker className="button">
+          <FolderOpen size={15} aria-hidden />
+          Choose another file…
+        </FilePicker>
+      </div>
+    </section>
+  );
+}
 
 interface LoadingCardProps {
   readonly name: string;
@@ -15,7 +88,7 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 };
 
 /** Progress of an opening. Cancel has the focus, so that Esc and Enter are at hand. */
-export function LoadingCard({ name, progress }: LoadingCardProps) {
+function LoadingCard({ name, progress }: LoadingCardProps) {
   const { loader } = useServices();
   const startedMs = useRef(performance.now());
   const share = shareOf(progress);

@@ -1,17 +1,49 @@
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { CallSiteRow } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
+import { addTerm } from '../../core/search/edit-search.ts';
+import { siteTerm } from '../../core/search/qualifiers/site.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useDevice } from '../shared/device-context.ts';
 import type { Column } from '../table/table-types.ts';
-import { BytesCell } from './bytes-cell.tsx';
-import { momentWidthPx, startText } from './lifetime-labels.ts';
-import { SiteCell } from './site-cell.tsx';
+import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
+import { ListTable } from './list-table.tsx';
+import { BytesCell, momentWidthPx, SiteCell, startText } from './row-cells.tsx';
+import { SITE_LIST } from './use-list.ts';
+
+interface SiteTableProps {
+  readonly order: Extract<ListOrder, { of: 'sites' }>;
+  readonly switcher: ReactNode;
+}
+
+const HINT =
+  'Space selects the largest, Enter or a double click lists all of a site, F searches for it, C copies';
+
+/** A row for each call stack. */
+export function SiteTable(props: SiteTableProps) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const axis = useView((state) => state.axis);
+  const columns = useMemo(() => siteColumns(device, axis), [device, axis]);
+  const listAll = useCallback(
+    ({ label }: CallSiteRow) => {
+      const { search } = view.getState().view;
+      view.commit({ search: addTerm(search, siteTerm(label)), sort: LARGEST_FIRST });
+    },
+    [view],
+  );
+  return (
+    <ListTable {...props} queries={SITE_LIST} hint={HINT} columns={columns} onOpen={listAll} />
+  );
+}
 
 /** Without a trace there is but one moment, the end. */
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
 
 /** The ids are keys of the sort order. */
-export function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSiteRow>[] {
+function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSiteRow>[] {
   const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
   const columns: readonly Column<CallSiteRow>[] = [

@@ -1,4 +1,4 @@
-import { useDevice } from '../shared/device-context.ts';
+import { useDevice } from './device-context.ts';
 
 /** Says why there is no segment to show. */
 export function NothingReserved() {

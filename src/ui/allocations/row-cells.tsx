@@ -1,9 +1,36 @@
-/** Times and what follows from them, in events or in microseconds. */
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
+import type { AllocationRow, CallSiteLine } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
+import { frameText, fullPlace, placeText } from '../shared/stack-text.ts';
+
+/** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
+export function SiteCell({ line }: { readonly line: CallSiteLine }) {
+  const { stackKind, topFrame, innerFrame } = line;
+  if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
+  const via = innerFrame === undefined ? '' : `\n→ ${frameText(innerFrame)}`;
+  return (
+    <span title={`${frameText(topFrame)}\n${fullPlace(topFrame)}${via}`}>
+      {topFrame.name} <span className="dim">{placeText(topFrame)}</span>
+      {innerFrame !== undefined && ` → ${innerFrame.name}`}
+    </span>
+  );
+}
+
+/** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
+export const BYTES_WIDTH_PX = 98;
+
+/** Rounded to be read, exact when pointed at. */
+export function BytesCell({ bytes }: { readonly bytes: number }) {
+  return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
+}
 
 const US_PER_S = 1e6;
 

@@ -1,0 +1,205 @@
+import { ChevronDown, ChevronRight, Filter } from 'lucide-react';
+import type { RefObject } from 'react';
+import type { SegmentRow } from '../../core/allocator-state/describe-state.ts';
+import type { SegmentBars } from '../../core/allocator-state/segment-bars.ts';
+import type { SegmentGroup, SpaceTotals } from '../../core/allocator-state/segment-groups.ts';
+import { SegmentKind } from '../../core/allocator-state/types.ts';
+import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/stacks.ts';
+import { useStores } from '../../state/stores.ts';
+import { fullPlace } from '../shared/stack-text.ts';
+import type { BarColors } from './paint-bar.ts';
+import { type BarPlace, SegmentBar } from './segment-bar.tsx';
+import {
+  ageText,
+  groupName,
+  groupTerms,
+  roundingText,
+  siteText,
+  usedText,
+} from './state-labels.ts';
+
+/** Device pixels of a bar's height at a ratio of 1. */
+export const BAR_HEIGHT_PX = 18;
+
+interface SegmentCellsProps {
+  readonly row: SegmentRow;
+  readonly event: number;
+  readonly bars: SegmentBars;
+  /** Of the segment among the bars. */
+  readonly index: number;
+  readonly barHeightPx: number;
+  readonly colors: BarColors;
+  readonly selected: number;
+  readonly onHover: (place: BarPlace | undefined) => void;
+  readonly onPick: (place: BarPlace) => void;
+}
+
+/** One segment: its blocks to scale, and what is known of it. */
+export function SegmentCells(props: SegmentCellsProps) {
+  const { row, event, bars, index, barHeightPx, colors, selected, onHover, onPick } = props;
+  const live = row.allocatedBytes + row.pendingBytes;
+  return (
+    <>
+      <td className="cell-address mono" title={`0x${row.addressHex}`}>
+        {row.addressHex}
+      </td>
+      <td className="cell-bar" title={undefined}>
+        <SegmentBar
+          bars={bars}
+          index={index}
+          heightPx={barHeightPx}
+          colors={colors}
+          selected={selected}
+          onHover={onHover}
+          onPick={onPick}
+        />
+        <span className="visually-hidden">{plural(row.liveBlocks, 'live block')}</span>
+      </td>
+      <BytesCell bytes={row.sizeBytes} />
+      <td
+        className="cell-number"
+        title={`${formatExactBytes(live)} in ${plural(row.liveBlocks, 'block')}`}
+      >
+        {usedText(live, row.sizeBytes)}
+      </td>
+      <BytesCell bytes={row.largestFreeBytes} />
+      <td className="cell-number" title={ageTitle(row, event)}>
+        {ageText(row, event)}
+      </td>
+      <td
+        className="cell-site"
+        data-absent={row.frame === undefined}
+        title={row.frame === undefined ? undefined : fullPlace(row.frame)}
+      >
+        {row.frame === undefined ? absenceText(row.stackKind) : siteText(row.frame)}
+      </td>
+    </>
+  );
+}
+
+function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number): string {
+  const since =
+    mappedEvent < 0
+      ? 'There before the first event'
+      : `From event ${mappedEvent}, ${plural(event - mappedEvent, 'event')} ago`;
+  return pieces === 1
+    ? since
+    : `${since}; ${pieces} mapped pieces, the last at event ${grownEvent}`;
+}
+
+interface GroupRowProps {
+  readonly group: SegmentGroup;
+  readonly isFolded: boolean;
+}
+
+/** Head of the segments of one pool and stream, with their sums. */
+export function GroupRow({ group, isFolded }: GroupRowProps) {
+  const { totals, stream, kind } = group;
+  const live = totals.allocatedBytes + totals.pendingBytes;
+  const isNone = kind === SegmentKind.None;
+  const Chevron = isFolded ? ChevronRight : ChevronDown;
+  return (
+    <>
+      <td className="group-name" title={totalsTitle(totals)}>
+        <Chevron size={14} aria-hidden />
+        <strong>{groupName(group)}</strong>
+        <span className="dim">stream {stream}</span>
+        <GroupFilter group={group} />
+      </td>
+      <BytesCell bytes={isNone ? live : totals.reservedBytes} />
+      <td className="cell-number">{usedText(live, totals.reservedBytes)}</td>
+      <BytesCell bytes={totals.largestFreeBytes} />
+      <td className="cell-wide dim" title={totalsTitle(totals)}>
+        {isNone ? noneText(totals) : sharesText(totals)}
+      </td>
+    </>
+  );
+}
+
+function GroupFilter({ group }: { readonly group: SegmentGroup }) {
+  const { view } = useStores();
+  const label = 'Search for the blocks of this pool and stream, in all views';
+  return (
+    <button
+      type="button"
+      className="icon-button group-filter"
+      aria-label={label}
+      title={label}
+      onClick={(event) => {
+        // The row itself folds.
+        event.stopPropagation();
+        view.commit({ search: groupTerms(group) });
+      }}
+    >
+      <Filter size={12} aria-hidden />
+    </button>
+  );
+}
+
+/** '12 segments, 1.20 GiB free, 64.00 MiB pending' */
+function sharesText({ segments, freeBytes, pendingBytes }: SpaceTotals): string {
+  const parts = [plural(segments, 'segment')];
+  if (freeBytes > 0) parts.push(`${formatBytes(freeBytes)} free`);
+  if (pendingBytes > 0) parts.push(`${formatBytes(pendingBytes)} pending`);
+  return parts.join(', ');
+}
+
+function noneText({ segments }: SpaceTotals): string {
+  return `${plural(segments, 'block')}; reserved where, the trace does not tell`;
+}
+
+function totalsTitle(totals: SpaceTotals): string {
+  return [
+    `${formatExactBytes(totals.reservedBytes)} reserved in ${plural(totals.segments, 'segment')}`,
+    `${formatExactBytes(totals.allocatedBytes)} allocated; ${plural(totals.liveBlocks, 'live block')} in all`,
+    `${formatExactBytes(totals.pendingBytes)} freed, awaiting a stream`,
+    `${formatExactBytes(totals.freeBytes)} free`,
+    `${roundingText(totals)} lost to rounding`,
+  ].join('\n');
+}
+
+/** Heads of the list's columns, in the order of the grid in state.css. */
+const COLUMNS = [
+  { label: 'Segment', title: 'Address' },
+  { label: 'Blocks by address', title: 'Each segment from its first byte to its last' },
+  { label: 'Size', title: 'Bytes reserved for it' },
+  { label: 'Used', title: 'Share that allocated and pending blocks hold' },
+  { label: 'Largest gap', title: 'Largest free range' },
+  { label: 'Age', title: 'Since it was allocated, or its first page mapped' },
+  { label: 'Made by', title: 'The line whose request brought it' },
+] as const;
+const BAR_COLUMN = 1;
+
+interface ListHeadProps {
+  /** The head over the bars. */
+  readonly barHead: RefObject<HTMLTableCellElement | null>;
+}
+
+export function ListHead({ barHead }: ListHeadProps) {
+  return (
+    <thead>
+      <tr className="state-grid state-head">
+        {COLUMNS.map(({ label, title }, index) => (
+          <th
+            key={label}
+            ref={index === BAR_COLUMN ? barHead : undefined}
+            scope="col"
+            title={title}
+          >
+            {label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** Bytes, short; every digit in the title. */
+function BytesCell({ bytes }: { readonly bytes: number }) {
+  return (
+    <td className="cell-number" title={formatExactBytes(bytes)}>
+      {formatBytes(bytes)}
+    </td>
+  );
+}

@@ -1,0 +1,87 @@
+import { formatCount, plural } from '../../core/base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { CounterName, Recording } from '../../core/replay/types.ts';
+
+export interface Note {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** All that the reader should know before trusting the picture, the most severe first. */
+export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): readonly Note[] {
+  const notes: Note[] = [];
+  if (file.partial !== undefined) notes.push({ code: 'partial-file', text: file.partial });
+  if (device.recording !== 'complete') {
+    notes.push({ code: `recording-${device.recording}`, text: recordingText(device) });
+  }
+  if (device.anomalies > 0) notes.push({ code: 'anomalies', text: anomalyText(device) });
+  for (const { code, message } of warnings) {
+    if (code !== 'partial-file') notes.push({ code, text: message });
+  }
+  return notes;
+}
+
+/** Why, and what it hides. */
+function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
+  if (preexisting === 0 || events === 0) return recordingReason;
+  const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;
+  return `${recordingReason} Who allocated ${blocks} from before is not in the file, nor when.`;
+}
+
+function anomalyText({ anomalies }: DeviceInfo): string {
+  return anomalies === 1
+    ? '1 event contradicts the events before it; figures after it may be off.'
+    : `${formatCount(anomalies)} events contradict those before them; figures after them may be off.`;
+}
+
+interface RecordingText {
+  readonly short: string;
+  /** A few words on what it hides. */
+  readonly note: (device: DeviceInfo) => string;
+}
+
+const blocksBefore = ({ preexisting }: DeviceInfo): string =>
+  `${plural(preexisting, 'block')} from before`;
+
+export const RECORDING_TEXT: Readonly<Record<Recording, RecordingText>> = {
+  complete: { short: 'complete', note: () => 'from the first byte' },
+  preexisting: { short: 'began late', note: blocksBefore },
+  truncated: { short: 'cut off', note: () => 'oldest events lost' },
+  none: { short: 'no history', note: () => 'final state only' },
+};
+
+interface CounterText {
+  readonly name: CounterName;
+  readonly label: string;
+  /** One sentence, for a tooltip. */
+  readonly about: string;
+}
+
+/** The five counters in PyTorch's words, widest known first. */
+export const COUNTERS: readonly CounterText[] = [
+  {
+    name: 'allocatedBytes',
+    label: 'Allocated',
+    about: 'Blocks that tensors hold, as torch.cuda.memory_allocated() counts them.',
+  },
+  {
+    name: 'activeBytes',
+    label: 'Active',
+    about: 'Allocated blocks, and freed ones that another stream may still use.',
+  },
+  {
+    name: 'reservedBytes',
+    label: 'Reserved',
+    about: 'Segments that PyTorch holds of the device, in use or cached.',
+  },
+  {
+    name: 'requestedBytes',
+    label: 'Requested',
+    about: 'Bytes that were asked for, before rounding up to whole blocks.',
+  },
+  {
+    name: 'inactiveSplitBytes',
+    label: 'Inactive split',
+    about: 'Free pieces of segments that are partly in use: they cannot be given back.',
+  },
+];
