@@ -4,6 +4,7 @@ import { defineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 import { besideThePage } from './scripts/beside-the-page.mjs';
 import { sitePolicy } from './scripts/content-security-policy.mjs';
+import { isOwnFile, KEPT_FILES } from './scripts/service-worker.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
@@ -40,9 +41,9 @@ export default defineConfig({
         // is as large as all the rest is kept once it was asked for.
         runtimeCaching: [
           {
-            urlPattern: ({ url }) => /\/samples\/|\/vramscope\.html$/.test(url.pathname),
-            handler: 'StaleWhileRevalidate',
-            options: { cacheName: 'asked-for' },
+            urlPattern: isOwnFile,
+            handler: 'NetworkFirst',
+            options: { cacheName: `${KEPT_FILES}${version}` },
           },
         ],
         ignoreURLParametersMatching: [/^snapshot$/],

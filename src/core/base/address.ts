@@ -12,7 +12,7 @@ import { LoadError } from './load-error.ts';
 const REGION = 2 ** 47;
 const REGION_BITS = 47n;
 const FIRST_REGION_KEY = 2 ** 52;
-const MAX_REGIONS = 32;
+export const MAX_REGIONS = 32;
 
 /** Float64 that stands for a 64-bit address; see {@link AddressSpace}. */
 export type AddressKey = number;

@@ -27,6 +27,8 @@ export interface ColumnSpec {
   readonly orNone?: true;
   /** Values are 0 to `below` - 1, where they are no rows. */
   readonly below?: number;
+  /** Values are whole numbers from 0, exact: bytes, addresses. */
+  readonly isCount?: true;
   /** Undefined in a table that has nothing to say there. */
   readonly optional?: true;
   /** Row i's part of `ref` is the rows from value i to value i + 1: one value more than the table has rows. */
@@ -184,7 +186,7 @@ export function mapRefs<S extends TableSchema, T extends TableOf<S>>(
 
 /**
  * The table made of columns that nobody vouches for; undefined where one is missing, of another type
- * or length, or names a row that does not exist.
+ * or length, names a row that does not exist, or holds a number that it cannot.
  * @param counts rows of each table that a `ref` names
  */
 export function validate<S extends TableSchema>(
@@ -212,8 +214,13 @@ function isValid(
 ): boolean {
   if (!(column instanceof ARRAYS[spec.type])) return false;
   if (column.length !== lengthOf(spec, length)) return false;
+  if (spec.isCount)
+    return column.every((value: number) => value >= 0 && Number.isSafeInteger(value));
   const rows = spec.ref === undefined ? spec.below : (counts[spec.ref] ?? 0);
-  if (rows === undefined) return true;
+  if (rows === undefined) return column.every((value: number) => Math.abs(value) !== Infinity);
+  if (spec.isEdges && column.some((edge: number, i: number) => i > 0 && edge < column[i - 1])) {
+    return false;
+  }
   const least = spec.orNone ? -1 : 0;
   const below = spec.isEdges ? rows + 1 : rows;
   return column.every((value: number) => value >= least && value < below);

@@ -1,4 +1,6 @@
 /** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
+import { MAX_REGIONS } from '../base/address.ts';
+import { MAX_DEVICES } from '../snapshot/field-reader.ts';
 import type { FileInfo, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
 import { isRecord } from './compact-file.ts';
 
@@ -34,9 +36,12 @@ export function isCompactRest(value: unknown): value is CompactRest {
     isListOf(value.strings, isString) &&
     value.strings[0] === '' &&
     isListOf(value.regions, isWholeText) &&
-    isListOf(value.extras, pairOf(isNumber, isRecord)) &&
+    value.regions.length <= MAX_REGIONS &&
+    isListOf(value.extras, pairOf(isNumber, isTexts)) &&
     isListOf(value.devices, isDevice) &&
+    value.devices.length <= MAX_DEVICES &&
     isRecord(value.settings) &&
+    Object.values(value.settings).every(isSetting) &&
     isListOf(value.warnings, isWarning)
   );
 }
@@ -44,13 +49,13 @@ export function isCompactRest(value: unknown): value is CompactRest {
 function isDevice(value: unknown): value is CompactDevice {
   return (
     isRecord(value) &&
-    isNumber(value.device) &&
+    isDevicePosition(value.device) &&
     (value.kind === 'cuda' || value.kind === 'host') &&
     isListOf(value.streams, isWholeText) &&
-    isListOf(value.pools, pairOf(isNumber, isNumber)) &&
+    isListOf(value.pools, pairOf(Number.isSafeInteger, Number.isSafeInteger)) &&
     (value.ringOverflowed === undefined || typeof value.ringOverflowed === 'boolean') &&
     (value.opening === undefined || isOpening(value.opening)) &&
-    isListOf(value.oomDeviceFreeBytes, pairOf(isNumber, isNumber)) &&
+    isListOf(value.oomDeviceFreeBytes, pairOf(isNumber, isCount)) &&
     isListOf(value.unknownActions, pairOf(isNumber, isString)) &&
     isListOf(
       value.unknownKeys,
@@ -63,10 +68,11 @@ function isOrigin(value: unknown): boolean {
   return (
     isRecord(value) &&
     isString(value.name) &&
-    isNumber(value.bytes) &&
+    isCount(value.bytes) &&
     isString(value.container) &&
     (value.protocol === undefined || isNumber(value.protocol)) &&
-    (value.decoder === 'columnar' || value.decoder === 'general')
+    (value.decoder === 'columnar' || value.decoder === 'general') &&
+    (value.partial === undefined || isString(value.partial))
   );
 }
 
@@ -91,6 +97,14 @@ const pairOf =
 
 const isString: Check = (value) => typeof value === 'string';
 const isNumber: Check = (value) => typeof value === 'number';
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isDevicePosition: Check = (value) => isCount(value) && Number(value) < MAX_DEVICES;
+const isTexts: Check = (value) => isRecord(value) && Object.values(value).every(isString);
+const isSetting: Check = (value) =>
+  isString(value) ||
+  isNumber(value) ||
+  typeof value === 'boolean' ||
+  (isRecord(value) && Object.values(value).every((item) => item === null || isNumber(item)));
 const isWholeText: Check = (value) => typeof value === 'string' && /^-?\d{1,20}$/.test(value);
 const isWarning: Check = (value) =>
   isRecord(value) && isString(value.code) && isString(value.message);

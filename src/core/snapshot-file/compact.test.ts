@@ -131,6 +131,29 @@ describe('what is not to be shared', () => {
   });
 });
 
+it('is refused where it holds a number that cannot be', () => {
+  const snapshot = loadCapture('cuda_graph_pool.pickle.gz');
+  const [device] = snapshot.devices;
+  const withSize = (size: number) => {
+    const sizeBytes = device.events.sizeBytes.slice();
+    sizeBytes[3] = size;
+    return { ...snapshot, devices: [{ ...device, events: { ...device.events, sizeBytes } }] };
+  };
+  expect(decoded(withSize(512)).devices[0].events.sizeBytes[3]).toBe(512);
+  for (const size of [Number.NaN, Infinity, -512, 0.5]) {
+    expect(() => decoded(withSize(size))).toThrow(LoadError);
+  }
+  for (const odd of [
+    { device: 9_999_999 },
+    { device: 0.5 },
+    { pools: [{ id: [0.5, 0] as const }] },
+  ]) {
+    const devices = [{ ...device, ...odd }];
+    expect(() => decoded({ ...snapshot, devices })).toThrow(LoadError);
+  }
+  expect(() => decoded({ ...snapshot, settings: { a: [[1]] as never } })).toThrow(LoadError);
+});
+
 describe('a damaged file', () => {
   const bytes = encodeSnapshot(prune(loadCapture('cuda_graph_pool.pickle.gz'), WHOLE));
 

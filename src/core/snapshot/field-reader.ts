@@ -22,7 +22,7 @@ export const Sink = {
 /** Streams and pools are uint16 columns. */
 const MAX_DISTINCT = 65_535;
 /** PyTorch numbers devices by a signed byte. */
-const MAX_DEVICES = 1024;
+export const MAX_DEVICES = 1024;
 const DAMAGED_ADVICE = 'Copy the file again from where it was made, or dump the snapshot again.';
 
 export class FieldReader {

@@ -96,9 +96,9 @@ export const EVENT_COLUMNS = {
   /** {@link TraceAction} */
   action: { type: 'u8', below: TraceAction.Unknown + 1 },
   /** 0 for oom and snapshot entries. */
-  address: { type: 'f64' },
+  address: { type: 'f64', isCount: true },
   /** alloc and free: requested bytes; segment_*: real bytes; oom: rounded; snapshot: total active. */
-  sizeBytes: { type: 'f64' },
+  sizeBytes: { type: 'f64', isCount: true },
   /** Index into {@link DeviceTrace.streams}. */
   stream: { type: 'u16', ref: 'stream' },
   stack: { type: 'i32', ref: 'stack', orNone: true },
@@ -140,11 +140,11 @@ export const BlockState = { Inactive: 0, Allocated: 1, PendingFree: 2 } as const
 export type BlockState = (typeof BlockState)[keyof typeof BlockState];
 
 export const SEGMENT_COLUMNS = {
-  address: { type: 'f64' },
-  totalBytes: { type: 'f64' },
-  allocatedBytes: { type: 'f64' },
-  activeBytes: { type: 'f64' },
-  requestedBytes: { type: 'f64' },
+  address: { type: 'f64', isCount: true },
+  totalBytes: { type: 'f64', isCount: true },
+  allocatedBytes: { type: 'f64', isCount: true },
+  activeBytes: { type: 'f64', isCount: true },
+  requestedBytes: { type: 'f64', isCount: true },
   stream: { type: 'u16', ref: 'stream' },
   /** 1 = segment_type 'small' (2 MiB segments), 0 = 'large'. */
   isSmall: { type: 'u8' },
@@ -159,10 +159,10 @@ export const SEGMENT_COLUMNS = {
 export type SegmentTable = TableOf<typeof SEGMENT_COLUMNS>;
 
 export const BLOCK_COLUMNS = {
-  address: { type: 'f64' },
-  sizeBytes: { type: 'f64' },
+  address: { type: 'f64', isCount: true },
+  sizeBytes: { type: 'f64', isCount: true },
   /** Bytes the user asked for; 0 for inactive blocks, whose figure in the file is stale. */
-  requestedBytes: { type: 'f64' },
+  requestedBytes: { type: 'f64', isCount: true },
   /** {@link BlockState} */
   state: { type: 'u8', below: BlockState.PendingFree + 1 },
   stack: { type: 'i32', ref: 'stack', orNone: true },

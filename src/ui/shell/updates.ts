@@ -8,8 +8,19 @@ import { registerSW } from 'virtual:pwa-register';
  * Where there is none (`npx vramscope`, private windows) the page works as ever, online.
  */
 export function watchUpdates(onUpdate: (reload: () => void) => void): void {
+  void forgetOldCaches();
   const update = registerSW({
     onNeedRefresh: () => onUpdate(() => void update(true)),
     onRegisterError: () => undefined,
   });
+}
+
+/** Samples of another version, which its service worker kept (scripts/service-worker.mjs); all that is not the page itself. */
+async function forgetOldCaches(): Promise<void> {
+  if (!('caches' in globalThis)) return;
+  const names = await caches.keys().catch(() => []);
+  const isOld = (name: string): boolean =>
+    name === 'asked-for' ||
+    (name.startsWith('kept-files-') && name !== `kept-files-${import.meta.env.VITE_VERSION}`);
+  await Promise.all(names.filter(isOld).map((name) => caches.delete(name)));
 }
