@@ -136,7 +136,7 @@ class Session {
   }
 
   async attachAnalysis({ port }: { port: MessagePort }): Promise<undefined> {
-    const { serveDeviceCopies } = await import('./analysis/serve-device-copies.ts');
+    const { serveDeviceCopies } = await import('./analysis/clone-device.ts');
     serveDeviceCopies(port, (deviceIndex) => this.#device(deviceIndex).context, this.#host.clock);
     return undefined;
   }

@@ -8,10 +8,10 @@ import type { Viewport } from '../core/raster/types.ts';
 import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
 
 /** Where an address is in the packed order. */
-export type PlaceOf = (address: number) => number;
+export type OffsetOf = (address: number) => number;
 
 /** Undefined where nothing was ever reserved. */
-export function placeOfAddress(layout: AddressLayout, address: number): number | undefined {
+export function offsetOfAddress(layout: AddressLayout, address: number): number | undefined {
   const slot = layout.slotAddress.findIndex(
     (from, i) => address >= from && address < from + layout.slotBytes[i],
   );
@@ -32,7 +32,7 @@ export interface NaiveMemory {
 export function naiveMemory(
   allocations: AllocationTable,
   segments: SegmentSpanTable,
-  placeOf: PlaceOf,
+  offsetOf: OffsetOf,
   classOf: Uint8Array,
   state: number,
 ): NaiveMemory {
@@ -40,13 +40,13 @@ export function naiveMemory(
   for (let id = 0; id < allocations.length; id++) {
     if (allocations.start[id] > state || allocations.end[id] <= state) continue;
     const label = allocations.freeRequested[id] <= state ? 'pending' : `${classOf[id]}`;
-    blocks.push(pieceOf(allocations, id, placeOf, label));
+    blocks.push(pieceOf(allocations, id, offsetOf, label));
   }
   const reserved: Piece[] = [];
   for (let row = 0; row < segments.length; row++) {
     if (segments.start[row] > state || segments.end[row] <= state) continue;
     const label = segments.isExpandable[row] === 1 ? 'piece' : 'segment';
-    reserved.push(pieceOf(segments, row, placeOf, label));
+    reserved.push(pieceOf(segments, row, offsetOf, label));
   }
   return { blocks, segments: reserved };
 }
@@ -79,9 +79,9 @@ export function naiveAddressPixel(memory: NaiveMemory, view: Viewport, row: numb
 function pieceOf(
   table: { readonly address: Float64Array; readonly sizeBytes: Float64Array },
   row: number,
-  placeOf: PlaceOf,
+  offsetOf: OffsetOf,
   label: string,
 ): Piece {
-  const from = placeOf(table.address[row]);
+  const from = offsetOf(table.address[row]);
   return { from, to: from + table.sizeBytes[row], label };
 }

@@ -144,7 +144,7 @@ class Drawing {
     const { allocator, blocks } = this.#device;
     const bytes = bytesOf(rest[0]);
     const frames = framesOf(rest) ?? [];
-    const place = { ...placeOf(rest), isSmall: isSmallRequest(bytes) };
+    const place = { ...streamAndPool(rest), isSmall: isSmallRequest(bytes) };
     const at = field(rest, 'at');
     if (at === undefined && allocator.bestFit(bytes, place) === undefined) {
       this.#growFor(bytes, place, frames);
@@ -206,7 +206,7 @@ class Drawing {
   }
 
   #grow(isMap: boolean, rest: readonly string[]): void {
-    const place = { ...placeOf(rest), isSmall: rest.includes('small'), isExpandable: isMap };
+    const place = { ...streamAndPool(rest), isSmall: rest.includes('small'), isExpandable: isMap };
     this.#addMemory(addressIn(rest), bytesOf(rest[0]), place, framesOf(rest));
   }
 
@@ -310,7 +310,7 @@ function addressIn(rest: readonly string[]): number {
   );
 }
 
-function placeOf(rest: readonly string[]): Pick<SegmentPlace, 'stream' | 'pool'> {
+function streamAndPool(rest: readonly string[]): Pick<SegmentPlace, 'stream' | 'pool'> {
   const [capture, handle] = (field(rest, 'pool') ?? '0,0').split(',').map(Number);
   return { stream: Number(field(rest, 'stream') ?? 0), pool: [capture, handle] };
 }

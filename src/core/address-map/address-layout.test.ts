@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { placeOfAddress } from '../../testing/naive-addresses.ts';
+import { offsetOfAddress } from '../../testing/naive-addresses.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { addressLayout } from './address-layout.ts';
 import type { SegmentLives } from './segment-lives.ts';
@@ -85,7 +85,7 @@ describe('packed addresses', () => {
           const isReserved = ranges.some(
             ([from, bytes]) => address >= from && address < from + bytes,
           );
-          if (placeOfAddress(layout, address) !== (isReserved ? offset : undefined)) {
+          if (offsetOfAddress(layout, address) !== (isReserved ? offset : undefined)) {
             expect.fail(`byte ${address} is not at ${offset}`);
           }
           if (isReserved) offset++;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
-import { naiveAddressPixel, naiveMemory, placeOfAddress } from '../../testing/naive-addresses.ts';
+import { naiveAddressPixel, naiveMemory, offsetOfAddress } from '../../testing/naive-addresses.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { buildTimelineIndex } from '../raster/timeline-index.ts';
 import type { Viewport } from '../raster/types.ts';
@@ -88,12 +88,12 @@ function mistakes(drawn: Drawn, frame: AddressFrame): string[] {
   const { replay, index, classOf } = drawn;
   const { viewport, pixels, states } = frame;
   const { width, height } = viewport;
-  const placeOfRow = (address: number) => placeOfAddress(index.layout, address) ?? Number.NaN;
+  const offsetOf = (address: number) => offsetOfAddress(index.layout, address) ?? Number.NaN;
   const wrong: string[] = [];
   for (let column = 0; column < width; column++) {
     const state = states[column];
     const { allocations, segmentSpans } = replay;
-    const memory = naiveMemory(allocations, segmentSpans, placeOfRow, classOf, state);
+    const memory = naiveMemory(allocations, segmentSpans, offsetOf, classOf, state);
     for (let row = 0; row < height; row++) {
       const pixel = state < 0 ? 'bare' : naiveAddressPixel(memory, viewport, row);
       const expected = /^gap.*edge$/.test(pixel) ? 'separator' : pixel;

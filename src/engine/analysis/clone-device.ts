@@ -5,7 +5,6 @@
  *
  * Example: 5.7 M events with 1.9 M allocations take 288 MB in the session worker, and 160 MB here.
  */
-
 import {
   type Column,
   clone,
@@ -37,7 +36,8 @@ import {
   TraceAction,
 } from '../../core/snapshot/tables.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
-import { transferring } from '../rpc.ts';
+import type { DeviceRequest, Query } from '../queries.ts';
+import { serve, transferring } from '../rpc.ts';
 
 /** Columns that are sent for other events than alloc and free. Carried texts and numbers are not sent. */
 const OTHER_COLUMNS = pick(EVENT_COLUMNS, ['address', 'sizeBytes', 'stream', 'stack', 'pool']);
@@ -178,4 +178,20 @@ class Copier {
     await this.#clock.yieldTask();
     this.#resumedMs = this.#clock.now();
   };
+}
+
+/** What the analysis worker requests from the session worker. */
+export interface CopyMethods {
+  readonly copy: Query<DeviceRequest, DeviceCopy>;
+}
+
+/** Serves copies of the session's devices to an analysis worker, until that one ends. */
+export function serveDeviceCopies(
+  port: MessagePort,
+  contextOf: (deviceIndex: number) => DeviceContext,
+  clock: CooperativeClock,
+): void {
+  serve<CopyMethods>(port, {
+    copy: ({ deviceIndex }) => cloneDevice(contextOf(deviceIndex), clock),
+  });
 }

@@ -1,9 +1,9 @@
 /**
- * The messages between the page and the analysis worker, and between that and the session worker. The handlers, findings-handler.ts and what-if-handler.ts, read a copy of the
- * device (clone-device.ts), so that frames and hovers never wait for them.
+ * The messages between the page and the analysis worker. The handlers, findings-handler.ts and
+ * what-if-handler.ts, read a copy of the device (clone-device.ts), so that frames and hovers never
+ * wait for them.
  */
-import type { DeviceRequest, Query, QueryClient } from '../queries.ts';
-import type { DeviceCopy } from './clone-device.ts';
+import type { QueryClient } from '../queries.ts';
 import type { FindingsQueries } from './findings-handler.ts';
 import type { WhatIfQueries } from './what-if-handler.ts';
 
@@ -20,9 +20,4 @@ export interface AnalysisMethods extends AnalysisQueries {
     readonly progress: never;
     readonly result: undefined;
   };
-}
-
-/** What the analysis worker requests from the session worker. */
-export interface CopyMethods {
-  readonly copy: Query<DeviceRequest, DeviceCopy>;
 }

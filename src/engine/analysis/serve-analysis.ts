@@ -3,9 +3,10 @@ import { CancelledError } from '../../core/base/errors.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
 import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
 import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';
+import type { CopyMethods } from './clone-device.ts';
 import { findingsHandlers } from './findings-handler.ts';
 import { InteractionThrottle } from './interaction-throttle.ts';
-import type { AnalysisMethods, AnalysisQueries, CopyMethods } from './protocol.ts';
+import type { AnalysisMethods, AnalysisQueries } from './protocol.ts';
 import { whatIfHandlers } from './what-if-handler.ts';
 
 const HANDLERS: AnalysisHandlers<AnalysisQueries> = { ...findingsHandlers, ...whatIfHandlers };
