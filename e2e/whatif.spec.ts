@@ -23,9 +23,9 @@ test('expandable segments would have saved the fragmented run; the line to copy 
   await expect(chosen).toContainText(
     'expandable_segments:True would have needed 5.44 GiB instead of 15.86 GiB',
   );
-  await chosen.getByRole('button', { name: /PYTORCH_CUDA_ALLOC_CONF/ }).click();
+  await chosen.getByRole('button', { name: /PYTORCH_ALLOC_CONF/ }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-    'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True',
+    'PYTORCH_ALLOC_CONF=expandable_segments:True',
   );
 });
 

@@ -1,7 +1,8 @@
 /**
  * `node scripts/whatif-table.mjs`: runs the nine workloads of fixtures/whatif.truth.json again under
  * every setting with the built command line, and writes docs/whatif.md's tables anew: what a real GPU
- * reserved, and how far off we are; and for the workload whose timing matters what it reserved alone. Needs `npm run build` first.
+ * reserved, and how far off we are; for the workload whose timing matters what it reserved alone; and the two of
+ * fixtures/settings/, each recorded under four settings and run under all four. Needs `npm run build` first.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,17 +21,23 @@ const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, setti
 );
 const tables = [summary(), '', ...table()].join('\n');
 const doc = replaceBetween(readFileSync(DOC, 'utf8'), 'accuracy', tables);
-writeFileSync(DOC, replaceBetween(doc, 'alone', tableOfRunsAlone()));
+const sized = replaceBetween(doc, 'segment-sizes', tableOfSegmentSizes());
+writeFileSync(DOC, replaceBetween(sized, 'alone', tableOfRunsAlone()));
 
 function compare(workload, limitBytes, settings) {
   const names = Object.keys(settings);
-  const args = ['whatif', join(ROOT, 'fixtures', `${workload}.pickle.gz`), '--json'];
+  const cases = simulate(workload, limitBytes, names);
+  return names.map((name, i) => ({ workload, name, real: settings[name], simulated: cases[i] }));
+}
+
+/** @param capture a file of fixtures/, without its ending */
+function simulate(capture, limitBytes, names) {
+  const args = ['whatif', join(ROOT, 'fixtures', `${capture}.pickle.gz`), '--json'];
   for (const name of names) args.push('--setting', name);
-  if (limitBytes !== null) args.push('--limit', String(limitBytes));
+  args.push('--limit', limitBytes === null ? 'none' : String(limitBytes));
   const run = spawnSync(process.execPath, [join(ROOT, 'bin/vramscope.mjs'), ...args]);
   if (run.status !== 0) throw new Error(run.stderr.toString());
-  const [{ cases }] = JSON.parse(run.stdout.toString()).devices;
-  return names.map((name, i) => ({ workload, name, real: settings[name], simulated: cases[i] }));
+  return JSON.parse(run.stdout.toString()).devices[0].cases;
 }
 
 function reservedOff({ real, simulated }) {
@@ -101,6 +108,34 @@ function tableOfRunsAlone() {
   return [
     '| setting | beside other runs, MiB | alone, four times | simulated |',
     '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** A row for each workload and setting: the real peak, and the simulated ones from each recording. */
+function tableOfSegmentSizes() {
+  const names = [
+    '',
+    'large_segment_size_mb:12',
+    'large_segment_size_mb:64',
+    'expandable_segments:True,large_segment_size_mb:64',
+  ];
+  const folderOf = (name) => (name === '' ? '' : `settings/${name.replaceAll(/[:,]/g, '_')}/`);
+  const rows = ['train_gpt_small', 'kv_cache_generate'].flatMap((workload) => {
+    const captures = names.map((name) => `${folderOf(name)}${workload}`);
+    const fromEach = captures.map((capture) => simulate(capture, null, names));
+    return names.map((name, to) => {
+      const real = readTruth(`${captures[to]}.truth.json`).stats[0]['reserved_bytes.all.peak'];
+      const peaks = fromEach.map((cases) => cases[to].peakReservedBytes);
+      const equal = peaks.filter((bytes) => bytes === real).length;
+      const simulated = [...new Set(peaks)].map((bytes) => (bytes / MIB).toFixed(0)).join(', ');
+      const row = [workload, settingText(name), (real / MIB).toFixed(0), simulated];
+      return `| ${[...row, `${equal} of ${peaks.length}`].join(' | ')} |`;
+    });
+  });
+  return [
+    '| workload | run under | real peak, MiB | simulated | equal, of the four recordings |',
+    '|---|---|---|---|---|',
     ...rows,
   ].join('\n');
 }

@@ -43,13 +43,33 @@ test('without --limit it is null; without --setting all that is worth trying is 
   }
 });
 
+test('without --limit it is the one that the recorded run hit, where it hit one; none lifts it', async () => {
+  const args = ['whatif', FRAGMENTED, '--setting', ''];
+  const { out } = await cli(args);
+  expect(out).toContain('limit 15.86 GiB, which the recorded run hit (--limit none runs without)');
+  const [limited, free] = await Promise.all(
+    [[], ['--limit', 'none']].map(async (more) => {
+      const { out: json } = await cli([...args, '--json', ...more]);
+      return JSON.parse(json).devices[0];
+    }),
+  );
+  expect(limited.cases[0]).toMatchObject({
+    limitBytes: limited.recorded.peakReservedBytes,
+    peakReservedBytes: limited.recorded.peakReservedBytes,
+    retries: limited.recorded.retries,
+  });
+  expect(free.cases[0].limitBytes).toBeNull();
+  expect(free.cases[0].peakReservedBytes).toBeGreaterThan(limited.recorded.peakReservedBytes);
+});
+
 test('the text has the best on top, the line to copy and what is not known', async () => {
   const { out } = await cli(['whatif', FRAGMENTED, '--limit', '16GiB']);
   const lines = out.split('\n');
   const head = lines.findIndex((line) => line.startsWith('settings'));
   expect(lines[head + 1]).toMatch(/^as recorded: \(default\) +15\.86 GiB +5\.36 GiB +0 +4$/);
   expect(lines[head + 2]).toMatch(/^expandable_segments:True +5\.44 GiB .* 10\.41 GiB$/);
-  expect(out).toContain('Best: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True');
+  expect(out).toContain('Best: PYTORCH_ALLOC_CONF=expandable_segments:True');
+  expect(out).toContain('PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before PyTorch 2.9');
   expect(out).toContain('What the trace does not tell:');
 });
 

@@ -79,7 +79,7 @@ export interface ViewState {
   readonly addresses: Range | 'fit';
   readonly flame: FlameView;
   readonly sort: Sort | undefined;
-  /** Allocator setting that is compared with the recorded run, as PYTORCH_CUDA_ALLOC_CONF says it. */
+  /** Allocator setting that is compared with the recorded run, as PYTORCH_ALLOC_CONF says it. */
   readonly setting: string | undefined;
   /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
   readonly limit: number | 'none' | undefined;

@@ -47,7 +47,8 @@ function namesBelow(folder: string): string[] {
 }
 
 /** Those of a program that is there again under other settings, but for expandable segments. */
-export const isRepeated = (name: string): boolean => /^whatif_(?!expandable)/.test(name);
+export const isRepeated = (name: string): boolean =>
+  /^(whatif_(?!expandable)|settings\/)/.test(name);
 
 export function captureBytes(name: string): Uint8Array {
   return gunzipSync(readFileSync(`${FOLDER}/${name}`));

@@ -5,17 +5,17 @@ import { deviceOrder } from '../../core/report/device-order.ts';
 import { jsonText } from '../../core/report/text.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
-import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
-import { recordedRun } from '../../core/simulator/recorded-run.ts';
+import { recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
 import { smallestCard } from '../../core/simulator/smallest-card.ts';
-import { type AllocConf, simulate, whatIfInput } from '../../core/simulator/what-if.ts';
+import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 
 interface WhatIfOptions {
   readonly setting?: readonly AllocConf[];
-  readonly limit?: number;
+  readonly limit?: number | 'none';
   readonly smallestCard?: true;
   readonly json?: true;
   readonly partial?: true;
@@ -28,9 +28,10 @@ Examples:
   vramscope whatif snapshot.pickle --setting max_split_size_mb:128 --setting '' --smallest-card
   vramscope whatif snapshot.pickle --json | jq '.devices[0].cases[].peakReservedBytes'
 
-Settings are written as in PYTORCH_CUDA_ALLOC_CONF; '' is the default allocator. Without --setting,
+Settings are written as in PYTORCH_ALLOC_CONF; '' is the default allocator. Without --setting,
 ten that are worth trying are tried. The limit is what PyTorch may reserve, as with
-torch.cuda.set_per_process_memory_fraction(); without --limit nothing runs out of memory.
+torch.cuda.set_per_process_memory_fraction(). Without --limit it is the one that the recorded run hit,
+if it hit one; with --limit none nothing runs out of memory.
 `;
 
 export function whatIfCommand(io: CliIo): Command {
@@ -38,7 +39,7 @@ export function whatIfCommand(io: CliIo): Command {
     .description('what the recorded run would have used under other allocator settings')
     .argument('<file>', 'a snapshot, as for stats; - is stdin')
     .option('--setting <str>', 'try these settings; may be given several times', collectSetting)
-    .option('--limit <bytes>', 'memory that PyTorch may reserve: 16GiB, 800MiB', parseLimit)
+    .option('--limit <bytes>', 'memory that PyTorch may reserve: 16GiB, 800MiB, none', parseLimit)
     .option('--smallest-card', 'also search the least memory each setting needs (ten runs each)')
     .option('--json', 'print JSON of the schema vramscope.whatif/1')
     .option('--partial', 'of a file that breaks off, take the whole events before the fault')
@@ -65,10 +66,13 @@ function runDevice(
 ): WhatIfTextRuns {
   const input = whatIfInput(trace, replay, settings);
   const confs = trace.events.length === 0 ? [] : (options.setting ?? PRESETS.map(parseSetting));
-  const limitBytes = options.limit;
+  const recorded = recordedRun(input, 1);
+  const limitBytes = limitOf(options.limit, () => recordedLimit(recorded, input));
   return {
     device: trace.device,
-    recorded: recordedRun(input, 1),
+    recorded,
+    limitBytes,
+    isLimitRecorded: options.limit === undefined && limitBytes !== undefined,
     results: confs.map((conf) => simulate(input, conf, { limitBytes, parts: 1 })),
     lowestBytes: (input.requests.delayedFrees > 0 ? confs : []).map(
       (conf) =>
@@ -88,10 +92,16 @@ function parseSetting(text: string): AllocConf {
   throw new InvalidArgumentError(`${conf.message} (character ${conf.position + 1}).`);
 }
 
-function parseLimit(text: string): number {
+/** On the page too the limit of the recorded run is the default. */
+function limitOf(limit: WhatIfOptions['limit'], recorded: () => number | undefined) {
+  return limit === 'none' ? undefined : (limit ?? recorded());
+}
+
+function parseLimit(text: string): number | 'none' {
+  if (text === 'none') return text;
   const bytes = parseBytes(text);
   if (bytes === undefined || bytes === 0) {
-    throw new InvalidArgumentError('It must be a number of bytes over 0, such as 16GiB.');
+    throw new InvalidArgumentError('It must be a number of bytes over 0, such as 16GiB, or none.');
   }
   return bytes;
 }

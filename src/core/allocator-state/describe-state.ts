@@ -4,6 +4,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
 import { stackKind } from '../device/stacks.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
+import { blockRules } from '../replay/rounding.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { cacheReleaseAt, type Pin, type ReleaseSums } from './empty-cache.ts';
@@ -48,7 +49,11 @@ export function stateOverview(
   state: AllocatorState,
   { groups, totals }: GroupedSegments,
 ): StateOverview {
-  const { pins, ...release } = cacheReleaseAt(state, context.trace.pools);
+  const { pins, ...release } = cacheReleaseAt(
+    state,
+    context.trace.pools,
+    blockRules(context.snapshot.settings).largeSegmentBytes,
+  );
   const sites = pinSites(context, pins);
   const others = sites.slice(MAX_PIN_SITES);
   return {

@@ -5,6 +5,7 @@ import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { DEFAULT_LARGE_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
 import { allocatorStateAt } from './allocator-state.ts';
 import { type CacheRelease, cacheReleaseAt } from './empty-cache.ts';
@@ -14,7 +15,11 @@ const MI = 2 ** 20;
 
 function releaseAt({ trace, replay }: DeviceContext, event: number): CacheRelease {
   const since = mappedSince(replay.segmentSpans, trace.events);
-  return cacheReleaseAt(allocatorStateAt(replay, since, event), trace.pools);
+  return cacheReleaseAt(
+    allocatorStateAt(replay, since, event),
+    trace.pools,
+    DEFAULT_LARGE_SEGMENT_BYTES,
+  );
 }
 
 /** Entries in a row with which memory went back to the driver. */

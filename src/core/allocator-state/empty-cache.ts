@@ -8,7 +8,7 @@
  * Example: a segment of 20 MiB with a live block of 2 MiB gives nothing back; 18 MiB stay, and that
  * block is why. An expandable one of 60 MiB with it at its start gives 40 MiB back, two pages.
  */
-import { LARGE_PAGE_BYTES, SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { BlockState, type Pool } from '../snapshot/tables.ts';
 import {
@@ -59,8 +59,18 @@ export interface Pin {
   readonly bytes: number;
 }
 
-/** What a call in this state would do, in bytes. `pools` are those of the trace: which are private. */
-export function cacheReleaseAt(state: AllocatorState, pools: readonly Pool[]): CacheRelease {
+type PagedState = AllocatorState & { readonly largePageBytes: number };
+
+/**
+ * What a call in this state would do, in bytes. `pools` are those of the trace: which are private.
+ * @param largePageBytes pages of the large pool's expandable segments: large_segment_size_mb, 20 MiB
+ */
+export function cacheReleaseAt(
+  unpaged: AllocatorState,
+  pools: readonly Pool[],
+  largePageBytes: number,
+): CacheRelease {
+  const state: PagedState = { ...unpaged, largePageBytes };
   const { segments } = state;
   const sums: { -readonly [K in keyof ReleaseSums]: ReleaseSums[K] } = { ...NOTHING_RELEASED };
   const pins: Pin[] = [];
@@ -113,14 +123,14 @@ interface FreeRun {
   readonly after: number;
 }
 
-function freePages(state: AllocatorState, s: number, isWaitedFor: boolean): number {
+function freePages(state: PagedState, s: number, isWaitedFor: boolean): number {
   let bytes = 0;
   for (const { pagesFrom, pagesTo } of freeRuns(state, s, isWaitedFor))
     bytes += pagesTo - pagesFrom;
   return bytes;
 }
 
-function* freeRuns(state: AllocatorState, s: number, isWaitedFor: boolean): Generator<FreeRun> {
+function* freeRuns(state: PagedState, s: number, isWaitedFor: boolean): Generator<FreeRun> {
   const { segments, blocks } = state;
   const last = segments.firstBlock[s + 1];
   let before = -1;
@@ -144,8 +154,13 @@ function isFree({ state }: BlockStates, row: number, isWaitedFor: boolean): bool
 }
 
 /** Pages are counted from the segment's start: what is mapped begins and ends with a page. */
-function pagesWithin({ segments }: AllocatorState, s: number, from: number, to: number) {
-  const page = segments.isSmall[s] === 1 ? SMALL_SEGMENT_BYTES : LARGE_PAGE_BYTES;
+function pagesWithin(
+  { segments, largePageBytes }: PagedState,
+  s: number,
+  from: number,
+  to: number,
+) {
+  const page = segments.isSmall[s] === 1 ? SMALL_SEGMENT_BYTES : largePageBytes;
   const base = segments.address[s];
   const pagesFrom = base + Math.ceil((from - base) / page) * page;
   const pagesTo = base + Math.floor((to - base) / page) * page;
@@ -164,7 +179,7 @@ function* segmentPins({ segments, blocks }: AllocatorState, s: number, kept: num
 }
 
 /** A page's free bytes are kept by the live blocks at the ends of the free stretch. */
-function* pagePins(state: AllocatorState, s: number): Generator<Pin> {
+function* pagePins(state: PagedState, s: number): Generator<Pin> {
   const { allocation } = state.blocks;
   for (const { from, to, pagesFrom, pagesTo, before, after } of freeRuns(state, s, true)) {
     const hasPages = pagesTo > pagesFrom;

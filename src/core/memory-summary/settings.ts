@@ -31,6 +31,10 @@ const RECORDER = 'torch/csrc/cuda/memory_snapshot.cpp';
 
 const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
   [
+    'PYTORCH_ALLOC_CONF',
+    { default: '', about: 'The settings as they were given, last ones last.', source: RECORDER },
+  ],
+  [
     'PYTORCH_CUDA_ALLOC_CONF',
     { default: '', about: 'The settings as they were given, last ones last.', source: RECORDER },
   ],

@@ -14,13 +14,7 @@ import {
   NO_STACK,
   TraceAction,
 } from '../snapshot/tables.ts';
-import {
-  type BlockRules,
-  LARGE_PAGE_BYTES,
-  roundSize,
-  SMALL_BYTES,
-  SMALL_SEGMENT_BYTES,
-} from './rounding.ts';
+import { type BlockRules, roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES } from './rounding.ts';
 import { type SegmentFields, segmentFields } from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
@@ -49,7 +43,7 @@ export function findPreexisting(
   kind: TraceKind,
   rules: BlockRules,
 ): Preexisting {
-  const segments = [...findNativeSegments(trace), ...findMappings(trace)];
+  const segments = [...findNativeSegments(trace), ...findMappings(trace, rules)];
   const blocks = trueSizes(trace, findBlocks(trace, kind, rules, segments), segments, rules);
   return {
     blocks: blocks.sort((a, b) => b.end - a.end || a.address - b.address),
@@ -221,7 +215,7 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
 }
 
 /** Expandable memory mapped before the trace: the final mappings, less what was mapped, plus what was unmapped. */
-function findMappings(trace: DeviceTrace): SegmentFields[] {
+function findMappings(trace: DeviceTrace, { largeSegmentBytes }: BlockRules): SegmentFields[] {
   const { events, segments } = trace;
   const mapped: SegmentFields[] = [];
   for (let s = 0; s < segments.length; s++) {
@@ -246,7 +240,7 @@ function findMappings(trace: DeviceTrace): SegmentFields[] {
         sizeBytes,
         stream,
         pool: events.pool?.[t] ?? touching?.pool ?? 0,
-        isSmall: touching?.isSmall ?? sizeBytes % LARGE_PAGE_BYTES !== 0,
+        isSmall: touching?.isSmall ?? sizeBytes % largeSegmentBytes !== 0,
         isExpandable: true,
         stack: NO_STACK,
       });

@@ -17,7 +17,6 @@ import { endDifferences, judgeRecording } from './recording.ts';
 import {
   type BlockRules,
   blockRules,
-  LARGE_PAGE_BYTES,
   roundSize,
   SMALL_BYTES,
   SMALL_SEGMENT_BYTES,
@@ -343,7 +342,7 @@ class DeviceReplay {
       stream: events.stream[t],
       pool: events.pool?.[t] ?? pool,
       isSmall: isExpandable
-        ? sizeBytes % LARGE_PAGE_BYTES !== 0
+        ? sizeBytes % this.#rules.largeSegmentBytes !== 0
         : sizeBytes === SMALL_SEGMENT_BYTES,
       isExpandable,
       stack: events.stack[t],

@@ -7,8 +7,11 @@ export const MIN_BLOCK_BYTES = 512;
 export const SMALL_BYTES = 2 ** 20;
 /** kSmallBuffer: size of a native segment of the small pool. */
 export const SMALL_SEGMENT_BYTES = 2 * 2 ** 20;
-/** Expandable segments of the large pool are mapped in pages of this size. */
-export const LARGE_PAGE_BYTES = 20 * 2 ** 20;
+/**
+ * Default of large_segment_size_mb: a native segment for requests of 1 to 10 MiB, and a page of the
+ * expandable segments of the large pool.
+ */
+export const DEFAULT_LARGE_SEGMENT_BYTES = 20 * 2 ** 20;
 
 const LOG2_MIB = 20;
 /** Intervals of roundup_power2_divisions: 1 MiB and below, 2 MiB, … 32 GiB and above. */
@@ -22,6 +25,21 @@ export interface BlockRules {
   readonly hasDivisions: boolean;
   /** Blocks of this size and more are never split. */
   readonly maxSplitBytes: number;
+  /** large_segment_size_mb, in bytes. */
+  readonly largeSegmentBytes: number;
+}
+
+/** The settings as the program was given them; '' is the default, and what a file says that has none. */
+export function confText(settings: Readonly<Record<string, SettingValue>>): string {
+  const text = settings.PYTORCH_ALLOC_CONF ?? settings.PYTORCH_CUDA_ALLOC_CONF;
+  return typeof text === 'string' ? text : '';
+}
+
+/** PyTorch 2.11 reads large_segment_size_mb and does not list it: it is in the text alone. */
+function largeSegmentBytes(settings: Readonly<Record<string, SettingValue>>): number {
+  const sizes = [...confText(settings).matchAll(/(?:^|[\s,])large_segment_size_mb\s*:\s*(\d+)/g)];
+  const last = sizes.at(-1);
+  return last === undefined ? DEFAULT_LARGE_SEGMENT_BYTES : Number(last[1]) * 2 ** 20;
 }
 
 /** From a snapshot's `allocator_settings`; what they do not say is at PyTorch's default. */
@@ -35,6 +53,7 @@ export function blockRules(settings: Readonly<Record<string, SettingValue>>): Bl
     divisions: byInterval,
     hasDivisions: byInterval.some((count) => count > 1),
     maxSplitBytes: typeof maxSplit === 'number' && maxSplit > 0 ? maxSplit : Infinity,
+    largeSegmentBytes: largeSegmentBytes(settings),
   };
 }
 

@@ -11,6 +11,10 @@ import type { WhatIfRuns } from './whatif.ts';
 /** Results of one device, with the smallest card of each where it was asked for. */
 export interface WhatIfTextRuns extends WhatIfRuns {
   readonly smallest: readonly (SmallestCard | undefined)[];
+  /** Before per_process_memory_fraction, which is a setting's; undefined: none. */
+  readonly limitBytes: number | undefined;
+  /** The limit is the one that the recorded run hit: nobody asked for it. */
+  readonly isLimitRecorded: boolean;
 }
 
 interface Row {
@@ -61,7 +65,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   if (results.length === 0) {
     return [title, 'No trace was recorded for this device: there are no requests to run again.'];
   }
-  const limit = results[0].limitBytes;
+  const limit = runs.limitBytes;
   const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
   const hasCards = runs.smallest.some((card) => card !== undefined);
   const rows = [
@@ -71,7 +75,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   ];
   const best = results[order[0]];
   return [
-    `${title}  ${limit === undefined ? 'without a limit' : `limit ${formatBytes(limit)}`}`,
+    `${title}  ${titleOfLimit(runs)}`,
     '',
     ...tableText(rows, options),
     '',
@@ -82,6 +86,12 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
     ...limitText(recorded, limit, options),
     ...unknownsText(results, options),
   ];
+}
+
+function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfTextRuns): string {
+  if (limitBytes === undefined) return 'without a limit';
+  const why = isLimitRecorded ? ', which the recorded run hit (--limit none runs without)' : '';
+  return `limit ${formatBytes(limitBytes)}${why}`;
 }
 
 function recordedRow(recorded: RecordedRun): Row {
@@ -147,9 +157,10 @@ function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOpti
   if (saved <= 0 || best.settings === recorded.settings) {
     return ['No setting tried here reserves less than the recorded run.'];
   }
-  const [line] = environmentLines(best.settings);
+  const [line, olderLine] = environmentLines(best.settings);
   return [
     `Best: ${styled(printable(line), 'bold', options)}`,
+    `      ${printable(olderLine)} before PyTorch 2.9`,
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }

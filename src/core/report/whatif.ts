@@ -15,7 +15,7 @@ export interface WhatIfDevice {
 }
 
 export interface WhatIfFigures {
-  /** As PYTORCH_CUDA_ALLOC_CONF has it; '' is the default. */
+  /** As PYTORCH_ALLOC_CONF has it; '' is the default. */
   readonly settings: string;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
-import { parseAllocConf, recordedSettings } from './alloc-conf.ts';
+import { optionsWithoutEffect, parseAllocConf, recordedSettings } from './alloc-conf.ts';
 import { PRESETS } from './presets.ts';
 
 const MIB = 2 ** 20;
@@ -17,9 +17,12 @@ test('the default allocator', () => {
     divisions: new Array(16).fill(0),
     hasDivisions: false,
     maxSplitBytes: Infinity,
+    largeSegmentBytes: 20 * MIB,
     maxNonSplitRoundingBytes: 20 * MIB,
     garbageCollectionThreshold: 0,
     expandableSegments: false,
+    memoryFraction: 1,
+    throwsBeforeMalloc: false,
   });
 });
 
@@ -32,6 +35,37 @@ test('all options at once, blanks ignored', () => {
     garbageCollectionThreshold: 0.8,
     maxNonSplitRoundingBytes: 64 * MIB,
   });
+});
+
+test('large_segment_size_mb is read first, and moves the default of max_non_split_rounding_mb', () => {
+  expect(settingsOf('large_segment_size_mb:64')).toMatchObject({
+    largeSegmentBytes: 64 * MIB,
+    maxNonSplitRoundingBytes: 64 * MIB,
+  });
+  const text = 'max_split_size_mb:15,max_non_split_rounding_mb:40,large_segment_size_mb:15';
+  expect(settingsOf(text)).toMatchObject({
+    largeSegmentBytes: 15 * MIB,
+    maxSplitBytes: 15 * MIB,
+    maxNonSplitRoundingBytes: 40 * MIB,
+  });
+});
+
+test('the limit as a share, and failing before the driver is asked', () => {
+  expect(settingsOf('per_process_memory_fraction:0.5,throw_on_cudamalloc_oom:True')).toMatchObject({
+    memoryFraction: 0.5,
+    throwsBeforeMalloc: true,
+  });
+});
+
+test('options that change nothing here are read, and named with why', () => {
+  const text =
+    'expandable_segments_reserve:0.5,expandable_segments_reserve_by_class:[capture:0.25,other:40G],pinned_reserve_segment_size_mb:64,pinned_free_catch_all:True,pinned_max_round_threshold_mb:128,pinned_max_cached_size_mb:256,pinned_num_register_threads:8,graph_capture_record_stream_reuse:True,release_lock_on_cudamalloc:True';
+  expect(settingsOf(text)).toEqual(settingsOf(''));
+  const named = optionsWithoutEffect(text);
+  expect(named).toHaveLength(9);
+  expect(named).toContain('expandable_segments_reserve is about addresses, not about memory');
+  expect(named.join()).toContain('pinned_free_catch_all is about pinned host memory');
+  expect(optionsWithoutEffect('expandable_segments:True')).toEqual([]);
 });
 
 test('divisions by size: below the first as the first, above the last by >', () => {
@@ -63,6 +97,29 @@ describe('what is wrong, and where', () => {
       "Expected ',', not 'max_split_size_mb'",
     ],
     ['max_split_size_mb:20', 18, 20, 'must be over 20, not 20'],
+    ['max_split_size:64', 0, 14, 'Did you mean max_split_size_mb?'],
+    ['garbage_colection_treshold:0.8', 0, 26, 'Did you mean garbage_collection_threshold?'],
+    ['large_segment_size:64', 0, 18, 'Did you mean large_segment_size_mb?'],
+    ['expandable_segments:Ture', 20, 24, 'Did you mean True?'],
+    ['expandable_segments=True', 0, 24, 'Write expandable_segments:True.'],
+    [
+      'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True',
+      0,
+      43,
+      "Leave out 'PYTORCH_CUDA_ALLOC_CONF='",
+    ],
+    ['max_split_size_mb:128MB', 18, 23, "must be a whole number, without a unit, not '128MB'"],
+    ['large_segment_size_mb:10', 22, 24, 'must be over 10, not 10'],
+    [
+      'max_split_size_mb:32,large_segment_size_mb:64',
+      18,
+      20,
+      'must be at least large_segment_size_mb, 64, not 32',
+    ],
+    ['per_process_memory_fraction:1.5', 28, 31, "over 0 and at most 1, not '1.5'"],
+    ['expandable_segments_reserve:40Q', 28, 31, "such as 40G, not '40Q'"],
+    ['expandable_segments_reserve_by_class:[a:0.5', 43, 43, "Expected ']', but the text ends"],
+    ['pinned_num_register_threads:256', 28, 31, 'must be at most 128, not 256'],
     ['max_split_size_mb:1e3', 18, 21, "must be a whole number, not '1e3'"],
     ['garbage_collection_threshold:1', 29, 30, "over 0 and under 1, not '1'"],
     ['garbage_collection_threshold:80%', 29, 32, "over 0 and under 1, not '80%'"],

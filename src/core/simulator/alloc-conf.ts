@@ -1,10 +1,15 @@
 /**
- * PYTORCH_CUDA_ALLOC_CONF (newer name PYTORCH_ALLOC_CONF), read as strictly as PyTorch reads it, so that
+ * PYTORCH_ALLOC_CONF (older name PYTORCH_CUDA_ALLOC_CONF), read as strictly as PyTorch reads it, so that
  * what is tried here is what would be accepted there. Blanks are ignored, a later option wins.
  */
-import { type BlockRules, blockRules, LARGE_PAGE_BYTES } from '../replay/rounding.ts';
+import {
+  type BlockRules,
+  blockRules,
+  confText,
+  DEFAULT_LARGE_SEGMENT_BYTES,
+} from '../replay/rounding.ts';
 import type { SettingValue } from '../snapshot/tables.ts';
-import { ConfError, ConfReader, type ConfToken, tokenize } from './conf-reader.ts';
+import { ConfError, ConfReader, type ConfToken, closestName, tokenize } from './conf-reader.ts';
 
 /** The allocator's settings, with defaults filled in. */
 export interface AllocSettings extends BlockRules {
@@ -13,10 +18,20 @@ export interface AllocSettings extends BlockRules {
   /** Share of the limit above which cached blocks are freed by age; 0 is off. */
   readonly garbageCollectionThreshold: number;
   readonly expandableSegments: boolean;
+  /** per_process_memory_fraction: the share of the card that is the limit, over 0 to 1. */
+  readonly memoryFraction: number;
+  /** throw_on_cudamalloc_oom: what the limit has no room for fails at once, without releasing what is cached. */
+  readonly throwsBeforeMalloc: boolean;
+}
+
+/** Settings and how they are written; a parsed text is one. */
+export interface AllocConf {
+  readonly text: string;
+  readonly settings: AllocSettings;
 }
 
 export type ParsedConf =
-  | { readonly ok: true; readonly text: string; readonly settings: AllocSettings }
+  | ({ readonly ok: true } & AllocConf)
   | {
       readonly ok: false;
       readonly text: string;
@@ -28,14 +43,25 @@ export type ParsedConf =
 
 const MIB = 2 ** 20;
 const INTERVALS = 16;
-const MIN_LARGE_MB = LARGE_PAGE_BYTES / MIB;
+/** kMinLargeAlloc: larger requests get a segment of their own size. */
+const MIN_LARGE_ALLOC_MB = 10;
+/** CUDAAllocatorConfig::pinned_max_register_threads() */
+const MAX_REGISTER_THREADS = 128;
 
-interface MutableSettings {
+interface Megabytes {
+  readonly value: number;
+  readonly token: ConfToken;
+}
+
+interface Found {
   divisions: number[];
-  maxSplitBytes: number;
-  maxNonSplitRoundingBytes: number;
+  largeSegment: Megabytes | undefined;
+  maxSplit: Megabytes | undefined;
+  maxNonSplitRounding: Megabytes | undefined;
   garbageCollectionThreshold: number;
   expandableSegments: boolean;
+  memoryFraction: number;
+  throwsBeforeMalloc: boolean;
 }
 
 /**
@@ -43,12 +69,15 @@ interface MutableSettings {
  * The empty text is the default allocator.
  */
 export function parseAllocConf(text: string): ParsedConf {
-  const found: MutableSettings = {
+  const found: Found = {
     divisions: new Array<number>(INTERVALS).fill(0),
-    maxSplitBytes: Infinity,
-    maxNonSplitRoundingBytes: LARGE_PAGE_BYTES,
+    largeSegment: undefined,
+    maxSplit: undefined,
+    maxNonSplitRounding: undefined,
     garbageCollectionThreshold: 0,
     expandableSegments: false,
+    memoryFraction: 1,
+    throwsBeforeMalloc: false,
   };
   try {
     const reader = new ConfReader(tokenize(text), text.length);
@@ -56,13 +85,50 @@ export function parseAllocConf(text: string): ParsedConf {
       readOption(reader, found);
       if (!reader.isAtEnd) reader.expect(',');
     }
+    return { ok: true, text: text.trim(), settings: settingsOf(found) };
   } catch (error) {
     if (!(error instanceof ConfError)) throw error;
     const { message, position, end } = error;
     return { ok: false, text, message, position, end };
   }
-  const hasDivisions = found.divisions.some((count) => count > 1);
-  return { ok: true, text: text.trim(), settings: { ...found, hasDivisions } };
+}
+
+/** PyTorch takes large_segment_size_mb first, wherever it stands: two other options may not be less. */
+function settingsOf(found: Found): AllocSettings {
+  const { largeSegment, maxSplit, maxNonSplitRounding, ...rest } = found;
+  checkNotLess('max_split_size_mb', maxSplit, largeSegment);
+  checkNotLess('max_non_split_rounding_mb', maxNonSplitRounding, largeSegment);
+  const largeSegmentBytes = bytesOf(largeSegment) ?? DEFAULT_LARGE_SEGMENT_BYTES;
+  return {
+    ...rest,
+    hasDivisions: found.divisions.some((count) => count > 1),
+    largeSegmentBytes,
+    maxSplitBytes: bytesOf(maxSplit) ?? Infinity,
+    maxNonSplitRoundingBytes: bytesOf(maxNonSplitRounding) ?? largeSegmentBytes,
+  };
+}
+
+const bytesOf = (size: Megabytes | undefined): number | undefined =>
+  size === undefined ? undefined : size.value * MIB;
+
+/** Versions that do not have large_segment_size_mb want more than the 20 MiB it is by default. */
+function checkNotLess(
+  option: string,
+  size: Megabytes | undefined,
+  largeSegment: Megabytes | undefined,
+): void {
+  if (size === undefined) return;
+  const { value, token } = size;
+  const defaultMb = DEFAULT_LARGE_SEGMENT_BYTES / MIB;
+  if (largeSegment === undefined) {
+    if (value > defaultMb) return;
+    throw new ConfError(`${option} must be over ${defaultMb}, not ${value}`, token);
+  }
+  if (value >= largeSegment.value) return;
+  throw new ConfError(
+    `${option} must be at least large_segment_size_mb, ${largeSegment.value}, not ${value}`,
+    token,
+  );
 }
 
 /** The settings of a recording, from allocator_settings of the snapshot. */
@@ -70,79 +136,148 @@ export function recordedSettings(settings: Readonly<Record<string, SettingValue>
   readonly text: string;
   readonly settings: AllocSettings;
 } {
-  const conf = settings.PYTORCH_CUDA_ALLOC_CONF;
-  const text = typeof conf === 'string' ? conf : '';
+  const text = confText(settings);
+  const rules = blockRules(settings);
   const parsed = parseAllocConf(text);
+  const known = parsed.ok ? parsed.settings : undefined;
   const threshold = settings.garbage_collection_threshold;
   return {
     text,
     settings: {
-      ...blockRules(settings),
-      maxNonSplitRoundingBytes: parsed.ok
-        ? parsed.settings.maxNonSplitRoundingBytes
-        : LARGE_PAGE_BYTES,
+      ...rules,
+      maxNonSplitRoundingBytes: known?.maxNonSplitRoundingBytes ?? rules.largeSegmentBytes,
       garbageCollectionThreshold: typeof threshold === 'number' ? threshold : 0,
       expandableSegments: settings.expandable_segments === true,
+      memoryFraction: known?.memoryFraction ?? 1,
+      throwsBeforeMalloc: known?.throwsBeforeMalloc ?? false,
     },
   };
 }
 
-/** Options that change nothing about where device memory goes: accepted, checked, without effect here. */
-const WITHOUT_EFFECT = [
-  'release_lock_on_cudamalloc',
-  'release_lock_on_hipmalloc',
-  'pinned_use_cuda_host_register',
-  'pinned_use_hip_host_register',
-  'pinned_use_background_threads',
-  'graph_capture_record_stream_reuse',
-];
+const HOST_MEMORY = 'is about pinned host memory, not about the GPU’s';
+const ADDRESSES = 'is about addresses, not about memory';
+const TIMING = 'is about time, not about memory';
+const CAPTURE =
+  'can only lower what is reserved while a CUDA graph is captured, which is not simulated';
+
+/** Options that change nothing of these figures, and why: accepted and checked. */
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  release_lock_on_cudamalloc: TIMING,
+  release_lock_on_hipmalloc: TIMING,
+  pinned_use_cuda_host_register: HOST_MEMORY,
+  pinned_use_hip_host_register: HOST_MEMORY,
+  pinned_use_background_threads: HOST_MEMORY,
+  pinned_num_register_threads: HOST_MEMORY,
+  pinned_reserve_segment_size_mb: HOST_MEMORY,
+  pinned_max_round_threshold_mb: HOST_MEMORY,
+  pinned_max_cached_size_mb: HOST_MEMORY,
+  pinned_free_catch_all: HOST_MEMORY,
+  expandable_segments_reserve: ADDRESSES,
+  expandable_segments_reserve_by_class: ADDRESSES,
+  graph_capture_record_stream_reuse: CAPTURE,
+};
+
 const OPTIONS = [
   'backend',
   'expandable_segments',
   'garbage_collection_threshold',
+  'large_segment_size_mb',
   'max_non_split_rounding_mb',
   'max_split_size_mb',
-  'pinned_num_register_threads',
+  'per_process_memory_fraction',
   'roundup_power2_divisions',
-  ...WITHOUT_EFFECT,
+  'throw_on_cudamalloc_oom',
+  ...Object.keys(WITHOUT_EFFECT),
 ];
 
-function readOption(reader: ConfReader, found: MutableSettings): void {
+/** 'pinned_free_catch_all is about pinned host memory, not about the GPU’s', one for each such option. */
+export function optionsWithoutEffect(text: string): string[] {
+  const names = new Set(tokenize(text).map((token) => token.text));
+  return [...names].flatMap((name) =>
+    Object.hasOwn(WITHOUT_EFFECT, name) ? [`${name} ${WITHOUT_EFFECT[name]}`] : [],
+  );
+}
+
+function readOption(reader: ConfReader, found: Found): void {
   const name = reader.next('an option');
   if (!OPTIONS.includes(name.text)) throw unknownOption(name);
   reader.expect(':');
-  if (WITHOUT_EFFECT.includes(name.text)) {
-    reader.boolean(name.text);
-    return;
-  }
   switch (name.text) {
     case 'expandable_segments':
       found.expandableSegments = reader.boolean(name.text);
       return;
+    case 'throw_on_cudamalloc_oom':
+      found.throwsBeforeMalloc = reader.boolean(name.text);
+      return;
+    case 'large_segment_size_mb':
+      found.largeSegment = readOver(reader, name.text, MIN_LARGE_ALLOC_MB);
+      return;
     case 'max_split_size_mb':
-      found.maxSplitBytes = readMegabytes(reader, name.text);
+      found.maxSplit = reader.integer(name.text);
       return;
     case 'max_non_split_rounding_mb':
-      found.maxNonSplitRoundingBytes = readMegabytes(reader, name.text);
+      found.maxNonSplitRounding = reader.integer(name.text);
       return;
     case 'garbage_collection_threshold':
-      found.garbageCollectionThreshold = readThreshold(reader);
+      found.garbageCollectionThreshold = readShare(reader, name.text, false);
+      return;
+    case 'per_process_memory_fraction':
+      found.memoryFraction = readShare(reader, name.text, true);
       return;
     case 'roundup_power2_divisions':
       found.divisions = readDivisions(reader);
       return;
-    case 'pinned_num_register_threads':
-      readPowerOfTwo(reader, 'pinned_num_register_threads');
+    case 'backend':
+      readBackend(reader);
       return;
     default:
-      readBackend(reader);
+      checkValue(reader, name.text);
+  }
+}
+
+/** Of an option whose value does not matter here. */
+function checkValue(reader: ConfReader, option: string): void {
+  switch (option) {
+    case 'pinned_num_register_threads': {
+      const { value, token } = reader.integer(option);
+      checkPowerOfTwo(value, option, token);
+      if (value <= MAX_REGISTER_THREADS) return;
+      throw new ConfError(`${option} must be at most ${MAX_REGISTER_THREADS}, not ${value}`, token);
+    }
+    case 'pinned_reserve_segment_size_mb':
+    case 'pinned_max_round_threshold_mb':
+    case 'pinned_max_cached_size_mb':
+      readOver(reader, option, 0);
+      return;
+    case 'expandable_segments_reserve':
+      checkReserve(reader);
+      return;
+    case 'expandable_segments_reserve_by_class':
+      reader.expect('[');
+      do {
+        reader.next('a name');
+        reader.expect(':');
+        checkReserve(reader);
+      } while (reader.skip(','));
+      reader.expect(']');
+      return;
+    default:
+      reader.boolean(option);
   }
 }
 
 function unknownOption(name: ConfToken): ConfError {
-  const close = OPTIONS.find((option) => differsLittle(option, name.text));
+  const { text } = name;
+  const [before, after] = text.split('=');
+  if (after !== undefined) {
+    const hint = OPTIONS.includes(before)
+      ? `Write ${before}:${after}.`
+      : `Leave out '${before}=': only what follows it is the setting.`;
+    return new ConfError(`Options are written name:value, without '='. ${hint}`, name);
+  }
+  const close = closestName(text, OPTIONS);
   const hint = close === undefined ? `One of ${OPTIONS.join(', ')}.` : `Did you mean ${close}?`;
-  return new ConfError(`Unknown option '${name.text}'. ${hint}`, name);
+  return new ConfError(`Unknown option '${text}'. ${hint}`, name);
 }
 
 function readBackend(reader: ConfReader): void {
@@ -155,20 +290,30 @@ function readBackend(reader: ConfReader): void {
   throw new ConfError(message, backend);
 }
 
-function readMegabytes(reader: ConfReader, option: string): number {
+function readOver(reader: ConfReader, option: string, least: number): Megabytes {
   const { value, token } = reader.integer(option);
-  if (value <= MIN_LARGE_MB) {
-    throw new ConfError(`${option} must be over ${MIN_LARGE_MB}, not ${value}`, token);
-  }
-  return value * MIB;
+  if (value > least) return { value, token };
+  throw new ConfError(`${option} must be over ${least}, not ${value}`, token);
 }
 
-function readThreshold(reader: ConfReader): number {
+/** A number over 0 and under 1, or up to it. */
+function readShare(reader: ConfReader, option: string, mayBeOne: boolean): number {
   const token = reader.next('a number between 0 and 1');
   const value = /^(\d+\.?\d*|\.\d+)$/.test(token.text) ? Number(token.text) : Number.NaN;
-  if (value > 0 && value < 1) return value;
+  if (value > 0 && (value < 1 || (mayBeOne && value === 1))) return value;
+  const most = mayBeOne ? 'at most' : 'under';
   throw new ConfError(
-    `garbage_collection_threshold must be a number over 0 and under 1, not '${token.text}'`,
+    `${option} must be a number over 0 and ${most} 1, not '${token.text}'`,
+    token,
+  );
+}
+
+/** A share of the card's memory, or GiB: 0.5, 40G. */
+function checkReserve(reader: ConfReader): void {
+  const token = reader.next('a share such as 0.5, or a size such as 40G');
+  if (/^(\d+\.?\d*|\.\d+)g?$/i.test(token.text) && Number.parseFloat(token.text) > 0) return;
+  throw new ConfError(
+    `A reserve must be a share over 0 such as 0.5, or a size such as 40G, not '${token.text}'`,
     token,
   );
 }
@@ -209,27 +354,15 @@ function intervalOf(key: ConfToken): number {
 
 function readPowerOfTwo(reader: ConfReader, what: string, mayBeZero = false): number {
   const { value, token } = reader.integer(what);
-  if (isPowerOfTwo(value) || (mayBeZero && value === 0)) return value;
+  if (!(mayBeZero && value === 0)) checkPowerOfTwo(value, what, token);
+  return value;
+}
+
+function checkPowerOfTwo(value: number, what: string, token: ConfToken): void {
+  if (isPowerOfTwo(value)) return;
   throw new ConfError(`${what} must be a power of 2, not ${value}`, token);
 }
 
 function isPowerOfTwo(value: number): boolean {
   return value >= 1 && 2 ** Math.round(Math.log2(value)) === value;
-}
-
-/** One letter missing, added, changed, or two swapped, or only the case. 'expandable_segment' is close. */
-function differsLittle(option: string, text: string): boolean {
-  const a = option.toLowerCase();
-  const b = text.toLowerCase();
-  let from = 0;
-  while (from < a.length && from < b.length && a[from] === b[from]) from++;
-  let end = 0;
-  while (
-    end < a.length - from &&
-    end < b.length - from &&
-    a[a.length - 1 - end] === b[b.length - 1 - end]
-  ) {
-    end++;
-  }
-  return Math.max(a.length, b.length) - from - end <= 2;
 }

@@ -1,15 +1,9 @@
 /**
- * PyTorch's native caching allocator, as c10/cuda/CUDACachingAllocator.cpp (2.9 to 2.11) does it, over
+ * PyTorch's native caching allocator, as c10/cuda/CUDACachingAllocator.cpp (2.9 to 2.14) does it, over
  * typed arrays. It knows sizes and addresses only, and no tensors: `handle` is the caller's name for an
  * allocation. Names of its parts are those of the C++ where there is one.
  */
-import {
-  LARGE_PAGE_BYTES,
-  roundSize,
-  SMALL_BYTES,
-  SMALL_SEGMENT_BYTES,
-  shouldSplit,
-} from '../replay/rounding.ts';
+import { roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES, shouldSplit } from '../replay/rounding.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { type Arena, Arenas } from './arenas.ts';
 import { type BlockRow, BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
@@ -54,7 +48,7 @@ export class CachingAllocator {
     this.#hooks = hooks;
     this.memory = memory;
     this.arenas = new Arenas(this.table, streams);
-    this.expandable = new ExpandableSegments(this.table, memory);
+    this.expandable = new ExpandableSegments(this.table, memory, settings.largeSegmentBytes);
     this.#release = new MemoryRelease(this.table, this.arenas, this.expandable, memory);
     this.#collects = settings.garbageCollectionThreshold > 0 && memory.limitBytes < Infinity;
   }
@@ -120,7 +114,7 @@ export class CachingAllocator {
 
   /** Bytes that a request which failed lacks: how much higher the limit would have to be. */
   missingBytes(bytes: number): number {
-    const segmentBytes = allocationSize(roundSize(bytes, this.#settings));
+    const segmentBytes = allocationSize(roundSize(bytes, this.#settings), this.#settings);
     return this.memory.reservedBytes + segmentBytes - this.memory.limitBytes;
   }
 
@@ -173,7 +167,7 @@ export class CachingAllocator {
     const { maxSplitBytes, garbageCollectionThreshold } = this.#settings;
     if (this.#collects) this.#release.collectGarbage(garbageCollectionThreshold);
     let row = this.#allocBlock(arena, size);
-    if (row !== NO_BLOCK) return row;
+    if (row !== NO_BLOCK || this.#settings.throwsBeforeMalloc) return row;
     if (this.#release.releaseAvailable(arena, size, maxSplitBytes)) {
       row = this.#allocBlock(arena, size);
       if (row !== NO_BLOCK) return row;
@@ -185,7 +179,7 @@ export class CachingAllocator {
 
   #allocBlock(arena: Arena, size: number): BlockRow {
     const { memory, table } = this;
-    const bytes = allocationSize(size);
+    const bytes = allocationSize(size, this.#settings);
     if (!memory.fits(bytes)) return NO_BLOCK;
     if (this.#settings.expandableSegments) return this.expandable.allocate(arena, size);
     const address = memory.addresses.take(bytes, this.#hooks.likelyAddresses(bytes));
@@ -212,8 +206,11 @@ export class CachingAllocator {
 }
 
 /** get_allocation_size: bytes of the segment for a rounded request. 1 MiB → 2 MiB, 1.5 → 20, 11 → 12. */
-export function allocationSize(size: number): number {
+export function allocationSize(
+  size: number,
+  { largeSegmentBytes }: Pick<AllocSettings, 'largeSegmentBytes'>,
+): number {
   if (size <= SMALL_BYTES) return SMALL_SEGMENT_BYTES;
-  if (size < MIN_LARGE_BYTES) return LARGE_PAGE_BYTES;
+  if (size < MIN_LARGE_BYTES) return largeSegmentBytes;
   return Math.ceil(size / ROUND_LARGE_BYTES) * ROUND_LARGE_BYTES;
 }

@@ -1,4 +1,4 @@
-/** A word or one of the four marks of PYTORCH_CUDA_ALLOC_CONF, and where it stands in the text. */
+/** A word or one of the four marks of PYTORCH_ALLOC_CONF, and where it stands in the text. */
 export interface ConfToken {
   readonly text: string;
   /** Characters [position, end). */
@@ -72,18 +72,64 @@ export class ConfReader {
     const token = this.next('True or False');
     if (token.text === 'True') return true;
     if (token.text === 'False') return false;
-    throw new ConfError(`${option} must be True or False, not '${token.text}'`, token);
+    const meant = closestName(token.text, ['True', 'False']);
+    const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
+    throw new ConfError(`${option} must be True or False, not '${token.text}'${hint}`, token);
   }
 
   integer(what: string): { readonly value: number; readonly token: ConfToken } {
     const token = this.next('a whole number');
     const value = /^\d+$/.test(token.text) ? Number(token.text) : Number.NaN;
     if (Number.isSafeInteger(value)) return { value, token };
-    throw new ConfError(`${what} must be a whole number, not '${token.text}'`, token);
+    const hint = /^\d+ *[kmg]i?b?$/i.test(token.text) ? ', without a unit' : '';
+    throw new ConfError(`${what} must be a whole number${hint}, not '${token.text}'`, token);
   }
 
   #atEnd(what: string): ConfError {
     const at = { position: this.#length, end: this.#length };
     return new ConfError(`Expected ${what}, but the text ends`, at);
   }
+}
+
+/** Letters to change, as a share of the longer name, up to which a name counts as misspelled. */
+const MOST_CHANGED = 0.34;
+
+/** The name that takes the fewest changes; one that the text begins or ends counts as near. */
+export function closestName(text: string, names: readonly string[]): string | undefined {
+  const typed = text.toLowerCase();
+  const parts = names.filter((name) => typed.length > 3 && isPart(typed, name));
+  if (parts.length === 1) return parts[0];
+  let closest: string | undefined;
+  let fewest = Infinity;
+  for (const name of names) {
+    const changes = editDistance(typed, name.toLowerCase());
+    const isNear = changes <= MOST_CHANGED * Math.max(typed.length, name.length);
+    if (isNear && changes < fewest) {
+      closest = name;
+      fewest = changes;
+    }
+  }
+  return closest;
+}
+
+const isPart = (typed: string, name: string): boolean =>
+  name.toLowerCase().startsWith(typed) || name.toLowerCase().endsWith(typed);
+
+/** Letters to add, drop, change or swap with the next: 'ture' → 'true' is 1. */
+function editDistance(a: string, b: string): number {
+  let earlier: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let least = Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (isSame ? 0 : 1));
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwapped) least = Math.min(least, earlier[j - 2] + 1);
+      row.push(least);
+    }
+    earlier = above;
+    above = row;
+  }
+  return above[b.length];
 }

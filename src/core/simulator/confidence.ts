@@ -1,6 +1,6 @@
 /** What the trace does not tell, for one run, and how sure its figures are therefore. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import type { AllocSettings } from './alloc-conf.ts';
+import { type AllocConf, type AllocSettings, optionsWithoutEffect } from './alloc-conf.ts';
 import type { Simulation, WhatIfInput } from './simulation.ts';
 import type { Confidence, Unknown, UnknownCode } from './types.ts';
 
@@ -19,6 +19,8 @@ const ORDER: readonly UnknownCode[] = [
   ...MEDIUM,
   'empty-cache',
   'gc-without-limit',
+  'fraction-without-limit',
+  'without-effect',
   'outside-memory',
   'stopped',
 ];
@@ -31,7 +33,7 @@ export function confidenceOf(unknowns: readonly Unknown[]): Confidence {
 
 export function unknownsOf(
   input: WhatIfInput,
-  settings: AllocSettings,
+  { text, settings }: AllocConf,
   simulation: Simulation,
 ): Unknown[] {
   const messages: Partial<Record<UnknownCode, string | undefined>> = {
@@ -44,6 +46,8 @@ export function unknownsOf(
     'private-pools': aboutPools(input),
     'empty-cache': aboutEmptyCache(input),
     'gc-without-limit': aboutCollection(settings, simulation.memory.limitBytes),
+    'fraction-without-limit': aboutFraction(settings, simulation.memory.limitBytes),
+    'without-effect': aboutNoEffect(text),
     'outside-memory': aboutLimit(simulation.memory.limitBytes),
     stopped: aboutStop(simulation),
   };
@@ -106,6 +110,20 @@ function aboutEmptyCache({ requests }: WhatIfInput): string | undefined {
 function aboutCollection({ garbageCollectionThreshold }: AllocSettings, limitBytes: number) {
   if (garbageCollectionThreshold === 0 || limitBytes < Infinity) return undefined;
   return 'garbage_collection_threshold does nothing without a limit: in PyTorch it works only where set_per_process_memory_fraction() was called.';
+}
+
+function aboutFraction(settings: AllocSettings, limitBytes: number): string | undefined {
+  const { memoryFraction, throwsBeforeMalloc } = settings;
+  if (limitBytes < Infinity) return undefined;
+  if (memoryFraction < 1) {
+    return 'per_process_memory_fraction is a share of the GPU’s memory, and how much that is is not in the trace: give the memory, and the limit is that share of it.';
+  }
+  return throwsBeforeMalloc ? 'throw_on_cudamalloc_oom does nothing without a limit.' : undefined;
+}
+
+function aboutNoEffect(text: string): string | undefined {
+  const options = optionsWithoutEffect(text);
+  return options.length === 0 ? undefined : `No effect on these figures: ${options.join('; ')}.`;
 }
 
 function aboutLimit(limitBytes: number): string | undefined {

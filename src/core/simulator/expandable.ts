@@ -1,8 +1,8 @@
 /**
  * Expandable segments: address space that memory is mapped into page by page (2 MiB in the small pool,
- * 20 MiB in the large one) and out of again. Chains hold free, used and unmapped blocks.
+ * large_segment_size_mb, 20 MiB, in the large one) and out of again. Chains hold free, used and unmapped blocks.
  */
-import { LARGE_PAGE_BYTES, SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import type { Arena } from './arenas.ts';
 import { type BlockRow, type BlockTable, BlockUse, NO_BLOCK } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
@@ -13,21 +13,28 @@ import type { DeviceMemory } from './device-memory.ts';
  * nothing as long as no more than its memory is mapped.
  */
 const RESERVED_ADDRESS_BYTES = 256 * 2 ** 30;
-/** Expandable segments lie below all that cudaMalloc hands out. A multiple of both page sizes. */
-const FIRST_ADDRESS = 4096 * LARGE_PAGE_BYTES;
+/** Expandable segments lie below all that cudaMalloc hands out: from so many pages on. */
+const FIRST_PAGE = 4096;
 
 export class ExpandableSegments {
   readonly #table: BlockTable;
   readonly #memory: DeviceMemory;
-  #nextAddress = FIRST_ADDRESS;
+  readonly #largePageBytes: number;
+  /** Pages of both pools begin at its multiples, and so do all segments. */
+  readonly #unitBytes: number;
+  #nextAddress: number;
 
-  constructor(table: BlockTable, memory: DeviceMemory) {
+  constructor(table: BlockTable, memory: DeviceMemory, largePageBytes: number) {
     this.#table = table;
     this.#memory = memory;
+    this.#largePageBytes = largePageBytes;
+    this.#unitBytes =
+      largePageBytes % SMALL_SEGMENT_BYTES === 0 ? largePageBytes : 2 * largePageBytes;
+    this.#nextAddress = FIRST_PAGE * this.#unitBytes;
   }
 
   pageBytes({ pool }: Arena): number {
-    return pool.isSmall ? SMALL_SEGMENT_BYTES : LARGE_PAGE_BYTES;
+    return pool.isSmall ? SMALL_SEGMENT_BYTES : this.#largePageBytes;
   }
 
   /** Maps what is missing for `bytes` at the lowest address; returns the free block, not in its list. */
@@ -92,9 +99,8 @@ export class ExpandableSegments {
   /** Reserves address space: one unmapped block, in no list. */
   reserve(arena: Arena, atLeastBytes: number): BlockRow {
     // One page more than asked for, so that there is always unmapped space at the end.
-    const most = Math.max(RESERVED_ADDRESS_BYTES, atLeastBytes + LARGE_PAGE_BYTES);
-    const pages = Math.ceil(most / LARGE_PAGE_BYTES);
-    const bytes = pages * LARGE_PAGE_BYTES;
+    const most = Math.max(RESERVED_ADDRESS_BYTES, atLeastBytes + this.#unitBytes);
+    const bytes = Math.ceil(most / this.#unitBytes) * this.#unitBytes;
     const row = this.#table.add(this.#nextAddress, bytes, arena.index, BlockUse.Unmapped);
     this.#table.isExpandable[row] = 1;
     this.#nextAddress += bytes;

@@ -1,4 +1,4 @@
-/** Settings worth trying on any recording, in the words of PYTORCH_CUDA_ALLOC_CONF; '' is the default. */
+/** Settings worth trying on any recording, in the words of PYTORCH_ALLOC_CONF; '' is the default. */
 export const PRESETS: readonly string[] = [
   '',
   'expandable_segments:True',
@@ -13,10 +13,10 @@ export const PRESETS: readonly string[] = [
 ];
 
 /**
- * The line to put before a command, by the name that all versions read and by the newer one (2.9 and
- * later). Quoted where a shell would take a mark for its own: the '>' of '[256:1,>:8]' writes a file.
+ * The line to put before a command, by today's name (2.9 and later) and by the older one, which all
+ * versions read. Quoted where a shell would take a mark for its own: the '>' of '[256:1,>:8]' writes a file.
  */
 export function environmentLines(settings: string): readonly [string, string] {
   const value = /^[\w:,.]*$/.test(settings) ? settings : `'${settings.replaceAll("'", "'\\''")}'`;
-  return [`PYTORCH_CUDA_ALLOC_CONF=${value}`, `PYTORCH_ALLOC_CONF=${value}`];
+  return [`PYTORCH_ALLOC_CONF=${value}`, `PYTORCH_CUDA_ALLOC_CONF=${value}`];
 }

@@ -22,7 +22,7 @@ export interface LimitBounds {
 }
 
 export interface RecordedRun {
-  /** PYTORCH_CUDA_ALLOC_CONF as recorded; '' is the default. */
+  /** PYTORCH_ALLOC_CONF as recorded; '' is the default. */
   readonly settings: string;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;
@@ -68,6 +68,17 @@ export function recordedRun(input: WhatIfInput, parts: number): RecordedRun {
 }
 
 /**
+ * The memory under which the recorded run comes out as it was: the limit that its failures show, and
+ * where per_process_memory_fraction made it, what it is a share of. undefined: nothing failed.
+ */
+export function recordedLimit(
+  { limit }: RecordedRun,
+  { recorded }: WhatIfInput,
+): number | undefined {
+  return limit === undefined ? undefined : limit.likelyBytes / recorded.settings.memoryFraction;
+}
+
+/**
  * Entries for a request that only a retry makes. Garbage collection too frees segments for a request, of
  * the large pool, and max_split_size_mb oversize ones: a retry that freed nothing else is not told apart.
  */
@@ -84,7 +95,7 @@ function recordedRetries(
 }
 
 function limitBounds(
-  { trace, replay, reserved }: WhatIfInput,
+  { trace, replay, reserved, recorded }: WhatIfInput,
   retries: readonly ReleaseRun[],
 ): LimitBounds | undefined {
   const { action, sizeBytes, oomDeviceFreeBytes } = trace.events;
@@ -100,7 +111,7 @@ function limitBounds(
     t >= 0;
     t = action.indexOf(TraceAction.Oom, t + 1)
   ) {
-    failed(t, allocationSize(sizeBytes[t]));
+    failed(t, allocationSize(sizeBytes[t], recorded.settings));
   }
   if (belowBytes === Infinity) return undefined;
   const atLeastBytes = replay.peaks.reservedBytes.bytes;

@@ -11,7 +11,7 @@
  *   418 reserved at the time: segment_free 98, segment_alloc 98
  *   → 418 + 98 would not have fitted, but the free 98 would have served: the cache was emptied
  */
-import { LARGE_PAGE_BYTES, SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
+import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
 import { type DeviceTrace, type EventIndex, NO_STACK, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import type { ReservedSteps } from './reserved-steps.ts';
@@ -81,13 +81,13 @@ function collects(
 /** Whether one of the segments freed, all of one cached block, would have been taken for the request. */
 function isServedBy(
   { events }: DeviceTrace,
-  { maxSplitBytes }: AllocSettings,
+  { maxSplitBytes, maxNonSplitRoundingBytes }: AllocSettings,
   event: EventIndex,
   end: EventIndex,
 ): boolean {
   const { action, sizeBytes, stream } = events;
   // One that is much larger is left alone where it could not be split.
-  const mostSpareBytes = maxSplitBytes === Infinity ? Infinity : LARGE_PAGE_BYTES;
+  const mostSpareBytes = maxSplitBytes === Infinity ? Infinity : maxNonSplitRoundingBytes;
   for (let t = event; t < end; t++) {
     const spareBytes = sizeBytes[t] - sizeBytes[end];
     const isFit = spareBytes >= 0 && spareBytes < mostSpareBytes;

@@ -80,7 +80,7 @@ export class Simulation {
     this.#curve = curve;
     const { onSegment } = options;
     const guesser = new PlaceGuesser(input.places);
-    this.memory = new DeviceMemory(options.limitBytes, (change, reservedBytes) => {
+    this.memory = new DeviceMemory(limitUnder(options), (change, reservedBytes) => {
       curve.set(change.event, reservedBytes);
       onSegment?.(change);
     });
@@ -227,6 +227,11 @@ export class Simulation {
     this.ooms.push({ event, requestedBytes, missingBytes, isRecorded });
     if (!isRecorded || this.#stopsAtAnyOom) this.#isStopped = true;
   }
+}
+
+/** per_process_memory_fraction is a share of the memory there is. */
+function limitUnder({ limitBytes, settings }: SimulationOptions): number {
+  return limitBytes === Infinity ? Infinity : Math.round(limitBytes * settings.memoryFraction);
 }
 
 /** Steps of a run between two looks whether to go on: a few milliseconds. */

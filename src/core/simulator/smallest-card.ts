@@ -1,8 +1,9 @@
 /** The least memory, or the smallest card, with which the recorded requests would have been served: found by trying limits. */
 import { CancelledError } from '../base/errors.ts';
+import type { AllocConf, AllocSettings } from './alloc-conf.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
 import type { WhatIfResult } from './types.ts';
-import type { AllocConf, WhatIfCalls } from './what-if.ts';
+import type { WhatIfCalls } from './what-if.ts';
 
 /** Memory is reserved in multiples of it. */
 const STEP_BYTES = 2 * 2 ** 20;
@@ -80,6 +81,16 @@ function* searchLimit({
 }
 
 /**
+ * What is reserved without a limit may not be enough as one: with garbage collection a limit changes
+ * the run, a fraction is less than the card, and an expandable segment wants room for all of a request
+ * even where its free end needs a page more only.
+ */
+function mayNeedMore(settings: AllocSettings): boolean {
+  const { garbageCollectionThreshold, memoryFraction, expandableSegments } = settings;
+  return garbageCollectionThreshold > 0 || memoryFraction < 1 || expandableSegments;
+}
+
+/**
  * The smallest common card; undefined: none has enough. Few cards lie between what was allocated and
  * what is reserved without a limit, so it takes a run or two, often none.
  */
@@ -91,8 +102,7 @@ export function* searchCard(
   let low = 0;
   let high = cards.findIndex((gib) => limitOfCard(gib) >= peakReservedBytes);
   if (high < 0) high = cards.length;
-  // With garbage collection a limit changes the run even where it would suffice.
-  if (settings.garbageCollectionThreshold > 0) {
+  if (mayNeedMore(settings)) {
     while (high < cards.length && !(yield limitOfCard(cards[high]))) {
       high++;
       low = high;

@@ -82,10 +82,10 @@ describe('the recorded settings', () => {
     '%s: retries, OOMs and device calls as memory_stats() counted them',
     (name) => {
       const { stats } = truthOf(name);
-      inputsOf(name).forEach((input, i) => {
+      for (const input of inputsOf(name)) {
         // What was counted before the first event is not in the trace.
-        if (input.replay.recording !== 'complete') return;
-        const device = stats[i];
+        if (input.replay.recording !== 'complete') continue;
+        const device = stats[input.trace.device];
         const limitBytes = limitOf(name) === Infinity ? undefined : limitOf(name);
         const result = simulate(input, input.recorded, { limitBytes });
         expect(result).toMatchObject({
@@ -98,7 +98,7 @@ describe('the recorded settings', () => {
           retries: device.num_alloc_retries,
           ooms: device.num_ooms,
         });
-      });
+      }
     },
   );
 
@@ -170,6 +170,33 @@ const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, setti
     return { workload, text, truth, result };
   }),
 );
+
+describe('large_segment_size_mb, native and expandable', () => {
+  const CONFS = [
+    '',
+    'large_segment_size_mb:12',
+    'large_segment_size_mb:64',
+    'expandable_segments:True,large_segment_size_mb:64',
+  ];
+  const folderOf = (conf: string): string =>
+    conf === '' ? '' : `settings/${conf.replaceAll(/[:,]/g, '_')}/`;
+  const pairs = ['train_gpt_small', 'kv_cache_generate'].flatMap((workload) =>
+    CONFS.flatMap((from) => CONFS.map((to) => [workload, from, to] as const)),
+  );
+
+  test.each(pairs)('%s recorded under "%s", run under "%s"', (workload, from, to) => {
+    const [input] = inputsOf(`${folderOf(from)}${workload}.pickle.gz`);
+    expect(input.recorded.text).toBe(from);
+    const truth = truthOf(`${folderOf(to)}${workload}.pickle.gz`).stats[0];
+    expect(simulate(input, settingsOf(to), {})).toMatchObject({
+      peakReservedBytes: truth['reserved_bytes.all.peak'],
+      peakAllocatedBytes: truth['allocated_bytes.all.peak'],
+      deviceAllocs: truth.num_device_alloc,
+      retries: truth.num_alloc_retries,
+      confidence: 'high',
+    });
+  });
+});
 
 describe('other settings', () => {
   const off = ({ truth, result }: (typeof cells)[number]): number =>

@@ -48,6 +48,8 @@ export type UnknownCode =
   | 'anomalies'
   | 'outside-memory'
   | 'gc-without-limit'
+  | 'fraction-without-limit'
+  | 'without-effect'
   | 'stopped';
 
 /** Something that the trace does not tell, and what was done about it. */
@@ -65,7 +67,7 @@ export type Confidence = 'high' | 'medium' | 'low';
 export interface WhatIfResult {
   /** As given; '' is the default allocator. */
   readonly settings: string;
-  /** undefined: no limit. */
+  /** That the run had: per_process_memory_fraction of what was given. undefined: no limit. */
   readonly limitBytes: number | undefined;
   readonly peakReservedBytes: number;
   readonly peakAllocatedBytes: number;

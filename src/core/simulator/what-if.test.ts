@@ -4,7 +4,7 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextOf } from '../../testing/contexts.ts';
 import { CancelledError } from '../base/errors.ts';
 import { replayDevice } from '../replay/replay.ts';
-import { parseAllocConf } from './alloc-conf.ts';
+import { type AllocConf, parseAllocConf } from './alloc-conf.ts';
 import { ByteCurveBuilder, firstEventOfPart } from './byte-curve.ts';
 import { PRESETS } from './presets.ts';
 import { recordedRun } from './recorded-run.ts';
@@ -16,10 +16,18 @@ import {
   searchCard,
   smallestCard,
 } from './smallest-card.ts';
-import { type AllocConf, simulate, WhatIfJob, whatIfInput } from './what-if.ts';
+import type { WhatIfResult } from './types.ts';
+import { simulate, WhatIfJob, whatIfInput } from './what-if.ts';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
+
+/** 15 MiB is no multiple of the small pool's 2 MiB pages. */
+const NEWER = [
+  'large_segment_size_mb:15',
+  'expandable_segments:True,large_segment_size_mb:15',
+  'per_process_memory_fraction:0.5,throw_on_cudamalloc_oom:True',
+];
 
 function confOf(text: string): AllocConf {
   const conf = parseAllocConf(text);
@@ -51,15 +59,20 @@ test('any sequence of events under any setting: a result, never an error', () =>
   const entries = fc.array(entry, { minLength: 1, maxLength: 80, size: 'max' });
   const limit = fc.constantFrom(undefined, 40 * MIB, 4 * MIB);
   fc.assert(
-    fc.property(entries, fc.constantFrom(...PRESETS), limit, (trace, text, limitBytes) => {
-      const input = madeInput({ segments: [], device_traces: [trace] });
-      const result = simulate(input, confOf(text), { limitBytes, parts: 7 });
-      expect(result.peakReservedBytes).toBeGreaterThanOrEqual(result.peakAllocatedBytes);
-      if (limitBytes !== undefined && input.replay.recording === 'complete') {
-        expect(result.peakReservedBytes).toBeLessThanOrEqual(limitBytes + 20 * MIB);
-      }
-      for (const { missingBytes } of result.ooms) expect(missingBytes).toBeGreaterThan(0);
-    }),
+    fc.property(
+      entries,
+      fc.constantFrom(...PRESETS, ...NEWER),
+      limit,
+      (trace, text, limitBytes) => {
+        const input = madeInput({ segments: [], device_traces: [trace] });
+        const result = simulate(input, confOf(text), { limitBytes, parts: 7 });
+        expect(result.peakReservedBytes).toBeGreaterThanOrEqual(result.peakAllocatedBytes);
+        if (limitBytes !== undefined && input.replay.recording === 'complete') {
+          expect(result.peakReservedBytes).toBeLessThanOrEqual(limitBytes + 20 * MIB);
+        }
+        for (const { missingBytes } of result.ooms) expect(missingBytes).toBeGreaterThan(0);
+      },
+    ),
     { endOnFailure: true },
   );
 });
@@ -76,6 +89,54 @@ test('a run that does not fit says which request failed, what it lacked, and end
   expect(result.unknowns.map(({ code }) => code)).toContain('stopped');
   // The curve ends there too: what follows is unknown, not 0.
   expect(result.reserved.highest.at(-1)).toBeNaN();
+});
+
+test('per_process_memory_fraction is a share of the limit; without one it says so', () => {
+  const input = captureInput('train_gpt_small.pickle.gz');
+  const fraction = confOf('per_process_memory_fraction:0.75');
+  const { settings: _, ...half } = simulate(input, fraction, { limitBytes: 2 * GIB });
+  expect(half.limitBytes).toBe(1.5 * GIB);
+  expect(half).toMatchObject(
+    withoutSettings(simulate(input, confOf(''), { limitBytes: 1.5 * GIB })),
+  );
+  const free = simulate(input, fraction);
+  expect(free.unknowns.map(({ code }) => code)).toEqual(['fraction-without-limit']);
+  expect(free).toMatchObject({ limitBytes: undefined, ooms: [], confidence: 'high' });
+});
+
+function withoutSettings(result: WhatIfResult): Partial<WhatIfResult> {
+  const { settings: _, ...rest } = result;
+  return rest;
+}
+
+test('throw_on_cudamalloc_oom fails where the others release what is cached and try again', () => {
+  const input = captureInput('frag_gpt_varlen.pickle.gz');
+  const limitBytes = 16 * GIB;
+  const retried = simulate(input, confOf(''), { limitBytes });
+  const thrown = simulate(input, confOf('throw_on_cudamalloc_oom:True'), { limitBytes });
+  expect(retried).toMatchObject({ retries: 4, ooms: [] });
+  expect(thrown.retries).toBe(0);
+  expect(thrown.ooms).toHaveLength(1);
+  // Up to there the runs are the same: it is the first request that the limit has no room for.
+  const [{ event, requestedBytes, missingBytes }] = thrown.ooms;
+  expect(thrown.peakReservedBytes + requestedBytes).toBeGreaterThan(limitBytes);
+  expect(missingBytes).toBeLessThanOrEqual(requestedBytes + 2 * MIB);
+  expect(event).toBeLessThan(retried.events);
+  const free = simulate(input, confOf('throw_on_cudamalloc_oom:True'));
+  expect(free.peakReservedBytes).toBe(simulate(input, confOf('')).peakReservedBytes);
+  expect(free.unknowns.map(({ code }) => code)).toEqual(['fraction-without-limit']);
+});
+
+test('an option that changes nothing is named in the result', () => {
+  const input = captureInput('train_gpt_small.pickle.gz');
+  const { unknowns, confidence } = simulate(input, confOf('pinned_free_catch_all:True'));
+  expect(unknowns).toEqual([
+    {
+      code: 'without-effect',
+      message: expect.stringContaining('pinned_free_catch_all is about pinned host memory'),
+    },
+  ]);
+  expect(confidence).toBe('high');
 });
 
 test('the smallest limit is the smallest: 2 MiB less fail', () => {
@@ -95,6 +156,8 @@ test.each([
   ['frag_gpt_varlen', ''],
   ['frag_gpt_varlen', 'garbage_collection_threshold:0.6'],
   ['oom_batch_too_big', 'expandable_segments:True'],
+  ['train_resnet', 'per_process_memory_fraction:0.5'],
+  ['train_hf_gpt2', 'expandable_segments:True,large_segment_size_mb:256'],
 ])('%s under %j: the smallest card is the first of all that serves it', (name, text) => {
   const input = captureInput(`${name}.pickle.gz`);
   const conf = confOf(text);

@@ -9,7 +9,7 @@
  */
 import { CancelledError } from '../base/errors.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
-import { type AllocSettings, recordedSettings } from './alloc-conf.ts';
+import { type AllocConf, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
 import { recordedPlaces } from './recorded-places.ts';
 import { collectRequests } from './requests.ts';
@@ -17,14 +17,8 @@ import { ReservedSteps } from './reserved-steps.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
 import type { RecordedColumns, WhatIfResult } from './types.ts';
 
-/** Settings and how they are written; a parsed text is one. */
-export interface AllocConf {
-  readonly text: string;
-  readonly settings: AllocSettings;
-}
-
 export interface WhatIfOptions {
-  /** Bytes PyTorch may reserve; undefined is no limit. */
+  /** Bytes PyTorch may reserve, or its per_process_memory_fraction of them; undefined is no limit. */
   readonly limitBytes?: number | undefined;
   /** Parts of the curve of reserved bytes. */
   readonly parts?: number;
@@ -61,13 +55,11 @@ export function whatIfInput(
 export class WhatIfJob {
   readonly #input: WhatIfInput;
   readonly #conf: AllocConf;
-  readonly #limitBytes: number | undefined;
   readonly #simulation: Simulation;
 
   constructor(input: WhatIfInput, conf: AllocConf, options: WhatIfOptions = {}) {
     this.#input = input;
     this.#conf = conf;
-    this.#limitBytes = options.limitBytes;
     this.#simulation = new Simulation(input, {
       settings: conf.settings,
       limitBytes: options.limitBytes ?? Infinity,
@@ -92,10 +84,10 @@ export class WhatIfJob {
 
   #result(): WhatIfResult {
     const { memory, allocator, ooms, retriedOoms, servedOoms, events } = this.#simulation;
-    const unknowns = unknownsOf(this.#input, this.#conf.settings, this.#simulation);
+    const unknowns = unknownsOf(this.#input, this.#conf, this.#simulation);
     return {
       settings: this.#conf.text,
-      limitBytes: this.#limitBytes,
+      limitBytes: memory.limitBytes === Infinity ? undefined : memory.limitBytes,
       peakReservedBytes: memory.peakReservedBytes,
       peakAllocatedBytes: allocator.peakAllocatedBytes,
       ooms,

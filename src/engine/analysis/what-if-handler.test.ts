@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { CancelledError } from '../../core/base/errors.ts';
-import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
 import { limitOfCard, smallestCard } from '../../core/simulator/smallest-card.ts';
-import { type AllocConf, simulate, whatIfInput } from '../../core/simulator/what-if.ts';
+import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { AnalysisDevice } from './analysis-device.ts';

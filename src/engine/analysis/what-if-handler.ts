@@ -4,18 +4,18 @@
  */
 import { assert } from '../../core/base/assert.ts';
 import { LruCache } from '../../core/base/lru-cache.ts';
-import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { firstEventOfPart } from '../../core/simulator/byte-curve.ts';
-import { type RecordedRun, recordedRun } from '../../core/simulator/recorded-run.ts';
+import { type RecordedRun, recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
 import { REQUESTS_A_SLICE, type WhatIfInput } from '../../core/simulator/simulation.ts';
 import { searchCard, startProbe } from '../../core/simulator/smallest-card.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
-import { type AllocConf, WhatIfJob, whatIfInput } from '../../core/simulator/what-if.ts';
+import { WhatIfJob, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { DeviceRequest, Query } from '../queries.ts';
 import type { AnalysisCall, AnalysisDevice, AnalysisHandlers } from './analysis-device.ts';
 
 export interface WhatIfRequest extends DeviceRequest {
-  /** As PYTORCH_CUDA_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
+  /** As PYTORCH_ALLOC_CONF has them; each must be one that parseAllocConf() accepts. */
   readonly settings: readonly string[];
   /** Bytes PyTorch may reserve. 'recorded': as many as the recorded run had, where its failures tell. */
   readonly limit: number | 'recorded' | 'none';
@@ -112,7 +112,7 @@ class WhatIfRuns {
     await call.pause();
     this.#recorded ??= recordedSide(this.#inputOnce());
     const recorded = this.#recorded;
-    const limitBytes = limitOf(request.limit, recorded.run);
+    const limitBytes = limitOf(request.limit, recorded.run, this.#inputOnce());
     call.onProgress({ kind: 'recorded', recorded, limitBytes });
     const confs = request.settings.map(confOf);
     const waiting = this.#inputOnce().requests.delayedFrees > 0 ? confs : [];
@@ -236,8 +236,8 @@ function runsOf(device: AnalysisDevice): WhatIfRuns {
   return new WhatIfRuns(device);
 }
 
-function limitOf(limit: WhatIfRequest['limit'], { limit: bounds }: RecordedRun) {
-  if (limit === 'recorded') return bounds?.likelyBytes;
+function limitOf(limit: WhatIfRequest['limit'], run: RecordedRun, input: WhatIfInput) {
+  if (limit === 'recorded') return recordedLimit(run, input);
   return limit === 'none' ? undefined : limit;
 }
 

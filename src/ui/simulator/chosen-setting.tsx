@@ -15,7 +15,7 @@ interface ChosenSettingProps {
 /** The chosen setting in a sentence, and the line that turns it on. */
 export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) {
   const { settings, ooms } = result;
-  const [line, newerLine] = environmentLines(settings);
+  const [line, olderLine] = environmentLines(settings);
   return (
     <section className="whatif-chosen" aria-label="Chosen setting">
       <p className="whatif-headline" data-tone={ooms.length > 0 ? 'danger' : undefined}>
@@ -23,8 +23,8 @@ export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) 
         <span className="dim">{aside(recorded, result, isBest)}</span>
       </p>
       <div className="whatif-lines">
-        <EnvironmentLine line={line} note="for every version of PyTorch" />
-        <EnvironmentLine line={newerLine} note="the newer name, from 2.9 on" />
+        <EnvironmentLine line={line} note="from PyTorch 2.9 on" />
+        <EnvironmentLine line={olderLine} note="the older name, which every version reads" />
       </div>
     </section>
   );

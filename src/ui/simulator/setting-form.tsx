@@ -9,7 +9,7 @@ interface SettingFormProps {
 
 type WrongConf = Extract<ParsedConf, { readonly ok: false }>;
 
-/** Any setting, written as in PYTORCH_CUDA_ALLOC_CONF and read as strictly as PyTorch reads it. */
+/** Any setting, written as in PYTORCH_ALLOC_CONF and read as strictly as PyTorch reads it. */
 export function SettingForm({ unreadable, onTry }: SettingFormProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(unreadable ?? '');
@@ -32,7 +32,7 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
         <input
           ref={input}
           className="whatif-input mono"
-          aria-label="Settings to try, as in PYTORCH_CUDA_ALLOC_CONF"
+          aria-label="Settings to try, as in PYTORCH_ALLOC_CONF"
           aria-invalid={!parsed.ok}
           aria-describedby={message}
           placeholder="max_split_size_mb:256,garbage_collection_threshold:0.7"

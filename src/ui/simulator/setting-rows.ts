@@ -5,7 +5,7 @@ import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
 import { type Limit, resultOf, type WhatIfResults } from './what-if-results.ts';
 
 export interface SettingRow {
-  /** As PYTORCH_CUDA_ALLOC_CONF has it; '' is the default. */
+  /** As PYTORCH_ALLOC_CONF has it; '' is the default. */
   readonly settings: string;
   /** Undefined until it has been run. */
   readonly result: WhatIfResult | undefined;

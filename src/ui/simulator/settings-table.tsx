@@ -27,7 +27,7 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { key: 'settings', label: 'Setting', about: 'PYTORCH_CUDA_ALLOC_CONF', isNumber: false },
+  { key: 'settings', label: 'Setting', about: 'PYTORCH_ALLOC_CONF', isNumber: false },
   {
     key: 'reserved',
     label: 'Peak reserved',

@@ -1,6 +1,7 @@
 import './whatif.css';
 import { useMemo, useState } from 'react';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { confText } from '../../core/replay/rounding.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
 import type { CardFit, RecordedSide } from '../../engine/analysis/what-if-handler.ts';
@@ -142,7 +143,6 @@ function useSettings(settings: readonly string[]): readonly string[] {
 
 /** '' where the file does not say, or says what is not understood: then the recorded run has no row of its own. */
 function recordedSettingOf({ settings }: SessionInfo): string {
-  const conf = settings.PYTORCH_CUDA_ALLOC_CONF;
-  const parsed = parseAllocConf(typeof conf === 'string' ? conf : '');
+  const parsed = parseAllocConf(confText(settings));
   return parsed.ok ? parsed.text : '';
 }
