@@ -12,7 +12,7 @@ import type { DeviceContext } from './device-context.ts';
 import { durationUs, timeOfEventUs } from './events.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
-/** What is said of a device before anything of it is looked at. `index`: its place in the session. */
+/** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */
 export function deviceInfo({ trace, replay }: DeviceContext, index: number): DeviceInfo {
   const { events } = trace;
   const retried = findRetriedOoms(trace, replay);
@@ -76,7 +76,7 @@ function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'>
   };
 }
 
-/** What is said of a file when it has been opened. `contexts` are those of the snapshot's devices. */
+/** The facts about a file that is open. `contexts` are those of the snapshot's devices. */
 export function sessionInfo(
   file: FileInfo,
   snapshot: Snapshot,

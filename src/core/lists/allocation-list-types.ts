@@ -17,7 +17,7 @@ export interface AllocationRow {
   readonly blockBytes: number;
   /** NaN where it cannot be known, and so is what follows from it. */
   readonly requestedBytes: number;
-  /** Block bytes that nobody asked for. */
+  /** Block bytes beyond those requested. */
   readonly wasteBytes: number;
   /** -1: before the trace. */
   readonly startEvent: EventIndex;
@@ -40,7 +40,7 @@ export interface AllocationRow {
   readonly line: CallSiteLine;
 }
 
-/** Which code allocated: what tells one stack from another in a line of text. */
+/** Which code allocated, in one line: enough to distinguish one stack from another. */
 export interface CallSiteLine {
   readonly stackKind: StackKind;
   /** The user's own line; undefined without one. */

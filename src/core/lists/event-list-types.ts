@@ -1,4 +1,4 @@
-/** Events as rows of a table: which ones, and what is said of each. Plain data, sent to the page. */
+/** Events as rows of a table: which ones, and what each shows. Plain data, sent to the page. */
 
 import type { CarriedValues, FrameView, StackKind, StackView } from '../device/types.ts';
 import type { AllocationIndex, Counters } from '../replay/types.ts';

@@ -51,7 +51,7 @@ export interface ParsedSearch {
   readonly problem: SearchProblem | undefined;
 }
 
-/** What one term alone lets through: tells which term of an empty result excludes all. */
+/** What one term alone lets through: it shows which term leaves nothing. */
 export interface TermMatches {
   readonly text: string;
   readonly count: number;

@@ -25,7 +25,8 @@ export interface Suggested {
   readonly from: number;
 }
 
-const MAX_LISTED = 10;
+/** A snapshot may have thousands of annotations; qualifiers are few, and all of them are listed. */
+const MAX_VALUES = 10;
 
 /** The sign and the word before the caret, which may have an open quote. */
 const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
@@ -36,12 +37,11 @@ const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
  */
 export function suggest(text: string, caret: number, known: KnownValues = {}): Suggested {
   const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
-  const options = word.includes(':') ? valuesFor(word, known) : qualifiersFor(plain(word));
-  return {
-    options: options.slice(0, MAX_LISTED),
-    more: Math.max(0, options.length - MAX_LISTED),
-    from: caret - word.length,
-  };
+  const from = caret - word.length;
+  if (!word.includes(':')) return { options: qualifiersFor(plain(word)), more: 0, from };
+  const values = valuesFor(word, known);
+  const options = values.slice(0, MAX_VALUES);
+  return { options, more: values.length - options.length, from };
 }
 
 const plain = (text: string): string => text.toLowerCase().replaceAll('"', '');
