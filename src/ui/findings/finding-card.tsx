@@ -1,12 +1,15 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { absenceText } from '../../core/device/stacks.ts';
+import type { FrameView, StackKind } from '../../core/device/types.ts';
 import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { CodeText } from '../shared/code-text.tsx';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { fullPlace, placeText } from '../shared/stack-text.ts';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
-import { FindingFrame } from './finding-frame.tsx';
 import { firstSentence, SEVERITY_LABELS, splitSentence } from './finding-labels.ts';
 import { SeriesPlot } from './series-plot.tsx';
 
@@ -15,7 +18,7 @@ interface FindingCardProps {
   readonly isSelected: boolean;
   /** Says what another setting of the allocator would have come to: one finding does. */
   readonly citesWhatIf: boolean;
-  /** Says what to try where it is grave; the verdict does for one. */
+  /** Says what to try where it is severe; the verdict does for one. */
   readonly isAdvised: boolean;
   readonly onToggle: () => void;
 }
@@ -29,7 +32,7 @@ export function FindingCard(props: FindingCardProps) {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
   const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
-  // What is grave says at once what to try first; all of it follows in the body.
+  // What is severe says at once what to try first; all of it follows in the body.
   const [firstAdvice] = advice;
   const isDue = isAdvised && severity === 'high' && !isSelected && !citesWhatIf;
   return (
@@ -64,5 +67,29 @@ export function FindingCard(props: FindingCardProps) {
       {series !== undefined && <SeriesPlot series={series} />}
       {isSelected && <FindingBody finding={finding} />}
     </li>
+  );
+}
+
+interface FindingFrameProps {
+  readonly frame: FrameView | undefined;
+  /** Why there is no frame. */
+  readonly stackKind: StackKind;
+}
+
+/** The line to look at first: function and place, ready to be copied. */
+export function FindingFrame({ frame, stackKind }: FindingFrameProps) {
+  if (frame === undefined) {
+    return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
+  }
+  const place = fullPlace(frame);
+  return (
+    <div className="finding-frame">
+      <span className="mono" title={frame.name}>
+        {frame.name}
+      </span>
+      <CopyButton text={place} label={place} className="frame-place">
+        <span>{placeText(frame)}</span>
+      </CopyButton>
+    </div>
   );
 }

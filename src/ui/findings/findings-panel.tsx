@@ -2,17 +2,19 @@ import './findings.css';
 import { useRef } from 'react';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
-import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
+import { buildFindings } from '../../core/report/findings.ts';
+import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
+import { isCiting } from '../../core/report/what-if-citation.ts';
+import type { FindingsState } from '../../state/findings-store.ts';
 import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
+import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice, useFindings } from '../shared/device-context.ts';
 import { VerdictCard } from '../shared/verdict-card.tsx';
 import { CheckList } from './check-list.tsx';
-import { CopyFindings } from './copy-findings.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { Failed, Missing, Progress } from './run-status.tsx';
-import { useEscape } from './use-escape.ts';
-import { useFindingSelection } from './use-finding-selection.ts';
+import { useEscape, useFindingSelection } from './use-finding-selection.ts';
 
 const STOPPED: Verdict = {
   tone: 'unknown',
@@ -30,7 +32,8 @@ export function FindingsPanel() {
   const { selected, toggle, choose, leave } = useFindingSelection(findings);
   const panel = useRef<HTMLElement>(null);
   useEscape(panel, selected === undefined ? undefined : leave);
-  const citing = findings.find(mayCite);
+  // A setting of the allocator may mend what the allocator did: said once, on the most severe.
+  const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
   const verdict = verdictOf({ findings, checks }) ?? (phase === 'stopped' ? STOPPED : undefined);
   const isOpen = phase !== 'done' && phase !== 'failed';
   return (
@@ -71,12 +74,23 @@ export function FindingsPanel() {
   );
 }
 
-/** A setting of the allocator may mend what the allocator did: said once, on the most severe. */
-function mayCite({ detector, severity }: RankedFinding): boolean {
-  return severity !== 'low' && (detector === 'fragmentation' || detector === 'oom');
-}
-
 function factsOf({ settings }: SessionInfo) {
   const { expandable_segments: isExpandable } = settings;
   return { isExpandable: typeof isExpandable === 'boolean' ? isExpandable : undefined };
+}
+
+/** All of it for an issue or a chat. */
+export function CopyFindings({ state }: { readonly state: FindingsState }) {
+  const { info, device } = useDevice();
+  const report = buildFindings(info.file, [device], [state]);
+  return (
+    <CopyButton
+      text={findingsMarkdown(report).join('\n')}
+      label="all findings as Markdown"
+      title="Copy all findings and checks as Markdown, for an issue or a chat"
+      className="button"
+    >
+      Copy as Markdown
+    </CopyButton>
+  );
 }

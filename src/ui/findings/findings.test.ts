@@ -5,9 +5,9 @@ import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { bandsOf } from './finding-bands.ts';
 import { firstSentence, splitSentence } from './finding-labels.ts';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
+import { bandsOf } from './use-finding-bands.ts';
 
 async function found(name: string): Promise<readonly RankedFinding[]> {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
+import { detectorOf, type Finding } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useView } from '../../state/stores.ts';
-import { useBandsStore } from '../plot/bands.ts';
-import { bandsOf } from './finding-bands.ts';
+import { type Band, useBandsStore } from '../plot/bands.ts';
 
 /** Draws the selected finding over the plots for as long as it is selected. */
 export function useFindingBands(findings: readonly RankedFinding[]): void {
@@ -14,4 +14,13 @@ export function useFindingBands(findings: readonly RankedFinding[]): void {
     bands.setState(bandsOf(finding), true);
     return () => bands.setState([], true);
   }, [bands, finding]);
+}
+
+/** One stretch, from the first event of the evidence to behind the last. */
+export function bandsOf(finding: Pick<Finding, 'detector' | 'events'>): Band[] {
+  const { events } = finding;
+  const fromEvent = Math.max(0, events.first);
+  return [
+    { fromEvent, toEvent: Math.max(fromEvent, events.last) + 1, ...detectorOf(finding).band },
+  ];
 }

@@ -1,4 +1,4 @@
-import { useCallback } from 'react';
+import { type RefObject, useCallback, useEffect } from 'react';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useAsk } from '../shared/use-query.ts';
@@ -48,4 +48,20 @@ export function useFindingSelection(findings: readonly RankedFinding[]): Finding
     choose: (finding) => void choose(finding),
     leave: useCallback(() => void leave(), [leave]),
   };
+}
+
+/** Esc in the panel, or where nothing has the focus: everywhere else it has a meaning of its own. */
+export function useEscape(
+  panel: RefObject<HTMLElement | null>,
+  action: (() => void) | undefined,
+): void {
+  useEffect(() => {
+    if (action === undefined) return;
+    function onKeyDown({ key, target }: KeyboardEvent) {
+      const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
+      if (key === 'Escape' && (isInPanel || target === document.body)) action?.();
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [panel, action]);
 }

@@ -1,4 +1,3 @@
-import './oom-message-box.css';
 import { useEffect, useId, useRef, useState } from 'react';
 import {
   HOW_TO_RECORD,

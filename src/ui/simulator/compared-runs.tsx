@@ -1,4 +1,3 @@
-import './compared-runs.css';
 import {
   formatBytes,
   formatCount,

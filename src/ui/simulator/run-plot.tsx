@@ -2,7 +2,8 @@ import '../plot/plot.css';
 import './run-plot.css';
 import { scaleLinear } from 'd3';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
-import { formatBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import type { TimeAxis } from '../../core/raster/types.ts';
 import type { WhatIfResult } from '../../core/simulator/types.ts';
 import type { RecordedSide } from '../../engine/analysis/what-if-handler.ts';
 import { useView } from '../../state/stores.ts';
@@ -15,7 +16,6 @@ import { useElementWidth } from '../shared/use-element-width.ts';
 import { drawCurves, drawMarks, markedOoms } from './draw-runs.ts';
 import { settingName } from './labels.ts';
 import { partAt, partEdges, xOfEvent } from './run-curves.ts';
-import { RunLegend } from './run-legend.tsx';
 
 interface RunPlotProps {
   readonly recorded: RecordedSide;
@@ -111,4 +111,56 @@ function plotLabel({ run }: RecordedSide, result: WhatIfResult | undefined): str
   const was = `Reserved memory over time: recorded up to ${formatBytes(run.peakReservedBytes)}`;
   if (result === undefined) return was;
   return `${was}, ${settingName(result.settings)} up to ${formatBytes(result.peakReservedBytes)}`;
+}
+
+interface RunLegendProps {
+  readonly recorded: RecordedSide;
+  readonly result: WhatIfResult | undefined;
+  /** Under the pointer. */
+  readonly part: number | undefined;
+  readonly axis: TimeAxis;
+}
+
+/** What the lines are, with their peaks, or their highest values under the pointer. */
+export function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
+  const { run } = recorded;
+  const at = (values: Float64Array, peak: number) =>
+    formatBytes(part === undefined ? peak : (values[part] ?? Number.NaN));
+  return (
+    <ul className="whatif-legend" aria-label="Lines">
+      <li>
+        <span className="whatif-swatch" data-line="was" aria-hidden />
+        reserved, recorded <b>{at(run.reserved.highest, run.peakReservedBytes)}</b>
+      </li>
+      {result !== undefined && (
+        <li>
+          <span className="whatif-swatch" data-line="is" aria-hidden />
+          reserved, chosen <b>{chosenAt(result, part)}</b>
+        </li>
+      )}
+      <li>
+        <span className="whatif-swatch" data-line="allocated" aria-hidden />
+        allocated <b>{at(run.allocated.highest, run.peakAllocatedBytes)}</b>
+      </li>
+      <li className="dim">{part === undefined ? 'peaks' : placeText(recorded, part, axis)}</li>
+    </ul>
+  );
+}
+
+function chosenAt(result: WhatIfResult, part: number | undefined): string {
+  if (part === undefined) return formatBytes(result.peakReservedBytes);
+  const bytes = result.reserved.highest[part] ?? Number.NaN;
+  return Number.isNaN(bytes) ? 'ended' : formatBytes(bytes);
+}
+
+/** 'events 1,200 to 1,205': a curve has one value for all of them, the highest. */
+function placeText({ events, timesUs }: RecordedSide, part: number, axis: TimeAxis): string {
+  const first = events[part] ?? 0;
+  const last = Math.max(first, (events[part + 1] ?? 0) - 1);
+  const where =
+    first === last
+      ? `event ${formatCount(first)}`
+      : `highest in events ${formatCount(first)} to ${formatCount(last)}`;
+  if (axis === 'event' || timesUs === undefined) return where;
+  return `${where}, ${formatDurationUs(timesUs[part] ?? Number.NaN)}`;
 }

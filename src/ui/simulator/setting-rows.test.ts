@@ -5,13 +5,13 @@ import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
-import { missingSettings, type WhatIfResults, withTold } from './what-if-results.ts';
+import { missingSettings, type WhatIfResults, withProgress } from './what-if-results.ts';
 
 const LIMIT = 16 * 2 ** 30;
 const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
 
-/** What the worker told of a real fragmented run: three of the four settings. */
-function told(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
+/** What the worker answered of a real fragmented run: three of the four settings. */
+function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
   const [context] = contextsOf(loadCapture('frag_gpt_varlen.pickle.gz'));
   if (context === undefined) throw new Error('no device');
   const { trace, replay, snapshot } = context;
@@ -27,15 +27,15 @@ function told(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
     const conf = parseAllocConf(text);
     if (!conf.ok) throw new Error(conf.message);
     const result = simulate(input, conf, { limitBytes: LIMIT, parts: 1 });
-    known = withTold(known, LIMIT, { kind: 'case', result });
+    known = withProgress(known, LIMIT, { kind: 'case', result });
   }
   for (const [settings, card] of Object.entries(cards)) {
-    known = withTold(known, LIMIT, { kind: 'card', settings, card });
+    known = withProgress(known, LIMIT, { kind: 'card', settings, card });
   }
   return known;
 }
 
-const known = told();
+const known = resultsOf();
 const order = (sort?: RowSort, rows = settingRows(known, LIMIT, SETTINGS)) =>
   sortRows(rows, sort).map(({ settings }: SettingRow) => settings);
 
@@ -53,7 +53,7 @@ it('goes by the card before the memory, once both are known', () => {
     '': { gib: 6, retries: 9 },
     'expandable_segments:True': { gib: 8, retries: 0 },
   };
-  const rows = settingRows(told(cards), LIMIT, SETTINGS);
+  const rows = settingRows(resultsOf(cards), LIMIT, SETTINGS);
   expect(order(undefined, rows).indexOf('')).toBeLessThan(
     order(undefined, rows).indexOf('expandable_segments:True'),
   );
@@ -69,7 +69,7 @@ it('sorts by any column, up and down, with what was not run last both times', ()
 });
 
 it('asks only for what is missing under that limit', () => {
-  const all = told({
+  const all = resultsOf({
     '': { gib: 8, retries: 9 },
     'expandable_segments:True': { gib: undefined, retries: 0 },
   });

@@ -8,7 +8,7 @@ import {
   missingSettings,
   type WhatIfResults,
   whatIfStoreOf,
-  withTold,
+  withProgress,
 } from './what-if-results.ts';
 
 /** How far it has come. `current`: the setting that is being run. */
@@ -56,9 +56,10 @@ export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIf
     analysis
       .whatIf(request, {
         signal: own.signal,
-        onProgress(told) {
-          if (told.kind !== 'running') store.setState((state) => withTold(state, limit, told));
-          else setPhase({ kind: 'running', current: told.settings, done: told.done });
+        onProgress(progress) {
+          if (progress.kind !== 'running')
+            store.setState((state) => withProgress(state, limit, progress));
+          else setPhase({ kind: 'running', current: progress.settings, done: progress.done });
         },
       })
       .then(

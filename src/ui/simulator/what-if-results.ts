@@ -1,5 +1,5 @@
 /**
- * What the analysis worker has told about the settings of one device. It is kept as long as the
+ * What the analysis worker has answered about the settings of one device. It is kept as long as the
  * snapshot is open: coming back to the view, or to a limit, runs nothing again.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -75,30 +75,33 @@ export function missingSettings(
   );
 }
 
-/** What is known once this was told, too. */
-export function withTold(
+/** What is known once this was progress, too. */
+export function withProgress(
   known: WhatIfResults,
   limit: Limit,
-  told: Exclude<WhatIfProgress, { readonly kind: 'running' }>,
+  progress: Exclude<WhatIfProgress, { readonly kind: 'running' }>,
 ): WhatIfResults {
-  switch (told.kind) {
+  switch (progress.kind) {
     case 'recorded':
       return {
         ...known,
-        recorded: told.recorded,
-        limits: new Map(known.limits).set(limit, told.limitBytes),
+        recorded: progress.recorded,
+        limits: new Map(known.limits).set(limit, progress.limitBytes),
       };
     case 'case':
       return {
         ...known,
-        results: new Map(known.results).set(resultKey(limit, told.result.settings), told.result),
+        results: new Map(known.results).set(
+          resultKey(limit, progress.result.settings),
+          progress.result,
+        ),
       };
     case 'lowest': {
-      const key = resultKey(limit, told.settings);
-      return { ...known, lowest: new Map(known.lowest).set(key, told.peakReservedBytes) };
+      const key = resultKey(limit, progress.settings);
+      return { ...known, lowest: new Map(known.lowest).set(key, progress.peakReservedBytes) };
     }
     case 'card':
-      return { ...known, cards: new Map(known.cards).set(told.settings, told.card) };
+      return { ...known, cards: new Map(known.cards).set(progress.settings, progress.card) };
   }
 }
 
