@@ -123,3 +123,30 @@ test('an allocation knows the annotations that it was made in, the outermost fir
   expect(allocationDetails(context, id).annotations).toEqual(['## step 1 ##', '## backward ##']);
   expect(allocationDetails(context, 0).annotations).toEqual([]);
 });
+
+test('tells what _annotate_tensor said of it while it was live', () => {
+  const annotate = (user_metadata: string, addr = alloc.addr) => ({
+    action: 'annotate',
+    addr,
+    size: 700,
+    user_metadata,
+  });
+  const context = contextOf(
+    traceOf(
+      annotate('of nobody'),
+      { ...alloc, user_metadata: 'made' },
+      annotate('saved for backward'),
+      annotate('of another', 0x9000),
+      annotate('kv cache'),
+      { ...alloc, action: 'free_requested' },
+      { ...alloc, action: 'free_completed' },
+      annotate('of the next'),
+      alloc,
+    ),
+  );
+  expect(allocationDetails(context, 0)).toMatchObject({
+    userMetadata: 'made',
+    laterMetadata: ['saved for backward', 'kv cache'],
+  });
+  expect(allocationDetails(context, 1).laterMetadata).toEqual([]);
+});

@@ -7,6 +7,7 @@ import {
   type EventIndex,
   type Pool,
   type Stream,
+  TraceAction,
 } from '../snapshot/tables.ts';
 import { allocationLabel } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
@@ -45,8 +46,23 @@ export function allocationDetails(
     topUserFrame: stacks.topUserFrameView(stack),
     callSite: callSiteInfo(context.callSites(), stack),
     ...carriedValues(context, table.start[index]),
+    laterMetadata: laterMetadata(context, index),
     annotations: annotationsAround(context, table.start[index]),
   };
+}
+
+function laterMetadata(context: DeviceContext, index: AllocationIndex): string[] {
+  const { action, address } = context.trace.events;
+  const { start, end, address: addressOf } = context.replay.allocations;
+  const texts: string[] = [];
+  let event = action.indexOf(TraceAction.Annotate, start[index] + 1);
+  while (event >= 0 && event < end[index]) {
+    const { userMetadata } = carriedValues(context, event);
+    const isOwn = address[event] === addressOf[index];
+    if (isOwn && userMetadata !== undefined) texts.push(userMetadata);
+    event = action.indexOf(TraceAction.Annotate, event + 1);
+  }
+  return texts;
 }
 
 /** None for an allocation from before the trace. */

@@ -84,6 +84,8 @@ export type CarriedValues = {
 };
 
 export interface AllocationDetails extends CarriedValues {
+  /** Metadata of `annotate` events at its address while it was live (_annotate_tensor of 2.14), in order. */
+  readonly laterMetadata: readonly string[];
   readonly index: number;
   /** As PyTorch's viewer writes it: b7f064c000000_0, address in hex and count of earlier uses of the address. */
   readonly label: string;

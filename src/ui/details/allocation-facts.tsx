@@ -86,6 +86,11 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
           </Fact>
         )}
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
+        {details.laterMetadata.length > 0 && (
+          <Fact term="Annotated" title="What torch.cuda.memory._annotate_tensor() said of it">
+            {details.laterMetadata.join(', ')}
+          </Fact>
+        )}
       </dl>
     </>
   );
