@@ -51,5 +51,6 @@ export default defineConfig({
     }),
   ],
   worker: { format: 'es' },
-  build: { target: 'es2022', sourcemap: false },
+  // Browsers without modulepreload still load every module, a little later.
+  build: { target: 'es2022', sourcemap: false, modulePreload: { polyfill: false } },
 });

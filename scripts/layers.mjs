@@ -224,7 +224,7 @@ export const LAYERS = [
   ui('help', 'the help dialog', ['recipes']),
   {
     ...ui('shell', 'the roof of ui: the app, its workbench, tabs and panels'),
-    imports: [...UI_GROUND.imports, 'ui'],
+    imports: [...UI_GROUND.imports, 'engine/analysis/client.ts', 'ui'],
     packages: [...UI_GROUND.packages, 'react-resizable-panels', 'virtual:pwa-register'],
   },
   {

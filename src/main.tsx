@@ -4,10 +4,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
 import type { Report } from './core/report/report-page.ts';
-import { createAnalysisClient } from './engine/analysis/client.ts';
 import { createSessionClient } from './engine/client.ts';
 import { createIdleCounter, createMarks, type MarkTimes } from './engine/instrumentation.ts';
-import { createFindingsStore } from './state/findings-store.ts';
 import { openInfo } from './state/session-store.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
 import { createStores, StoresContext } from './state/stores.ts';
@@ -51,10 +49,6 @@ function start(root: HTMLElement): void {
   const stores = createStores();
   const notices = createStore<readonly string[]>(() => []);
   const session = createSessionClient({ idle, marks });
-  const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
-  const analysis = createAnalysisClient({ attachAnalysis, idle });
-  stores.view.subscribe(analysis.yieldToInteraction);
-  const findings = createFindingsStore({ analysis, idle, marks });
   const onNotices = (sentences: readonly string[]) => notices.setState(sentences, true);
   const urlSync = startUrlSync({
     store: stores.view,
@@ -79,9 +73,7 @@ function start(root: HTMLElement): void {
   createRoot(root).render(
     <StrictMode>
       <StoresContext value={stores}>
-        <ServicesContext
-          value={{ session, analysis, findings, loader, marks, idle, notices, report }}
-        >
+        <ServicesContext value={{ session, loader, marks, idle, notices, report }}>
           <App />
         </ServicesContext>
       </StoresContext>

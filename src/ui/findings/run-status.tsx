@@ -2,7 +2,7 @@ import { formatCount } from '../../core/base/format.ts';
 import { DETECTOR_IDS } from '../../core/findings/detectors.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { useServices } from '../shared/services.ts';
+import { useAnalysis } from '../shared/services.ts';
 
 interface StateProps {
   readonly state: FindingsState;
@@ -11,7 +11,7 @@ interface StateProps {
 /** How far it is, with a way to stop it and to go on. */
 export function Progress({ state: { phase, checks } }: StateProps) {
   const { info, device } = useDevice();
-  const { findings } = useServices();
+  const { findings } = useAnalysis();
   const isStopped = phase === 'stopped';
   const act = () =>
     isStopped ? findings.retry(info, device.index) : findings.stop(info, device.index);
@@ -32,7 +32,7 @@ export function Progress({ state: { phase, checks } }: StateProps) {
 /** What stopped it, and a way to begin anew. */
 export function Failed({ state: { failure } }: StateProps) {
   const { info, device } = useDevice();
-  const { findings } = useServices();
+  const { findings } = useAnalysis();
   return (
     <div className="verdict" data-tone="severe" role="alert">
       <div>

@@ -1,32 +1,28 @@
 import './header.css';
 import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
-import { useEffect } from 'react';
-import { formatBytes, formatCount } from '../../core/base/format.ts';
-import { isUnusedDevice } from '../../core/device/main-device.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { type ReactNode, useEffect } from 'react';
+import type { SessionInfo } from '../../core/device/types.ts';
 import type { Theme } from '../../state/preferences.ts';
-import { usePreferences, useStores, useView } from '../../state/stores.ts';
-import { onDevice } from '../../state/view-store.ts';
+import { usePreferences, useStores } from '../../state/stores.ts';
 import { FilePicker } from '../open/file-picker.tsx';
-import { FileFacts } from './file-facts.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
   /** A report shows one snapshot: another one is opened elsewhere. */
   readonly isReport: boolean;
   readonly onHelp: () => void;
+  /** What is said of the open file, see OpenFile. */
+  readonly children: ReactNode;
 }
 
-export function AppHeader({ info, isReport, onHelp }: AppHeaderProps) {
+export function AppHeader({ info, isReport, onHelp, children }: AppHeaderProps) {
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
   return (
     <header className="app-header">
       <Brand isHeading={info !== undefined} />
-      {info !== undefined && <FileFacts info={info} />}
-      <span className="spacer" />
-      {info !== undefined && info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
+      {children ?? <span className="spacer" />}
       {info !== undefined && !isReport && (
         <FilePicker className="button">
           <FolderOpen size={14} aria-hidden />
@@ -56,51 +52,6 @@ function Brand({ isHeading }: { readonly isHeading: boolean }) {
       vramscope
     </Tag>
   );
-}
-
-/**
- * A native list: it works by keyboard, by touch and for screen readers as it is. Devices that the process
- * did not use come last, and cannot be chosen.
- */
-function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
-  const { view } = useStores();
-  const current = useView((state) => state.deviceIndex);
-  return (
-    <select
-      className="select device-select"
-      data-testid="device-select"
-      aria-label="Device"
-      value={current}
-      onChange={({ currentTarget }) => view.commit(onDevice(Number(currentTarget.value)))}
-    >
-      {inOrder(devices).map((device) => (
-        <option
-          key={device.index}
-          value={device.index}
-          disabled={isUnusedDevice(device) && device.index !== current}
-        >
-          {deviceText(device)}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
-  ...devices.filter((device) => !isUnusedDevice(device)),
-  ...devices.filter(isUnusedDevice),
-];
-
-/** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
-function deviceText(info: DeviceInfo): string {
-  const { kind, device, events, peaks, end } = info;
-  const name = kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
-  if (isUnusedDevice(info)) return `${name} · not used by this process`;
-  const memory =
-    events === 0
-      ? `${formatBytes(end.allocatedBytes)} allocated`
-      : `peak ${formatBytes(peaks.allocatedBytes.bytes)}`;
-  return `${name} · ${formatCount(events)} events · ${memory}`;
 }
 
 interface Choice {

@@ -3,7 +3,7 @@ import { createContext, useContext, useEffect } from 'react';
 import { useStore } from 'zustand';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
-import { useServices } from './services.ts';
+import { useAnalysis } from './services.ts';
 
 export interface DeviceInView {
   /** The open snapshot; the same object for as long as it is open. */
@@ -21,14 +21,14 @@ export function useDevice(): DeviceInView {
 
 /** What was found on the device so far. */
 export function useFindings(): FindingsState {
-  const { findings } = useServices();
+  const { findings } = useAnalysis();
   const { info, device } = useDevice();
   return useStore(findings.of(info, device.index));
 }
 
 /** Has it looked for: once, by who stands for the device on the page. */
 export function useFindingsRun(): void {
-  const { findings } = useServices();
+  const { findings } = useAnalysis();
   const { info, device } = useDevice();
   useEffect(() => findings.show(info, device.index), [findings, info, device]);
 }

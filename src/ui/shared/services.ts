@@ -11,9 +11,6 @@ import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
 
 export interface Services {
   readonly session: SessionApi;
-  /** Detectors and simulator, in a worker of their own. */
-  readonly analysis: AnalysisClient;
-  readonly findings: FindingsStore;
   readonly loader: SnapshotLoader;
   readonly marks: Marks;
   readonly idle: IdleCounter;
@@ -23,10 +20,25 @@ export interface Services {
   readonly notices: StoreApi<readonly string[]>;
 }
 
+/** What is made once there is a snapshot to analyze. */
+export interface AnalysisServices {
+  /** Detectors and simulator, in a worker of their own. */
+  readonly analysis: AnalysisClient;
+  readonly findings: FindingsStore;
+}
+
 export const ServicesContext = createContext<Services | undefined>(undefined);
 
 export function useServices(): Services {
   const services = useContext(ServicesContext);
   if (services === undefined) throw new Error('No ServicesContext above this component');
+  return services;
+}
+
+export const AnalysisContext = createContext<AnalysisServices | undefined>(undefined);
+
+export function useAnalysis(): AnalysisServices {
+  const services = useContext(AnalysisContext);
+  if (services === undefined) throw new Error('No AnalysisContext above this component');
   return services;
 }

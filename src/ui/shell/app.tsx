@@ -30,13 +30,15 @@ export function App() {
   useEffect(() => {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
-  const Workbench = loadedWorkbench()?.Workbench;
+  const { Workbench, OpenFile } = loadedWorkbench() ?? {};
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
     <FilePickerRoot onPick={preloadWorkbench}>
       <div className="app">
-        <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp} />
+        <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp}>
+          {info !== undefined && OpenFile !== undefined ? <OpenFile info={info} /> : undefined}
+        </AppHeader>
         {report !== undefined && <ReportBar {...report} />}
         <Notices />
         <UpdateBar />

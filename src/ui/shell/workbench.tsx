@@ -2,6 +2,8 @@ import './workbench.css';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { SessionInfo } from '../../core/device/types.ts';
+import { createAnalysisClient } from '../../engine/analysis/client.ts';
+import { createFindingsStore } from '../../state/findings-store.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { CursorBar } from '../cursor/cursor-bar.tsx';
 import { ExportButton } from '../export/export-button.tsx';
@@ -10,10 +12,12 @@ import { SummaryStrip } from '../header/summary-strip.tsx';
 import { SearchBox } from '../search/search-box.tsx';
 import { DeviceContext } from '../shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../shared/selection.ts';
-import { useServices } from '../shared/services.ts';
+import { AnalysisContext, type AnalysisServices, useServices } from '../shared/services.ts';
 import { SidePanel } from './side-panel.tsx';
 import { ViewSlot } from './view-slot.tsx';
 import { ViewTabs } from './views.tsx';
+
+export { OpenFile } from '../header/open-file.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {
@@ -24,13 +28,29 @@ export function Workbench({ info }: { readonly info: SessionInfo }) {
   useEffect(() => loader.shown(), [loader, info]);
   const device = info.devices[index];
   const shown = useMemo(() => device && { info, device }, [info, device]);
+  const analysis = useAnalysisServices();
   if (shown === undefined) return <NoDevices />;
   return (
-    <DeviceContext value={shown}>
-      {/* The key starts the views afresh for another device. */}
-      <DeviceWorkbench key={shown.device.index} />
-    </DeviceContext>
+    <AnalysisContext value={analysis}>
+      <DeviceContext value={shown}>
+        {/* The key starts the views afresh for another device. */}
+        <DeviceWorkbench key={shown.device.index} />
+      </DeviceContext>
+    </AnalysisContext>
   );
+}
+
+/** Here and not with the other services: the empty page need not load them. */
+function useAnalysisServices(): AnalysisServices {
+  const { session, idle, marks } = useServices();
+  const { view } = useStores();
+  const [services] = useState(() => {
+    const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
+    const analysis = createAnalysisClient({ attachAnalysis, idle });
+    return { analysis, findings: createFindingsStore({ analysis, idle, marks }) };
+  });
+  useEffect(() => view.subscribe(services.analysis.yieldToInteraction), [view, services]);
+  return services;
 }
 
 function DeviceWorkbench() {

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { LoadError, type LoadFailure } from '../../core/base/load-error.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { useServices } from '../shared/services.ts';
+import { useAnalysis } from '../shared/services.ts';
 import {
   type Limit,
   missingSettings,
@@ -33,7 +33,7 @@ const BEGUN: WhatIfPhase = { kind: 'running', current: undefined, done: 0 };
  * @param settings the same array as long as it holds the same
  */
 export function useWhatIfRuns(settings: readonly string[], limit: Limit): WhatIfRuns {
-  const { analysis } = useServices();
+  const { analysis } = useAnalysis();
   const { device } = useDevice();
   const store = whatIfStoreOf(device);
   const known = useStore(store);

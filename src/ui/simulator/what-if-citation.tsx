@@ -7,7 +7,7 @@ import { CITED_SETTING, isCiting, whatIfSentence } from '../../core/report/what-
 import type { Confidence } from '../../core/simulator/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { useServices } from '../shared/services.ts';
+import { useAnalysis } from '../shared/services.ts';
 import { type Limit, resultOf, whatIfStoreOf, withProgress } from './what-if-results.ts';
 
 interface WhatIfCitationProps {
@@ -56,7 +56,7 @@ export interface WhatIfFigure {
  * @param setting undefined asks for nothing
  */
 export function useWhatIfFigure(setting: string | undefined): WhatIfFigure | undefined {
-  const { analysis } = useServices();
+  const { analysis } = useAnalysis();
   const { device } = useDevice();
   const store = whatIfStoreOf(device);
   const known = useStore(store);

@@ -1,0 +1,122 @@
+import { Info } from 'lucide-react';
+import { useId } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { isUnusedDevice } from '../../core/device/main-device.ts';
+import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import { settingText } from '../../core/memory-summary/settings.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { onDevice } from '../../state/view-store.ts';
+import { Fact } from '../shared/fact.tsx';
+
+/** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
+export function OpenFile({ info }: { readonly info: SessionInfo }) {
+  return (
+    <>
+      <FileFacts info={info} />
+      <span className="spacer" />
+      {info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
+    </>
+  );
+}
+
+/** The file's name and size; more of it, and the allocator's settings, in a popover. */
+function FileFacts({ info }: { readonly info: SessionInfo }) {
+  const { file } = info;
+  const id = useId();
+  return (
+    <div className="file-facts">
+      <span className="file-name" title={file.name}>
+        {file.name}
+      </span>
+      <span className="dim">{fileSize(file.bytes)}</span>
+      <button
+        type="button"
+        className="icon-button"
+        popoverTarget={id}
+        aria-label="About this file"
+        title="About this file"
+      >
+        <Info size={15} aria-hidden />
+      </button>
+      <div id={id} popover="auto" className="popover">
+        <h2 className="popover-title">File</h2>
+        <dl className="facts">
+          <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
+          <Fact term="Container">{file.container}</Fact>
+          <Fact term="Pickle protocol">{file.protocol ?? 'none'}</Fact>
+          <Fact term="Read by">
+            {file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
+          </Fact>
+          {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
+        </dl>
+        <h2 className="popover-title">Allocator settings</h2>
+        <Settings settings={info.settings} />
+      </div>
+    </div>
+  );
+}
+
+function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) {
+  const entries = Object.entries(settings);
+  if (entries.length === 0) return <p className="dim">The file says nothing of them.</p>;
+  return (
+    <dl className="facts">
+      {entries.map(([name, value]) => (
+        <Fact key={name} term={name}>
+          {settingText(value)}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+/** Decimal, as file managers say it: '19.8 MB'. */
+function fileSize(bytes: number): string {
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/**
+ * A native list: it works by keyboard, by touch and for screen readers as it is. Devices that the process
+ * did not use come last, and cannot be chosen.
+ */
+function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
+  const { view } = useStores();
+  const current = useView((state) => state.deviceIndex);
+  return (
+    <select
+      className="select device-select"
+      data-testid="device-select"
+      aria-label="Device"
+      value={current}
+      onChange={({ currentTarget }) => view.commit(onDevice(Number(currentTarget.value)))}
+    >
+      {inOrder(devices).map((device) => (
+        <option
+          key={device.index}
+          value={device.index}
+          disabled={isUnusedDevice(device) && device.index !== current}
+        >
+          {deviceText(device)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
+  ...devices.filter((device) => !isUnusedDevice(device)),
+  ...devices.filter(isUnusedDevice),
+];
+
+/** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
+function deviceText(info: DeviceInfo): string {
+  const { kind, device, events, peaks, end } = info;
+  const name = kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
+  if (isUnusedDevice(info)) return `${name} · not used by this process`;
+  const memory =
+    events === 0
+      ? `${formatBytes(end.allocatedBytes)} allocated`
+      : `peak ${formatBytes(peaks.allocatedBytes.bytes)}`;
+  return `${name} · ${formatCount(events)} events · ${memory}`;
+}
