@@ -1,4 +1,4 @@
-/** Opens what the user gave: one at a time, the newest wins, and tells the stores how it goes. */
+/** Opens what the user gave, one file at a time. The newest wins; the stores show progress. */
 import { errorText } from '../core/base/errors.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';

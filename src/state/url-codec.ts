@@ -23,7 +23,7 @@ import {
 /** Raised when the meaning of a parameter changes; not for a new one. */
 export const URL_VERSION = 1;
 
-/** Enough of a file to tell that a link was made for another one. */
+/** Enough of a file to notice a link that was made for another one. */
 export interface Fingerprint {
   readonly name: string;
   readonly bytes: number;
@@ -202,9 +202,9 @@ class Reader {
 }
 
 const oneOf =
-  <T extends string>(words: readonly T[]) =>
+  <T extends string>(values: readonly T[]) =>
   (text: string): T | undefined =>
-    words.find((word) => word === text);
+    values.find((value) => value === text);
 
 const anyText = (text: string): string => text;
 
@@ -238,9 +238,9 @@ function parseRange(text: string): Range | undefined {
 
 /** "" hides all lines. Order and repetitions of a hand-made link do not matter. */
 function parseLines(text: string): readonly CounterName[] | undefined {
-  const words = text === '' ? [] : text.split(',');
-  if (words.some((word) => oneOf(COUNTER_NAMES)(word) === undefined)) return undefined;
-  return COUNTER_NAMES.filter((line) => words.includes(line));
+  const names = text === '' ? [] : text.split(',');
+  if (names.some((name) => oneOf(COUNTER_NAMES)(name) === undefined)) return undefined;
+  return COUNTER_NAMES.filter((line) => names.includes(line));
 }
 
 function sameLines(a: readonly CounterName[], b: readonly CounterName[]): boolean {

@@ -51,12 +51,12 @@ export function AllocationTable(props: AllocationTableProps) {
   );
 }
 
-/** Without a trace nobody knows when anything began or ended. */
+/** Without a trace, starts and ends are unknown. */
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['lifetime', 'start', 'end', 'cost']);
 
 /**
- * In the order of what is asked first. The ids are keys of the sort order. Streams take a column only
- * where there are several.
+ * The most useful columns first. Ids are keys of the sort order. Streams get a column only where
+ * there are several.
  */
 function allocationColumns(
   device: DeviceInfo,

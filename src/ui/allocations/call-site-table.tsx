@@ -39,7 +39,7 @@ export function SiteTable(props: SiteTableProps) {
   );
 }
 
-/** Without a trace there is but one moment, the end. */
+/** Without a trace the only known moment is the end. */
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
 
 /** The ids are keys of the sort order. */

@@ -7,7 +7,7 @@ export type ListOrder =
   | { readonly of: 'allocations'; readonly key: AllocationKey; readonly isDescending: boolean }
   | { readonly of: 'sites'; readonly key: CallSiteKey; readonly isDescending: boolean };
 
-/** Columns with the way that is asked for first: the largest, but the earliest and the first by name. */
+/** Columns, and the direction of the first click: largest first, but earliest and alphabetical first. */
 const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
   address: 'up',
   size: 'down',
@@ -37,7 +37,7 @@ const SITE_KEYS: Readonly<
   siteLast: { key: 'last', first: 'up' },
 };
 
-/** The largest allocations first, where nothing else is asked for or the link says what nobody knows. */
+/** The default, also for an order in a link that does not exist: largest allocations first. */
 export const LARGEST_FIRST: Sort = { key: 'size', descending: true };
 export const SITES_AT_PEAK: Sort = { key: 'sitePeak', descending: true };
 
@@ -49,7 +49,7 @@ export function orderOf(sort: Sort | undefined): ListOrder {
   return { of: 'allocations', key: 'size', isDescending: true };
 }
 
-/** A click on a column's head: its first way, then the other. */
+/** A click on a column header: its default direction, then the opposite. */
 export function sortedBy(column: string, now: Sort): Sort {
   if (now.key === column) return { key: column, descending: !now.descending };
   const first = isAllocationKey(column) ? ALLOCATION_KEYS[column] : SITE_KEYS[column]?.first;

@@ -20,7 +20,7 @@ import {
   useList,
 } from './use-list.ts';
 
-/** More than these are no text to paste. */
+/** More rows than this are too much to paste. */
 const MOST_COPIED = 10_000;
 
 interface ListTableProps<Key extends ListKey, R> {
@@ -33,7 +33,7 @@ interface ListTableProps<Key extends ListKey, R> {
   readonly onOpen: (row: R) => void;
 }
 
-/** A list in some order, with what is said of it above. */
+/** A sorted list, and above it its row count and actions. */
 export function ListTable<Key extends ListKey, R extends { readonly label: string }>(
   props: ListTableProps<Key, R>,
 ) {
@@ -85,7 +85,7 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   );
 }
 
-/** What the view shows, as the worker is asked for it. */
+/** The list that the view shows. */
 function useRequest<Key>({
   key,
   isDescending,
@@ -101,7 +101,7 @@ function useRequest<Key>({
   return { search, at, key, isDescending, clock } as const;
 }
 
-/** Space selects, F searches for the site, C copies; and what came of the last copy. */
+/** Space selects, F searches for the call site, C copies. `note` says how the last copy went. */
 function useRowKeys<R extends { readonly label: string }>(
   listing: Listing<R> | undefined,
   select: (row: R) => void,
@@ -145,7 +145,7 @@ interface ListCountProps {
   readonly all: number;
 }
 
-/** '1,234 of 5,678 allocations'; of sites nobody knows how many there are without the search. */
+/** '1,234 of 5,678 allocations'; without a search, the number of all call sites is unknown. */
 function ListCount({ list: { listing, isCurrent, failure }, label, all }: ListCountProps) {
   if (failure !== undefined) return <span role="alert">These could not be listed: {failure}</span>;
   if (listing === undefined) return <span className="dim">Sorting…</span>;
@@ -213,8 +213,8 @@ function NoRows() {
 }
 
 /**
- * Keeps the row of what is selected in sight when it was selected elsewhere, and goes to the top of a
- * list that is sorted anew. `list` tells lists apart; `place` is -1 while the row is not known.
+ * Scrolls to the selected row when it was selected elsewhere, and to the top of a newly sorted list.
+ * `list` identifies the list; `place` is -1 while the row is unknown.
  */
 function useFollowSelection(
   table: RefObject<TableHandle | null>,

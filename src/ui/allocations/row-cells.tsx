@@ -27,14 +27,14 @@ export function SiteCell({ line }: { readonly line: CallSiteLine }) {
 /** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
 export const BYTES_WIDTH_PX = 98;
 
-/** Rounded to be read, exact when pointed at. */
+/** Rounded; the tooltip has every digit. */
 export function BytesCell({ bytes }: { readonly bytes: number }) {
   return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
 }
 
 const US_PER_S = 1e6;
 
-/** '1,234' events or '2.05 s'; with '≥' where it lived longer than the trace shows. */
+/** '1,234' events or '2.05 s'; with '≥' if it outlived the trace. */
 export function lifetimeText(row: AllocationRow, axis: TimeAxis): string {
   const text = axis === 'event' ? formatCount(row.lifeEvents) : formatDurationUs(row.lifeUs);
   return row.isLifeLonger && !Number.isNaN(lifetimeOf(row, axis)) ? `≥ ${text}` : text;

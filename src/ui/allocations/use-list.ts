@@ -27,14 +27,14 @@ export interface ListQueries<Key extends ListKey, R> {
   readonly count: 'allocationCount' | 'callSiteCount';
   readonly place: 'allocationRowIndex' | 'callSiteRowIndex';
   readonly rows: (ask: AskDevice, page: Page<Key>, signal: AbortSignal) => Promise<readonly R[]>;
-  /** The same rows as text, with tabs between. */
+  /** The same rows as tab-separated text. */
   readonly tsv: (ask: AskDevice, page: Page<Key>) => Promise<string>;
 }
 
-/** A row and where it stands. */
+/** A row and its position in the list. */
 export type Listed<R> = R & { readonly place: number };
 
-/** A list that is ready to be read. */
+/** A list whose rows can be read. */
 export interface Listing<R> {
   readonly source: RowSource<Listed<R>>;
   /** Rows from `from` to before `to` as text. */
@@ -42,16 +42,16 @@ export interface Listing<R> {
 }
 
 export interface ListState<R> {
-  /** The newest that is ready; undefined before the first. */
+  /** The newest list that is ready; undefined before the first. */
   readonly listing: Listing<R> | undefined;
-  /** False while another is sorted. */
+  /** False while a newer one is being sorted. */
   readonly isCurrent: boolean;
   readonly failure: string | undefined;
   /** Row of the selected allocation, or of its site; -1 when it is not in the list. */
   readonly place: number;
 }
 
-/** The rows of a request; the list before stays until the next one is sorted. */
+/** The rows of a list. The previous list stays until the next one is sorted. */
 export function useList<Key extends ListKey, R>(
   queries: ListQueries<Key, R>,
   shown: ShownList<Key>,
@@ -75,7 +75,7 @@ export function useList<Key extends ListKey, R>(
   return { listing, isCurrent, failure, place };
 }
 
-/** How many rows a list has, with the list that has them: its rows are read later. */
+/** The row count of a list, together with the list: its rows are read later. */
 function useCount<Key extends ListKey>(
   { count }: Pick<ListQueries<Key, unknown>, 'count'>,
   shown: ShownList<Key>,

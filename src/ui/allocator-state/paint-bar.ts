@@ -5,14 +5,14 @@ export interface BarColors {
   /** By class. */
   readonly classes: readonly string[];
   readonly pending: string;
-  /** Of blocks that do not match the search, where only matches are wanted; else they are paler. */
+  /** For blocks that do not match the search if only matches are shown; undefined: they are drawn paler. */
   readonly unmatched: string | undefined;
   /** Edges between blocks. */
   readonly edge: string;
   readonly selection: string;
 }
 
-/** What of a pixel decides how it looks. */
+/** What decides how a pixel looks. */
 interface Pixel {
   readonly allocation: number;
   readonly used: number;
@@ -21,10 +21,10 @@ interface Pixel {
   readonly classOf: number;
 }
 
-/** A block that fills only a part of its pixel is paler, but never so pale that it is not seen. */
+/** A block that fills only part of a pixel is paler, but always visible. */
 const FAINTEST = 0.35;
 const DIMMED = 0.2;
-/** Narrower blocks have no edge drawn: it would be all that is left of them. */
+/** Narrower blocks get no edge: it would cover them. */
 const MIN_EDGED = 4;
 const HATCH = 5;
 
@@ -87,7 +87,7 @@ function paintRun(
   context.globalAlpha = 1;
 }
 
-/** Stripes over a paler ground, so that it is told from free memory and from blocks in use. */
+/** Stripes over a paler ground, so that pending frees differ from free memory and from blocks in use. */
 function hatch(context: CanvasRenderingContext2D, x: number, width: number): void {
   const { height } = context.canvas;
   const alpha = context.globalAlpha;

@@ -17,7 +17,7 @@ import { LatestOnly } from '../shared/latest-only.ts';
 import { useAsk, type WithoutDevice } from '../shared/use-query.ts';
 import { type BarColors, paintBar } from './paint-bar.ts';
 
-/** A part of a segment in shares of it, and where the pointer is in the window. */
+/** A part of a segment, as fractions of its size, and where the pointer is in the window. */
 export interface BarPlace {
   readonly from: number;
   readonly to: number;
@@ -83,7 +83,7 @@ interface BarPointer {
   pickSite(site: PinSite): void;
 }
 
-/** What the pointer does to the bars: says what is under it, and selects it on a click. */
+/** Shows a tooltip for what is under the pointer, and selects it on a click. */
 export function useBarPointer(
   shown: ShownState,
   element: RefObject<HTMLDivElement | null>,
@@ -98,12 +98,12 @@ export function useBarPointer(
     const tooltip = new Tooltip(element.current);
     const latest = new LatestOnly<HitRequest, SegmentHit | undefined>({
       ask: (request, signal) => ask('stateHit', request, { signal }),
-      onAnswer: (_, hit) => {
+      onResult: (_, hit) => {
         const at = pointer.current;
         if (at === undefined || hit === undefined) tooltip.hide();
         else tooltip.show(contentOf(hit), at.clientX, at.clientY);
       },
-      // The worker is gone: the list says so.
+      // The worker is gone; the list reports it.
       onError: () => tooltip.hide(),
     });
     asking.current = { tooltip, latest };

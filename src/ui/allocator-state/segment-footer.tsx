@@ -8,7 +8,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import { frameText } from '../shared/stack-text.ts';
 import { roundingText } from './state-labels.ts';
 
-/** All that is known of the segment that the keys are at. */
+/** Everything known about the segment that keys act on. */
 export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
   const { view } = useStores();
   const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;

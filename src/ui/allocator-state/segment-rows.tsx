@@ -35,7 +35,7 @@ interface SegmentCellsProps {
   readonly onPick: (place: BarPlace) => void;
 }
 
-/** One segment: its blocks to scale, and what is known of it. */
+/** One segment: its blocks to scale, and its figures. */
 export function SegmentCells(props: SegmentCellsProps) {
   const { row, event, bars, index, barHeightPx, colors, selected, onHover, onPick } = props;
   const live = row.allocatedBytes + row.pendingBytes;

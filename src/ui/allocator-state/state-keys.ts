@@ -6,7 +6,7 @@ import { isTextField } from '../shared/use-shortcut.ts';
 
 /** What the keys do. */
 export interface StateActions {
-  /** The cursor goes on by so many events. */
+  /** Moves the cursor by this many events. */
   step(events: number): void;
   firstEvent(): void;
   lastEvent(): void;
@@ -21,7 +21,7 @@ export interface StateActions {
 
 type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
 
-/** Does what the key stands for; false when it stands for nothing here. */
+/** Runs the action of a key; false if the key has none. */
 export function onStateKey(event: StateKey, actions: StateActions): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const action = actionOf(event, actions);
@@ -56,7 +56,7 @@ function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => vo
   }
 }
 
-/** Where arrows mean something else: what scrolls beside the view, what opens over it, what resizes. */
+/** Elements where arrow keys mean something else: scrollable panels, dialogs, resize handles. */
 const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [role="tablist"]';
 
 /**

@@ -1,4 +1,4 @@
-/** A state in words: what a group is, what empty_cache() would do, why a request did not fit. */
+/** Labels and sentences of a state: what a group is, what empty_cache() would do, why a request did not fit. */
 
 import type { SegmentRow, StateOverview } from '../../core/allocator-state/describe-state.ts';
 import type { ReleaseSums } from '../../core/allocator-state/empty-cache.ts';
@@ -27,13 +27,13 @@ export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): stri
   return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
 }
 
-/** '73 %'; nothing is reserved in no segment at all. */
+/** '73 %'; '' if nothing is reserved. */
 export function usedText(usedBytes: number, sizeBytes: number): string {
   if (sizeBytes === 0) return '';
   return formatPercent(usedBytes / sizeBytes, 0);
 }
 
-/** How long ago a segment was mapped; before the recording nobody knows. */
+/** How long ago a segment was mapped; 'unknown' if that was before the recording. */
 export function ageText({ mappedEvent, ageUs }: SegmentRow, event: number): string {
   if (mappedEvent < 0) return 'unknown';
   return Number.isNaN(ageUs) ? plural(event - mappedEvent, 'event') : formatDurationUs(ageUs);

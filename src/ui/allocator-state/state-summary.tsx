@@ -18,7 +18,7 @@ interface StateSummaryProps {
   readonly onPick: (site: PinSite) => void;
 }
 
-/** CSS pixels; in a lower window the list needs the room more. */
+/** In CSS pixels. In a lower window the list needs the space more. */
 const ROOMY_PX = 800;
 
 /** The figures of a state, and what empty_cache() would do to it. */
@@ -46,7 +46,7 @@ interface ReleaseAnswerProps {
   readonly onPick: (site: PinSite) => void;
 }
 
-/** What empty_cache() would give back; on request what stays, and because of which lines. */
+/** What empty_cache() would give back and, when unfolded, what stays and which call sites keep it. */
 function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);

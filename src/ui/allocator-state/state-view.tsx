@@ -134,13 +134,13 @@ function StateToolbar(props: StateToolbarProps) {
 
 type StateRequest = WithoutDevice<AllocatorStateRequest>;
 
-/** More pixels than any screen has are asked of nobody. */
+/** No screen has more pixels than this. */
 const MOST_PIXELS = 4096;
 
 interface AllocatorStateView {
   readonly answer: QueryState<StateRequest, AllocatorStateAnswer>;
   readonly colors: BarColors;
-  /** What is asked for; the event is that of the cursor, or the last. */
+  /** The event whose state is requested: the cursor's, or the last. */
   readonly event: number;
   readonly setPositions: (positions: readonly number[]) => void;
 }

@@ -13,7 +13,7 @@ export interface StatePlace {
   readonly event: number;
   readonly order: SegmentOrder;
   readonly rows: StateRows;
-  /** Row that the keys are at. */
+  /** The row that keys act on. */
   readonly active: number;
   readonly selected: number;
   readonly list: RefObject<ListHandle | null>;
@@ -39,7 +39,7 @@ export function useStateActions(place: StatePlace): StateActions {
   const find = useCallback(
     (allocation: number, step: -1 | 0 | 1, from: number) =>
       ask('stateBlock', { event, order, allocation, step, position: from })
-        // The worker is gone: the list says so.
+        // The worker is gone; the list reports it.
         .catch(() => undefined),
     [ask, event, order],
   );

@@ -31,12 +31,12 @@ export function isFiltering(settings: EventSettings): boolean {
   return JSON.stringify(settings) !== JSON.stringify(ALL_EVENTS);
 }
 
-/** Text that stands for no size; an empty one stands for any. */
+/** True for text that is not a size. Empty text means any size. */
 export function isBadSize(text: string): boolean {
   return text.trim() !== '' && parseBytes(text) === undefined;
 }
 
-/** @param selected the pinned allocation, -1 for none: then nothing is only its events */
+/** @param selected the pinned allocation; -1 for none, which lists the events of all */
 export function eventChoice(
   settings: EventSettings,
   view: Pick<ViewState, 'search' | 'cursor' | 'axis' | 'x'>,
@@ -51,7 +51,7 @@ export function eventChoice(
     stream,
     pool,
     search,
-    // Else each step of the cursor would make another list of the same events.
+    // Otherwise each step of the cursor would rebuild the same list.
     at: asksOfCursor(search) ? cursor : undefined,
     window: settings.isWindowOnly && x !== 'all' ? { axis, ...x } : undefined,
     allocation: settings.isSelectedOnly && selected >= 0 ? selected : undefined,

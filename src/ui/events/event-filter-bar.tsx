@@ -129,7 +129,7 @@ interface ActionChipsProps {
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** None chosen is all: one click leaves one kind, another adds a second. */
+/** No chip pressed lists every action; pressing one lists only that kind, pressing another adds it. */
 export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
   const toggle = (action: string) =>
     onChange(

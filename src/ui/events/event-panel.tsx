@@ -14,7 +14,7 @@ import { StackList } from '../shared/stack-list.tsx';
 import { useQuery } from '../shared/use-query.ts';
 
 interface EventPanelProps {
-  /** Where the cursor stands. */
+  /** The cursor's event. */
   readonly event: number | undefined;
   readonly onGoTo: (event: number) => void;
 }
@@ -143,7 +143,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
   );
 }
 
-/** More pieces than these belong to one unmap only in a very cut up segment. */
+/** Only an unmap in a very fragmented segment has more pieces. */
 const LISTED = 8;
 
 function Related({

@@ -24,7 +24,7 @@ interface EventTableProps {
   readonly empty: ReactNode;
 }
 
-/** The rows: a click puts the cursor on one, L goes to the other end of what it begins or ends. */
+/** The rows. A click moves the cursor to one; L goes to its counterpart, such as the free of an alloc. */
 export function EventTable({ facets, listing, follow, handle, empty }: EventTableProps) {
   const { device } = useDevice();
   const { view } = useStores();
@@ -72,7 +72,7 @@ function useRowState() {
   );
 }
 
-/** Streams and times take a column only where there is something to tell apart. */
+/** Streams get a column only where there are several, times only where the file has them. */
 function eventColumns(
   device: DeviceInfo,
   facets: EventFacets | undefined,
@@ -193,7 +193,7 @@ function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
   );
 }
 
-/** 'scenarios.py:253': a row has no room for the folder. */
+/** 'scenarios.py:253': rows have no room for the folder. */
 function filePlace(frame: FrameView): string {
   return placeText(frame).replace(/^.*\//, '');
 }
@@ -210,7 +210,7 @@ function Pair({ pair, onGoTo }: PairProps) {
         <button
           type="button"
           className="link event-pair"
-          // The table takes the keys: L does the same for the row that has the focus.
+          // The table handles keys: L does the same for the focused row.
           tabIndex={-1}
           title={`${pair.action} at event ${formatCount(pair.event)} (L)`}
           onClick={(click) => {

@@ -15,7 +15,7 @@ type Export =
   | { readonly phase: 'running'; readonly rows: number; readonly of: number }
   | { readonly phase: 'failed'; readonly reason: string };
 
-/** Saves the listed events as CSV; long lists show how far it is and can be stopped. */
+/** Saves the listed events as CSV; long lists show progress and can be canceled. */
 export function ExportButton({ listing }: { readonly listing: EventListing }) {
   const { info } = useDevice();
   const { idle } = useServices();
@@ -75,7 +75,7 @@ export function ExportButton({ listing }: { readonly listing: EventListing }) {
   );
 }
 
-/** The worker takes some 50 ms for them: a hover waits no longer. */
+/** The worker needs about 50 ms for these, so a hover never waits longer. */
 const PIECE_ROWS = 5000;
 
 interface EventExport {

@@ -9,7 +9,7 @@ interface GoToEventProps {
   readonly onGoToCursor: () => void;
 }
 
-/** By number, and back to where the cursor is. */
+/** Goes to an event by its number, and back to the cursor. */
 export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
   const { device } = useDevice();
   const input = useRef<HTMLInputElement>(null);
@@ -58,7 +58,7 @@ export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
   );
 }
 
-/** '1,234' is event 1234; undefined for what is no event of the trace. */
+/** '1,234' is event 1234; undefined if the trace has no such event. */
 export function eventNumber(text: string, events: number): number | undefined {
   const digits = text.trim().replace(/(?<=\d)[,_ ](?=\d{3})/g, '');
   if (!/^\d{1,10}$/.test(digits)) return undefined;

@@ -8,23 +8,23 @@ import { useAsk, useComposedQuery } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { TableHandle } from '../table/table-types.ts';
 
-/** A list of events that is ready to be read. */
+/** A list whose rows can be read. */
 export interface EventListing extends EventListAnswer {
   readonly choice: EventChoice;
-  /** The cursor's event as it was asked for with the list, and where that stands in it. */
+  /** The cursor's event when the list was requested, and its row. */
   readonly cursor: (EventRowIndex & { readonly event: EventIndex }) | undefined;
   readonly source: RowSource<EventRow>;
 }
 
 export interface EventListState {
-  /** The newest that is ready; undefined before the first. */
+  /** The newest list that is ready; undefined before the first. */
   readonly listing: EventListing | undefined;
-  /** False while another is made. */
+  /** False while a newer list is being made. */
   readonly isCurrent: boolean;
   readonly failure: string | undefined;
 }
 
-/** The events of a choice; the list before stays until the next one is ready. */
+/** The events of a choice. The previous list stays until the next one is ready. */
 export function useEventList(choice: EventChoice): EventListState {
   const ask = useAsk();
   const { value, isCurrent, failure } = useComposedQuery(useFetchList(), choice);
@@ -43,7 +43,7 @@ export function useEventList(choice: EventChoice): EventListState {
   return { listing, isCurrent, failure };
 }
 
-/** The list, together with where the cursor is in it: the table reads the rows around it at once. */
+/** Fetches the list and the cursor's row in it, so that the table can read the rows around it at once. */
 function useFetchList() {
   const ask = useAsk();
   const { view } = useStores();
@@ -87,7 +87,7 @@ export function useFollowCursor(
   const ask = useAsk();
   const cursor = useView((state) => state.cursor);
   const [isMissing, setIsMissing] = useState(false);
-  /** What brought the table to where it is: the same event of the same list moves it no more. */
+  /** What the table was last scrolled for. The same event of the same list does not scroll it again. */
   const here = useRef<{ event: number | undefined; listing: object | undefined }>(undefined);
   const current = useRef(listing);
   current.current = listing;
@@ -122,7 +122,7 @@ export function useFollowCursor(
       return;
     }
     let isWanted = true;
-    // A worker that is gone is told of by the table, whose rows then fail to come.
+    // When the worker is gone, the table reports it: its rows fail to load.
     show(cursor, () => isWanted).catch(() => undefined);
     return () => {
       isWanted = false;
@@ -132,7 +132,7 @@ export function useFollowCursor(
   const goTo = useCallback(
     (event: number) => {
       if (view.getState().view.cursor !== event) view.commit({ cursor: event });
-      // The cursor may be there already, and the table scrolled away from it.
+      // The cursor may already be there while the table is scrolled elsewhere.
       else void show(event, () => true).catch(() => undefined);
     },
     [view, show],

@@ -13,7 +13,7 @@ import { VIEW_LABELS } from '../shared/view-names.ts';
 import { DataExports } from './data-exports.tsx';
 import { type PictureKind, takePicture } from './picture.ts';
 
-/** All that one can take away from an open snapshot. */
+/** Everything that can be exported from an open snapshot. */
 export function ExportButton() {
   const dialog = useRef<HTMLDialogElement>(null);
   return (

@@ -1,4 +1,4 @@
-/** What one sees, as a picture: figures, axes, plot and legend as they stand on the page, and a title. */
+/** The view as a picture: figures, axes, plot and legend as on the page, and a title. */
 
 export type PictureKind = 'png' | 'svg';
 
@@ -18,7 +18,7 @@ interface Frame {
   readonly color: string;
 }
 
-/** @throws Error in words for the user where there is nothing to take, or the browser cannot */
+/** @throws Error with a message for the user if there is no picture to take, or the browser can't take it */
 export async function takePicture(kind: PictureKind, title: string): Promise<Blob> {
   const element = document.getElementById(PICTURE_ID);
   if (element === null) throw new Error('There is no view to take a picture of.');
@@ -105,13 +105,13 @@ function addStyle(part: Element | undefined, style: string): void {
 /** The view's SVG inside one that has the title above it. */
 function titledSvg(view: string, { title, width, height, background, color }: Frame): string {
   const nested = view.replace('<svg ', `<svg y="${TITLE_HEIGHT}" `);
-  const words = escaped(title);
+  const escapedTitle = escaped(title);
   const whole = height + TITLE_HEIGHT;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" ` +
-    `viewBox="0 0 ${width} ${whole}" role="img"><title>${words}</title>` +
+    `viewBox="0 0 ${width} ${whole}" role="img"><title>${escapedTitle}</title>` +
     `<rect width="100%" height="100%" fill="${background}"/>` +
-    `<text x="12" y="21" style="font:${TITLE_FONT}" fill="${color}">${words}</text>` +
+    `<text x="12" y="21" style="font:${TITLE_FONT}" fill="${color}">${escapedTitle}</text>` +
     `${nested}</svg>`
   );
 }

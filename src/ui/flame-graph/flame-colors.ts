@@ -16,7 +16,7 @@ export interface FlameColors {
   readonly outline: string;
   /** The whole, and boxes too small to see. */
   readonly whole: BoxColor;
-  /** Shades by which neighbours are told apart. */
+  /** Shades, so that neighbors differ. */
   readonly own: readonly BoxColor[];
   readonly library: readonly BoxColor[];
   readonly noise: readonly BoxColor[];

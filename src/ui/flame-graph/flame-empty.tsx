@@ -44,7 +44,7 @@ export function FlameEmpty({ asked: { answer, request } }: { readonly asked: Fla
   }
 }
 
-/** Weighs nothing, though there may well be something: what a lifetime needs is time. */
+/** Blocks may exist, but their lifetimes add up to 0. */
 function NoLifetime() {
   const { device } = useDevice();
   return device.events === 0 ? (

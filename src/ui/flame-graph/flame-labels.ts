@@ -1,4 +1,4 @@
-/** What the flame graph says, in words and figures. */
+/** Labels, figures and tooltips of the flame graph. */
 import { assertUnreachable } from '../../core/base/assert.ts';
 import {
   formatBytes,
@@ -93,7 +93,7 @@ export function countText(count: number, isSigned: boolean): string {
   return `${sign}${formatCount(count)} ${Math.abs(count) === 1 ? 'allocation' : 'allocations'}`;
 }
 
-/** '98.2 %'; what is not nothing is never '0 %'. */
+/** '98.2 %'; only 0 is '0 %'. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return '0 %';
   return formatPercent(Math.abs(part) / whole, 1);
@@ -103,7 +103,7 @@ export function groupLabel(group: FlameGroup): string {
   return group.kind === 'frame' ? group.label : noFrameText(group.reason);
 }
 
-/** What is written in a box. */
+/** The text in a box. */
 export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
   const group = layout.groupOf(box);
   if (group !== undefined) return groupLabel(group);

@@ -1,4 +1,4 @@
-/** From the view on the page to what is asked of the worker. */
+/** What the flame graph asks the worker, made from the view. */
 
 import type { FlameDataRequest, FlameRequest } from '../../engine/handlers/flame-graph.ts';
 import type { ViewState } from '../../state/view-store.ts';
@@ -33,7 +33,7 @@ export function flameQuery(view: ViewState): FlameQuery {
   };
 }
 
-/** Boxes are asked for down to about a pixel. @param widthPx of the graph */
+/** Leaves out boxes narrower than about a pixel. @param widthPx of the graph */
 export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQuery {
   return {
     ...flameQuery(view),
@@ -43,7 +43,7 @@ export function flameBoxesQuery(view: ViewState, widthPx: number): FlameBoxesQue
   };
 }
 
-/** In steps, so that a panel that is dragged wider does not ask for each of its widths. */
+/** In steps, so that resizing a panel does not send a request for each width. */
 function nextPowerOfTwo(width: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(256, width)));
 }

@@ -1,4 +1,4 @@
-/** What was clicked, in the graph or in the table, as one thing to speak about. */
+/** What was clicked, in the graph or in the table, in one form. */
 
 import { useEffect, useState } from 'react';
 import type { FrameView } from '../../core/device/types.ts';
@@ -16,7 +16,7 @@ type Chosen =
   | { readonly kind: 'box'; readonly path: string }
   | { readonly kind: 'row'; readonly row: FlameRow; readonly query: FlameQuery };
 
-/** How the graph was asked for. */
+/** The part of the query that decides the shape of the graph. */
 type FlameShapeOnScreen = Pick<FlameBoxesQuery, 'groupBy' | 'inverted'>;
 
 export interface FlameSelection {
@@ -34,7 +34,7 @@ export interface FlameSelection {
   readonly self: number | undefined;
   /** Frames of the stack so far, innermost first; undefined where there are many. */
   readonly frames: readonly FrameView[] | undefined;
-  /** The row's stack, whose frames are to be asked for; -1 for none. */
+  /** The row's stack, whose frames are fetched separately; -1 for none. */
   readonly stack: number;
 }
 
@@ -112,8 +112,8 @@ function namesOf(
 type Choose = (chosen: Chosen | undefined) => void;
 
 /**
- * What the user chose, as it is in the answer to the present query: a row chosen at the peak has
- * other figures at the end, and may have none. Undefined until those are known.
+ * The user's choice, with its figures for the current query: a row chosen at the peak has other
+ * figures at the end, or none. Undefined until they are known.
  */
 export function useChosen(query: FlameQuery): readonly [Chosen | undefined, Choose] {
   const ask = useAsk();
@@ -125,7 +125,7 @@ export function useChosen(query: FlameQuery): readonly [Chosen | undefined, Choo
     const controller = new AbortController();
     ask('flameRow', { ...query, key }, { signal: controller.signal }).then(
       (row) => choose(row && { kind: 'row', row, query }),
-      // Called off, or the worker has gone, which the page says in its own place.
+      // Canceled, or the worker is gone, which the view reports.
       () => undefined,
     );
     return () => controller.abort();

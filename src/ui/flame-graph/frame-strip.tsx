@@ -17,7 +17,7 @@ interface FrameStripProps {
   readonly figures: FlameFigures;
 }
 
-/** What is chosen: its figures, its stack, and what else to ask of it. */
+/** The chosen box or row: its figures, its stack, and links to its allocations and events. */
 export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
   if (selection === undefined) {
     return (
@@ -91,7 +91,7 @@ function FrameActions({ selection }: { readonly selection: FlameSelection }) {
   );
 }
 
-/** Closed until it is asked for: the graph above shows the same. */
+/** Folded at first: the graph above shows the same. */
 function SelectedStack({ selection }: { readonly selection: FlameSelection }) {
   const { frames, stack } = selection;
   const asked = useStack(stack);
@@ -105,7 +105,7 @@ function SelectedStack({ selection }: { readonly selection: FlameSelection }) {
   );
 }
 
-/** All frames of a stack; undefined for none, and until they have come. */
+/** All frames of a stack; undefined for none and while loading. */
 function useStack(stack: number): StackView | undefined {
   const { value, isCurrent } = useQuery('flameStack', stack < 0 ? undefined : { stack });
   return isCurrent ? value : undefined;

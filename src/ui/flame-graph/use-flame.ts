@@ -18,14 +18,14 @@ export type FlameState =
   | FlameReady;
 
 export interface AskedFlame {
-  /** The last answer stays while the next is on its way. */
+  /** The last answer stays until the next one arrives. */
   readonly state: FlameState;
   readonly isBusy: boolean;
 }
 
-/** The boxes that the view asks for; nothing is asked before the width is known (0). */
+/** The boxes for the view. Sends no request until the width is known (0). */
 export function useFlame(widthPx: number): AskedFlame {
-  // Compared as texts: the view changes with each step of a pan, most of them no concern of ours.
+  // Compared as text: the view changes with each step of a pan, which rarely changes the query.
   const text = useView((view) => JSON.stringify(flameBoxesQuery(view, widthPx)));
   const wanted = useMemo((): FlameBoxesQuery => JSON.parse(text), [text]);
   const { value, request, isCurrent, failure } = useQuery(

@@ -128,7 +128,7 @@ const ANYWHERE: HelpGroup = {
   ],
 };
 
-/** How to move about, and what the words on the page mean. */
+/** Keyboard, mouse and search help, and a glossary. */
 export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -154,7 +154,7 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
         </div>
         <div className="help-columns">
           <Group {...POINTER} />
-          <Words />
+          <Glossary />
           <Group {...KEYS} />
           <Group {...ANNOTATIONS} />
           <Group {...CURSOR} />
@@ -194,7 +194,7 @@ function Group({ title, entries }: HelpGroup) {
   );
 }
 
-function Words() {
+function Glossary() {
   return (
     <section>
       <h3>Reading the picture</h3>

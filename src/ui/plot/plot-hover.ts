@@ -75,7 +75,7 @@ export class PlotHover {
     const { source, session, device } = options;
     this.#requests = new LatestOnly({
       ask: (pixel) => source.hit(pixel),
-      onAnswer: (_, answer) => this.#receive(answer),
+      onResult: (_, answer) => this.#receive(answer),
       // The worker died or another snapshot came; the frame that fails with it tells the user.
       onError: () => {
         this.#asked = undefined;

@@ -3,11 +3,11 @@ import { useEffect, useId, useState } from 'react';
 import { CopyButton } from '../shared/copy-button.tsx';
 import type { Recipe } from './recipes.ts';
 
-/** How to record a snapshot, to copy. Below the fold of the empty page: the texts come after it. */
+/** How to record a snapshot, ready to copy. It is below the fold of the empty page, so the texts load later. */
 export function RecordRecipes() {
   const [recipes, setRecipes] = useState<readonly Recipe[]>([]);
   useEffect(() => {
-    // Without them, as offline before the first visit has ended, the page lacks nothing else.
+    // Offline, before the first visit has ended, they are missing; the rest of the page works.
     import('./recipes.ts').then(({ RECIPES }) => setRecipes(RECIPES)).catch(() => undefined);
   }, []);
   return <Recipes recipes={recipes} />;

@@ -2,7 +2,7 @@ import './report.css';
 import { FileText } from 'lucide-react';
 import type { ReportHead } from '../../core/report/report-page.ts';
 
-/** Above a report's views: what one looks at, since when, and what its author wrote. */
+/** Above a report's views: what it is, when it was made, and its author's notes. */
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
   return (
     <aside className="report-bar" aria-label="Report">

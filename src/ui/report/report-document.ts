@@ -22,7 +22,7 @@ export function keepShell(document: Document): void {
   own = `<!doctype html>\n${page.outerHTML}\n`;
 }
 
-/** @throws Error in words for the user when the server has no such page */
+/** @throws Error with a message for the user if the server has no such page */
 export async function appShell(): Promise<string> {
   if (own !== undefined) return own;
   const response = await fetch(SHELL_URL).catch(() => undefined);
@@ -42,7 +42,7 @@ export function takeReport(document: Document): ParsedReport | undefined {
   return parseReport(element.textContent ?? '');
 }
 
-/** @returns what the session opens; broken data are refused by what reads it, in its own words */
+/** @returns what the session opens. Broken data fails there, with a message of its own. */
 export function reportSource(title: string, base64: string): OpenSource {
   return { kind: 'blob', blob: new Blob([bytesOf(base64)]), name: title };
 }

@@ -7,7 +7,7 @@ export interface Note {
   readonly text: string;
 }
 
-/** All that the reader should know before trusting the picture, the most severe first. */
+/** What the reader should know before trusting the picture, most severe first. */
 export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): readonly Note[] {
   const notes: Note[] = [];
   if (file.partial !== undefined) notes.push({ code: 'partial-file', text: file.partial });

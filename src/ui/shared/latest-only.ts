@@ -1,29 +1,29 @@
 /**
- * Asks one question at a time; the newest replaces one that waits. A key that is held down shows
- * each state that the worker can keep up with, and ends at the one that was asked for last.
+ * Sends one request at a time; the newest replaces one that waits. A key that is held down shows
+ * every state that the worker can keep up with, and ends at the last one requested.
  */
-export interface LatestOnlyOptions<Q, A> {
-  /** @param signal aborted once nobody wants the answer any more */
-  readonly ask: (question: Q, signal: AbortSignal) => Promise<A>;
-  readonly onAnswer: (question: Q, answer: A) => void;
-  readonly onError: (question: Q, error: unknown) => void;
-  /** A newer question cancels the one that is being answered: for answers that are long in coming. */
+export interface LatestOnlyOptions<Request, Result> {
+  /** @param signal aborted when the result is no longer wanted */
+  readonly ask: (request: Request, signal: AbortSignal) => Promise<Result>;
+  readonly onResult: (request: Request, result: Result) => void;
+  readonly onError: (request: Request, error: unknown) => void;
+  /** A newer request cancels the running one: for requests that take long. */
   readonly cancelsStale?: boolean;
 }
 
-export class LatestOnly<Q, A> {
-  readonly #options: LatestOnlyOptions<Q, A>;
-  #waiting: { readonly question: Q } | undefined;
-  /** Of the question that is being answered. */
+export class LatestOnly<Request, Result> {
+  readonly #options: LatestOnlyOptions<Request, Result>;
+  #waiting: { readonly request: Request } | undefined;
+  /** Of the request that is running. */
   #running: AbortController | undefined;
   #isStopped = false;
 
-  constructor(options: LatestOnlyOptions<Q, A>) {
+  constructor(options: LatestOnlyOptions<Request, Result>) {
     this.#options = options;
   }
 
-  want(question: Q): void {
-    this.#waiting = { question };
+  want(request: Request): void {
+    this.#waiting = { request };
     if (this.#running === undefined) void this.#run();
     else if (this.#options.cancelsStale === true) this.#running.abort();
   }
@@ -43,22 +43,22 @@ export class LatestOnly<Q, A> {
   async #run(): Promise<void> {
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
       this.#running = new AbortController();
-      await this.#ask(next.question, this.#running.signal);
+      await this.#ask(next.request, this.#running.signal);
     }
     this.#running = undefined;
   }
 
-  async #ask(question: Q, signal: AbortSignal): Promise<void> {
-    const { ask, onAnswer, onError } = this.#options;
+  async #ask(request: Request, signal: AbortSignal): Promise<void> {
+    const { ask, onResult, onError } = this.#options;
     try {
-      const answer = await ask(question, signal);
-      if (!signal.aborted && !this.#isStopped) onAnswer(question, answer);
+      const result = await ask(request, signal);
+      if (!signal.aborted && !this.#isStopped) onResult(request, result);
     } catch (error) {
-      if (!signal.aborted && !this.#isStopped) onError(question, error);
+      if (!signal.aborted && !this.#isStopped) onError(request, error);
     }
   }
 
-  #take(): { readonly question: Q } | undefined {
+  #take(): { readonly request: Request } | undefined {
     const next = this.#waiting;
     this.#waiting = undefined;
     return next;

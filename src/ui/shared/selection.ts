@@ -6,7 +6,7 @@ import { useQuery } from './use-query.ts';
 
 export type Selection =
   | { readonly kind: 'none' }
-  /** The label is of another snapshot or device, or made by hand. */
+  /** The label belongs to another snapshot or device, or was made by hand. */
   | { readonly kind: 'missing'; readonly label: string }
   | { readonly kind: 'found'; readonly details: AllocationDetails };
 
@@ -26,14 +26,14 @@ export function useSelectedIndex(): number {
 export function useFoundSelection(): Selection {
   const label = useView((view) => view.selection);
   const found = useQuery('findAllocation', label === undefined ? undefined : { label });
-  // An index is of one snapshot: that of the last one must not be asked of the next.
+  // An index is valid for one snapshot only: never send it to the next one.
   const index = found.isCurrent ? found.value : undefined;
   const { value: details, failure } = useQuery(
     'allocation',
     index === undefined ? undefined : { index },
   );
   const missing = found.value === undefined ? found.request?.label : undefined;
-  // When the worker is gone there is nothing to show: the timeline says so.
+  // When the worker is gone, there is nothing to show; the timeline reports it.
   const hasFailed = (found.failure ?? failure) !== undefined;
   return useMemo(() => {
     if (label === undefined || hasFailed) return NONE;

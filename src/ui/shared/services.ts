@@ -1,4 +1,4 @@
-/** What components can ask for besides the stores; made once in main.tsx. */
+/** What components use besides the stores; made once in main.tsx. */
 
 import { createContext, useContext } from 'react';
 import type { StoreApi } from 'zustand/vanilla';
@@ -14,13 +14,13 @@ export interface Services {
   readonly loader: SnapshotLoader;
   readonly marks: Marks;
   readonly idle: IdleCounter;
-  /** Set when this page is a report: what its author says of it. */
+  /** Set when this page is a report: its author's notes. */
   readonly report: ReportHead | undefined;
-  /** Sentences about the link that was followed, until they are dismissed. */
+  /** Problems with the link that was opened, until they are dismissed. */
   readonly notices: StoreApi<readonly string[]>;
 }
 
-/** What is made once there is a snapshot to analyze. */
+/** Made by the workbench, once there is a snapshot to analyze. */
 export interface AnalysisServices {
   /** Detectors and simulator, in a worker of their own. */
   readonly analysis: AnalysisClient;

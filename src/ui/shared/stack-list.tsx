@@ -82,7 +82,7 @@ function Frame({ frame }: { readonly frame: FrameView }) {
   );
 }
 
-/** Where it was freed, if it was; PyTorch may have repeated the stack of the allocation. */
+/** Where the block was freed. PyTorch may have repeated the allocation's stack. */
 export function FreeStack({ details }: { readonly details: AllocationDetails }) {
   const { freeStack, freeStackIsAllocStack } = details;
   if (freeStack === undefined) return undefined;

@@ -16,7 +16,7 @@ export function fullPlace({ filename, line }: FrameView): string {
   return line === 0 ? filename : `${filename}:${line}`;
 }
 
-/** Why there is no stack, at length: absenceText (core/device) says it in short. */
+/** Why there is no stack, in full; absenceText (core/device) is the short form. */
 export function absenceExplanation(kind: StackKind): string {
   switch (kind) {
     case 'recorded':

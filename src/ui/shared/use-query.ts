@@ -55,7 +55,7 @@ export interface QueryOptions {
   readonly cancelsStale?: boolean;
 }
 
-/** What came of the newest request. `key` and `info` tell which request that was. */
+/** How the newest request ended; `key` and `info` identify the request. */
 interface Outcome {
   readonly info: SessionInfo;
   readonly key: string;
@@ -109,7 +109,7 @@ export function useComposedQuery<Request, Result>(
     const made = new LatestOnly<Asked<Request>, Result>({
       cancelsStale,
       ask: (asked, signal) => fetch(asked.request, signal),
-      onAnswer: (asked, value) => {
+      onResult: (asked, value) => {
         setAnswered({ request: asked.request, value });
         setOutcome({ info, key: asked.key, failure: undefined });
       },

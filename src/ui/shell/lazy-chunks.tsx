@@ -6,7 +6,7 @@ interface HelpProps {
   readonly onClose: () => void;
 }
 
-/** The help, fetched when it is first asked for; without a network it stays closed. */
+/** The help, fetched on first use; without a network it stays closed. */
 export function LazyHelp({ isOpen, onClose }: HelpProps) {
   const { idle } = useServices();
   const [Dialog, setDialog] = useState<ComponentType<HelpProps>>();
@@ -35,7 +35,7 @@ type Workbench = typeof import('./workbench.tsx');
 let loading: Promise<Workbench> | undefined;
 let loaded: Workbench | undefined;
 
-/** May be called often; what has come is not fetched again, what failed is. */
+/** May be called often: fetches once, and again only after a failure. */
 export async function loadWorkbench(): Promise<void> {
   loading ??= import('./workbench.tsx');
   try {
@@ -46,7 +46,7 @@ export async function loadWorkbench(): Promise<void> {
   }
 }
 
-/** Starts the loading and leaves its failure to who needs the views. */
+/** Starts loading; a failure is reported when the views are needed. */
 export function preloadWorkbench(): void {
   loadWorkbench().catch(() => undefined);
 }

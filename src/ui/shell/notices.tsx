@@ -8,7 +8,7 @@ import { useSession } from '../../state/stores.ts';
 import { useServices } from '../shared/services.ts';
 import { watchUpdates } from './updates.ts';
 
-/** What the link said that could not be followed. */
+/** Parts of the link that could not be applied. */
 export function Notices() {
   const { notices } = useServices();
   const sentences = useStore(notices);
@@ -32,7 +32,7 @@ export function Notices() {
   );
 }
 
-/** Says when a newer version waits, and leaves the time to the user. */
+/** Offers a newer version; the user decides when to reload. */
 export function UpdateBar() {
   const [reload, setReload] = useState<() => void>();
   const isOpen = useSession((session) => openInfo(session) !== undefined);
@@ -59,7 +59,7 @@ export function UpdateBar() {
   );
 }
 
-/** Says the turns of an opening to screen readers; progress in between would only be noise. */
+/** Announces the steps of opening a file to screen readers; progress in between would be noise. */
 export function Announcer({ state }: { readonly state: SessionState }) {
   return (
     <div className="visually-hidden" role="status" aria-live="polite">

@@ -10,14 +10,14 @@ type Tab = (typeof TABS)[number];
 
 const tabId = (name: Tab): string => `side-tab-${name}`;
 
-/** Beside every view: what was found, and what is selected. */
+/** The panel beside every view: findings, and details of the selection. */
 export function SidePanel() {
-  // Here and not in the panel: findings are looked for and drawn whichever tab is open.
+  // Here and not in the panel: the analysis runs, and the plot shows findings, whichever tab is open.
   useFindingsRun();
   const { findings } = useFindings();
   useFindingBands(findings);
   const [tab, setTab] = useTab();
-  const grave = findings.filter(({ severity }) => severity !== 'low').length;
+  const severe = findings.filter(({ severity }) => severity !== 'low').length;
   return (
     <div className="side-panel">
       <div
@@ -28,7 +28,7 @@ export function SidePanel() {
       >
         <TabButton name="findings" current={tab} onChoose={setTab}>
           Findings
-          {grave > 0 && <span className="side-count">{grave}</span>}
+          {severe > 0 && <span className="side-count">{severe}</span>}
         </TabButton>
         <TabButton name="details" current={tab} onChoose={setTab}>
           Details
@@ -42,7 +42,7 @@ export function SidePanel() {
   );
 }
 
-/** One stop of the tab order for all tabs: between them go the arrows, and round. */
+/** The tabs are one stop in the tab order; arrow keys move between them and wrap around. */
 function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (step === undefined) return;
@@ -55,7 +55,7 @@ function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): 
   document.getElementById(tabId(next))?.focus();
 }
 
-/** What is selected last is what one wants to read. */
+/** Shows the tab of what was selected last. */
 function useTab(): readonly [Tab, (tab: Tab) => void] {
   const label = useView((view) => view.selection);
   const finding = useView((view) => view.finding);

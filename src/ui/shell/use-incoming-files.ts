@@ -3,7 +3,7 @@ import type { OpenSource } from '../../engine/protocol.ts';
 
 /**
  * Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it.
- * A folder comes as an entry of its own kind and is refused by what reads it, in its own words.
+ * A folder arrives as a file too; reading it fails with a message of its own.
  */
 export function useIncomingFiles(onFile: (source: OpenSource) => void): boolean {
   const [isDragging, setIsDragging] = useState(false);

@@ -8,10 +8,10 @@ import { useServices } from '../shared/services.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
 import { VIEWS, type ViewEntry } from './views.tsx';
 
-/** Those that were fetched once are there at once. */
+/** Views that were fetched before render at once. */
 const fetched = new Map<ViewName, ComponentType>();
 
-/** The view of that name; fetches it first where that has not been done. */
+/** The view of that name; fetches it on first use. */
 export function ViewSlot({ name }: { readonly name: ViewName }) {
   const { device } = useDevice();
   const entry = VIEWS.find((view) => view.name === name) ?? VIEWS[0];
@@ -56,7 +56,7 @@ function FetchedView({ entry }: { readonly entry: ViewEntry }) {
   );
 }
 
-/** A device without events: what is known is what was there when the snapshot was taken. */
+/** For a device without events, only its final state is known. */
 function NoTrace() {
   const { device } = useDevice();
   return (

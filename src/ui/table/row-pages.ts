@@ -11,12 +11,12 @@ export interface RowSource<R> {
 }
 
 const PAGE_ROWS = 128;
-/** 8,000 rows of some hundred bytes: scrolling back a little asks nobody. */
+/** 8,000 rows of some hundred bytes: scrolling back a little reads nothing again. */
 const KEPT_PAGES = 64;
 
 /**
- * Pages of a source around what is visible. What is asked for and has gone out of sight before it
- * came is called off: a scrollbar dragged through ten million rows leaves no queue behind.
+ * Pages of a source around the visible rows. A page that leaves the view before it has loaded is
+ * canceled: dragging the scrollbar through ten million rows leaves no queue behind.
  */
 export class RowPages<R> {
   readonly #source: RowSource<R>;
@@ -63,7 +63,7 @@ export class RowPages<R> {
     this.want(this.#wanted);
   }
 
-  /** Calls off what has not come. */
+  /** Cancels pages that have not loaded. */
   close(): void {
     for (const controller of this.#loading.values()) controller.abort();
     this.#loading.clear();

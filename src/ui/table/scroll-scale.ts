@@ -60,7 +60,7 @@ export function scrollTopOf(geometry: ScrollGeometry, position: number): number 
   return last === 0 ? 0 : (position / last) * lastScrollTop(geometry);
 }
 
-/** The rows of which any part is visible. */
+/** The rows that are at least partly visible. */
 export function visibleRows(geometry: ScrollGeometry, position: number): RowRange {
   const { rowCount, rowHeightPx, bodyPx } = geometry;
   const from = Math.min(rowCount, Math.floor(position / rowHeightPx));

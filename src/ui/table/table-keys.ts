@@ -13,7 +13,7 @@ export function rowForKey(key: string, place: RowPlace): number | undefined {
   const { active, rowCount, rowsPerPage, firstVisible } = place;
   if (rowCount === 0) return undefined;
   const within = (row: number) => Math.max(0, Math.min(row, rowCount - 1));
-  // Nothing is chosen yet: an arrow chooses, it does not move on from a row nobody has seen chosen.
+  // Nothing is chosen yet: an arrow chooses a row instead of moving on from one.
   const from = active ?? firstVisible;
   const step = active === undefined ? 0 : 1;
   switch (key) {

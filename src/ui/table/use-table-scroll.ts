@@ -33,7 +33,7 @@ export function useTableScroll(source: Pick<RowSource<unknown>, 'count' | 'start
   const [known, setKnown] = useState<object>();
   if (known !== source) {
     setKnown(source);
-    // While rendering, for an effect comes after the rows of the old position were asked for.
+    // While rendering: an effect would run after the rows of the old position were requested.
     if (start !== undefined) setWanted({ middleRow: start });
   }
   const geometry: ScrollGeometry = { rowCount, rowHeightPx: ROW_HEIGHT_PX, bodyPx };

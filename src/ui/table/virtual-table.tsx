@@ -34,7 +34,7 @@ import {
 } from './use-table-scroll.ts';
 
 /**
- * A table of up to tens of millions of rows, of which only the visible ones exist.
+ * A table of up to tens of millions of rows; only the visible ones are in the DOM.
  *
  * The scrolled element is as high as the rows (see scroll-scale.ts for when that is too high); what
  * is seen stays put in it and is drawn for the position. Keys: arrows, Page Up and Down, Home and
