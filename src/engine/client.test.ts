@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isAbortError } from '../core/base/errors.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
 import { createIdleCounter, createMarks } from './instrumentation.ts';
@@ -215,21 +216,30 @@ describe('the session client', () => {
   });
 
   it('keeps a worker that stops in time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { client, workers } = setUp();
-    const stop = new AbortController();
-    const stopped = new EventTarget();
-    const open = () =>
-      new Promise((resolve) => {
-        stopped.addEventListener('stop', () => resolve(sessionInfoOf('x')));
-      });
     const [worker] = workers;
-    if (worker !== undefined) Object.assign(worker.session.api, { open });
+    const stop = new AbortController();
+    let end: (info: SessionInfo) => void = () => undefined;
+    const begun = new Promise<void>((begin) => {
+      if (worker === undefined) return;
+      const open = () => {
+        begin();
+        return new Promise<SessionInfo>((resolve) => {
+          end = resolve;
+        });
+      };
+      Object.assign(worker.session.api, { open });
+    });
     const cancelled = client.open(FILE, {}, { signal: stop.signal });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await begun;
     stop.abort();
     await expect(cancelled).rejects.toSatisfy(isAbortError);
-    stopped.dispatchEvent(new Event('stop'));
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    end(sessionInfoOf('x'));
+    // Whatever it still says has arrived by then: a question's answer comes behind it.
+    expect(await client.eventAt({ deviceIndex: 0, timeUs: 1 })).toBe(5);
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
     expect([workers.length, worker?.isTerminated]).toEqual([1, false]);
   });
 
@@ -242,6 +252,9 @@ describe('the session client', () => {
 });
 
 describe('idleness', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
   it('comes when all work has ended and none follows at once', async () => {
     const idle = createIdleCounter();
     const first = idle.begin();
@@ -252,18 +265,24 @@ describe('idleness', () => {
     first();
     const second = idle.begin();
     first();
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await vi.advanceTimersByTimeAsync(60_000);
     expect([isIdle, idle.running]).toEqual([false, 1]);
     second();
+    await vi.advanceTimersByTimeAsync(1000);
     await waiting;
     expect(isIdle).toBe(true);
   });
 
   it('comes at once when nothing runs, and again after work that failed', async () => {
     const idle = createIdleCounter();
-    await idle.whenIdle();
+    const comes = async () => {
+      const waiting = idle.whenIdle();
+      await vi.advanceTimersByTimeAsync(1000);
+      await waiting;
+    };
+    await comes();
     await expect(idle.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await idle.whenIdle();
+    await comes();
   });
 });
 

@@ -188,19 +188,18 @@ describe('a file on a server', () => {
   it('tells that a transfer broke off', async () => {
     const url = await serveFile((_, response) => {
       response.writeHead(200, { 'content-length': 1000 });
-      response.write('x');
-      setTimeout(() => response.destroy(), 20);
+      response.write('x', () => response.destroy());
     });
     await expect(open(url)).rejects.toMatchObject({ failure: { code: 'url-broken-off' } });
   });
 
   it('stops when it is aborted, before and after the answer', async () => {
+    const stop = new AbortController();
     const url = await serveFile((request, response) => {
-      if (request.method === 'GET') response.write('x');
+      if (request.method === 'GET') response.write('x', () => stop.abort());
     });
     await expect(open(url, { signal: AbortSignal.abort() })).rejects.toSatisfy(isAbortError);
-    const stop = new AbortController();
-    setTimeout(() => stop.abort(), 50);
+    expect(stop.signal.aborted).toBe(false);
     await expect(open(url, { signal: stop.signal })).rejects.toSatisfy(isAbortError);
   });
 });

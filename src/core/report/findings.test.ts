@@ -74,9 +74,11 @@ describe('for people', () => {
   });
 
   it('says calmly that nothing was found', async () => {
-    const lines = findingsText(await reportOf('no_history'), { columns: 80, color: false });
+    const report = await reportOf('no_history');
+    const lines = findingsText(report, { columns: 80, color: false });
     expect(lines[0]).toBe('0 findings');
-    expect(lines.filter((line) => line.includes('cannot tell'))).toHaveLength(8);
+    const told = lines.filter((line) => line.includes('cannot tell'));
+    expect(told).toHaveLength(report.devices[0].checks.length);
   });
 
   it('markdown lets no name become markup', async () => {

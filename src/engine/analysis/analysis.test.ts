@@ -1,72 +1,41 @@
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAbortError } from '../../core/base/errors.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { analyse } from '../../core/findings/analyse.ts';
-import type { Finding } from '../../core/findings/detectors.ts';
-import { captureBytes, loadCapture, truthOf } from '../../testing/captures.ts';
+import { DETECTOR_IDS, type Finding } from '../../core/findings/detectors.ts';
+import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { nodeClock } from '../../testing/node-clock.ts';
-import { blobSource } from '../blob-source.ts';
-import { webPlatform } from '../gunzip.ts';
+import { InThreadWorker, openSession } from '../../testing/open-session.ts';
 import { createIdleCounter } from '../instrumentation.ts';
 import type { SessionApi } from '../protocol.ts';
-import { createSession } from '../session.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
-import { serveAnalysis } from './serve-analysis.ts';
 
-async function openSession(name: string): Promise<SessionApi> {
-  const session = createSession({
-    platform: webPlatform,
-    clock: nodeClock,
-    sourceOf: async (source) => {
-      if (source.kind === 'url') throw new Error('These tests open no URL');
-      return blobSource(source.blob, source.name);
-    },
-  });
-  const blob = new Blob([new Uint8Array(captureBytes(`${name}.pickle.gz`))]);
-  await session.open({ kind: 'blob', blob, name }, {});
-  return session;
+/** Timeouts, and the time they are measured by, stand still until they are told to go on; messages do not wait for them. */
+function useFakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
-/** A worker that runs in this thread; `crash` is what the browser does when a real one dies. */
-class FakeWorker {
-  readonly started: FakeWorker[];
-  isTerminated = false;
-  readonly #listeners = new Map<string, (event: Event) => void>();
-  #ports: readonly MessagePort[] = [];
-
-  constructor(started: FakeWorker[]) {
-    this.started = started;
-    started.push(this);
-  }
-
-  postMessage = (_message: unknown, [page, session]: MessagePort[]): void => {
-    if (page === undefined || session === undefined) throw new Error('Two ports are needed');
-    this.#ports = [page, session];
-    serveAnalysis(page, session, nodeClock);
-  };
-  addEventListener = (type: string, listener: (event: Event) => void): void => {
-    this.#listeners.set(type, listener);
-  };
-  terminate = (): void => {
-    this.isTerminated = true;
-    for (const port of this.#ports) port.close();
-  };
-  crash(): void {
-    this.#listeners.get('error')?.(new Event('error'));
-  }
+/** Lets time pass, and then whatever messages are on their way arrive. */
+async function passMs(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 interface Analysed {
   readonly client: AnalysisClient;
-  readonly workers: readonly FakeWorker[];
+  readonly workers: readonly InThreadWorker[];
 }
 
 function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> = {}): Analysed {
-  const workers: FakeWorker[] = [];
+  const workers: InThreadWorker[] = [];
   const client = createAnalysisClient({
     attachAnalysis: (port) => session.attachAnalysis({ port }),
-    createWorker: () => new FakeWorker(workers) as unknown as Worker,
+    createWorker: () => {
+      const worker = new InThreadWorker();
+      workers.push(worker);
+      return worker;
+    },
     ...options,
   });
   onTestFinished(() => client.forget());
@@ -140,7 +109,7 @@ describe('over the ports', () => {
       expect(await client.findings({ deviceIndex })).toEqual(await analyse(context));
     }
     await expect(client.findings({ deviceIndex: 7 })).rejects.toThrow(/no device at position 7/);
-    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(8);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
   });
 });
 
@@ -152,20 +121,20 @@ describe('the worker', () => {
     expect(workers).toHaveLength(0);
     await Promise.all([client.findings({ deviceIndex: 0 }), client.findings({ deviceIndex: 0 })]);
     await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
-    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(8);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
     expect(workers).toHaveLength(2);
   });
 
   it('stays while it is held', async () => {
-    const { client, workers } = clientOf(await openSession('train_gpt_small'), {
-      idleTimeoutMs: 0,
-    });
+    useFakeTimeouts();
+    const { client, workers } = clientOf(await openSession('train_gpt_small'));
     const release = client.hold();
     await client.findings({ deviceIndex: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    vi.advanceTimersByTime(60_000);
     expect(workers[0]?.isTerminated).toBe(false);
     release();
-    await expect.poll(() => workers[0]?.isTerminated).toBe(true);
+    vi.advanceTimersByTime(60_000);
+    expect(workers[0]?.isTerminated).toBe(true);
   });
 
   it('is heard when it dies, and another one answers the next question', async () => {
@@ -189,20 +158,22 @@ describe('the worker', () => {
 
 describe('a user who moves', () => {
   it('is waited for, and gets the same findings a little later', async () => {
-    const { client } = clientOf(await openSession('leak_output_list'));
-    const undisturbed = await client.findings({ deviceIndex: 0 });
-    let movements = 0;
-    const moving = setInterval(() => {
-      movements++;
+    const session = await openSession('leak_output_list');
+    const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+    useFakeTimeouts();
+    const { client } = clientOf(session);
+    let isAnswered = false;
+    const answer = client.findings({ deviceIndex: 0 }).finally(() => {
+      isAnswered = true;
+    });
+    // A movement every 10 ms, as long as the analysis has to wait for them.
+    for (let ms = 0; ms < 300; ms += 10) {
       client.yieldToInteraction();
-    }, 10);
-    const fromMs = performance.now();
-    const answer = client.findings({ deviceIndex: 0 });
-    client.yieldToInteraction();
-    setTimeout(() => clearInterval(moving), 300);
+      await passMs(10);
+      expect(isAnswered).toBe(false);
+    }
+    while (!isAnswered) await passMs(10);
     expect(await answer).toEqual(undisturbed);
-    expect(performance.now() - fromMs).toBeGreaterThan(300);
-    expect(movements).toBeGreaterThan(1);
   });
 });
 
@@ -227,7 +198,7 @@ describe('cancelling', () => {
     const second = client.findings({ deviceIndex: 0 });
     await expect(first).rejects.toSatisfy(isAbortError);
     expect(reported).toHaveLength(1);
-    expect((await second).checks).toHaveLength(8);
+    expect((await second).checks).toHaveLength(DETECTOR_IDS.length);
     expect(reported).toHaveLength(1);
   });
 

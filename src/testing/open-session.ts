@@ -1,0 +1,57 @@
+/** A session on a capture in this thread, and the analysis beside it: what the page's workers do, without workers. */
+import { serveAnalysis } from '../engine/analysis/serve-analysis.ts';
+import { webPlatform } from '../engine/gunzip.ts';
+import type { SessionApi } from '../engine/protocol.ts';
+import { createSession } from '../engine/session.ts';
+import { bytesSource } from './byte-source.ts';
+import { captureBytes } from './captures.ts';
+import { nodeClock } from './node-clock.ts';
+
+/**
+ * A session that opens captures by their names: `{ kind: 'url', url: 'leak_forward_hook' }`.
+ * @param bytesOf a snapshot's bytes by name, where it is none of fixtures/
+ */
+export function captureSession(
+  bytesOf = (name: string) => captureBytes(`${name}.pickle.gz`),
+): SessionApi {
+  return createSession({
+    platform: webPlatform,
+    clock: nodeClock,
+    sourceOf: async (source) => {
+      if (source.kind === 'blob') throw new Error('Captures are opened by name');
+      return bytesSource(bytesOf(source.url), source.url);
+    },
+  });
+}
+
+/** @param name of a capture, such as 'leak_forward_hook' */
+export async function openSession(name: string): Promise<SessionApi> {
+  const session = captureSession();
+  await session.open({ kind: 'url', url: name }, {});
+  return session;
+}
+
+/** A worker that runs in this thread; `crash` is what the browser does when a real one dies. */
+export class InThreadWorker {
+  isTerminated = false;
+  readonly #listeners = new Map<string, (event: Event) => void>();
+  #ports: readonly MessagePort[] = [];
+
+  postMessage = (_message: unknown, given?: Transferable[] | StructuredSerializeOptions): void => {
+    const ports = Array.isArray(given) ? given.filter((one) => one instanceof MessagePort) : [];
+    const [page, session] = ports;
+    if (page === undefined || session === undefined) throw new Error('Two ports are needed');
+    this.#ports = ports;
+    serveAnalysis(page, session, nodeClock);
+  };
+  addEventListener = (type: string, listener: (event: Event) => void): void => {
+    this.#listeners.set(type, listener);
+  };
+  terminate = (): void => {
+    this.isTerminated = true;
+    for (const port of this.#ports) port.close();
+  };
+  crash(): void {
+    this.#listeners.get('error')?.(new Event('error'));
+  }
+}

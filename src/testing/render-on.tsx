@@ -1,0 +1,106 @@
+/** Shows a component as the workbench does, on a real capture: for tests in jsdom. */
+import { cleanup, configure, render } from '@testing-library/react';
+import { type UserEvent, userEvent } from '@testing-library/user-event';
+import { type ReactNode, useMemo } from 'react';
+import { onTestFinished } from 'vitest';
+import { createStore } from 'zustand/vanilla';
+import { createAnalysisClient } from '../engine/analysis/client.ts';
+import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
+import type { SessionApi } from '../engine/protocol.ts';
+import { createFindingsStore } from '../state/findings-store.ts';
+import { openInfo } from '../state/session-store.ts';
+import { createSnapshotLoader } from '../state/snapshot-loader.ts';
+import { createStores, StoresContext, useSession, useView } from '../state/stores.ts';
+import { parseUrl } from '../state/url-codec.ts';
+import { openingView } from '../state/view-fitting.ts';
+import type { ViewState } from '../state/view-store.ts';
+import { DeviceContext } from '../ui/shared/device-context.ts';
+import { SelectionContext, useFoundSelection } from '../ui/shared/selection.ts';
+import { ServicesContext } from '../ui/shared/services.ts';
+import { captureSession, InThreadWorker } from './open-session.ts';
+
+export interface Shown {
+  /** Types and clicks as a person does. */
+  readonly user: UserEvent;
+  readonly session: SessionApi;
+  /** What the page looks at now: what would stand in the URL. */
+  readonly view: () => ViewState;
+  /** As another part of the page would change it. */
+  readonly commit: (change: Partial<ViewState>) => void;
+}
+
+// A busy machine takes longer than the second that is waited by default; who finds sooner waits no longer.
+configure({ asyncUtilTimeout: 20_000, getElementError: (message) => new Error(message ?? '') });
+
+/**
+ * Opens a capture and renders `children` on the device that it opens on. All of it is the real thing
+ * but for the workers, which run in this thread.
+ * @param name of a capture, such as 'leak_forward_hook'
+ * @param bytes of a snapshot that is none of fixtures/
+ */
+export async function renderOn(
+  name: string,
+  children: ReactNode,
+  bytes?: Uint8Array,
+): Promise<Shown> {
+  const session = captureSession(bytes && (() => bytes));
+  const idle = createIdleCounter();
+  const marks = createMarks();
+  const stores = createStores();
+  const notices = createStore<readonly string[]>(() => []);
+  const analysis = createAnalysisClient({
+    attachAnalysis: (port) => session.attachAnalysis({ port }),
+    createWorker: () => new InThreadWorker(),
+    idle,
+  });
+  const findings = createFindingsStore({ analysis, idle, marks });
+  const loader = createSnapshotLoader({
+    client: session,
+    idle,
+    stores,
+    prepare: () => Promise.resolve(),
+    readUrl: (info) => parseUrl('', '', openingView(info)),
+    showSource: () => undefined,
+    onNotices: (sentences) => notices.setState(sentences, true),
+  });
+  await loader.open({ kind: 'url', url: name });
+  // No timeline will paint a first frame, which findings wait for.
+  marks.reach('painted');
+  // jsdom lays nothing out.
+  Element.prototype.scrollIntoView = () => undefined;
+  onTestFinished(() => {
+    cleanup();
+    analysis.forget();
+  });
+  render(
+    <StoresContext value={stores}>
+      <ServicesContext
+        value={{ session, analysis, findings, loader, marks, idle, notices, report: undefined }}
+      >
+        <InView>{children}</InView>
+      </ServicesContext>
+    </StoresContext>,
+  );
+  return {
+    user: userEvent.setup(),
+    session,
+    view: () => stores.view.getState().view,
+    commit: stores.view.commit,
+  };
+}
+
+function InView({ children }: { readonly children: ReactNode }) {
+  const info = useSession(openInfo);
+  const device = info?.devices[useView((view) => view.deviceIndex)];
+  const shown = useMemo(() => info && device && { info, device }, [info, device]);
+  if (shown === undefined) throw new Error('Nothing is open');
+  return (
+    <DeviceContext value={shown}>
+      <Selected key={shown.device.index}>{children}</Selected>
+    </DeviceContext>
+  );
+}
+
+function Selected({ children }: { readonly children: ReactNode }) {
+  return <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>;
+}
