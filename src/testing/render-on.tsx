@@ -16,7 +16,7 @@ import { openingView } from '../state/view-fitting.ts';
 import type { ViewState } from '../state/view-store.ts';
 import { DeviceContext } from '../ui/shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../ui/shared/selection.ts';
-import { ServicesContext } from '../ui/shared/services.ts';
+import { AnalysisContext, ServicesContext } from '../ui/shared/services.ts';
 import { captureSession, InThreadWorker } from './open-session.ts';
 
 export interface Shown {
@@ -74,10 +74,10 @@ export async function renderOn(
   });
   render(
     <StoresContext value={stores}>
-      <ServicesContext
-        value={{ session, analysis, findings, loader, marks, idle, notices, report: undefined }}
-      >
-        <InView>{children}</InView>
+      <ServicesContext value={{ session, loader, marks, idle, notices, report: undefined }}>
+        <AnalysisContext value={{ analysis, findings }}>
+          <InView>{children}</InView>
+        </AnalysisContext>
       </ServicesContext>
     </StoresContext>,
   );

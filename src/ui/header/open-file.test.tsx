@@ -5,13 +5,13 @@ import { truthOf } from '../../testing/captures.ts';
 import { renderOn } from '../../testing/render-on.tsx';
 import { writePickle } from '../../testing/write-pickle.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { AppHeader } from './app-header.tsx';
+import { OpenFile } from './open-file.tsx';
 
 function Header() {
   const { info, device } = useDevice();
   return (
     <>
-      <AppHeader info={info} isReport={false} onHelp={() => undefined} />
+      <OpenFile info={info} />
       <p>cuda:{device.device} is shown</p>
     </>
   );
