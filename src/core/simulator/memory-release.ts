@@ -30,12 +30,12 @@ export class MemoryRelease {
     for (const isSmall of [false, true]) {
       for (const arena of this.#defaultPool(isSmall)?.arenas ?? []) {
         const free = arena.free.all();
+        // Before any goes: the row of a block that is gone is soon another block's.
+        const expandable = free.filter((row) => this.#table.isExpandable[row] === 1);
         for (const row of free) {
           if (this.#isFreeable(row)) this.#releaseSegment(arena, row);
         }
-        for (const row of free) {
-          if (this.#table.isExpandable[row] === 1) this.#expandable.unmapPages(arena, row);
-        }
+        for (const row of expandable) this.#expandable.unmapPages(arena, row);
       }
     }
   }

@@ -77,6 +77,33 @@ test('any sequence of events under any setting: a result, never an error', () =>
   );
 });
 
+test('native segments and pages go back together, though a row that is gone is used again at once', () => {
+  const segment = (address: number, is_expandable: boolean, used: number) => ({
+    ...{
+      device: 0,
+      address,
+      total_size: 40 * MIB,
+      stream: 0,
+      segment_type: 'large',
+      is_expandable,
+    },
+    blocks: [
+      ...(used > 0
+        ? [{ address, size: used, requested_size: used, state: 'active_allocated' }]
+        : []),
+      { address: address + used, size: 40 * MIB - used, state: 'inactive' },
+    ],
+  });
+  const input = madeInput({
+    segments: [segment(20 * MIB, true, 5 * MIB), segment(512 * MIB, false, 0)],
+    device_traces: [[{ action: 'oom', addr: 0, size: 4096 * MIB, stream: 0 }]],
+  });
+  const { end, ooms } = simulate(input, confOf(''), { limitBytes: 100 * MIB });
+  expect(ooms).toHaveLength(1);
+  // The page with the live block stays.
+  expect(end.reservedBytes).toBe(20 * MIB);
+});
+
 test('a run that does not fit says which request failed, what it lacked, and ends there', () => {
   const input = captureInput('train_gpt_small.pickle.gz');
   const result = simulate(input, confOf(''), { limitBytes: GIB, parts: 100 });
