@@ -225,7 +225,7 @@ export const LAYERS = [
   {
     ...ui('shell', 'the roof of ui: the app, its workbench, tabs and panels'),
     imports: [...UI_GROUND.imports, 'engine/analysis/client.ts', 'ui'],
-    packages: [...UI_GROUND.packages, 'react-resizable-panels', 'virtual:pwa-register'],
+    packages: [...UI_GROUND.packages, 'react-resizable-panels'],
   },
   {
     folder: 'cli',

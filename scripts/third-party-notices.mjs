@@ -9,7 +9,7 @@ import { LAYERS } from './layers.mjs';
 import { ROOT } from './run-command.mjs';
 
 /** Made by plugins at build time, from packages that src/ does not name. */
-const BUILT_IN = ['workbox-window', 'workbox-precaching', 'workbox-routing', 'workbox-core'];
+const BUILT_IN = ['workbox-precaching', 'workbox-routing', 'workbox-core'];
 const LICENCE = /^(licen[cs]e|copying)(\.|$|-)/i;
 
 const named = LAYERS.flatMap(({ packages = [] }) => packages).filter((name) => !name.includes(':'));

@@ -1,6 +1,4 @@
-/// <reference types="vite-plugin-pwa/vanillajs" />
 /** The service worker, which keeps the page for when there is no network. Not in the one-file build. */
-import { registerSW } from 'virtual:pwa-register';
 
 /**
  * Registers it; `onUpdate` is called when a newer version has been fetched and waits. It takes over
@@ -9,10 +7,35 @@ import { registerSW } from 'virtual:pwa-register';
  */
 export function watchUpdates(onUpdate: (reload: () => void) => void): void {
   void forgetOldCaches();
-  const update = registerSW({
-    onNeedRefresh: () => onUpdate(() => void update(true)),
-    onRegisterError: () => undefined,
+  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  register(navigator.serviceWorker, onUpdate).catch(() => undefined);
+}
+
+async function register(
+  workers: ServiceWorkerContainer,
+  onUpdate: (reload: () => void) => void,
+): Promise<void> {
+  await pageLoaded();
+  const registration = await workers.register('./sw.js');
+  const offer = () => {
+    const { waiting } = registration;
+    // Without a controller it is the first version: there is nothing to replace.
+    if (waiting === null || workers.controller === null) return;
+    onUpdate(() => {
+      workers.addEventListener('controllerchange', () => window.location.reload(), { once: true });
+      waiting.postMessage({ type: 'SKIP_WAITING' });
+    });
+  };
+  offer();
+  registration.addEventListener('updatefound', () => {
+    registration.installing?.addEventListener('statechange', offer);
   });
+}
+
+/** The worker fetches all of the page once more: that must not slow the page itself down. */
+async function pageLoaded(): Promise<void> {
+  if (document.readyState === 'complete') return;
+  await new Promise((resolve) => window.addEventListener('load', resolve, { once: true }));
 }
 
 /** Samples of another version, which its service worker kept (scripts/service-worker.mjs); all that is not the page itself. */
