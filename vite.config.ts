@@ -51,6 +51,16 @@ export default defineConfig({
     }),
   ],
   worker: { format: 'es' },
-  // Browsers without modulepreload still load every module, a little later.
-  build: { target: 'es2022', sourcemap: false, modulePreload: { polyfill: false } },
+  build: {
+    target: 'es2022',
+    sourcemap: false,
+    // Browsers without modulepreload still load every module, a little later.
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // What the empty page needs is one chunk: it compresses better than several small ones.
+        codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] },
+      },
+    },
+  },
 });

@@ -3,7 +3,7 @@
  */
 import type { LoadFailure } from '../base/load-error.ts';
 import type { Container } from '../snapshot/tables.ts';
-import { COMPACT_MAGIC } from '../snapshot-file/compact-file.ts';
+import { COMPACT_MAGIC } from '../snapshot-file/compact-magic.ts';
 
 /** Bytes that {@link sniff} wants to see: a tar says what it is at byte 257, traces within 4 kB. */
 export const HEAD_BYTES = 4096;

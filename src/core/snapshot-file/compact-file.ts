@@ -7,11 +7,7 @@
 import type { Column, ColumnType } from '../base/table.ts';
 import { ByteReader, ByteWriter, damagedAt, newerVersion } from './bytes.ts';
 import { columnType, decodeColumn, encodeColumn } from './column-codec.ts';
-
-/** "vramscope" and a NUL: no text and no pickle begins so. */
-export const COMPACT_MAGIC: readonly number[] = [
-  0x76, 0x72, 0x61, 0x6d, 0x73, 0x63, 0x6f, 0x70, 0x65, 0,
-];
+import { COMPACT_MAGIC } from './compact-magic.ts';
 
 /** Raised when a file can't be read by the code before. */
 const VERSION = 1;

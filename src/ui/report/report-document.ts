@@ -34,8 +34,12 @@ export async function appShell(): Promise<string> {
   );
 }
 
-/** Takes the report out of the document, which would otherwise keep its text for good. */
+/**
+ * Takes the report out of the document, which would otherwise keep its text for good. Undefined where
+ * there is none, as always on a server: a report is a page in one file.
+ */
 export function takeReport(document: Document): ParsedReport | undefined {
+  if (!import.meta.env.VITE_SINGLE) return undefined;
   const element = document.getElementById(REPORT_ELEMENT_ID);
   if (element === null) return undefined;
   element.remove();
