@@ -114,6 +114,10 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly headline?: string;
   /** Which lines of the user's hold the memory, in one sentence, where the headline names none. */
   readonly holder?: string;
+  /** The OOM that this led to, where that is certain. */
+  readonly causedOom?: EventIndex;
+  /** What the verdict needs of an OOM to say what led to it. */
+  readonly failure?: OomFailure;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
   readonly stack: readonly FrameView[];
@@ -132,6 +136,18 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly disproof: string;
   /** The same for the same cause in another recording: no addresses, row numbers or absolute paths. */
   readonly fingerprint: string;
+}
+
+/** What was alive before an OOM, and what came after it. */
+export interface OomFailure {
+  readonly requestedBytes: number;
+  readonly inUseBytes: number;
+  /** In one sentence: that it failed at a limit on the process. */
+  readonly limit: string | undefined;
+  /** The program went on: it caught the error. */
+  readonly isCaught: boolean;
+  /** Highest bytes in use in stretches of events up to the OOM, for telling what a leak had of them. */
+  readonly usage: readonly { readonly event: EventIndex; readonly bytes: number }[];
 }
 
 /** What a detector may find: of its own id, and of the kinds that it declares. */

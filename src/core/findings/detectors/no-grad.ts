@@ -1,6 +1,6 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { NEVER } from '../../replay/types.ts';
+import { type AllocationIndex, NEVER } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
@@ -18,7 +18,10 @@ import type { Detector, DetectorResult, FindingBy } from '../types.ts';
 export const noGrad = {
   id: 'no-grad',
   about: 'forward passes that keep their graph for a backward that never comes',
-  titles: { 'graph-without-backward': 'Graph without backward' },
+  titles: {
+    'graph-without-backward': 'Graph without backward',
+    'evaluation-ran-out': 'Graph without backward',
+  },
   band: { style: 'growth', label: 'graphs without backward' },
   evidenceSearch: 'line',
   isMendedBySettings: false,
@@ -34,6 +37,11 @@ const MIN_RUNS = 2;
 /** Below this share of the peak it is not worth a change. */
 const MIN_PEAK_SHARE = 0.02;
 const TOP_PARTS = 8;
+/** What must be known of a pass that ran out before its end: without a graph, half a block's tensors are alive too. */
+const MIN_ALLOCATIONS_OF_FAILED = 16;
+const GRAPH_SHARE_OF_FAILED = 0.5;
+/** So many passes of another call had their backward: a program's first step has each call once. */
+const MIN_TRAINED = 2;
 
 export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
@@ -54,31 +62,70 @@ export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFin
   }
   const findings: NoGradFinding[] = [];
   for (const [call, own] of byCall(runs)) {
-    const unused = own.filter(isUnusedGraph);
-    if (unused.length < MIN_RUNS) continue;
-    const finding = toFinding(context, call, unused, own.length);
-    if (finding.bytes >= MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes) findings.push(finding);
+    const finding = unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs);
+    if (finding === undefined) continue;
+    const isWorth = finding.bytes >= MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
+    if (isWorth) findings.push(finding);
   }
   if (findings.length > 0) {
     return { status: 'found', findings: findings.sort((a, b) => b.bytes - a.bytes) };
   }
-  const judged = runs.filter(({ isCutOff }) => !isCutOff);
-  if (judged.length === 0) {
+  if (runs.every(({ isCutOff }) => isCutOff)) {
     return { status: 'cannot-tell', reason: 'The recording breaks off in its only forward pass.' };
   }
+  return { status: 'clear', checked: checkedText(runs) };
+}
+
+/** '9 forward passes: 8 kept a graph that backward used, 1 ran out of memory before a backward could come.' */
+function checkedText(runs: readonly ForwardRun[]): string {
+  const judged = runs.filter(({ isCutOff }) => !isCutOff);
   const graphs = judged.filter(keepsGraph).length;
-  return {
-    status: 'clear',
-    checked: `${plural(judged.length, 'forward pass', 'forward passes')}: ${graphs} kept a graph and backward used it, ${judged.length - graphs} kept none.`,
-  };
+  const failed = runs.filter(({ oom }) => oom !== undefined).length;
+  const cutOff = runs.length - judged.length - failed;
+  const parts: [count: number, text: string][] = [
+    [graphs, 'kept a graph that backward used'],
+    [judged.length - graphs, 'kept no graph'],
+    [failed, 'ran out of memory before a backward could come'],
+    [cutOff, 'came last, so a backward may have followed'],
+  ];
+  const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
+  return `${plural(runs.length, 'forward pass', 'forward passes')}: ${texts.join(', ')}.`;
 }
 
 function keepsGraph({ keptCount, allocations }: ForwardRun): boolean {
   return keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
 }
 
-function isUnusedGraph(run: ForwardRun): boolean {
-  return keepsGraph(run) && !run.isCutOff && run.unusedBytes > run.keptBytes / 2;
+function isUnusedGraph(context: AnalysisContext, run: ForwardRun): boolean {
+  return keepsGraph(run) && !run.isCutOff && isMostlyUnused(context, run);
+}
+
+function isMostlyUnused({ input }: AnalysisContext, run: ForwardRun): boolean {
+  const { keptBytes, unusedBytes, output } = run;
+  const outputBytes = output < 0 ? 0 : input.replay.allocations.sizeBytes[output];
+  return unusedBytes > (keptBytes - outputBytes) / 2;
+}
+
+/** Whether a pass that was cut off kept so much that a graph is the only reason. */
+function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
+  return (
+    allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations
+  );
+}
+
+/** Passes of one call whose graphs no backward used; undefined where there are too few of them. */
+function unusedGraphs(
+  context: AnalysisContext,
+  call: StackIndex,
+  own: readonly ForwardRun[],
+): NoGradFinding | undefined {
+  const unused = own.filter((run) => isUnusedGraph(context, run));
+  if (unused.length < MIN_RUNS) return undefined;
+  // Where no pass had a backward, the one that broke off would not have had one either.
+  const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
+  const cutOff = isAlways ? own.filter((run) => run.isCutOff && surelyKeepsGraph(run)) : [];
+  const counted = own.filter((run) => unused.includes(run) || cutOff.includes(run));
+  return unusedGraphsFinding(context, call, counted, own.length);
 }
 
 function byCall(runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> {
@@ -91,7 +138,7 @@ function byCall(runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> {
   return groups;
 }
 
-function toFinding(
+function unusedGraphsFinding(
   context: AnalysisContext,
   call: StackIndex,
   runs: readonly ForwardRun[],
@@ -99,27 +146,24 @@ function toFinding(
 ): NoGradFinding {
   const { allocations: table, peaks } = context.input.replay;
   const isSetUp = setUpTest(context, runs);
-  const ids: number[] = [];
-  for (const { first, last, close } of runs) {
-    for (let id = first; id <= last; id++) {
-      if (table.freeRequested[id] > close && !isSetUp(id)) ids.push(id);
-    }
-  }
+  const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
   const savedBytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
   const where = place(context, call);
   const sites = sumBySite(context, ids);
-  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
+  const failed = runs.at(-1)?.oom;
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came${failed === undefined ? '' : ', and the last of them ran out of memory'}`;
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
     severity: savedBytes >= 0.2 * peaks.allocatedBytes.bytes ? 'high' : 'medium',
     bytes: savedBytes,
     headline: `${headline}.`,
+    ...(failed === undefined ? {} : { causedOom: failed }),
     claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
     ...where,
     perStep: undefined,
-    events: { first: table.start[runs[0].first], last: runs[runs.length - 1].close },
+    events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
     parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
     facts: [
       { label: 'forward passes from this call', count: total },
@@ -141,14 +185,93 @@ function toFinding(
       events: thinned(runs.map(({ close }) => close)),
       bytes: thinned(runs.map(({ keptBytes }) => keptBytes)),
     },
-    advice: [
-      'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later. model.eval() alone does not stop the graph.',
-      'If only some outputs are needed, keep output.detach().',
-    ],
+    advice: ADVICE,
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
     fingerprint: fingerprint(context, 'no-grad', 'graph-without-backward', call),
   };
+}
+
+const ADVICE = [
+  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later. model.eval() alone does not stop the graph.',
+  'If only some outputs are needed, keep output.detach().',
+];
+
+/** Allocations of a pass that were alive at its end. */
+function keptOf({ input }: AnalysisContext, { first, last, close }: ForwardRun): AllocationIndex[] {
+  const { freeRequested } = input.replay.allocations;
+  const kept: AllocationIndex[] = [];
+  for (let id = first; id <= last; id++) if (freeRequested[id] > close) kept.push(id);
+  return kept;
+}
+
+/**
+ * A call that ran out of memory in its first pass, with a graph, where another call's passes all had their
+ * backward: the evaluation after a training. A training step that dies in its own forward is none, for
+ * earlier passes of its call had a backward, or nothing else was trained before it.
+ */
+function failedEvaluation(
+  context: AnalysisContext,
+  call: StackIndex,
+  own: readonly ForwardRun[],
+  runs: readonly ForwardRun[],
+): NoGradFinding | undefined {
+  const run = own.find(({ oom }) => oom !== undefined);
+  if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
+  if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
+  const trained = trainedBefore(context, runs, run);
+  if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
+  const where = place(context, call);
+  const ids = keptOf(context, run);
+  const sites = sumBySite(context, ids);
+  const { start } = context.input.replay.allocations;
+  const at = frameLocation(where.frame);
+  const trainedAt = frameLocation(context.input.stacks.topUserFrameView(trained[0].call));
+  const headline = `The forward pass at ${at} ran out of memory while it kept its activations for a backward.`;
+  const bytes = run.keptBytes;
+  return {
+    detector: 'no-grad',
+    kind: 'evaluation-ran-out',
+    severity: 'high',
+    bytes,
+    causedOom: run.oom,
+    headline,
+    claim: `${headline} It held ${formatBytes(bytes)}: ${formatPercent(run.keptCount / run.allocations)} of its tensors were alive. No backward belongs to this call, and ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one, so this looks like an evaluation without torch.inference_mode().`,
+    ...where,
+    perStep: undefined,
+    events: { first: start[run.first], last: run.oom },
+    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
+    facts: [
+      { label: 'earlier passes of another call that had a backward', count: trained.length },
+      { label: 'kept when memory ran out', bytes },
+    ],
+    evidence: evidence(
+      context,
+      ids,
+      sites.map(({ stack }) => stack),
+    ),
+    series: undefined,
+    advice: ADVICE,
+    disproof: 'The call is a training step of its own, and its backward would have come.',
+    fingerprint: fingerprint(context, 'no-grad', 'evaluation-ran-out', call),
+  };
+}
+
+/** Passes before this one that had their backward, of the other call that has most. */
+function trainedBefore(
+  context: AnalysisContext,
+  runs: readonly ForwardRun[],
+  { call, first }: ForwardRun,
+): readonly ForwardRun[] | undefined {
+  const trained = runs.filter(
+    (run) =>
+      run.last < first &&
+      run.call !== call &&
+      keepsGraph(run) &&
+      !run.isCutOff &&
+      !isMostlyUnused(context, run),
+  );
+  return [...byCall(trained).values()].sort((a, b) => b.length - a.length)[0];
 }
 
 /** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */

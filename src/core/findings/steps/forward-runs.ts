@@ -3,6 +3,7 @@
  * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
  * is computed, with one most stay until backward, or until the graph is dropped.
  */
+import { findRetriedOoms } from '../../replay/retried-requests.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -19,12 +20,17 @@ export interface ForwardRun {
   /** Of those, alive after `close`. */
   keptCount: number;
   keptBytes: number;
-  /** Kept ones that were freed before any backward began, or never while none came. */
+  /**
+   * Kept ones that were freed before any backward began, or never while none came. The output is not
+   * counted: a loss frees the logits before backward starts, and backward has no use for them.
+   */
   unusedBytes: number;
   /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
   output: AllocationIndex;
   /** The trace ends, or an OOM comes, before anything says what the graph was for. */
   isCutOff: boolean;
+  /** The OOM that came before a backward or another pass did; undefined where none came. */
+  oom: EventIndex | undefined;
 }
 
 /** So many frees in a row drop a graph, or end a scope. */
@@ -33,12 +39,23 @@ const DROP_FREES = 8;
 const OUTPUTS = 3;
 
 export function forwardRuns(context: AnalysisContext): ForwardRun[] {
-  const runs = findRuns(context);
-  measureKept(context, runs);
+  const ooms = failures(context);
+  const runs = findRuns(context, ooms);
+  measureKept(context, runs, ooms);
   return runs;
 }
 
-function findRuns(context: AnalysisContext): ForwardRun[] {
+/** OOM events that stopped the program's code, in order. */
+function failures(context: AnalysisContext): readonly EventIndex[] {
+  const { trace, replay } = context.input;
+  const ooms = context.eventsOf(TraceAction.Oom);
+  if (ooms.length === 0) return ooms;
+  const retried = findRetriedOoms(trace, replay);
+  return ooms.filter((event) => !retried.has(event));
+}
+
+function findRuns(context: AnalysisContext, ooms: readonly EventIndex[]): ForwardRun[] {
+  const isFailure = new Set(ooms);
   const { classifier, input } = context;
   const { allocations: table, allocationOfEvent } = input.replay;
   const { action } = input.trace.events;
@@ -51,10 +68,7 @@ function findRuns(context: AnalysisContext): ForwardRun[] {
       if (frees >= DROP_FREES) open = undefined;
       continue;
     }
-    if (action[t] === TraceAction.Oom) {
-      if (open !== undefined) open.isCutOff = true;
-      open = undefined;
-    }
+    if (isFailure.has(t)) open = undefined;
     if (action[t] !== TraceAction.Alloc) continue;
     frees = 0;
     const id = allocationOfEvent[t];
@@ -89,10 +103,15 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
     unusedBytes: 0,
     output: -1,
     isCutOff: false,
+    oom: undefined,
   };
 }
 
-function measureKept(context: AnalysisContext, runs: readonly ForwardRun[]): void {
+function measureKept(
+  context: AnalysisContext,
+  runs: readonly ForwardRun[],
+  ooms: readonly EventIndex[],
+): void {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
   const backward = nextBackwardAfter(context, runs);
   const end = context.input.trace.events.length - 1;
@@ -101,12 +120,20 @@ function measureKept(context: AnalysisContext, runs: readonly ForwardRun[]): voi
       if (freeRequested[id] <= run.close) continue;
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
-      if (freeRequested[id] < backward[i]) run.unusedBytes += sizeBytes[id];
-      else if (backward[i] > end) run.unusedBytes += sizeBytes[id];
+      const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
+      if (isUnused) run.unusedBytes += sizeBytes[id];
       const isLate = id > run.last - OUTPUTS;
       if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
     }
-    if (i === runs.length - 1 && backward[i] > end && start[run.last] <= end) run.isCutOff = true;
+    const { output } = run;
+    const isOutputUnused =
+      output >= 0 && (freeRequested[output] < backward[i] || backward[i] > end);
+    if (isOutputUnused) run.unusedBytes -= sizeBytes[output];
+    const isLastRun = i === runs.length - 1;
+    const next = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
+    run.oom = ooms.find((event) => event > run.close && event < next);
+    run.isCutOff =
+      run.oom !== undefined || (isLastRun && backward[i] > end && start[run.last] <= end);
   });
 }
 
