@@ -6,7 +6,8 @@
  *   export interface AllocatorStateQueries { state: Query<{ deviceIndex: number; event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
  *
- * Then `session.state({ deviceIndex, event }, { signal })` works on the page.
+ * Then `session.state({ deviceIndex, event }, { signal })` works on the page, and
+ * `useQuery('state', { event })` in a component.
  */
 import type { OpenDevice } from './open-device.ts';
 

@@ -38,13 +38,13 @@ const group: SegmentGroup = {
 };
 
 describe('empty_cache()', () => {
-  it('is told to give back nothing, and why', () => {
+  it('gives back nothing, and says why', () => {
     expect(releaseSentence(release, { ...totals, freeBytes: 0 })).toContain('all that is reserved');
     expect(releaseSentence(release, totals)).toContain('no free memory stands by itself');
     expect(releaseSentence(release, { ...totals, reservedBytes: 0 })).toContain('Nothing is');
   });
 
-  it('is told by segments and pages, and what it waits for', () => {
+  it('counts segments and pages, and says what it waits for', () => {
     const segments = { ...release, releasedBytes: GI, releasedSegments: 1 };
     expect(releaseSentence(segments, totals)).toBe('It would give back 1.00 GiB: 1 whole segment.');
     const pages = { ...release, releasedBytes: GI, releasedPageBytes: GI };
@@ -88,7 +88,7 @@ describe('an OOM', () => {
     expect(ask(GI)).toContain('of another pool or stream');
   });
 
-  it('is told at its own event alone', () => {
+  it('appears at its own event only', () => {
     expect(oomSentence(deviceInfo(), overview)).toBeUndefined();
   });
 });

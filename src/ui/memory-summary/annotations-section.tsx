@@ -19,8 +19,8 @@ import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { SectionHead, Unanswered } from './section.tsx';
 
-interface PhasesSectionProps {
-  readonly answer: QueryState<unknown, AnnotationGroups>;
+interface AnnotationsSectionProps {
+  readonly query: QueryState<unknown, AnnotationGroups>;
 }
 
 /** Rows that are shown without scrolling inside the table. */
@@ -29,7 +29,7 @@ const ROW_PX = 26;
 const HEADER_PX = 30;
 
 /** Which part of the program memory stood highest in: annotations by name. */
-export function PhasesSection({ answer: { value, failure } }: PhasesSectionProps) {
+export function AnnotationsSection({ query: { value, failure } }: AnnotationsSectionProps) {
   const { device } = useDevice();
   const isEmpty = value?.groups.length === 0;
   return (
@@ -43,8 +43,8 @@ export function PhasesSection({ answer: { value, failure } }: PhasesSectionProps
         )}
       </SectionHead>
       {value === undefined && <Unanswered failure={failure} />}
-      {isEmpty && <p className="dim">{noPhasesText(device)}</p>}
-      {value !== undefined && !isEmpty && <Phases {...value} />}
+      {isEmpty && <p className="dim">{noAnnotationsText(device)}</p>}
+      {value !== undefined && !isEmpty && <AnnotationTable {...value} />}
       {value !== undefined && value.moments > 0 && (
         <p className="dim">
           {formatCount(value.moments)} more lack their START or their END: only a moment is known of
@@ -55,15 +55,15 @@ export function PhasesSection({ answer: { value, failure } }: PhasesSectionProps
   );
 }
 
-function noPhasesText({ hasTime }: DeviceInfo): string {
+function noAnnotationsText({ hasTime }: DeviceInfo): string {
   if (!hasTime) return 'The events carry no times, so nothing says which lie in an annotation.';
   return 'No annotations were recorded. torch.profiler.record_function("forward") around the parts of a step tells here which of them peaks.';
 }
 
-function Phases({ groups: phases }: AnnotationGroups) {
+function AnnotationTable({ groups }: AnnotationGroups) {
   const { view } = useStores();
-  const source: RowSource<AnnotationGroup> = useLocalRows(phases);
-  const height = HEADER_PX + Math.min(phases.length, ROWS_AT_ONCE) * ROW_PX;
+  const source: RowSource<AnnotationGroup> = useLocalRows(groups);
+  const height = HEADER_PX + Math.min(groups.length, ROWS_AT_ONCE) * ROW_PX;
   const show = ({ highest, peaks }: AnnotationGroup) => {
     const { axis } = view.getState().view;
     const cursor = Math.max(0, peaks.allocatedBytes.event);
@@ -120,11 +120,11 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
     title: 'Allocated memory after it less that before it, on average',
     widthPx: 104,
     align: 'end',
-    render: (phase) => {
-      const times = phase.count - phase.unclosed;
+    render: (group) => {
+      const times = group.count - group.unclosed;
       if (times === 0) return <span className="dim">unknown</span>;
-      const mean = phase.grownBytes / times;
-      const title = `${formatExactBytes(phase.grownBytes)} over all ${formatCount(times)}`;
+      const mean = group.grownBytes / times;
+      const title = `${formatExactBytes(group.grownBytes)} over all ${formatCount(times)}`;
       return (
         <span title={title}>
           {mean > 0 ? '+' : ''}
@@ -147,15 +147,15 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
   },
 ];
 
-function peakColumn(header: string, of: (phase: AnnotationGroup) => Peak): Column<AnnotationGroup> {
+function peakColumn(header: string, of: (group: AnnotationGroup) => Peak): Column<AnnotationGroup> {
   return {
     id: header,
     header,
     title: `${header.replace('Peak', 'Most')} memory inside of it`,
     widthPx: 102,
     align: 'end',
-    render: (phase) => {
-      const { bytes, event } = of(phase);
+    render: (group) => {
+      const { bytes, event } = of(group);
       const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
       return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
     },

@@ -22,7 +22,7 @@ import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
   /** What goes into the text that is copied, besides the figures; undefined while not known. */
-  readonly phases: readonly AnnotationGroup[] | undefined;
+  readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
 }
 
@@ -40,7 +40,7 @@ const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly t
 };
 
 /** The figures of torch.cuda.memory_summary(), at any event. */
-export function MemorySection({ phases, facts }: MemorySectionProps) {
+export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   const { info, device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
@@ -87,7 +87,7 @@ export function MemorySection({ phases, facts }: MemorySectionProps) {
               device,
               figures: value,
               title,
-              annotationGroups: phases,
+              annotationGroups,
               facts,
               notes,
             })}

@@ -19,13 +19,13 @@ import type { QueryState } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface RecordingSectionProps {
-  readonly answer: QueryState<unknown, TraceFacts>;
+  readonly query: QueryState<unknown, TraceFacts>;
 }
 
 /** What was recorded, what that hides, and what looked wrong. */
-export function RecordingSection({ answer }: RecordingSectionProps) {
+export function RecordingSection({ query }: RecordingSectionProps) {
   const { info, device } = useDevice();
-  const { value, failure } = answer;
+  const { value, failure } = query;
   const notes = notesOf(info, device);
   return (
     <section aria-label="Recording" className="summary-section">
