@@ -4,7 +4,6 @@ import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tabl
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import { detectSteps } from './steps/detect-steps.ts';
-import { type PythonTree, pythonTree } from './steps/python-tree.ts';
 import type { StepDetectionInput, StepSequence } from './steps/step-sequence.ts';
 import type { AnalysisInput } from './types.ts';
 
@@ -21,7 +20,6 @@ export class AnalysisContext implements StepDetectionInput {
   readonly #isCancelled: () => boolean;
   #classifier: StackClassifier | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
-  #tree: PythonTree | undefined;
   #sites: Int32Array | undefined;
   #siteCount = 0;
 
@@ -38,11 +36,6 @@ export class AnalysisContext implements StepDetectionInput {
   get classifier(): StackClassifier {
     this.#classifier ??= new StackClassifier(this.input);
     return this.#classifier;
-  }
-
-  get tree(): PythonTree {
-    this.#tree ??= pythonTree(this.input, this.classifier);
-    return this.#tree;
   }
 
   /** How the program repeats itself, the most trustworthy first. */

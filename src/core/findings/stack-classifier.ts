@@ -3,7 +3,7 @@
  * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
  */
 import type { FrameView } from '../device/types.ts';
-import { EMPTY_STACK, type FrameIndex, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
+import { EMPTY_STACK, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisInput } from './types.ts';
 
 const PYTHON = 1;
@@ -59,7 +59,6 @@ export class StackClassifier {
   readonly #moduleCall: Int32Array;
   /** Row in which the user called the optimizer; 0 = none. */
   readonly #optimizerCall: Int32Array;
-  readonly #frames: readonly FrameFacts[];
 
   constructor(input: AnalysisInput) {
     const { length, frame, parent } = input.snapshot.stacks;
@@ -67,7 +66,6 @@ export class StackClassifier {
     this.#moduleCall = new Int32Array(length);
     this.#optimizerCall = new Int32Array(length);
     const frames = readFrames(input);
-    this.#frames = frames;
     for (let row = 1; row < length; row++)
       this.#derive(row, parent[row], frames[frame[row]], frames[frame[parent[row]]]);
   }
@@ -87,10 +85,6 @@ export class StackClassifier {
     this.#moduleCall[row] = isModuleCall ? this.#moduleCall[above] || row : 0;
     const isOptimizer = (bits & OPTIMIZER) !== 0;
     this.#optimizerCall[row] = isOptimizer ? this.#optimizerCall[above] || above : 0;
-  }
-
-  isPythonFrame(frame: FrameIndex): boolean {
-    return (this.#frames[frame].bits & PYTHON) !== 0;
   }
 
   /** Runs in a backward thread: no Python at all, or Python that autograd called. */
@@ -138,22 +132,12 @@ interface FrameFacts {
   readonly startsInAutograd: boolean;
 }
 
-const NATIVE_SUFFIX = /\.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|inl|so|pyd)(\.[\d.]+)?$/i;
-
-/** 'x.py', '<stdin>', '<ipython-input-1>'; not '??' and not C++ sources. */
-function isPythonFile(filename: string): boolean {
-  return (
-    filename !== '' && filename !== '??' && filename !== 'none' && !NATIVE_SUFFIX.test(filename)
-  );
-}
-
 function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
   const facts: FrameFacts[] = [];
   for (let i = 0; i < snapshot.frames.length; i++) {
     const frame = stacks.frame(i);
-    const isPython = isPythonFile(frame.filename);
     facts.push({
-      bits: frameBits(frame, isPython),
+      bits: frameBits(frame, stacks.isPython(i)),
       isUser: frame.role === 'user',
       isForward: /forward/i.test(frame.name),
       startsInAutograd: AUTOGRAD_FILE.test(frame.filename) && !ENTRY_NAMES.has(frame.name),

@@ -221,21 +221,22 @@ function isReplacedByNext(context: AnalysisContext, id: number): boolean {
  * which is somewhere in the model. The innermost user frame at or below the loop's own function.
  */
 export function statementFrame(
-  { tree, input, classifier }: AnalysisContext,
+  { input, classifier }: AnalysisContext,
   stack: StackIndex,
   loops: readonly StepSequence[],
 ): number | undefined {
   if (!classifier.hasPython(stack)) return undefined;
-  const path: number[] = [];
-  for (let row = tree.rowOf[stack]; row > 0; row = tree.parent[row]) path.push(row);
+  const { frame, parent } = input.snapshot.stacks;
+  const path: StackIndex[] = [];
+  for (let row = stack; row > 0; row = parent[row]) path.push(row);
   for (const loop of loops) {
     if (loop.source !== 'loop') continue;
-    const around = tree.parent[tree.rowOf[loop.row]];
-    const at = path.findIndex((row) => tree.parent[row] === around);
+    const around = parent[loop.row];
+    const at = path.findIndex((row) => parent[row] === around);
     if (at < 0) continue;
     // Outward in, from the loop's own line: the first line that is the user's.
     for (let i = at; i >= 0; i--) {
-      if (input.stacks.frame(tree.frame[path[i]]).role === 'user') return tree.frame[path[i]];
+      if (input.stacks.frame(frame[path[i]]).role === 'user') return frame[path[i]];
     }
   }
   return input.stacks.topUserFrame(stack);

@@ -11,8 +11,7 @@
  */
 import { fileName } from '../../base/file-names.ts';
 import { growableInt32 } from '../../base/growable.ts';
-import type { EventIndex, FrameTable, StackIndex } from '../../snapshot/tables.ts';
-import type { PythonTree } from './python-tree.ts';
+import type { EventIndex, FrameTable, StackIndex, StackTable } from '../../snapshot/tables.ts';
 import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
 
 /** Loops looked at, the outermost first. */
@@ -20,15 +19,13 @@ const MAX_LOOPS = 8;
 /** Shorter loops (building a model, one evaluation) say nothing of the context. */
 const MIN_SHARE = 0.1;
 
-type PythonRow = number;
-
 interface Jumps {
   readonly head: Int32Array;
   readonly event: Int32Array;
 }
 
 interface Candidate {
-  readonly head: PythonRow;
+  readonly head: StackIndex;
   readonly depth: number;
   count: number;
   first: EventIndex;
@@ -52,34 +49,34 @@ function findJumps(context: StepDetectionInput): Jumps {
     if ((id & 0xffff) === 0) context.checkCancelled();
     const stack = table.stack[id];
     if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
-    const row = context.tree.rowOf[stack];
-    const jumped = tree.step(previous, row);
+    const jumped = tree.step(previous, stack);
     if (jumped > 0) {
       head.push(jumped);
       event.push(table.start[id]);
     }
-    previous = row;
+    previous = stack;
   }
   return { head: head.finish(), event: event.finish() };
 }
 
 class SeenTree {
-  readonly #tree: PythonTree;
+  readonly #tree: StackTable;
   readonly #frames: FrameTable;
   /** When a row was first gone into, and when its line itself first allocated; 0 = not yet. */
   readonly #order: Int32Array;
   readonly #selfOrder: Int32Array;
   #next = 1;
 
-  constructor({ tree, input }: StepDetectionInput) {
-    this.#tree = tree;
-    this.#frames = input.snapshot.frames;
-    this.#order = new Int32Array(tree.length);
-    this.#selfOrder = new Int32Array(tree.length);
+  constructor({ input }: StepDetectionInput) {
+    const { stacks, frames } = input.snapshot;
+    this.#tree = stacks;
+    this.#frames = frames;
+    this.#order = new Int32Array(stacks.length);
+    this.#selfOrder = new Int32Array(stacks.length);
   }
 
   /** Head of the loop that began again between two allocations; 0 when none did. */
-  step(previous: PythonRow, current: PythonRow): PythonRow {
+  step(previous: StackIndex, current: StackIndex): StackIndex {
     const { parent } = this.#tree;
     if (previous === current) return current;
     let a = previous;
@@ -94,7 +91,7 @@ class SeenTree {
     return this.#wentBack(belowA, belowB, b) ? belowB || current : 0;
   }
 
-  #see(current: PythonRow, common: PythonRow): void {
+  #see(current: StackIndex, common: StackIndex): void {
     const { parent } = this.#tree;
     for (let row = current; row !== common; row = parent[row]) {
       if (this.#order[row] === 0) this.#order[row] = this.#next++;
@@ -102,7 +99,7 @@ class SeenTree {
     if (this.#selfOrder[current] === 0) this.#selfOrder[current] = this.#next++;
   }
 
-  #wentBack(a: PythonRow, b: PythonRow, common: PythonRow): boolean {
+  #wentBack(a: StackIndex, b: StackIndex, common: StackIndex): boolean {
     if (a > 0 && b > 0) {
       const frames = this.#frames;
       const from = this.#tree.frame[a];
@@ -119,13 +116,13 @@ class SeenTree {
 }
 
 function chooseHeads(context: StepDetectionInput, { head, event }: Jumps): Candidate[] {
-  const { tree } = context;
-  const byHead = new Map<PythonRow, Candidate>();
+  const { parent } = context.input.snapshot.stacks;
+  const byHead = new Map<StackIndex, Candidate>();
   for (let i = 0; i < head.length; i++) {
     const known = byHead.get(head[i]);
     if (known === undefined) {
       let depth = 0;
-      for (let row = head[i]; row > 0; row = tree.parent[row]) depth++;
+      for (let row = head[i]; row > 0; row = parent[row]) depth++;
       byHead.set(head[i], { head: head[i], depth, count: 1, first: event[i], last: event[i] });
     } else {
       known.count++;
@@ -154,18 +151,13 @@ const TORCH_FILE = /(^|[\\/])torch[\\/]/;
  * 0: a loop of the context. 1: the outermost module called again and again, where the loop around it
  * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
  */
-function rankOf({ tree, classifier, input }: StepDetectionInput, head: PythonRow): number {
-  const stack = tree.stackOf[head];
-  if (classifier.isOptimizer(stack)) return NO_STEP;
-  const call = classifier.moduleCall(stack);
-  if (call > 0) {
-    const outermost = tree.rowOf[call];
-    return head === outermost || tree.parent[head] === outermost ? 1 : NO_STEP;
-  }
-  const { filename } = input.stacks.frame(tree.frame[head]);
-  return TORCH_FILE.test(filename) && input.stacks.frame(tree.frame[head]).role === 'library'
-    ? NO_STEP
-    : 0;
+function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): number {
+  if (classifier.isOptimizer(head)) return NO_STEP;
+  const { frame, parent } = input.snapshot.stacks;
+  const call = classifier.moduleCall(head);
+  if (call > 0) return head === call || parent[head] === call ? 1 : NO_STEP;
+  const { filename, role } = input.stacks.frame(frame[head]);
+  return TORCH_FILE.test(filename) && role === 'library' ? NO_STEP : 0;
 }
 
 /**
@@ -178,15 +170,16 @@ function loopSequence(
   { head, first }: Candidate,
   jumps: Jumps,
 ): StepSequence {
-  const { tree, input, classifier } = context;
+  const { input, classifier } = context;
   const { allocations: table } = input.replay;
-  const isInside = rowsUnder(tree, head);
+  const { stacks } = input.snapshot;
+  const isInside = rowsUnder(stacks, head);
   const arrivals: number[] = [];
   let wasInside = false;
   for (let id = table.preexisting; id < table.length; id++) {
     const stack = table.stack[id];
     if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
-    const inside = isInside[tree.rowOf[stack]] === 1;
+    const inside = isInside[stack] === 1;
     if (inside && !wasInside) arrivals.push(table.start[id] - 1);
     wasInside = inside;
   }
@@ -197,12 +190,12 @@ function loopSequence(
       if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
     }
   }
-  const { name, filename, line } = input.stacks.frame(tree.frame[head]);
+  const { name, filename, line } = input.stacks.frame(stacks.frame[head]);
   return {
     source: 'loop',
     description: `the program's returns to ${fileName(filename)}:${line} (${name})`,
     bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
-    row: tree.stackOf[head],
+    row: head,
     firstIsOpen: false,
   };
 }
@@ -213,12 +206,13 @@ function loopSequence(
  */
 function lastInLoop(
   context: StepDetectionInput,
-  head: PythonRow,
+  head: StackIndex,
   starts: readonly EventIndex[],
 ): EventIndex {
-  const { tree, input, classifier } = context;
+  const { input, classifier } = context;
   const { allocations: table } = input.replay;
-  const isInside = rowsUnder(tree, tree.parent[head]);
+  const { stacks } = input.snapshot;
+  const isInside = rowsUnder(stacks, stacks.parent[head]);
   const lengths = starts.slice(1).map((start, i) => start - starts[i]);
   lengths.sort((a, b) => a - b);
   const begin = starts[starts.length - 1] + 1;
@@ -226,19 +220,16 @@ function lastInLoop(
   for (let id = table.length - 1; id >= 0 && table.start[id] > begin; id--) {
     const stack = table.stack[id];
     if (table.start[id] > limit) continue;
-    if (classifier.isBackward(stack) || isUnder(context, isInside, stack)) return table.start[id];
+    const isUnder = classifier.hasPython(stack) && isInside[stack] === 1;
+    if (classifier.isBackward(stack) || isUnder) return table.start[id];
   }
   return begin;
 }
 
 /** Rows of a subtree, marked 1. */
-function rowsUnder(tree: PythonTree, top: PythonRow): Uint8Array {
+function rowsUnder(tree: StackTable, top: StackIndex): Uint8Array {
   const isInside = new Uint8Array(tree.length);
   isInside[top] = 1;
   for (let row = top + 1; row < tree.length; row++) isInside[row] = isInside[tree.parent[row]];
   return isInside;
-}
-
-function isUnder(context: StepDetectionInput, isInside: Uint8Array, stack: StackIndex): boolean {
-  return context.classifier.hasPython(stack) && isInside[context.tree.rowOf[stack]] === 1;
 }

@@ -2,7 +2,6 @@
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { StackClassifier } from '../stack-classifier.ts';
 import type { AnalysisInput } from '../types.ts';
-import type { PythonTree } from './python-tree.ts';
 
 export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
@@ -27,7 +26,6 @@ export const MIN_STEPS = 4;
 export interface StepDetectionInput {
   readonly input: AnalysisInput;
   readonly classifier: StackClassifier;
-  readonly tree: PythonTree;
   readonly hasTrace: boolean;
   checkCancelled(): void;
 }
