@@ -16,9 +16,12 @@ import {
 export function detectSteps(context: StepDetectionInput): StepSequence[] {
   if (!context.hasTrace) return [];
   const groups = annotationGroups(context);
+  const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
   const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
-  const loaded = fromAnnotations(groups, true);
-  return [fromAnnotations(groups, false), optimizer, loaded, ...findLoops(context)].filter(
+  const loaded = fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
+  // Ranges that nothing says are steps may lie within them: the 'forward' of each of four micro-batches.
+  const own = ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
+  return [...own, loaded, ...findLoops(context)].filter(
     (sequence) => sequence !== undefined && stepCount(sequence) >= MIN_STEPS,
   ) as StepSequence[];
 }
@@ -28,6 +31,16 @@ const OPTIMIZER_RANGE = /^Optimizer\.step#/;
 const ANY_OPTIMIZER_RANGE = /^Optimizer\./;
 /** And every fetch of a batch, for training and validation alike: 'enumerate(DataLoader)#…'. */
 const LOADER_RANGE = /^enumerate\(DataLoader\)/;
+/**
+ * What else PyTorch annotates by itself happens within a step: 'nccl:all_to_all', 'FSDP::pre_forward',
+ * 'aten::mm', 'DistributedDataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
+ */
+const PYTORCH_RANGE =
+  /^((aten|c10d|prims|autograd|inductor|FSDP)::|(nccl|gloo|mpi|ucc|xccl):|DistributedDataParallel\.|Torch-Compiled Region|CompiledFunction|## Call CompiledFxGraph)/;
+
+function isPyTorchRange(name: string): boolean {
+  return ANY_OPTIMIZER_RANGE.test(name) || LOADER_RANGE.test(name) || PYTORCH_RANGE.test(name);
+}
 
 type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
@@ -43,23 +56,34 @@ function annotationGroups({ input }: StepDetectionInput): Groups {
   return groups;
 }
 
+interface Ranges {
+  readonly score: number;
+  readonly key: string;
+  readonly spans: readonly AnnotationSpan[];
+  /** Numbered, or called a step. */
+  readonly isNamedStep: boolean;
+}
+
 /**
  * The user's or the profiler's own ranges. Numbered ones ('## step 3 ##') and those called a step go
  * first; of several, those that cover most time. Ranges that overlap are of nested calls.
  */
-function fromAnnotations(groups: Groups, isLoader: boolean): StepSequence | undefined {
-  let best: { score: number; key: string; spans: readonly AnnotationSpan[] } | undefined;
+function fromAnnotations(
+  groups: Groups,
+  isWanted: (name: string) => boolean,
+): (StepSequence & { readonly isNamedStep: boolean }) | undefined {
+  let best: Ranges | undefined;
   for (const [key, spans] of groups) {
-    if (spans.length < MIN_STEPS || ANY_OPTIMIZER_RANGE.test(key)) continue;
-    if (LOADER_RANGE.test(key) !== isLoader) continue;
+    if (spans.length < MIN_STEPS || !isWanted(key)) continue;
     if (!spans.every((span, i) => i === 0 || span.startEvent >= spans[i - 1].endEvent)) continue;
     const covered = spans.reduce((sum, { startUs, endUs }) => sum + endUs - startUs, 0);
     const isNumbered = new Set(spans.map(({ name }) => name)).size > spans.length / 2;
-    const score = covered * (isNumbered || /step|iter|batch/i.test(key) ? 4 : 1);
-    if (best === undefined || score > best.score) best = { score, key, spans };
+    const isNamedStep = isNumbered || /step|iter|batch/i.test(key);
+    const score = covered * (isNamedStep ? 4 : 1);
+    if (best === undefined || score > best.score) best = { score, key, spans, isNamedStep };
   }
   if (best === undefined) return undefined;
-  const { key, spans } = best;
+  const { key, spans, isNamedStep } = best;
   return {
     source: 'annotation',
     description: `the ranges annotated “${key}”`,
@@ -68,7 +92,9 @@ function fromAnnotations(groups: Groups, isLoader: boolean): StepSequence | unde
       spans[spans.length - 1].endEvent - 1,
     ]),
     row: 0,
+    caller: undefined,
     firstIsOpen: false,
+    isNamedStep,
   };
 }
 
@@ -111,12 +137,14 @@ function fromOptimizerStacks(context: StepDetectionInput): StepSequence | undefi
   return optimizerSequence(best, row);
 }
 
-function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence {
+function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence | undefined {
+  if (ends.length < MIN_STEPS) return undefined;
   return {
     source: 'optimizer',
     description: 'the calls of the optimizer',
     bounds: ascending([-1, ...ends]),
     row,
+    caller: undefined,
     firstIsOpen: true,
   };
 }

@@ -9,8 +9,8 @@
  * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
  * as line numbers.
  */
-import { fileName } from '../../base/file-names.ts';
 import { growableInt32 } from '../../base/growable.ts';
+import { frameLabel } from '../../device/frame-text.ts';
 import type { EventIndex, FrameTable, StackIndex, StackTable } from '../../snapshot/tables.ts';
 import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
 
@@ -22,6 +22,8 @@ const MIN_SHARE = 0.1;
 interface Jumps {
   readonly head: Int32Array;
   readonly event: Int32Array;
+  /** Heads that the program came back to from another function that the same line calls, and never otherwise. */
+  readonly isCalledByLine: ReadonlySet<StackIndex>;
 }
 
 interface Candidate {
@@ -44,19 +46,24 @@ function findJumps(context: StepDetectionInput): Jumps {
   const tree = new SeenTree(context);
   const head = growableInt32();
   const event = growableInt32();
+  const isOwnLine = new Set<StackIndex>();
+  const isCalledByLine = new Set<StackIndex>();
   let previous = 0;
   for (let id = table.preexisting; id < table.length; id++) {
     if ((id & 0xffff) === 0) context.checkCancelled();
     const stack = table.stack[id];
     if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
     const jumped = tree.step(previous, stack);
-    if (jumped > 0) {
-      head.push(jumped);
+    if (jumped !== undefined) {
+      head.push(jumped.head);
+      // A line that allocates twice in a row says nothing of where the loop is.
+      if (previous !== stack) (jumped.isOwnLine ? isOwnLine : isCalledByLine).add(jumped.head);
       event.push(table.start[id]);
     }
     previous = stack;
   }
-  return { head: head.finish(), event: event.finish() };
+  for (const own of isOwnLine) isCalledByLine.delete(own);
+  return { head: head.finish(), event: event.finish(), isCalledByLine };
 }
 
 class SeenTree {
@@ -75,10 +82,13 @@ class SeenTree {
     this.#selfOrder = new Int32Array(stacks.length);
   }
 
-  /** Head of the loop that began again between two allocations; 0 when none did. */
-  step(previous: StackIndex, current: StackIndex): StackIndex {
+  /** Head of the loop that began again between two allocations; undefined when none did. */
+  step(
+    previous: StackIndex,
+    current: StackIndex,
+  ): { readonly head: StackIndex; readonly isOwnLine: boolean } | undefined {
     const { parent } = this.#tree;
-    if (previous === current) return current;
+    if (previous === current) return { head: current, isOwnLine: true };
     let a = previous;
     let b = current;
     let belowA = 0;
@@ -88,7 +98,9 @@ class SeenTree {
       else [belowB, b] = [b, parent[b]];
     }
     this.#see(current, b);
-    return this.#wentBack(belowA, belowB, b) ? belowB || current : 0;
+    if (!this.#wentBack(belowA, belowB, b)) return undefined;
+    const isOwnLine = belowB === 0 || this.#areOfOneFunction(belowA, belowB);
+    return { head: belowB || current, isOwnLine };
   }
 
   #see(current: StackIndex, common: StackIndex): void {
@@ -101,17 +113,21 @@ class SeenTree {
 
   #wentBack(a: StackIndex, b: StackIndex, common: StackIndex): boolean {
     if (a > 0 && b > 0) {
-      const frames = this.#frames;
-      const from = this.#tree.frame[a];
-      const to = this.#tree.frame[b];
-      const isSameFunction =
-        frames.name[from] === frames.name[to] && frames.filename[from] === frames.filename[to];
-      if (isSameFunction) return frames.line[to] < frames.line[from];
+      const { line } = this.#frames;
+      const { frame } = this.#tree;
+      if (this.#areOfOneFunction(a, b)) return line[frame[b]] < line[frame[a]];
       return this.#order[b] < this.#order[a];
     }
     // One of the two is the line itself, allocating without a further call.
     if (a > 0) return this.#selfOrder[common] < this.#order[a];
     return b > 0 && this.#order[b] < this.#selfOrder[common];
+  }
+
+  #areOfOneFunction(a: StackIndex, b: StackIndex): boolean {
+    const { name, filename } = this.#frames;
+    const from = this.#tree.frame[a];
+    const to = this.#tree.frame[b];
+    return a > 0 && b > 0 && name[from] === name[to] && filename[from] === filename[to];
   }
 }
 
@@ -190,12 +206,15 @@ function loopSequence(
       if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
     }
   }
-  const { name, filename, line } = input.stacks.frame(stacks.frame[head]);
+  // Functions that one line calls, f(g(x)), take turns: it is that line which is run again and again.
+  const parent = stacks.parent[head];
+  const line = jumps.isCalledByLine.has(head) && parent > 0 ? parent : head;
   return {
     source: 'loop',
-    description: `the program's returns to ${fileName(filename)}:${line} (${name})`,
+    description: `the program's returns to ${frameLabel(input.stacks.frame(stacks.frame[line]))}`,
     bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
     row: head,
+    caller: stacks.parent[line],
     firstIsOpen: false,
   };
 }

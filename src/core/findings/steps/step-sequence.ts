@@ -13,6 +13,11 @@ export interface StepSequence {
   readonly bounds: Int32Array;
   /** Row in which the loop repeats; 0 for annotations. */
   readonly row: StackIndex;
+  /**
+   * Of a loop: the row that called the function which loops, so that rows right below it are lines of that
+   * function. Undefined for other sources, which don't show where the program loops.
+   */
+  readonly caller: StackIndex | undefined;
   /** What lies before the first step is part of it (model building): its figures are no step's. */
   readonly firstIsOpen: boolean;
 }
