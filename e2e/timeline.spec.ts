@@ -71,10 +71,13 @@ test('lines can be switched off and on', async ({ page }) => {
 
 test('leads to the OOM', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
+  await page.keyboard.press('e');
+  await expect(page).toHaveURL(/at=6301/);
   await summaryOf(page)
     .getByRole('button', { name: /Out of memory/ })
     .click();
-  await expect(page).toHaveURL(/6195/);
+  await expect(page.getByRole('region', { name: 'Cursor' })).toContainText('Event 6,195');
+  await expect(page).not.toHaveURL(/at=/);
 });
 
 test('names the annotation under the pointer, and zooms to it', async ({ page }) => {

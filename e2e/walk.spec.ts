@@ -101,7 +101,7 @@ test('from the peak to a frame, to the timeline, to its events, and back by the 
 
 test('one cursor, window, selection and search in all views', async ({ page }) => {
   const errors = noErrors(page);
-  await openAt(page, 'v=1&at=6195&x=5000..6302&search=size%3E300MiB', 'oom_fragmented.pickle.gz');
+  await openAt(page, 'v=1&at=6190&x=5000..6302&search=size%3E300MiB', 'oom_fragmented.pickle.gz');
   await page.getByRole('button', { name: 'Next match' }).click();
   await expect(page.getByTestId('details')).toContainText(/b7[0-9a-f]+_\d+/);
   await expect(page).toHaveURL(/select=b7/);
@@ -116,7 +116,7 @@ test('one cursor, window, selection and search in all views', async ({ page }) =
     await idle(page);
     await expect(tab).toHaveAttribute('aria-current', 'page');
     expect(shared(page.url())).toEqual(expected);
-    await expect(cursorOf(page)).toContainText('Event 6,195');
+    await expect(cursorOf(page)).toContainText('Event 6,190');
     await expect(searchOf(page)).toHaveValue('size>300MiB');
     await expect(page.getByTestId('details')).toBeVisible();
   }

@@ -10,7 +10,7 @@ import {
   parsePreferences,
 } from './preferences.ts';
 import { createSessionStore, openInfo } from './session-store.ts';
-import { createViewStore, DEFAULT_VIEW, onDevice } from './view-store.ts';
+import { createViewStore, DEFAULT_VIEW } from './view-store.ts';
 
 const progress: OpenProgress = { phase: 'reading', readBytes: 1, totalBytes: 2, events: 3 };
 const failure = new LoadError({ code: 'png', message: 'A PNG image.' }).failure;
@@ -77,8 +77,28 @@ describe('the view store', () => {
     store.commit({ selection: 'b7f_0' });
     store.restore({ ...store.getState().view, deviceIndex: 1 });
     expect(store.getState().commits).toBe(1);
-    store.commit(onDevice(2));
-    expect(store.getState()).toEqual({ view: { ...DEFAULT_VIEW, deviceIndex: 2 }, commits: 2 });
+    expect(store.getState()).toMatchObject({ moves: 1, restores: 1, view: { deviceIndex: 1 } });
+  });
+
+  it('takes back what the last clicks on a kind of thing set, and leaves what came after', () => {
+    const store = createViewStore({ ...DEFAULT_VIEW, cursor: 7 });
+    const view = () => store.getState().view;
+    store.click('legend', { search: 'file:a.py' });
+    store.click('allocation', { selection: 'b1_0', cursor: 3 });
+    store.click('allocation', { selection: 'b2_0', cursor: 4 });
+    store.move({ cursor: 5 });
+    expect(store.undoClick()).toBe(true);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, cursor: 5, search: 'file:a.py' });
+    expect(store.undoClick()).toBe(true);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, cursor: 5 });
+    expect(store.undoClick()).toBe(false);
+  });
+
+  it('takes nothing back that Back or a new file has replaced', () => {
+    const store = createViewStore();
+    store.click('allocation', { selection: 'b1_0', cursor: 3 });
+    store.restore({ ...DEFAULT_VIEW, selection: 'b1_0', cursor: 3 });
+    expect(store.undoClick()).toBe(false);
   });
 });
 

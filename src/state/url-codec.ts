@@ -58,6 +58,8 @@ const FLAME_GROUPINGS: readonly FlameView['groupBy'][] = [
   'module',
 ];
 const FLAME_FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
+/** `at=` of a view without a cursor: it shows the end. */
+const AT_END = 'end';
 /** b, the address in hex, _, the count of earlier uses. */
 const LABEL = /^b[0-9a-f]{1,16}_\d{1,10}$/;
 
@@ -79,7 +81,9 @@ export function encodeView(
   if (view.selection !== undefined) params.set('select', view.selection);
   if (view.colorBy !== DEFAULT_VIEW.colorBy) params.set('color', view.colorBy);
   if (!sameLines(view.lines, DEFAULT_VIEW.lines)) params.set('lines', view.lines.join(','));
-  if (view.cursor !== undefined) params.set('at', String(view.cursor));
+  if (view.cursor !== openingCursorOf(opening, view.deviceIndex)) {
+    params.set('at', view.cursor === undefined ? AT_END : String(view.cursor));
+  }
   if (view.mark !== undefined) params.set('mark', String(view.mark));
   if (view.search !== '') params.set('search', view.search);
   if (view.onlyMatches) params.set('only', 'matches');
@@ -93,6 +97,11 @@ export function encodeView(
   if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
   const text = `v=${URL_VERSION}&${params}`;
   return text.replace(/%2C/g, ',').replace(/%3A/g, ':');
+}
+
+/** Where a file opens is of one device: on any other, nothing said means no cursor. */
+function openingCursorOf(opening: ViewState, deviceIndex: number): ViewState['cursor'] {
+  return deviceIndex === opening.deviceIndex ? opening.cursor : undefined;
 }
 
 function writeFlame(params: URLSearchParams, flame: FlameView): void {
@@ -145,16 +154,18 @@ function refuseVersion(text: string): string | undefined {
 }
 
 function readView(read: Reader, opening: ViewState): ViewState {
+  const deviceIndex = read.value('device', parseIndex) ?? opening.deviceIndex;
+  const at = read.value('at', (text) => (text === AT_END ? AT_END : parseIndex(text)));
   return {
     view: read.value('view', oneOf(VIEW_NAMES)) ?? DEFAULT_VIEW.view,
-    deviceIndex: read.value('device', parseIndex) ?? opening.deviceIndex,
+    deviceIndex,
     axis: read.value('axis', oneOf(TIME_AXES)) ?? DEFAULT_VIEW.axis,
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',
     selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
     colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
-    cursor: read.value('at', parseIndex),
+    cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
     mark: read.value('mark', parseIndex),
     search: read.value('search', anyText) ?? '',
     onlyMatches: read.value('only', oneOf(['matches'])) !== undefined,

@@ -68,16 +68,70 @@ afterEach(() => {
 const view = () => store.getState().view;
 
 describe('the address bar', () => {
-  it('follows a pan once it pauses, in the same history entry, and keeps ?snapshot=', () => {
-    for (let i = 0; i < 50; i++) {
-      store.getState();
-      store.move({ x: { from: i, to: i + 10 } });
+  const from = () => {
+    const { x } = view();
+    return x === 'all' ? undefined : x.from;
+  };
+  const wheel = (steps: number) => {
+    for (let i = 0; i < steps; i++) {
+      store.move({ x: { from: (from() ?? -1) + 1, to: 1000 } });
       vi.advanceTimersByTime(16);
     }
+  };
+  const pause = () => vi.advanceTimersByTime(1000);
+
+  it('gets one entry for a run of wheel steps, at its first, and keeps ?snapshot=', () => {
+    wheel(50);
+    expect(window.entries).toHaveLength(2);
     expect(window.replaced).toBe(0);
-    vi.advanceTimersByTime(1000);
-    expect(window.entries).toEqual(['/app/?snapshot=a.pickle#v=1&x=49..59&of=9:a.pickle']);
+    pause();
+    expect(window.entries).toEqual([
+      '/app/?snapshot=a.pickle',
+      '/app/?snapshot=a.pickle#v=1&x=49..1000&of=9:a.pickle',
+    ]);
     expect(window.replaced).toBe(1);
+    wheel(2);
+    expect(window.entries).toHaveLength(3);
+  });
+
+  it('gets one entry each for a pin, a wheel and a drag, and Back takes back one at a time', () => {
+    store.commit({ selection: 'b7f_0' });
+    wheel(5);
+    store.beginDrag();
+    wheel(5);
+    // A drag that is held still is the same drag.
+    pause();
+    wheel(5);
+    store.endDrag();
+    wheel(5);
+    pause();
+    expect(window.entries).toHaveLength(5);
+    expect(from()).toBe(19);
+    window.go(-1);
+    expect(from()).toBe(14);
+    window.go(-1);
+    expect(from()).toBe(4);
+    window.go(-1);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, selection: 'b7f_0' });
+  });
+
+  it('leads one gesture back while that still goes on, and the next is one of its own', () => {
+    store.commit({ selection: 'b7f_0' });
+    wheel(3);
+    window.go(-1);
+    expect(view()).toEqual({ ...DEFAULT_VIEW, selection: 'b7f_0' });
+    wheel(3);
+    pause();
+    expect(window.entries).toHaveLength(3);
+  });
+
+  it('follows what the page adjusts in the entry of what led to it', () => {
+    store.commit({ cursor: 5 });
+    store.adjust({ x: { from: 1, to: 9 } });
+    pause();
+    expect(window.entries).toHaveLength(2);
+    expect(window.entries[1]).toContain('at=5');
+    expect(window.entries[1]).toContain('x=1..9');
   });
 
   it('gets an entry for each commit, and Back and Forward restore their views', () => {
@@ -115,9 +169,11 @@ describe('the address bar', () => {
 
   it('is left alone after stop', () => {
     store.move({ deviceIndex: 1 });
+    store.move({ deviceIndex: 3 });
     sync.stop();
-    vi.advanceTimersByTime(1000);
+    pause();
     store.commit({ deviceIndex: 2 });
-    expect(window.entries).toEqual(['/app/?snapshot=a.pickle']);
+    expect(window.entries).toHaveLength(2);
+    expect(window.entries[1]).toContain('device=1');
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Keeps the address bar and the view store equal: movements replace the history entry once they
- * pause, commits add one, and Back and Forward restore the view of theirs.
+ * Keeps the address bar and the view store equal: a commit adds a history entry, and so does the
+ * first move of a gesture; further moves replace that entry once they pause. Back and Forward
+ * restore the view of theirs.
  */
 import type { SessionInfo } from '../core/device/types.ts';
 import { encodeView, type ParsedUrl, parseUrl } from './url-codec.ts';
@@ -34,6 +35,8 @@ const PAUSE_MS = 400;
 export function startUrlSync(options: UrlSyncOptions): UrlSync {
   const { store, window, openInfo, onProblems } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The gesture that the current history entry is of; undefined when its moves have paused. */
+  let gesture: number | undefined;
   /** True while the store takes over what the URL says already. */
   let isRestoring = false;
 
@@ -53,21 +56,35 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
     if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);
   }
 
+  /** Writes once the view rests; a drag goes on however long it rests. */
+  function writeLater(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const { view, isDragging } = store.getState();
+      write(view, 'replaceState');
+      if (!isDragging) gesture = undefined;
+    }, PAUSE_MS);
+  }
+
   const unsubscribe = store.subscribe((now, before) => {
     if (isRestoring || now.view === before.view) return;
-    if (now.commits === before.commits) {
-      clearTimeout(timer);
-      timer = setTimeout(() => write(store.getState().view, 'replaceState'), PAUSE_MS);
+    const isMove = now.moves !== before.moves;
+    const isCommit = now.commits !== before.commits;
+    if (!isCommit && (!isMove || now.gesture === gesture)) {
+      writeLater();
       return;
     }
     // Back must lead to where the user was just before, also when that was mid-pan.
     if (timer !== undefined) write(before.view, 'replaceState');
     write(now.view, 'pushState');
+    gesture = isMove ? now.gesture : undefined;
+    if (isMove) writeLater();
   });
 
   function restore(): void {
     clearTimeout(timer);
     timer = undefined;
+    gesture = undefined;
     const { view, problems } = read();
     isRestoring = true;
     store.restore(view);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';
 import { encodeView, parseUrl } from './url-codec.ts';
-import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';
-import { DEFAULT_VIEW } from './view-store.ts';
+import { onDevice, openingCursor, openingView, placesBeyond, viewFitting } from './view-fitting.ts';
+import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
 const info: SessionInfo = {
   file: {
@@ -67,9 +67,58 @@ describe('a file opens with the device that it is about', () => {
     const devices = [deviceInfo(), deviceInfo({ index: 1, peaks: peaks(9) })];
     const opening = openingView({ devices });
     expect(encodeView(opening, undefined, opening)).toBe('');
-    const other = { ...opening, deviceIndex: 0 };
+    const other = { ...opening, deviceIndex: 0, cursor: undefined };
     const hash = encodeView(other, undefined, opening);
     expect(hash).toBe('v=1&device=0');
     expect(parseUrl('', hash, opening).view).toEqual(other);
+  });
+});
+
+describe('a file opens at the moment that matters', () => {
+  const oom = (event: number, wasRetried: boolean) => ({
+    event,
+    timeUs: event,
+    requestedBytes: 1,
+    deviceFreeBytes: 0,
+    wasRetried,
+  });
+  const peaks = { ...NO_PEAKS, allocatedBytes: { bytes: 5, event: 40 } };
+
+  it('is the first OOM that the program saw', () => {
+    const ooms = [oom(10, true), oom(20, false), oom(30, false)];
+    expect(openingCursor(deviceInfo({ ooms, peaks }))).toBe(20);
+  });
+
+  it('is the peak of allocated memory where every OOM was retried, or there is none', () => {
+    expect(openingCursor(deviceInfo({ ooms: [oom(10, true)], peaks }))).toBe(40);
+    expect(openingCursor(deviceInfo({ peaks }))).toBe(40);
+  });
+
+  it('is the first event where the peak was before the trace, and none without a trace', () => {
+    const before = { ...NO_PEAKS, allocatedBytes: { bytes: 5, event: -1 } };
+    expect(openingCursor(deviceInfo({ peaks: before }))).toBe(0);
+    expect(openingCursor(deviceInfo({ events: 0, peaks }))).toBeUndefined();
+  });
+
+  it('is kept out of the link; another moment, and none, are in it', () => {
+    const devices = [deviceInfo({ peaks }), deviceInfo({ index: 1 })];
+    const opening = openingView({ devices });
+    const hashOf = (change: Partial<ViewState>) =>
+      encodeView({ ...opening, ...change }, undefined, opening);
+    expect(hashOf({})).toBe('');
+    expect(hashOf({ cursor: 3 })).toBe('v=1&at=3');
+    expect(hashOf({ cursor: undefined })).toBe('v=1&at=end');
+    expect(hashOf({ deviceIndex: 1, cursor: undefined })).toBe('v=1&device=1');
+    for (const cursor of [3, 40, undefined]) {
+      for (const deviceIndex of [0, 1]) {
+        const view = { ...opening, cursor, deviceIndex };
+        expect(parseUrl('', hashOf({ cursor, deviceIndex }), opening).view).toEqual(view);
+      }
+    }
+  });
+
+  it('holds for a device that is gone to', () => {
+    const there = onDevice(deviceInfo({ index: 1, peaks }));
+    expect(there).toMatchObject({ deviceIndex: 1, cursor: 40, x: 'all', selection: undefined });
   });
 });

@@ -1,12 +1,38 @@
 import { formatCount } from '../core/base/format.ts';
 import { mainDeviceIndex } from '../core/device/main-device.ts';
-import type { SessionInfo } from '../core/device/types.ts';
+import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
-/** What a file opens with, where no link says otherwise: the device that it is about. */
+/** What a file opens with, where no link says otherwise: the device that it is about, at the moment that matters. */
 export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
-  return { ...DEFAULT_VIEW, deviceIndex: mainDeviceIndex(info.devices) };
+  const deviceIndex = mainDeviceIndex(info.devices);
+  const device = info.devices[deviceIndex];
+  return { ...DEFAULT_VIEW, deviceIndex, cursor: device && openingCursor(device) };
+}
+
+/**
+ * Where one looks first on a device: at the first OOM that the program saw, else at the peak of
+ * allocated memory. The end is after teardown, when little is left to see. A peak from before the
+ * trace is nearest at its first event.
+ */
+export function openingCursor(
+  device: Pick<DeviceInfo, 'events' | 'ooms' | 'peaks'>,
+): EventIndex | undefined {
+  if (device.events === 0) return undefined;
+  const oom = device.ooms.find(({ wasRetried }) => !wasRetried);
+  return oom?.event ?? Math.max(0, device.peaks.allocatedBytes.event);
+}
+
+/**
+ * The change that goes to another device: its windows, selection and cursor mean nothing there.
+ * Pass it to `commit`.
+ */
+export function onDevice(device: DeviceInfo): Partial<ViewState> {
+  const { x, y, selection, mark, search, finding, addresses, flame } = DEFAULT_VIEW;
+  const cursor = openingCursor(device);
+  const deviceIndex = device.index;
+  return { deviceIndex, x, y, selection, cursor, mark, search, finding, addresses, flame };
 }
 
 /** The view without what this snapshot has not: a link may have been made for another one. */

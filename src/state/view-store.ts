@@ -2,8 +2,9 @@
  * What the user looks at: small, serialisable, all of it in the URL. Hover and drag change every
  * frame and are not here.
  *
- * Changes are of two kinds. A pan or a wheel step is transient: the URL follows it, Back does not
- * stop at it. A commit (a range zoomed to, an allocation selected) gets an entry in the history.
+ * What a person does gets one entry in the history. A commit (a range zoomed to, an allocation
+ * selected) is one; so is a gesture, however many moves it takes: a drag from press to release, a run
+ * of wheel steps or of held keys up to the first pause. What the page adjusts by itself gets none.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { FlameDataset } from '../core/flame-graph/flame-set.ts';
@@ -119,35 +120,120 @@ export interface ViewStoreState {
   readonly view: ViewState;
   /** Grows with each commit; url-sync makes a history entry of it. */
   readonly commits: number;
+  /** Grows with each move. */
+  readonly moves: number;
+  /** Grows where a drag begins and where it ends: moves before and after are not of one gesture. */
+  readonly gesture: number;
+  readonly isDragging: boolean;
+  /** Grows with each view that a URL, Back or a new file brought. */
+  readonly restores: number;
 }
 
+/** What a click was on: Esc takes all clicks in a row on the same kind of thing back at once. */
+export type ClickedThing = 'allocation' | 'legend' | 'finding';
+
 export interface ViewStore extends StoreApi<ViewStoreState> {
-  /** A step of a continuous movement: pan, wheel, drag. */
+  /** A step of a continuous movement: pan, wheel, drag, a key that is held. */
   move(change: Partial<ViewState>): void;
   /** A deliberate change that Back should undo. */
   commit(change: Partial<ViewState>): void;
+  /** What follows from the last change by itself, such as bringing the cursor into view; no history entry. */
+  adjust(change: Partial<ViewState>): void;
+  /** A commit that {@link ViewStore.undoClick} takes back. */
+  click(thing: ClickedThing, change: Partial<ViewState>): void;
+  /** Takes back what the last clicks set, and leaves what has been changed since. False when there is nothing to undo. */
+  undoClick(): boolean;
+  /** All moves from here to `endDrag` are one gesture, whatever pauses they have. */
+  beginDrag(): void;
+  endDrag(): void;
   /** The view of a URL or of a new file; no history entry. */
   restore(view: ViewState): void;
 }
 
 export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
-  const store = createStore<ViewStoreState>(() => ({ view: initial, commits: 0 }));
-  const move = (change: Partial<ViewState>) =>
-    store.setState(({ view }) => ({ view: { ...view, ...change } }));
+  const store = createStore<ViewStoreState>(() => ({
+    view: initial,
+    commits: 0,
+    moves: 0,
+    gesture: 0,
+    isDragging: false,
+    restores: 0,
+  }));
   const commit = (change: Partial<ViewState>) =>
-    store.setState(({ view, commits }) => ({
-      view: { ...view, ...change },
-      commits: commits + 1,
-    }));
-  const restore = (view: ViewState) => store.setState({ view });
-  return Object.assign(store, { move, commit, restore });
+    store.setState(({ view, commits }) => ({ view: { ...view, ...change }, commits: commits + 1 }));
+  const setDragging = (isDragging: boolean) =>
+    store.setState(({ gesture }) => ({ gesture: gesture + 1, isDragging }));
+  const clicks = new ClickHistory();
+  return Object.assign(store, {
+    commit,
+    move: (change: Partial<ViewState>) =>
+      store.setState(({ view, moves }) => ({ view: { ...view, ...change }, moves: moves + 1 })),
+    adjust: (change: Partial<ViewState>) =>
+      store.setState(({ view }) => ({ view: { ...view, ...change } })),
+    click: (thing: ClickedThing, change: Partial<ViewState>) => {
+      clicks.add(thing, change, store.getState().view);
+      commit(change);
+    },
+    undoClick: () => {
+      const change = clicks.undo(store.getState().view);
+      if (change !== undefined) commit(change);
+      return change !== undefined;
+    },
+    beginDrag: () => setDragging(true),
+    endDrag: () => setDragging(false),
+    restore: (view: ViewState) => {
+      clicks.forget();
+      store.setState(({ restores }) => ({ view, restores: restores + 1 }));
+    },
+  });
 }
 
-/**
- * The change that goes to another device: its windows, selection and cursor mean nothing there.
- * Pass it to `commit`.
- */
-export function onDevice(deviceIndex: number): Partial<ViewState> {
-  const { x, y, selection, cursor, mark, search, finding, addresses, flame } = DEFAULT_VIEW;
-  return { deviceIndex, x, y, selection, cursor, mark, search, finding, addresses, flame };
+interface Click {
+  readonly thing: ClickedThing;
+  /** What the fields were that it set, and what it set them to. */
+  readonly before: Partial<ViewState>;
+  readonly after: Partial<ViewState>;
+}
+
+/** What clicks have set, the last on top. */
+class ClickHistory {
+  #clicks: readonly Click[] = [];
+
+  add(thing: ClickedThing, after: Partial<ViewState>, view: ViewState): void {
+    const before = fieldsOf(view, (key) => key in after);
+    const last = this.#clicks.at(-1);
+    if (last?.thing !== thing) {
+      this.#clicks = [...this.#clicks, { thing, before, after }];
+      return;
+    }
+    const joined = {
+      thing,
+      before: { ...before, ...last.before },
+      after: { ...last.after, ...after },
+    };
+    this.#clicks = [...this.#clicks.slice(0, -1), joined];
+  }
+
+  /** The change that takes the last clicks back; undefined where none is left that would change anything. */
+  undo(view: ViewState): Partial<ViewState> | undefined {
+    for (;;) {
+      const last = this.#clicks.at(-1);
+      if (last === undefined) return undefined;
+      this.#clicks = this.#clicks.slice(0, -1);
+      const { before, after } = last;
+      const restored = fieldsOf({ ...view, ...before }, (key) => {
+        return key in before && view[key] === after[key] && view[key] !== before[key];
+      });
+      if (Object.keys(restored).length > 0) return restored;
+    }
+  }
+
+  forget(): void {
+    this.#clicks = [];
+  }
+}
+
+function fieldsOf(view: ViewState, isWanted: (key: keyof ViewState) => boolean) {
+  const wanted = Object.entries(view).filter(([key]) => isWanted(key as keyof ViewState));
+  return Object.fromEntries(wanted) as Partial<ViewState>;
 }

@@ -47,7 +47,10 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   const table = useRef<TableHandle>(null);
   useFollowSelection(table, listing?.source, selected, place);
   const rowState = useCallback((row: Listed<R>) => ({ isSelected: row.place === place }), [place]);
-  const select = useCallback((row: R) => view.commit({ selection: row.label }), [view]);
+  const select = useCallback(
+    (row: R) => view.click('allocation', { selection: row.label }),
+    [view],
+  );
   const { note, onRowKey } = useRowKeys(listing, select);
   return (
     <>

@@ -117,7 +117,7 @@ export function useBarPointer(
   };
   const select = (label: Promise<string | undefined>) => {
     label.then(
-      (selection) => selection !== undefined && view.commit({ selection }),
+      (selection) => selection !== undefined && view.click('allocation', { selection }),
       () => undefined,
     );
   };

@@ -16,7 +16,8 @@ export interface StateActions {
   moveBlock(direction: -1 | 1): void;
   /** Folds or unfolds a group, selects the first block of a segment. */
   open(): void;
-  deselect(): void;
+  /** Esc takes back what the last clicks did; without any, deselects. */
+  deselect(): unknown;
 }
 
 type StateKey = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>;
@@ -29,7 +30,7 @@ export function onStateKey(event: StateKey, actions: StateActions): boolean {
   return action !== undefined;
 }
 
-function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => void) | undefined {
+function actionOf({ key, shiftKey }: StateKey, actions: StateActions): (() => unknown) | undefined {
   switch (key) {
     case 'ArrowLeft':
       return () => actions.step(shiftKey ? -BIG_STEP : -1);

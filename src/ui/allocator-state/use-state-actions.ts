@@ -56,7 +56,7 @@ export function useStateActions(place: StatePlace): StateActions {
     };
     const select = (block: StateBlock | undefined) => {
       if (block === undefined) return;
-      view.commit({ selection: block.label });
+      view.click('allocation', { selection: block.label });
       showBlock(block);
     };
     const goTo = (event: number) => {
@@ -77,7 +77,7 @@ export function useStateActions(place: StatePlace): StateActions {
         if (here?.kind === 'group') toggle(here.group.key);
         else if (here !== undefined) void find(-1, 1, here.position).then(select);
       },
-      deselect: () => view.commit({ selection: undefined }),
+      deselect: () => view.undoClick() || view.commit({ selection: undefined }),
     };
   }, [view, device, rows, active, selected, list, setActive, toggle, find, showBlock]);
 }

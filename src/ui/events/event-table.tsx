@@ -33,7 +33,10 @@ export function EventTable({ facets, listing, follow, handle, empty }: EventTabl
   const activate = useCallback(
     ({ event, allocation }: EventRow) => {
       isHere(event);
-      view.commit({ cursor: event, ...(allocation !== undefined && { selection: allocation }) });
+      view.click('allocation', {
+        cursor: event,
+        ...(allocation !== undefined && { selection: allocation }),
+      });
     },
     [view, isHere],
   );

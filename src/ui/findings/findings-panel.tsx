@@ -1,5 +1,4 @@
 import './findings.css';
-import { useRef } from 'react';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
@@ -14,7 +13,7 @@ import { VerdictCard } from '../shared/verdict-card.tsx';
 import { CheckList } from './check-list.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { Failed, Missing, Progress } from './run-status.tsx';
-import { useEscape, useFindingSelection } from './use-finding-selection.ts';
+import { useFindingSelection } from './use-finding-selection.ts';
 
 const STOPPED: Verdict = {
   tone: 'unknown',
@@ -29,16 +28,13 @@ export function FindingsPanel() {
   const { info } = useDevice();
   const state = useFindings();
   const { phase, findings, checks } = state;
-  const { selected, toggle, choose, leave } = useFindingSelection(findings);
-  const panel = useRef<HTMLElement>(null);
-  useEscape(panel, selected === undefined ? undefined : leave);
+  const { selected, toggle, choose } = useFindingSelection(findings);
   // A setting of the allocator may mend what the allocator did: said once, on the most severe.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
   const verdict = verdictOf({ findings, checks }) ?? (phase === 'stopped' ? STOPPED : undefined);
   const isOpen = phase !== 'done' && phase !== 'failed';
   return (
     <section
-      ref={panel}
       className="findings"
       data-testid="findings"
       aria-label="Findings"

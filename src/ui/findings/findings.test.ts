@@ -95,9 +95,12 @@ describe('showing a finding', () => {
   it('takes back what it set, and not what the user did since', async () => {
     const leak = await first('leak_forward_hook');
     const shown = { ...DEFAULT_VIEW, ...selectedFinding(leak, DEFAULT_VIEW, undefined) };
-    expect({ ...shown, ...leftFinding(leak, shown, undefined) }).toEqual(DEFAULT_VIEW);
+    expect({ ...shown, ...leftFinding(leak, shown, undefined, DEFAULT_VIEW.cursor) }).toEqual(
+      DEFAULT_VIEW,
+    );
     const searched = { ...shown, search: 'attention', cursor: 7 };
-    expect(leftFinding(leak, searched, undefined)).toEqual({ finding: undefined });
+    expect(leftFinding(leak, searched, undefined, 3)).toEqual({ finding: undefined });
+    expect(leftFinding(leak, shown, undefined, 3).cursor).toBe(3);
   });
 
   it('goes to its events in the timeline, and to all of them where they are most of the trace', async () => {

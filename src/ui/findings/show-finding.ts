@@ -45,17 +45,21 @@ export function selectedFinding(
   };
 }
 
-/** Leaves a finding: what selecting it has set goes, what the user has set since stays. */
+/**
+ * Leaves a finding: what selecting it has set goes, what the user has set since stays.
+ * @param opening where the cursor of this device is at first
+ */
 export function leftFinding(
   finding: Shown | undefined,
   view: Pick<ViewState, 'search' | 'cursor'>,
   label: string | undefined,
+  opening: ViewState['cursor'],
 ): Partial<ViewState> {
   if (finding === undefined) return { finding: undefined };
   return {
     finding: undefined,
     ...(view.search === evidenceSearch(finding, label) ? { search: '' } : {}),
-    ...(view.cursor === Math.max(0, finding.events.last) ? { cursor: undefined } : {}),
+    ...(view.cursor === Math.max(0, finding.events.last) ? { cursor: opening } : {}),
   };
 }
 

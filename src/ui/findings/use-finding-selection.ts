@@ -1,7 +1,10 @@
 import { type RefObject, useCallback, useEffect } from 'react';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { openingCursor } from '../../state/view-fitting.ts';
+import { useDevice } from '../shared/device-context.ts';
 import { useAsk } from '../shared/use-query.ts';
+import { isTextField } from '../shared/use-shortcut.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 
 interface FindingSelection {
@@ -14,6 +17,7 @@ interface FindingSelection {
 
 /** Which finding is shown, in the URL, and what selecting one does to the views. */
 export function useFindingSelection(findings: readonly RankedFinding[]): FindingSelection {
+  const { device } = useDevice();
   const { view } = useStores();
   const ask = useAsk();
   const selected = useView((state) => state.finding);
@@ -34,12 +38,12 @@ export function useFindingSelection(findings: readonly RankedFinding[]): Finding
     const { finding: id } = view.getState().view;
     const finding = findings.find((one) => one.id === id);
     const label = finding && (await labelOf(finding));
-    view.commit(leftFinding(finding, view.getState().view, label));
-  }, [view, findings, labelOf]);
+    view.commit(leftFinding(finding, view.getState().view, label, openingCursor(device)));
+  }, [view, device, findings, labelOf]);
 
   async function choose(finding: RankedFinding): Promise<void> {
     const label = await labelOf(finding);
-    view.commit(selectedFinding(finding, view.getState().view, label));
+    view.click('finding', selectedFinding(finding, view.getState().view, label));
   }
 
   return {
@@ -50,18 +54,26 @@ export function useFindingSelection(findings: readonly RankedFinding[]): Finding
   };
 }
 
-/** Esc in the panel, or where nothing has the focus: everywhere else it has a meaning of its own. */
+/**
+ * Esc takes back what the last click did, in any view; where no click has set anything, it does
+ * `action`, in the panel or where nothing has the focus: everywhere else it has a meaning of its own.
+ */
 export function useEscape(
   panel: RefObject<HTMLElement | null>,
   action: (() => void) | undefined,
 ): void {
+  const { view } = useStores();
   useEffect(() => {
-    if (action === undefined) return;
-    function onKeyDown({ key, target }: KeyboardEvent) {
+    function onKeyDown(event: KeyboardEvent) {
+      const { key, target, defaultPrevented } = event;
+      if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
+      // What is open over the page closes first.
+      if (document.querySelector('dialog[open], :popover-open') !== null) return;
       const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
-      if (key === 'Escape' && (isInPanel || target === document.body)) action?.();
+      if (view.undoClick()) event.preventDefault();
+      else if (isInPanel || target === document.body) action?.();
     }
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [panel, action]);
+  }, [view, panel, action]);
 }

@@ -68,6 +68,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
       <div
         ref={scroller}
         className="flame-scroller"
+        data-takes-keys
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onFlameKey
         tabIndex={0}
@@ -100,14 +101,17 @@ export function FlameCanvas(props: FlameCanvasProps) {
   );
 }
 
+const ZOOM_IN: ReadonlySet<string> = new Set(['Enter', '+', '=', 'w']);
+const ZOOM_OUT: ReadonlySet<string> = new Set(['Escape', '-', '_', 's']);
+
 function onFlameKey(event: KeyboardEvent, props: FlameCanvasProps): void {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const { layout, scene, onSelect, onZoom, onBack } = props;
   const { key } = event;
   if (isArrowKey(key)) {
     onSelect(scene.selected === undefined ? 0 : layout.neighbour(scene.selected, key));
-  } else if (key === 'Enter' && scene.selected !== undefined) onZoom(scene.selected);
-  else if (key === 'Escape' && layout.graph.trail.length > 0) onBack();
+  } else if (ZOOM_IN.has(key) && scene.selected !== undefined) onZoom(scene.selected);
+  else if (ZOOM_OUT.has(key) && layout.graph.trail.length > 0) onBack();
   else return;
   event.preventDefault();
   event.stopPropagation();

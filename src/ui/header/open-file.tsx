@@ -5,7 +5,7 @@ import { isUnusedDevice } from '../../core/device/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { onDevice } from '../../state/view-store.ts';
+import { onDevice } from '../../state/view-fitting.ts';
 import { Fact } from '../shared/fact.tsx';
 
 /** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
@@ -89,7 +89,10 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
       data-testid="device-select"
       aria-label="Device"
       value={current}
-      onChange={({ currentTarget }) => view.commit(onDevice(Number(currentTarget.value)))}
+      onChange={({ currentTarget }) => {
+        const device = devices[Number(currentTarget.value)];
+        if (device !== undefined) view.commit(onDevice(device));
+      }}
     >
       {inOrder(devices).map((device) => (
         <option

@@ -65,7 +65,7 @@ function Entry({ entry, event, colors }: EntryProps) {
   const toggle = (filter: string) => {
     const search = toggleTerm(view.getState().view.search, filter);
     // What is pending is so at one event: there the search has to look.
-    view.commit(entry.swatch === 'pending' ? { search, cursor: event } : { search });
+    view.click('legend', entry.swatch === 'pending' ? { search, cursor: event } : { search });
   };
   const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
   const title = [label, figures, about].filter((text) => text !== '').join('\n');

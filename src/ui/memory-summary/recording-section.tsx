@@ -10,7 +10,7 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts';
 import { deviceName } from '../../core/report/summary-text.ts';
 import { useStores } from '../../state/stores.ts';
-import { onDevice } from '../../state/view-store.ts';
+import { onDevice } from '../../state/view-fitting.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 import { Fact } from '../shared/fact.tsx';
@@ -100,11 +100,7 @@ function Devices() {
             {one.index === device.index ? (
               <span>{text} (shown)</span>
             ) : (
-              <button
-                type="button"
-                className="link"
-                onClick={() => view.commit(onDevice(one.index))}
-              >
+              <button type="button" className="link" onClick={() => view.commit(onDevice(one))}>
                 {text}
               </button>
             )}

@@ -28,9 +28,11 @@ export interface GestureHandlers {
   range(range: { readonly from: number; readonly to: number } | undefined): void;
   zoomToRange(from: number, to: number): void;
   hover(at: PointerPlace | undefined): void;
-  click(at: Point): void;
+  click(at: Point): unknown;
   mark(at: Point): void;
-  fit(): void;
+  doubleClick(): void;
+  /** A drag begins, or has ended: what moves in between is one gesture. */
+  drag(isGoingOn: boolean): void;
 }
 
 /** A press that moves less than this is a click. */
@@ -53,6 +55,8 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | undefined;
+  /** The last press ended where it began. */
+  let isClick = false;
 
   function onWheel(event: WheelEvent): void {
     // The page must not scroll, and Ctrl with the wheel must not zoom it.
@@ -86,6 +90,7 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
       drag = { kind: isRange ? 'range' : 'pan', start, isRange };
       element.dataset.drag = drag.kind;
       handlers.hover(undefined);
+      handlers.drag(true);
     }
     if (isRange) handlers.range({ from: start.x, to: at.x });
     else handlers.pan(move, kind === 'press');
@@ -94,15 +99,23 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   function onUp(event: PointerEvent): void {
     if (drag === undefined) return;
     const at = pointOf(event);
-    if (drag.kind === 'press' && event.altKey) handlers.mark(at);
-    else if (drag.kind === 'press') handlers.click(at);
+    isClick = drag.kind === 'press';
     if (drag.kind === 'range') handlers.zoomToRange(drag.start.x, at.x);
     end();
     handlers.hover(at);
   }
 
+  /** Only this event counts: the second click of a double click is none of its own. */
+  function onClick(event: MouseEvent): void {
+    if (!isClick || event.detail > 1) return;
+    const at = pointOf(event);
+    if (event.altKey) handlers.mark(at);
+    else handlers.click(at);
+  }
+
   function end(): void {
     handlers.range(undefined);
+    if (drag !== undefined && drag.kind !== 'press') handlers.drag(false);
     drag = undefined;
     delete element.dataset.drag;
   }
@@ -111,9 +124,10 @@ export function listenToGestures(element: HTMLElement, handlers: GestureHandlers
   element.addEventListener('pointerdown', onDown, { signal });
   element.addEventListener('pointermove', onMove, { signal });
   element.addEventListener('pointerup', onUp, { signal });
+  element.addEventListener('click', onClick, { signal });
   element.addEventListener('pointercancel', end, { signal });
   element.addEventListener('pointerleave', () => handlers.hover(undefined), { signal });
-  element.addEventListener('dblclick', () => handlers.fit(), { signal });
+  element.addEventListener('dblclick', () => handlers.doubleClick(), { signal });
   return () => stop.abort();
 }
 

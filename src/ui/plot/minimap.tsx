@@ -85,9 +85,13 @@ function useBrush(root: SvgRef, device: DeviceInfo, width: number): void {
         [0, 0],
         [width, HEIGHT],
       ])
-      .on('brush end', (event: D3BrushEvent<unknown>) => {
+      .on('start brush end', ({ type, sourceEvent, selection }: D3BrushEvent<unknown>) => {
         // Without a source event it was moved by `follow` below.
-        if (event.sourceEvent) view.move({ x: rangeOf(event.selection, end() / width) });
+        if (!sourceEvent) return;
+        if (type === 'start') view.beginDrag();
+        // A press alone has not drawn a range yet; on its release it is a click.
+        else view.move({ x: rangeOf(selection, end() / width) });
+        if (type === 'end') view.endDrag();
       });
     group.call(brush);
     const follow = () => moveBrush(group, brush, view.getState().view.x, width, end());
@@ -107,7 +111,12 @@ function moveBrush(
   width: number,
   end: number,
 ): void {
-  const { from, to } = x === 'all' ? { from: 0, to: end } : x;
+  // Without a range all of the map is free to draw one: a frame around it would be dragged instead.
+  if (x === 'all') {
+    group.call(brush.move, null);
+    return;
+  }
+  const { from, to } = x;
   const left = Math.min(width - 2, (from / end) * width);
   // At least two pixels, so that it can be seen and gripped.
   group.call(brush.move, [left, Math.min(width, Math.max(left + 2, (to / end) * width))]);

@@ -36,6 +36,7 @@ export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
             ref={refs.surface}
             className="plot-surface"
             data-testid={rest.testId}
+            data-takes-keys
             role="application"
             // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys, see onPlotKey
             tabIndex={0}

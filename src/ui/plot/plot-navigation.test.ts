@@ -113,6 +113,20 @@ describe('moving about', () => {
     expect(viewport().y1).toBeCloseTo(before.y1, 5);
   });
 
+  it('zooms with W and S, and pans with A and D', () => {
+    const { press, viewport } = setup();
+    const span = () => viewport().x1 - viewport().x0;
+    press('w');
+    expect(span()).toBeCloseTo(1000 / 1.5, -1);
+    const { x0 } = viewport();
+    press('d');
+    expect(viewport().x0).toBeGreaterThan(x0);
+    press('a');
+    expect(viewport().x0).toBeCloseTo(x0, 5);
+    press('s');
+    expect(span()).toBeCloseTo(1000, -1);
+  });
+
   it('leaves keys with Ctrl and unknown keys to the browser', () => {
     const { navigation, press } = setup();
     const key = { key: 'f', shiftKey: false, altKey: false, ctrlKey: true, metaKey: false };
@@ -153,12 +167,37 @@ describe('pinning', () => {
     expect(now().selection).toBe('b9_0');
   });
 
-  it('unpins with Esc', async () => {
-    const { navigation, press, now } = setup();
-    await navigation.pinNewest();
+  it('unpins with Esc, back to where the cursor was; a second Esc takes that away too', async () => {
+    const { navigation, view, press, now } = setup();
+    view.move({ cursor: 77 });
+    await navigation.gestures.click({ x: 100, y: 60 });
+    await navigation.pinNeighbor(-1);
+    expect(now().selection).toBeDefined();
+    press('Escape');
+    expect(now()).toMatchObject({ selection: undefined, cursor: 77 });
     press('Escape');
     expect(now()).toMatchObject({ selection: undefined, cursor: undefined });
   });
+
+  it('leaves Esc to the finding that is shown', () => {
+    const { press, view, now } = setup();
+    view.move({ cursor: 77, finding: 'leak-1' });
+    expect(press('Escape')).toBe(false);
+    expect(now().cursor).toBe(77);
+  });
+
+  it.each([true, false])(
+    'shows all by a double click and pins nothing, answered: %s',
+    async (isAnswered) => {
+      const { navigation, view, now } = setup();
+      view.move({ cursor: 77, x: { from: 10, to: 500 } });
+      const pinned = navigation.gestures.click({ x: 100, y: 60 });
+      if (isAnswered) await pinned;
+      navigation.gestures.doubleClick();
+      await pinned;
+      expect(now()).toMatchObject({ selection: undefined, cursor: 77, x: 'all' });
+    },
+  );
 });
 
 describe('the mark', () => {

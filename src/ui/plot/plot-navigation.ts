@@ -43,6 +43,8 @@ export interface PlotNavigationOptions {
   readonly onError: (error: unknown) => void;
 }
 
+type Movement = (viewport: Viewport, extent: Extent) => Viewport;
+
 /** What was pinned, and at which state: neighbors are found from there. */
 interface Pinned {
   readonly state: EventIndex;
@@ -53,6 +55,10 @@ export class PlotNavigation {
   readonly #options: PlotNavigationOptions;
   #panStart: Viewport | undefined;
   #pinned: Pinned | undefined;
+  /** What was pinned before the last click. */
+  #beforeClick: Pick<ViewState, 'selection' | 'cursor'> | undefined;
+  /** Counts what is pinned, so that what was given up meanwhile is not. */
+  #pins = 0;
 
   constructor(options: PlotNavigationOptions) {
     this.#options = options;
@@ -123,11 +129,22 @@ export class PlotNavigation {
     if (bytesFrom >= 0) await this.#pinAt({ state, bytesFrom, bytesTo: bytesFrom + 1 });
   }
 
-  clear(): void {
-    this.#pinned = undefined;
+  /**
+   * Esc: takes back what the last clicks did; without any, unpins what is pinned. A finding that is
+   * shown goes first, and its panel does that: then false.
+   */
+  clear(): boolean {
     const { view, source } = this.#options;
-    source.pinned?.(undefined);
-    view.commit({ selection: undefined, cursor: undefined });
+    const isUndone = view.undoClick();
+    if (!isUndone) {
+      if (this.#view.finding !== undefined) return false;
+      view.commit({ selection: undefined, cursor: undefined });
+    }
+    if (this.#view.selection === undefined) {
+      this.#pinned = undefined;
+      source.pinned?.(undefined);
+    }
+    return true;
   }
 
   /** What gestures on the plot do. */
@@ -136,12 +153,17 @@ export class PlotNavigation {
     zoomY: (at, factor) => this.zoomY(factor, 1 - at.y / this.#height),
     pan: (move, isFirst) => this.#pan(move, isFirst),
     zoomToRange: (from, to) => this.#zoomToPixels(from, to),
-    click: (at) => void this.#click(at),
+    click: (at) => this.#click(at),
     mark: (at) => {
       const pixel = this.#options.pixelAt(at);
       if (pixel !== undefined) this.#mark(pixel.state);
     },
-    fit: () => this.fit(),
+    doubleClick: () => this.#fitInstead(),
+    drag: (isGoingOn) => {
+      const { view } = this.#options;
+      if (isGoingOn) view.beginDrag();
+      else view.endDrag();
+    },
   };
 
   zoomToSpan(span: AnnotationSpan): void {
@@ -149,13 +171,14 @@ export class PlotNavigation {
     else this.#commitRange(span.startEvent, span.endEvent);
   }
 
-  /** Brings `x` to the middle if it is out of view. */
+  /** Brings `x` to the middle if it is out of view: part of what moved the cursor there. */
   bringIntoView(x: number): void {
-    this.#move((viewport, extent) => {
+    const change = this.#changeBy((viewport, extent) => {
       const { x0, x1, width } = viewport;
       if (x >= x0 && x < x1) return viewport;
       return panBy(viewport, ((x - (x0 + x1) / 2) / (x1 - x0)) * width, 0, extent);
     });
+    if (change !== undefined) this.#options.view.adjust(change);
   }
 
   get #view(): ViewState {
@@ -175,15 +198,20 @@ export class PlotNavigation {
     return this.#options.plot()?.height ?? 1;
   }
 
-  #move(change: (viewport: Viewport, extent: Extent) => Viewport, withY = false): void {
+  #move(movement: Movement, withY = false): void {
+    const change = this.#changeBy(movement, withY);
+    if (change !== undefined) this.#options.view.move(change);
+  }
+
+  #changeBy(movement: Movement, withY = false): Partial<ViewState> | undefined {
     const viewport = this.#options.plot()?.viewport;
-    if (viewport === undefined) return;
-    const { source, view } = this.#options;
+    if (viewport === undefined) return undefined;
+    const { source } = this.#options;
     const extent = this.#extent(viewport);
-    const moved = change(viewport, extent);
-    if (moved === viewport) return;
+    const moved = movement(viewport, extent);
+    if (moved === viewport) return undefined;
     const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
-    view.move({ x: rangeX(moved, extent), ...(isYMoved && source.keepY(rangeY(moved))) });
+    return { x: rangeX(moved, extent), ...(isYMoved && source.keepY(rangeY(moved))) };
   }
 
   #pan(move: Point, isFirst: boolean): void {
@@ -218,17 +246,38 @@ export class PlotNavigation {
 
   async #click(at: Point): Promise<void> {
     const pixel = this.#options.pixelAt(at);
+    const { selection, cursor } = this.#view;
+    this.#beforeClick = { selection, cursor };
     if (pixel !== undefined) await this.#pinAt(pixel);
+  }
+
+  /** The first half of a double click has pinned something, or is about to: that is taken back. */
+  #fitInstead(): void {
+    const { view, source } = this.#options;
+    const before = this.#beforeClick;
+    this.#pins++;
+    this.#beforeClick = undefined;
+    this.#pinned = undefined;
+    source.pinned?.(undefined);
+    const all = { ...before, x: 'all' as const, ...source.keepY('fit') };
+    const { selection, cursor } = this.#view;
+    const hasPinned =
+      before !== undefined && (selection !== before.selection || cursor !== before.cursor);
+    // The entry of the pin becomes that of the whole trace.
+    if (hasPinned) view.adjust(all);
+    else view.commit(all);
   }
 
   async #pinAt(pixel: PlotPixel): Promise<void> {
     const { source, view, onError } = this.#options;
     const { state } = pixel;
+    const pin = ++this.#pins;
     try {
       const { hit } = await source.hit(pixel);
+      if (pin !== this.#pins) return;
       this.#pinned = hit && { hit, state };
       source.pinned?.(pixel, hit);
-      view.commit({ selection: hit?.selection, cursor: state });
+      view.click('allocation', { selection: hit?.selection, cursor: state });
     } catch (error) {
       onError(error);
     }
@@ -259,26 +308,29 @@ export function onPlotKey(event: PlotKey, plot: PlotNavigation): boolean {
   // Ctrl and Meta are the browser's.
   if (event.ctrlKey || event.metaKey) return false;
   const action = actionOf(event, plot);
-  action?.();
-  return action !== undefined;
+  return action !== undefined && action() !== false;
 }
 
 function actionOf(
   { key, altKey, shiftKey }: PlotKey,
   plot: PlotNavigation,
-): (() => void) | undefined {
+): (() => unknown) | undefined {
   switch (key) {
+    case 'a':
     case 'ArrowLeft':
       return () => plot.panShare(-PAN_SHARE, 0);
+    case 'd':
     case 'ArrowRight':
       return () => plot.panShare(PAN_SHARE, 0);
     case 'ArrowUp':
       return shiftKey ? () => void plot.pinNeighbor(1) : () => plot.panShare(0, PAN_SHARE);
     case 'ArrowDown':
       return shiftKey ? () => void plot.pinNeighbor(-1) : () => plot.panShare(0, -PAN_SHARE);
+    case 'w':
     case '+':
     case '=':
       return () => (altKey ? plot.zoomY(ZOOM_STEP) : plot.zoomX(ZOOM_STEP));
+    case 's':
     case '-':
     case '_':
       return () => (altKey ? plot.zoomY(1 / ZOOM_STEP) : plot.zoomX(1 / ZOOM_STEP));

@@ -37,7 +37,7 @@ export function useSearchText(): SearchText {
       clearTimeout(timer.current);
       setDraft(text);
       if (text === view.getState().view.search) return;
-      if (hasBegun.current) view.move({ search: text });
+      if (hasBegun.current) view.adjust({ search: text });
       else view.commit({ search: text });
       hasBegun.current = true;
     },

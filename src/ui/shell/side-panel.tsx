@@ -1,8 +1,10 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
-import { useView } from '../../state/stores.ts';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useStore } from 'zustand';
+import { useStores, useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
+import { useEscape, useFindingSelection } from '../findings/use-finding-selection.ts';
 import { useFindings, useFindingsRun } from '../shared/device-context.ts';
 
 const TABS = ['findings', 'details'] as const;
@@ -16,10 +18,13 @@ export function SidePanel() {
   useFindingsRun();
   const { findings } = useFindings();
   useFindingBands(findings);
+  const panel = useRef<HTMLDivElement>(null);
+  const { selected, leave } = useFindingSelection(findings);
+  useEscape(panel, selected === undefined ? undefined : leave);
   const [tab, setTab] = useTab();
   const severe = findings.filter(({ severity }) => severity !== 'low').length;
   return (
-    <div className="side-panel">
+    <div ref={panel} className="side-panel">
       <div
         className="side-tabs"
         role="tablist"
@@ -55,11 +60,16 @@ function goByArrow(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): 
   document.getElementById(tabId(next))?.focus();
 }
 
-/** Shows the tab of what was selected last. */
+/** Shows the tab of what was selected last; where nothing is, that is what was found. */
 function useTab(): readonly [Tab, (tab: Tab) => void] {
   const label = useView((view) => view.selection);
   const finding = useView((view) => view.finding);
+  const restores = useStore(useStores().view, (state) => state.restores);
   const [tab, setTab] = useState<Tab>('findings');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Back and another file bring the findings back too
+  useEffect(() => {
+    if (label === undefined) setTab('findings');
+  }, [label, restores]);
   useEffect(() => {
     if (label !== undefined) setTab('details');
   }, [label]);

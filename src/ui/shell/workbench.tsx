@@ -1,5 +1,5 @@
 import './workbench.css';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { createAnalysisClient } from '../../engine/analysis/client.ts';
@@ -14,6 +14,7 @@ import { DeviceContext } from '../shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../shared/selection.ts';
 import { AnalysisContext, type AnalysisServices, useServices } from '../shared/services.ts';
 import { SidePanel } from './side-panel.tsx';
+import { useViewKeys } from './use-view-keys.ts';
 import { ViewSlot } from './view-slot.tsx';
 import { ViewTabs } from './views.tsx';
 
@@ -55,6 +56,8 @@ function useAnalysisServices(): AnalysisServices {
 
 function DeviceWorkbench() {
   const name = useView((view) => view.view);
+  const picture = useRef<HTMLDivElement>(null);
+  useViewKeys(picture);
   return (
     <SelectionContext value={useFoundSelection()}>
       <main className="workbench">
@@ -69,7 +72,7 @@ function DeviceWorkbench() {
         </div>
         <ResizableSplit
           main={
-            <div id={PICTURE_ID} className="view-picture">
+            <div ref={picture} id={PICTURE_ID} className="view-picture">
               <ViewSlot name={name} />
             </div>
           }

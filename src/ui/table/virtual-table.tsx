@@ -67,6 +67,7 @@ export function VirtualTable<R>(props: VirtualTableProps<R>) {
             className="table-stage"
             // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
             role="grid"
+            data-takes-keys
             tabIndex={0}
             aria-label={label}
             aria-rowcount={source.count + 1}

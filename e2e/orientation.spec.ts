@@ -1,0 +1,103 @@
+/** Where a file opens, what Back returns to, and what Esc takes back. */
+import { expect, type Page, test } from '@playwright/test';
+import { chooseFile, fixture, idle, openCapture, plotOf, pointAt } from './viewer.ts';
+
+const cursorOf = (page: Page) => page.getByRole('region', { name: 'Cursor' });
+const tabOf = (page: Page, name: string) => page.getByRole('tab', { name });
+const entries = (page: Page) => page.evaluate(() => window.history.length);
+
+test('a file opens at its first OOM, else at the peak', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  await expect(cursorOf(page)).toContainText('Event 6,195');
+  await expect(cursorOf(page)).toContainText('oom');
+  await expect(cursorOf(page)).toContainText('Allocated 2.05 GiB');
+  await chooseFile(page, fixture('train_annotated.pickle.gz'));
+  await expect(cursorOf(page)).toContainText('Allocated 827.35 MiB');
+  await expect(page.getByTestId('findings')).toBeVisible();
+});
+
+test('a cursor that was taken away is kept in the link', async ({ page }) => {
+  await page.goto('/?snapshot=samples/oom_fragmented.pickle.gz');
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  await page.keyboard.press('Escape');
+  await expect(page).toHaveURL(/at=end/);
+  await expect(cursorOf(page)).toContainText('the end');
+  await page.reload();
+  await expect(cursorOf(page)).toContainText('the end');
+});
+
+test('findings are what Back and a second file return to', async ({ page }) => {
+  await openCapture(page, 'leak_forward_hook.pickle.gz');
+  await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+  const low = await pointAt(page, 0.9, 0.05);
+  await page.mouse.click(low.x, low.y);
+  await expect(tabOf(page, 'Details')).toHaveAttribute('aria-selected', 'true');
+  await page.goBack();
+  await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+  await page.mouse.click(low.x, low.y);
+  await expect(tabOf(page, 'Details')).toHaveAttribute('aria-selected', 'true');
+  await chooseFile(page, fixture('train_resnet.pickle.gz'));
+  await expect(page).toHaveTitle(/train_resnet/);
+  await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+  await tabOf(page, 'Details').click();
+  await chooseFile(page, fixture('train_annotated.pickle.gz'));
+  await expect(page).toHaveTitle(/train_annotated/);
+  await expect(page.getByTestId('findings')).toBeVisible();
+});
+
+test('a pin, a wheel and a drag are an entry each, and Back takes back one at a time', async ({
+  page,
+}) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const before = await entries(page);
+  const middle = await pointAt(page, 0.5, 0.2);
+  await page.mouse.click(middle.x, middle.y);
+  await expect(page).toHaveURL(/select=/);
+  const pinned = page.url();
+  for (let i = 0; i < 5; i++) await page.mouse.wheel(0, -300);
+  await expect(page).toHaveURL(/x=/);
+  await page.waitForTimeout(600);
+  const zoomed = page.url();
+  await page.mouse.down();
+  await page.mouse.move(middle.x - 60, middle.y, { steps: 6 });
+  await page.mouse.up();
+  await page.waitForTimeout(600);
+  expect(page.url()).not.toBe(zoomed);
+  expect(await entries(page)).toBe(before + 3);
+  await page.goBack();
+  expect(page.url()).toBe(zoomed);
+  await page.goBack();
+  expect(page.url()).toBe(pinned);
+  await page.goBack();
+  await expect(page).not.toHaveURL(/select=/);
+});
+
+test('Esc takes back a pin and a click on the legend', async ({ page }) => {
+  await openCapture(page, 'oom_fragmented.pickle.gz');
+  const search = page.getByRole('combobox', { name: 'Search' });
+  await page.getByRole('region', { name: 'Colours' }).getByRole('button').first().click();
+  await expect(search).not.toHaveValue('');
+  const low = await pointAt(page, 0.4, 0.1);
+  await page.mouse.click(low.x, low.y);
+  await expect(page).toHaveURL(/select=/);
+  await page.keyboard.press('Escape');
+  await expect(page).not.toHaveURL(/select=/);
+  await expect(cursorOf(page)).toContainText('Event 6,195');
+  await expect(search).not.toHaveValue('');
+  await page.keyboard.press('Escape');
+  await expect(search).toHaveValue('');
+});
+
+test('a double click shows the whole trace and pins nothing', async ({ page }) => {
+  await openCapture(page, 'train_gpt_small.pickle.gz');
+  const middle = await pointAt(page, 0.5, 0.2);
+  await page.mouse.move(middle.x, middle.y);
+  await page.mouse.wheel(0, -600);
+  await expect(page).toHaveURL(/x=/);
+  await idle(page);
+  await page.mouse.dblclick(middle.x, middle.y);
+  await idle(page);
+  await expect(page).not.toHaveURL(/x=|select=/);
+  await expect(tabOf(page, 'Findings')).toHaveAttribute('aria-selected', 'true');
+});

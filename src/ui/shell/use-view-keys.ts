@@ -1,0 +1,45 @@
+/** The keys of the view that is shown work wherever the focus is: on a fresh page, on a tab, beside the view. */
+import { type RefObject, useEffect } from 'react';
+import { isTextField } from '../shared/use-shortcut.ts';
+
+/** Nothing else on the page takes these, save a text field. */
+const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fwasd[]{}']);
+
+/** These scroll, press and close where the focus is: the view has them while that is nowhere or on a view's tab. */
+const OWNED_KEYS: ReadonlySet<string> = new Set([
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'PageUp',
+  'PageDown',
+  'Home',
+  'End',
+  'Enter',
+  'Escape',
+]);
+
+/**
+ * Hands keys on to the element in `view` that takes them, marked `data-takes-keys`, as if it had the
+ * focus. The State view listens to the window by itself and has no such element.
+ */
+export function useViewKeys(view: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent) {
+      const { key, target, altKey, shiftKey } = event;
+      if (!event.isTrusted || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+      if (!(target instanceof Element) || isTextField(target)) return;
+      if (document.querySelector('dialog[open], :popover-open') !== null) return;
+      const taker = view.current?.querySelector('[data-takes-keys]') ?? undefined;
+      if (taker === undefined || taker.contains(target)) return;
+      const isOnTab = target.closest('.view-tabs') !== null;
+      const isOwned = OWNED_KEYS.has(key) && !(isOnTab && key === 'Enter');
+      const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
+      if (!isOurs) return;
+      const copy = { key, altKey, shiftKey, bubbles: true, cancelable: true };
+      if (!taker.dispatchEvent(new KeyboardEvent('keydown', copy))) event.preventDefault();
+    }
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [view]);
+}
