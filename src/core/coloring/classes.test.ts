@@ -97,22 +97,33 @@ describe('classes by stack', () => {
     expect(classes[1]).toBe(classes[4]);
   });
 
-  test('do not depend on hidden frames, unless there are no others', () => {
-    const noise = ['unwind ?? 0', 'launch ?? 0', 'other ?? 0'];
+  test('are those of a recording of Python alone, whichever way C++ took', () => {
+    const [unwind, launch, mm] = ['unwind ?? 0', 'launch ?? 0', 'at::native::mm ?? 0'];
     const { snapshot, rows } = snapshotOf([
       A,
-      [noise[0], A[0], noise[1], A[1]],
-      [noise[0]],
-      [noise[2]],
+      [unwind, A[0], launch, A[1]],
+      [mm, A[0], A[1]],
+      B,
+      [unwind, B[0], B[1]],
     ]);
-    const isVisible = (frame: number): boolean =>
-      snapshot.strings.get(snapshot.frames.filename[frame]) !== '??';
-    const allocations = allocationsOf(rows.map((stack) => ({ stack })));
-    const hidden = classesByStack(allocations, snapshot, 253, isVisible);
-    expect(hidden[1]).toBe(hidden[0]);
-    expect(hidden[2]).not.toBe(hidden[3]);
-    const all = classesByStack(allocations, snapshot, 253);
-    expect(all[1]).not.toBe(all[0]);
+    const classes = classesByStack(allocationsOf(rows.map((stack) => ({ stack }))), snapshot, 253);
+    const { snapshot: alone, rows: own } = snapshotOf([A, B]);
+    const expected = classesByStack(allocationsOf(own.map((stack) => ({ stack }))), alone, 253);
+    const [a, b] = expected;
+    expect([...classes]).toEqual([a, a, a, b, b]);
+    expect(a).not.toBe(b);
+  });
+
+  test('of C++ do not depend on plumbing, unless there is nothing else', () => {
+    const { snapshot, rows } = snapshotOf([
+      ['unwind ?? 0', 'at::native::mm ?? 0'],
+      ['launch ?? 0', 'at::native::mm ?? 0'],
+      ['unwind ?? 0'],
+      ['launch ?? 0'],
+    ]);
+    const classes = classesByStack(allocationsOf(rows.map((stack) => ({ stack }))), snapshot, 253);
+    expect(classes[0]).toBe(classes[1]);
+    expect(classes[2]).not.toBe(classes[3]);
   });
 
   test('spread over all the palette', () => {

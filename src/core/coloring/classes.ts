@@ -4,15 +4,10 @@
  * A class depends on what the allocation is (its stack's text, its size) and on the number of
  * classes, never on row numbers: it stays the same across zooms, runs and files.
  */
+import { StackReader } from '../device/stacks.ts';
 import { MAX_CLASSES } from '../raster/colors.ts';
 import type { AllocationTable } from '../replay/types.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type FrameIndex,
-  NO_STACK,
-  type Snapshot,
-} from '../snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
 
 /** Class by stack: allocated before recording began, and its stack is not known. */
 export const CLASS_BEFORE_RECORDING = 0;
@@ -29,24 +24,25 @@ const HASH_SEED = 0x811c9dc5;
 const HASH_PRIME = 0x01000193;
 
 /**
- * By allocation stack: a hash of the names, files and lines of its frames, callers included.
- * Frames that `isVisible` turns down (unwinder, interpreter) do not count, unless a stack has no
- * others: then equal code keeps its color whether or not C++ frames were recorded.
+ * By the call site of each stack: a hash of the names, files and lines of its frames, callers included. Only
+ * frames of Python count where a site has some: equal code keeps its color whether or not C++ frames were
+ * recorded, and whichever way through the dispatcher a line took. Of C++ alone plumbing does not count, unless
+ * a stack has nothing else.
  * Throws RangeError unless classCount is 4 to 253.
  */
 export function classesByStack(
   allocations: AllocationTable,
   snapshot: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
   classCount: number,
-  isVisible: (frame: FrameIndex) => boolean = () => true,
+  reader: StackReader = new StackReader(snapshot),
 ): Uint8Array {
   checkClassCount(classCount, FIRST_STACK_CLASS + 1);
-  const stackClasses = classesOfStacks(snapshot, classCount, isVisible);
+  const siteClasses = classesOfStacks(snapshot, classCount, reader);
   const classes = new Uint8Array(allocations.length);
   for (let id = 0; id < classes.length; id++) {
-    const stack = allocations.stack[id];
-    if (stack === EMPTY_STACK) classes[id] = CLASS_NO_PYTHON_STACK;
-    else if (stack !== NO_STACK) classes[id] = stackClasses[stack];
+    const site = reader.siteOf(allocations.stack[id]);
+    if (site === EMPTY_STACK) classes[id] = CLASS_NO_PYTHON_STACK;
+    else if (site !== NO_STACK) classes[id] = siteClasses[site];
     else classes[id] = id < allocations.preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
   }
   return classes;
@@ -78,30 +74,29 @@ export function sizeEdge(sizeClass: number, classCount: number): number {
 function classesOfStacks(
   { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
   classCount: number,
-  isVisible: (frame: FrameIndex) => boolean,
+  reader: StackReader,
 ): Uint8Array {
   const frameHash = new Int32Array(frames.length);
-  const frameIsVisible = new Uint8Array(frames.length);
+  const frameRank = new Uint8Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
     const withName = hashText(HASH_SEED, strings.get(frames.name[frame]));
     const withFile = hashText(withName, strings.get(frames.filename[frame]));
     frameHash[frame] = hashNumber(withFile, frames.line[frame]);
-    frameIsVisible[frame] = isVisible(frame) ? 1 : 0;
+    frameRank[frame] = reader.isPython(frame) ? 2 : reader.frame(frame).isPlumbing ? 0 : 1;
   }
-  const visibleHash = new Int32Array(stacks.length).fill(HASH_SEED);
-  const wholeHash = new Int32Array(stacks.length).fill(HASH_SEED);
+  // Hashes of a stack's frames of each rank and above: all, those that are no plumbing, those of Python.
+  const hashes = [0, 1, 2].map(() => new Int32Array(stacks.length).fill(HASH_SEED));
   const classes = new Uint8Array(stacks.length);
   for (let stack = 1; stack < stacks.length; stack++) {
     const frame = stacks.frame[stack];
     const parent = stacks.parent[stack];
-    wholeHash[stack] = hashNumber(wholeHash[parent], frameHash[frame]);
-    visibleHash[stack] =
-      frameIsVisible[frame] === 1
-        ? hashNumber(visibleHash[parent], frameHash[frame])
-        : visibleHash[parent];
-    const isAllHidden = visibleHash[stack] === visibleHash[EMPTY_STACK];
-    const hash = avalanche(isAllHidden ? wholeHash[stack] : visibleHash[stack]);
-    classes[stack] = FIRST_STACK_CLASS + (hash % (classCount - FIRST_STACK_CLASS));
+    let best = HASH_SEED;
+    hashes.forEach((hash, rank) => {
+      const above = hash[parent];
+      hash[stack] = frameRank[frame] >= rank ? hashNumber(above, frameHash[frame]) : above;
+      if (hash[stack] !== hash[EMPTY_STACK]) best = hash[stack];
+    });
+    classes[stack] = FIRST_STACK_CLASS + (avalanche(best) % (classCount - FIRST_STACK_CLASS));
   }
   return classes;
 }

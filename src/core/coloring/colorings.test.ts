@@ -106,14 +106,14 @@ test('streams, private pools and phases have their names', () => {
     'from 2 MiB',
     'below 4 KiB',
   ]);
-  expect(words(context, 'site')[1]).toBe('g · a.py:2');
+  expect(words(context, 'site')[1]).toBe('a.py:2 (g)');
 });
 
 test('the rest has one color, and says how many it stands for', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `+A${i} ${(i + 1) * 4096} @a.py:${i + 1} f`);
   const context = contextOfText(lines.join('\n'));
   const { entries } = legendOf(context, 'site', 10 ** 6);
-  expect(entries[0]).toMatchObject({ label: 'f · a.py:30', bytes: 30 * 4096, count: 1 });
+  expect(entries[0]).toMatchObject({ label: 'a.py:30 (f)', bytes: 30 * 4096, count: 1 });
   expect(entries.find(({ label }) => label === '18 other sites')?.count).toBe(18);
 });
 

@@ -5,7 +5,6 @@
 import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
-import { allocationLabel } from '../device/allocation-labels.ts';
 import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { absenceText } from '../device/stacks.ts';
@@ -15,10 +14,9 @@ import { categoryTerm } from '../search/qualifiers/category.ts';
 import { compileTerm } from '../search/qualifiers/compile.ts';
 import { phaseTerm } from '../search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../search/qualifiers/pool.ts';
-import { siteTerm } from '../search/qualifiers/site.ts';
 import { sizeTerms } from '../search/qualifiers/size.ts';
 import { streamTerm } from '../search/qualifiers/stream.ts';
-import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
+import { EMPTY_STACK } from '../snapshot/tables.ts';
 import {
   CLASS_BEFORE_RECORDING,
   CLASS_NO_CONTEXT,
@@ -31,6 +29,7 @@ import {
   FIRST_GROUP_CLASS,
   sizeEdge,
 } from './classes.ts';
+import { type ColorLabel, siteLabels } from './site-labels.ts';
 
 export interface ColorClass extends ColorLabel {
   readonly class: number;
@@ -104,12 +103,7 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
 }
 
 function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {
-  const classOf = classesByStack(
-    replay.allocations,
-    snapshot,
-    classCount,
-    (frame) => stacks.frame(frame).role !== 'noise',
-  );
+  const classOf = classesByStack(replay.allocations, snapshot, classCount, stacks);
   const absence = (classNumber: number, kind: StackKind): ColorClass => {
     return { class: classNumber, label: absenceText(kind), about: '', term: undefined };
   };
@@ -134,13 +128,17 @@ function bySize({ replay }: DeviceContext, classCount: number): Coloring {
 const edgeText = (bytes: number): string => formatBytes(bytes).replace('.00', '');
 
 function bySite(context: DeviceContext, classCount: number): Coloring {
-  const { stack } = context.replay.allocations;
+  const { stacks, replay } = context;
+  const { stack } = replay.allocations;
   const { length } = context.snapshot.stacks;
   // Allocations without a stack are no site: nobody knows whether they come from one place.
-  const groupOf = groupsOf(stack.length, (id) => (stack[id] > EMPTY_STACK ? stack[id] : -1));
+  const groupOf = groupsOf(stack.length, (id) => {
+    const site = stacks.siteOf(stack[id]);
+    return site > EMPTY_STACK ? site : -1;
+  });
   const none = { label: 'no stack known', about: '', term: undefined };
-  return grouped(context, classCount, groupOf, length, none, 'sites', (row: StackIndex) =>
-    siteLabel(context, row),
+  return grouped(context, classCount, groupOf, length, none, 'sites', (sites) =>
+    siteLabels(context, sites),
   );
 }
 
@@ -149,14 +147,22 @@ function byStream(context: DeviceContext, classCount: number): Coloring {
   const { stream } = context.replay.allocations;
   const groupOf = groupsOf(stream.length, (id) => stream[id]);
   const count = Math.max(1, streams.length);
-  return grouped(context, classCount, groupOf, count, NOTHING, 'streams', (row) => {
-    const text = streamText(streams[row]);
-    return {
-      label: text === '0' ? 'default stream' : `stream ${text}`,
-      about: '',
-      term: streamTerm(text),
-    };
-  });
+  return grouped(
+    context,
+    classCount,
+    groupOf,
+    count,
+    NOTHING,
+    'streams',
+    each((row) => {
+      const text = streamText(streams[row]);
+      return {
+        label: text === '0' ? 'default stream' : `stream ${text}`,
+        about: '',
+        term: streamTerm(text),
+      };
+    }),
+  );
 }
 
 /** The small and the large pool are told apart in the default pool; a private pool is one. */
@@ -169,15 +175,23 @@ function byPool(context: DeviceContext, classCount: number): Coloring {
     names[pool[id]] === undefined ? 1 - isSmall[id] : 2 + pool[id],
   );
   const within = hasPrivate ? ` ${poolTerm('default')}` : '';
-  return grouped(context, classCount, groupOf, 2 + pools.length, NOTHING, 'pools', (group) => {
-    const name = names[group - 2];
-    if (group < 2 || name === undefined) {
-      const word = group === 0 ? 'small' : 'large';
-      return { label: `${word} pool`, about: '', term: `${poolTerm(word)}${within}` };
-    }
-    const about = 'A private pool, of a CUDA graph or a MemPool.';
-    return { label: `pool ${name}`, about, term: privatePoolTerm(name) };
-  });
+  return grouped(
+    context,
+    classCount,
+    groupOf,
+    2 + pools.length,
+    NOTHING,
+    'pools',
+    each((group) => {
+      const name = names[group - 2];
+      if (group < 2 || name === undefined) {
+        const word = group === 0 ? 'small' : 'large';
+        return { label: `${word} pool`, about: '', term: `${poolTerm(word)}${within}` };
+      }
+      const about = 'A private pool, of a CUDA graph or a MemPool.';
+      return { label: `pool ${name}`, about, term: privatePoolTerm(name) };
+    }),
+  );
 }
 
 function byPhase(context: DeviceContext, classCount: number): Coloring {
@@ -195,11 +209,19 @@ function byPhase(context: DeviceContext, classCount: number): Coloring {
     groupOf[id] = span[at] < 0 ? -1 : phaseOfSpan[span[at]];
   }
   const none = { label: 'outside of all phases', about: '', term: undefined };
-  return grouped(context, classCount, groupOf, names.length, none, 'phases', (row) => ({
-    label: names[row],
-    about: 'Allocated inside it, and inside no annotation within it.',
-    term: isName.has(names[row]) ? phaseTerm(names[row]) : undefined,
-  }));
+  return grouped(
+    context,
+    classCount,
+    groupOf,
+    names.length,
+    none,
+    'phases',
+    each((row) => ({
+      label: names[row],
+      about: 'Allocated inside it, and inside no annotation within it.',
+      term: isName.has(names[row]) ? phaseTerm(names[row]) : undefined,
+    })),
+  );
 }
 
 function byText(
@@ -215,11 +237,24 @@ function byText(
   for (let id = preexisting; id < length && column !== undefined; id++) {
     if (column[start[id]] > 0) groupOf[id] = column[start[id]];
   }
-  return grouped(context, classCount, groupOf, strings.length, none, 'others', (row) => {
-    const word = strings.get(row);
-    return { label: word.replaceAll('_', ' '), about: '', term: term(word) };
-  });
+  return grouped(
+    context,
+    classCount,
+    groupOf,
+    strings.length,
+    none,
+    'others',
+    each((row) => {
+      const word = strings.get(row);
+      return { label: word.replaceAll('_', ' '), about: '', term: term(word) };
+    }),
+  );
 }
+
+const each =
+  (meaning: (group: number) => ColorLabel) =>
+  (groups: readonly number[]): readonly ColorLabel[] =>
+    groups.map(meaning);
 
 /** A loop: `Int32Array.from` with a function takes five times as long. */
 function groupsOf(length: number, of: (id: number) => number): Int32Array {
@@ -238,12 +273,12 @@ function grouped(
   groupCount: number,
   none: ColorLabel,
   plural: string,
-  meaning: (group: number) => ColorLabel,
+  meanings: (groups: readonly number[]) => readonly ColorLabel[],
 ): Coloring {
   const peakEvent = replay.peaks.activeBytes.event;
   const groups = classesByGroup(replay.allocations, groupOf, groupCount, peakEvent, classCount);
-  const classes: ColorClass[] = groups.named.map((group, i) => {
-    return { class: FIRST_GROUP_CLASS + i, ...meaning(group) };
+  const classes: ColorClass[] = meanings(groups.named).map((meaning, i) => {
+    return { class: FIRST_GROUP_CLASS + i, ...meaning };
   });
   if (groups.others > 0) {
     const label = `${groups.others} other ${plural}`;
@@ -252,38 +287,4 @@ function grouped(
   }
   if (groupOf.includes(-1)) classes.push({ class: CLASS_NONE, ...none });
   return { classOf: groups.classOf, classes };
-}
-
-/** What is to be said of some allocations. */
-export interface ColorLabel {
-  readonly label: string;
-  /** A sentence more; '' where the label says it all. */
-  readonly about: string;
-  /** The search that finds them; undefined where none does. */
-  readonly term: string | undefined;
-}
-
-/**
- * A call site in words: the user's own line of a stack that was recorded, or that line
- * and the innermost function that it led to: 'forward · model.py:12', 'model.py:12 → linear:125'.
- */
-export function siteLabel(
-  { replay, snapshot, stacks }: DeviceContext,
-  stack: StackIndex,
-): ColorLabel {
-  const { allocations } = replay;
-  const frame = stacks.topUserFrame(stack) ?? snapshot.stacks.frame[stack];
-  const { name, filename, line } = stacks.frame(frame);
-  const file = filename.split(/[\\/]/).at(-1) ?? filename;
-  const place = (path: string) => (line === 0 ? path : `${path}:${line}`);
-  const inner = stacks.innermostFrameView(stack);
-  const isSame = inner === undefined || (inner.name === name && inner.filename === filename);
-  const via = isSame ? '' : ` → ${inner.name}${inner.line === 0 ? '' : `:${inner.line}`}`;
-  const where = isSame ? `${name} · ${place(file)}` : `${place(file)}${via}`;
-  const first = allocations.stack.indexOf(stack);
-  return {
-    label: where,
-    about: `${name} in ${place(filename)}`,
-    term: first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first)),
-  };
 }

@@ -6,7 +6,8 @@ import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../raster/types.ts';
 import { stateTerm } from '../search/qualifiers/state.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
-import { type Coloring, type ColorLabel, siteLabel } from './colorings.ts';
+import type { Coloring } from './colorings.ts';
+import { type ColorLabel, siteLabels } from './site-labels.ts';
 
 export interface LegendEntry extends ColorLabel {
   /** Row of the palette; 'pending' where the free is requested, 'several' for more than one color. */
@@ -38,13 +39,15 @@ export function legendAt(
   const sums = new Sums();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
+  const siteOf = (own: StackIndex) => context.stacks.siteOf(own);
   for (const id of liveAt(index, event)) {
     const bytes = sizeBytes[id];
     const classNumber = coloring.classOf[id];
     if (freeRequested[id] <= event) sums.add('pending', bytes);
-    else if (colorBy === 'stack' && stack[id] > EMPTY_STACK) {
-      const known = stacks.get(stack[id]) ?? { swatch: classNumber, sum: newSum() };
-      stacks.set(stack[id], known);
+    else if (colorBy === 'stack' && siteOf(stack[id]) > EMPTY_STACK) {
+      const site = siteOf(stack[id]);
+      const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
+      stacks.set(site, known);
       known.sum.bytes += bytes;
       known.sum.count++;
     } else sums.add(classNumber, bytes);
@@ -118,8 +121,13 @@ function stackEntries(
   stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
 ): LegendEntry[] {
   const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
-  const entries = heaviest.slice(0, NAMED_STACKS).map(([stack, { swatch, sum }]): LegendEntry => {
-    return { ...siteLabel(context, stack), swatch, ...sum };
+  const named = heaviest.slice(0, NAMED_STACKS);
+  const labels = siteLabels(
+    context,
+    named.map(([site]) => site),
+  );
+  const entries = named.map(([, { swatch, sum }], at): LegendEntry => {
+    return { ...labels[at], swatch, ...sum };
   });
   const rest = heaviest.slice(NAMED_STACKS);
   if (rest.length === 0) return entries;

@@ -42,7 +42,7 @@ describe('an allocation', () => {
     });
     expect(details.allocStack.frames).toMatchObject(at(1));
     expect(details.freeStack?.frames).toMatchObject(at(2));
-    expect(details.topUserFrame).toMatchObject({ line: 1, role: 'user' });
+    expect(details.topUserFrame).toMatchObject({ line: 1, kind: 'user' });
   });
 
   test('whose free is pending, recorded with context="alloc"', () => {
@@ -77,7 +77,14 @@ describe('an allocation', () => {
       ageUs: 0,
       pending: false,
       stackKind: 'recorded',
-      topFrame: { name: 'f', filename: 'train.py', line: 1, role: 'user', extras: undefined },
+      topFrame: {
+        name: 'f',
+        filename: 'train.py',
+        line: 1,
+        kind: 'user',
+        isPlumbing: false,
+        extras: undefined,
+      },
       totalBytes: 2048,
       bottomBytes: 512,
     });

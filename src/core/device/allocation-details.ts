@@ -44,7 +44,7 @@ export function allocationDetails(
     allocStack: stacks.view(stack, isPreexisting),
     ...freeStack(context, index),
     topUserFrame: stacks.topUserFrameView(stack),
-    callSite: callSiteInfo(context.callSites(), stack),
+    callSite: callSiteInfo(context.callSites(), stacks.siteOf(stack)),
     ...carriedValues(context, table.start[index]),
     laterMetadata: laterMetadata(context, index),
     annotations: annotationsAround(context, table.start[index]),

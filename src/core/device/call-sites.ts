@@ -1,8 +1,9 @@
 import { type AllocationTable, NEVER } from '../replay/types.ts';
 import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
+import type { StackReader } from './stacks.ts';
 import type { CallSiteInfo } from './types.ts';
 
-/** Totals of all allocations by their stack. Row = stack + 1, so that row 0 is those with no stack. */
+/** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
 export interface CallSiteTotals {
   readonly allocations: Int32Array;
   /** Sum of block bytes over all lifetimes. */
@@ -12,7 +13,11 @@ export interface CallSiteTotals {
 }
 
 /** One pass over the allocations; memory grows with the number of stacks, not of allocations. */
-export function callSiteTotals(table: AllocationTable, stackCount: number): CallSiteTotals {
+export function callSiteTotals(
+  table: AllocationTable,
+  stacks: StackReader,
+  stackCount: number,
+): CallSiteTotals {
   const rows = stackCount - NO_STACK;
   const totals: CallSiteTotals = {
     allocations: new Int32Array(rows),
@@ -21,7 +26,7 @@ export function callSiteTotals(table: AllocationTable, stackCount: number): Call
     liveAtEndBytes: new Float64Array(rows),
   };
   for (let id = 0; id < table.length; id++) {
-    const row = table.stack[id] - NO_STACK;
+    const row = stacks.siteOf(table.stack[id]) - NO_STACK;
     totals.allocations[row]++;
     totals.totalBytes[row] += table.sizeBytes[id];
     if (table.end[id] !== NEVER) continue;
@@ -31,9 +36,9 @@ export function callSiteTotals(table: AllocationTable, stackCount: number): Call
   return totals;
 }
 
-/** All allocations with that stack; those without any stack count as one site. */
-export function callSiteInfo(totals: CallSiteTotals, stack: StackIndex): CallSiteInfo {
-  const row = stack - NO_STACK;
+/** All allocations of that call site; those without any stack count as one site. */
+export function callSiteInfo(totals: CallSiteTotals, site: StackIndex): CallSiteInfo {
+  const row = site - NO_STACK;
   return {
     allocations: totals.allocations[row],
     totalBytes: totals.totalBytes[row],

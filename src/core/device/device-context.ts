@@ -12,7 +12,7 @@ export interface DeviceContext {
   readonly trace: DeviceTrace;
   readonly replay: Replay;
   readonly stacks: StackReader;
-  /** Totals by stack, built when first asked for. */
+  /** Totals by call site, built when first asked for. */
   callSites(): CallSiteTotals;
   /** Ranges of annotations, see `annotationSpans`; found when first asked for. */
   annotations(): readonly AnnotationSpan[];
@@ -34,7 +34,7 @@ export function createDeviceContexts(
       replay: replays[i],
       stacks,
       callSites: () => {
-        sites ??= callSiteTotals(replays[i].allocations, snapshot.stacks.length);
+        sites ??= callSiteTotals(replays[i].allocations, stacks, snapshot.stacks.length);
         return sites;
       },
       annotations: () => {

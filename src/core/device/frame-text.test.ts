@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { frameLabel, frameLocation, framePath, functionText } from './frame-text.ts';
+import { frameLabel, frameLocation, framePath, fullPlace, functionText } from './frame-text.ts';
 
 const REDUCE =
   'void at::native::gpu_reduce_kernel<float, float, 4, 4, at::native::func_wrapper_t<float, __nv_hdl_wrapper_t<false, true> > >(at::TensorIterator&, double)';
@@ -63,8 +63,32 @@ describe('a frame', () => {
     expect(framePath({ name: 'f', filename: '/a/b/train.py', line: 4 })).toBe('b/train.py:4');
   });
 
-  it('of a name of 10 kB is cut', () => {
+  it('is copied with its whole path, or by its whole name where nobody has the file', () => {
+    expect(fullPlace({ name: 'f', filename: '/a/b/train.py', line: 4 })).toBe('/a/b/train.py:4');
+    expect(fullPlace({ name: 'a::f<int>(int)', filename: '??', line: 0 })).toBe('a::f<int>(int)');
+  });
+
+  it('of a name or a path of 10 kB is cut', () => {
     expect(functionText({ name: 'f'.repeat(10_000), filename: 'a.py' })).toHaveLength(80);
+    const filename = `/x/${'d'.repeat(10_000)}/${'f'.repeat(10_000)}.py`;
+    expect(framePath({ name: 'f', filename, line: 4 })).toHaveLength(82);
+    expect(frameLocation({ name: 'f', filename, line: 4 })).toMatch(/^…f{76}\.py:4$/);
+  });
+
+  it('says that a function has no name', () => {
+    expect(functionText({ name: '', filename: '' })).toBe('unnamed function');
+  });
+
+  it('in the backward pass says so once', () => {
+    const isBackward = true;
+    const operator = 'at::_ops::add_Tensor::call(at::Tensor const&)';
+    const node = 'torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)';
+    expect(functionText({ name: operator, filename: '??', isBackward })).toBe(
+      'add_Tensor (backward pass)',
+    );
+    expect(functionText({ name: node, filename: '??', isBackward })).toBe(
+      'AccumulateGrad (backward pass)',
+    );
   });
 });
 

@@ -8,10 +8,10 @@
  *   at::_ops::sum_dim_IntList::redispatch(c10::DispatchKeySet, …)         sum_dim_IntList
  */
 import { fileName, shortPath } from '../base/file-names.ts';
-import { BACKWARD_NODE, isNativeFrame, NO_FILE, qualifiedName } from './frame-roles.ts';
+import { BACKWARD_NODE, isPythonFrame, NO_FILE, qualifiedName } from './frame-kinds.ts';
 import type { FrameView } from './types.ts';
 
-type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'line'>;
+type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'isBackward'>;
 
 /** A name of 10 kB is cut: what tells functions apart stands at its start. */
 const MAX_NAME = 80;
@@ -20,20 +20,27 @@ const CALL_CONVENTION = /^(call|redispatch|impl|apply|forward|operator\(\)|run)$
 /** What nvcc calls the unit it compiles: nobody has such a file. */
 const COMPILATION_UNIT = /^tmpxft_/;
 
-/** 'step', 'AddmmBackward0 (backward pass)', 'gpu_reduce_kernel': at most 80 characters. */
-export function functionText(frame: Pick<FrameView, 'name' | 'filename'>): string {
-  const text = isNativeFrame(frame.name, frame.filename) ? nativeText(frame.name) : frame.name;
-  return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`;
+/** 'step', 'AddmmBackward0 (backward pass)', 'gpu_reduce_kernel': at most 80 characters of the name. */
+export function functionText({ name, filename, isBackward }: Omit<NamedFrame, 'line'>): string {
+  if (isPythonFrame(name, filename)) return cut(name) || UNNAMED;
+  const { text, isNode } = cppText(name);
+  return `${cut(text) || UNNAMED}${isNode || isBackward === true ? ' (backward pass)' : ''}`;
 }
 
-function nativeText(name: string): string {
+const UNNAMED = 'unnamed function';
+
+function cppText(name: string): { text: string; isNode: boolean } {
   const symbol = qualifiedName(name);
   const node = BACKWARD_NODE.exec(symbol);
-  if (node !== null) return `${node[1]} (backward pass)`;
+  if (node !== null) return { text: node[1], isNode: true };
   const parts = symbol.split('::').filter((part) => part !== '');
   const last = parts.at(-1) ?? name;
-  return (CALL_CONVENTION.test(last) ? parts.at(-2) : undefined) ?? last;
+  const text = (CALL_CONVENTION.test(last) ? parts.at(-2) : undefined) ?? last;
+  return { text, isNode: false };
 }
+
+const cut = (text: string): string =>
+  text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`;
 
 /** 'train.py:21', 'train.py' without a known line; undefined where no file that a person has is known. */
 export function frameLocation({ filename, line }: NamedFrame): string | undefined {
@@ -43,6 +50,12 @@ export function frameLocation({ filename, line }: NamedFrame): string | undefine
 /** 'run/train.py:21': with the folder, which tells files of one name apart. */
 export function framePath({ filename, line }: NamedFrame): string | undefined {
   return hasFile(filename) ? withLine(shortPath(filename), line) : undefined;
+}
+
+/** What is copied, and shown where there is room: the whole path, or the whole C++ name where no file is known. */
+export function fullPlace({ name, filename, line }: NamedFrame): string {
+  if (!hasFile(filename)) return name;
+  return line > 0 ? `${filename}:${line}` : filename;
 }
 
 /** 'train.py:21 (step)', 'AddmmBackward0 (backward pass)'. */
@@ -56,4 +69,8 @@ function hasFile(filename: string): boolean {
   return !NO_FILE.has(filename) && !COMPILATION_UNIT.test(fileName(filename));
 }
 
-const withLine = (file: string, line: number): string => (line > 0 ? `${file}:${line}` : file);
+/** Of a path what is at its end tells files apart. */
+function withLine(file: string, line: number): string {
+  const short = file.length <= MAX_NAME ? file : `…${file.slice(1 - MAX_NAME)}`;
+  return line > 0 ? `${short}:${line}` : short;
+}

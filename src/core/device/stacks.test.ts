@@ -7,6 +7,7 @@ const frame = (filename: string, name: string, line = 1) => ({ filename, name, l
 const NOISE = frame('??', 'torch::unwind::unwind()', 0);
 const OPERATOR = frame('??', 'at::native::mm(at::Tensor const&)', 0);
 const TORCH = frame('/x/site-packages/torch/nn/functional.py', 'linear', 20);
+const TRAINER = frame('/x/site-packages/transformers/trainer.py', 'training_step', 4);
 const MINE = frame('/home/ann/train.py', 'step', 7);
 const MAIN = frame('/home/ann/train.py', '<module>', 99);
 
@@ -19,14 +20,30 @@ describe('the line to look at first', () => {
   test('is the innermost of the user', () => {
     expect(topOf(NOISE, OPERATOR, TORCH, MINE, TORCH, MAIN)).toMatchObject({
       ...MINE,
-      role: 'user',
+      kind: 'user',
     });
   });
+  test('else the innermost of a framework, before PyTorch and Python', () => {
+    const runtime = frame('/usr/lib/python3.12/threading.py', 'run');
+    expect(topOf(runtime, TORCH, TRAINER, TORCH, TRAINER)).toMatchObject(TRAINER);
+    expect(topOf(NOISE, runtime, TORCH)).toMatchObject(TORCH);
+    expect(topOf(NOISE, OPERATOR, runtime)).toMatchObject({ ...runtime, kind: 'runtime' });
+  });
   test('else the innermost Python', () => {
-    expect(topOf(NOISE, OPERATOR, TORCH)).toMatchObject({ ...TORCH, role: 'library' });
+    expect(topOf(NOISE, OPERATOR, TORCH)).toMatchObject({ ...TORCH, kind: 'pytorch' });
   });
   test('else, in a backward thread, the operator', () => {
     expect(topOf(NOISE, OPERATOR)).toMatchObject(OPERATOR);
+    expect(topOf(NOISE, OPERATOR)?.isBackward).toBeUndefined();
+  });
+  test('else, in the backward pass, the node that ran or the operator between nodes', () => {
+    const name = 'torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)';
+    const node = frame('??', name, 0);
+    const add = frame('??', 'at::_ops::add_Tensor::call(at::Tensor const&)', 0);
+    const engine = frame('??', 'torch::autograd::Engine::thread_main()', 0);
+    expect(topOf(NOISE, OPERATOR, node, engine)).toMatchObject({ ...node, isBackward: true });
+    expect(topOf(NOISE, OPERATOR, add, engine)).toMatchObject({ ...add, isBackward: true });
+    expect(topOf(NOISE, engine)).toBeUndefined();
   });
   test('is missing where there is nothing but noise, or nothing', () => {
     expect(topOf(NOISE)).toBeUndefined();
@@ -67,4 +84,40 @@ test('every stack of a real capture with C++ frames has a line to look at', () =
     const names = stacks.view(stack).frames.map(({ name }) => name);
     expect(names.join()).toContain('torch::autograd::Engine::thread_main');
   }
+});
+
+describe('the call site of a stack', () => {
+  const NODE = frame('??', 'torch::autograd::generated::MmBackward0::apply()', 0);
+  const ENGINE = frame('??', 'torch::autograd::Engine::thread_main()', 0);
+  const CLONE = frame('??', 'at::native::clone(at::Tensor const&)', 0);
+  const alloc = (at: number, ...frames: readonly unknown[]) => {
+    return { action: 'alloc', addr: 512 * at, size: 1, frames };
+  };
+  function sitesOf(...entries: ReturnType<typeof alloc>[]) {
+    const { trace, stacks } = contextOf(traceOf(...entries));
+    return Array.from(trace.events.stack, (stack) => stacks.siteOf(stack));
+  }
+
+  test('is one for all ways through C++, and one for each name in the backward pass', () => {
+    const [a, b, other, node, same, empty, plumbing] = sitesOf(
+      alloc(1, NOISE, TORCH, MINE, MAIN),
+      alloc(2, OPERATOR, TORCH, ENGINE, MINE, MAIN),
+      alloc(3, OPERATOR, MINE, MAIN),
+      alloc(4, OPERATOR, NODE, ENGINE),
+      alloc(5, CLONE, NOISE, NODE, ENGINE),
+      alloc(6),
+      alloc(7, NOISE, ENGINE),
+    );
+    expect(b).toBe(a);
+    expect(other).not.toBe(a);
+    expect(same).toBe(node);
+    expect(node).not.toBe(empty);
+    // Nothing says what ran: as in a recording of Python alone.
+    expect(plumbing).toBe(empty);
+  });
+
+  test('is each stack where no Python was recorded at all', () => {
+    const [a, b] = sitesOf(alloc(1, OPERATOR, ENGINE), alloc(2, NOISE, OPERATOR, ENGINE));
+    expect(a).not.toBe(b);
+  });
 });

@@ -6,8 +6,10 @@ import {
   type Snapshot,
   type StackIndex,
 } from '../snapshot/tables.ts';
-import { FrameRoles } from './frame-roles.ts';
-import type { FrameView, StackKind, StackView } from './types.ts';
+import { FrameKinds } from './frame-kinds.ts';
+import { functionText } from './frame-text.ts';
+import { pythonFrames, withFramesAlone } from './python-frames.ts';
+import type { FrameKind, FrameView, StackKind, StackView } from './types.ts';
 
 /** What stacks are read from. */
 export type StackSource = Pick<Snapshot, 'strings' | 'frames' | 'stacks'>;
@@ -15,11 +17,12 @@ export type StackSource = Pick<Snapshot, 'strings' | 'frames' | 'stacks'>;
 /** Stacks and frames of a snapshot as texts. */
 export class StackReader {
   readonly #snapshot: StackSource;
-  readonly #roles: FrameRoles;
+  readonly #kinds: FrameKinds;
+  #sites: Int32Array | undefined;
 
   constructor(snapshot: StackSource) {
     this.#snapshot = snapshot;
-    this.#roles = new FrameRoles(snapshot.strings, snapshot.frames);
+    this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames);
   }
 
   /** A stack that an event or block carries. `isFromBefore`: of an allocation from before the trace. */
@@ -37,50 +40,125 @@ export class StackReader {
 
   frame(index: FrameIndex): FrameView {
     const { strings, frames } = this.#snapshot;
+    const { kind, isPlumbing } = this.#kinds.of(index);
     return {
       name: strings.get(frames.name[index]),
       filename: strings.get(frames.filename[index]),
       line: frames.line[index],
-      role: this.#roles.role(index),
+      kind,
+      isPlumbing,
       extras: frames.extras.get(index),
     };
   }
 
   /**
-   * The user's own line to look at first: the innermost frame outside PyTorch and site-packages,
-   * else the innermost Python frame, else the innermost that is no noise (backward threads recorded
-   * with C++ stacks have no Python). Undefined when the stack has none of these.
+   * The line to look at first: the innermost of the user's own, else of a framework, else of PyTorch, else of
+   * Python itself. A stack without Python is named by its C++: see `#namingFrame`. Undefined when nothing in the
+   * stack says what was computed.
    */
   topUserFrame(stack: StackIndex): FrameIndex | undefined {
-    let python: FrameIndex | undefined;
-    let library: FrameIndex | undefined;
+    let best: FrameIndex | undefined;
+    let bestRank = NO_PYTHON;
     for (const frame of this.frames(stack)) {
-      const role = this.#roles.role(frame);
-      if (role === 'user') return frame;
-      if (role === 'library') library ??= frame;
-      if (this.#roles.isPython(frame)) python ??= frame;
+      const rank = RANK[this.#kinds.of(frame).kind];
+      if (rank === 0) return frame;
+      if (rank >= bestRank) continue;
+      best = frame;
+      bestRank = rank;
     }
-    return python ?? library;
-  }
-
-  /** A line of Python, and not one of C++ or of a compiled library. */
-  isPython(frame: FrameIndex): boolean {
-    return this.#roles.isPython(frame);
-  }
-
-  /** The innermost frame that is no noise: the function that the user's line led to. */
-  innermostFrameView(stack: StackIndex): FrameView | undefined {
-    for (const frame of this.frames(stack)) {
-      if (this.#roles.role(frame) !== 'noise') return this.frame(frame);
-    }
-    return undefined;
+    return best ?? this.#namingFrame(stack).frame;
   }
 
   topUserFrameView(stack: StackIndex): FrameView | undefined {
     const frame = this.topUserFrame(stack);
-    return frame === undefined ? undefined : this.frame(frame);
+    if (frame === undefined) return undefined;
+    const view = this.frame(frame);
+    if (view.kind !== 'cpp') return view;
+    const { isBackward } = this.#namingFrame(stack);
+    return isBackward ? { ...view, isBackward } : view;
+  }
+
+  /** A line of Python, and not one of C++ or of a compiled library. */
+  isPython(frame: FrameIndex): boolean {
+    return this.#kinds.isPython(frame);
+  }
+
+  /** The innermost frame that is no plumbing: the function that the user's line led to. */
+  innermostFrameView(stack: StackIndex): FrameView | undefined {
+    for (const frame of this.frames(stack)) {
+      if (!this.#kinds.of(frame).isPlumbing) return this.frame(frame);
+    }
+    return undefined;
+  }
+
+  /**
+   * The call site that a stack belongs to, as the first row of it. A line of Python that was recorded with its C++
+   * frames has a stack for each way through the dispatcher, and all are one call site, as they are in a recording
+   * of Python alone. Backward threads, which run no Python, have a call site for each name, such as
+   * 'AddmmBackward0 (backward pass)'. Without any Python in the recording each stack is one of its own.
+   */
+  siteOf(stack: StackIndex): StackIndex {
+    if (stack <= EMPTY_STACK) return stack;
+    this.#sites ??= this.#findSites();
+    return this.#sites[stack];
+  }
+
+  #findSites(): Int32Array {
+    const { frames, stacks } = this.#snapshot;
+    const isPython = pythonFrames(frames.length, (frame) => this.isPython(frame));
+    const sites = Int32Array.from({ length: stacks.length }, (_, row) => row);
+    if (!isPython.includes(1) || !isPython.includes(0)) return sites;
+    const { rowOf, recordedOf } = withFramesAlone(stacks, isPython);
+    const byName = new Map<string, StackIndex>();
+    for (let row = 1; row < sites.length; row++) {
+      sites[row] = rowOf[row] === EMPTY_STACK ? this.#cppSite(row, byName) : recordedOf[rowOf[row]];
+    }
+    return sites;
+  }
+
+  /** The first row with that name, without what the named function called: it differs from stack to stack. */
+  #cppSite(stack: StackIndex, byName: Map<string, StackIndex>): StackIndex {
+    const named = this.topUserFrameView(stack);
+    if (named === undefined) return EMPTY_STACK;
+    const name = functionText(named);
+    const known = byName.get(name);
+    if (known !== undefined) return known;
+    const { frame, parent } = this.#snapshot.stacks;
+    const naming = this.topUserFrame(stack);
+    let row = stack;
+    while (frame[row] !== naming) row = parent[row];
+    byName.set(name, row);
+    return row;
+  }
+
+  /**
+   * What names a stack without Python: the node of autograd that ran ('AddmmBackward0'). Between nodes the engine
+   * calls operators, to add up gradients: then it is the operator that it called. In any other thread it is the
+   * innermost function that computes something.
+   */
+  #namingFrame(stack: StackIndex): { frame: FrameIndex | undefined; isBackward: boolean } {
+    let told: FrameIndex | undefined;
+    let operator: FrameIndex | undefined;
+    for (const frame of this.frames(stack)) {
+      const { says } = this.#kinds.of(frame);
+      if (says === 'backward-node') return { frame, isBackward: true };
+      if (says === 'engine') return { frame: operator ?? told, isBackward: true };
+      if (says === 'function') told ??= frame;
+      if (says === 'operator') operator = frame;
+    }
+    return { frame: told ?? operator, isBackward: false };
   }
 }
+
+/** Whose line is looked at first. */
+const RANK: Readonly<Record<FrameKind, number>> = {
+  user: 0,
+  framework: 1,
+  pytorch: 2,
+  runtime: 3,
+  cpp: 4,
+};
+const NO_PYTHON = RANK.cpp;
 
 /**
  * An allocation from before the trace has no stack, or an empty one, because nobody recorded yet:
@@ -96,7 +174,7 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
 export function absenceText(kind: StackKind): string {
   switch (kind) {
     case 'recorded':
-      return 'no frames';
+      return 'internal C++ frames only';
     case 'no-python-stack':
       return 'no Python stack on that thread';
     case 'no-context':

@@ -55,12 +55,23 @@ export interface SessionInfo {
   readonly warnings: readonly SnapshotWarning[];
 }
 
+/**
+ * Whose code a frame is: 'user' is any Python that is not installed; 'framework' an installed package such as
+ * transformers or lightning; 'pytorch' PyTorch's own Python; 'runtime' Python's library and generated code.
+ */
+export type FrameKind = 'user' | 'framework' | 'pytorch' | 'runtime' | 'cpp';
+
 export interface FrameView {
+  /** As recorded; of C++ with all types. `functionText` shortens it. */
   readonly name: string;
+  /** As recorded: a path, or what stands for one where none is known. `frameLocation` tells. */
   readonly filename: string;
   readonly line: number;
-  /** 'user': outside PyTorch and site-packages; 'library': Python inside them; 'noise': unwinder, dispatcher, interpreter, C++ plumbing. */
-  readonly role: 'user' | 'library' | 'noise';
+  readonly kind: FrameKind;
+  /** C++ that every stack has: unwinder, dispatcher, interpreter. */
+  readonly isPlumbing: boolean;
+  /** C++ that names a stack of the backward pass, whose threads run no Python. */
+  readonly isBackward?: boolean;
   readonly extras: Readonly<Record<string, string>> | undefined;
 }
 
@@ -114,7 +125,7 @@ export interface AllocationDetails extends CarriedValues {
   readonly annotations: readonly string[];
 }
 
-/** All allocations with the same stack as one of them. */
+/** All allocations of the same call site as one of them: see `StackReader.siteOf`. */
 export interface CallSiteInfo {
   readonly allocations: number;
   readonly totalBytes: number;

@@ -255,7 +255,7 @@ describe('fragmentation', () => {
     const finding = findings(name, 'fragmentation').find(({ kind }) => kind === 'reserved-unused');
     expect(finding?.severity).toBe('high');
     expect((finding?.bytes ?? 0) / 2 ** 30).toBeCloseTo(gib, 1);
-    expect(finding?.frame?.role).toBe('user');
+    expect(finding?.frame?.kind).toBe('user');
     expect(finding?.parts[0].note).toMatch(/^pins \d+ segment/);
     expect(finding?.evidence.gaps.length).toBeGreaterThan(0);
   });
@@ -295,7 +295,7 @@ describe('the smaller ones', () => {
 
   it('rounding, where roundup_power2_divisions rounds up', () => {
     const [finding] = findings('whatif_pow2/frag_gpt_varlen', 'waste');
-    expect(finding).toMatchObject({ kind: 'rounding', frame: { role: 'user' } });
+    expect(finding).toMatchObject({ kind: 'rounding', frame: { kind: 'user' } });
     const [lost, empty] = finding.facts.map((fact) => ('bytes' in fact ? fact.bytes : Number.NaN));
     expect(lost + empty).toBe(finding.bytes);
     // The same program without it.

@@ -1,5 +1,6 @@
 /** Pieces that all detectors' findings are made of. */
 import { fileName } from '../base/file-names.ts';
+import { frameLabel } from '../device/frame-text.ts';
 import type { FrameView, StackView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { StackIndex } from '../snapshot/tables.ts';
@@ -8,9 +9,7 @@ import { type AddressGap, type Evidence, type FindingPart, MAX_EVIDENCE } from '
 
 /** 'train.py:21 (step)'; says so where there is no frame. */
 export function frameLocation(frame: FrameView | undefined): string {
-  if (frame === undefined) return 'a place that has no recorded stack';
-  const line = frame.line > 0 ? `:${frame.line}` : '';
-  return `${fileName(frame.filename)}${line} (${frame.name})`;
+  return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
 /** Points of a small plot: more cannot be seen. */
@@ -49,7 +48,11 @@ export function place(
   const view = input.stacks.view(stack);
   const frame =
     first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
-  return { frame, stack: view.frames.filter(({ role }) => role !== 'noise'), stackKind: view.kind };
+  return {
+    frame,
+    stack: view.frames.filter(({ isPlumbing }) => !isPlumbing),
+    stackKind: view.kind,
+  };
 }
 
 /**
@@ -63,7 +66,7 @@ export function fingerprint(
   stack: StackIndex | undefined,
 ): string {
   const frames = stack === undefined ? [] : input.stacks.view(stack).frames;
-  const users = frames.filter(({ role }) => role === 'user');
+  const users = frames.filter(({ kind }) => kind === 'user');
   const names = users.map(({ filename, name }) => `${fileName(filename)}:${name}`);
   return [detector, kind, ...names.slice(0, 8)].join('|');
 }

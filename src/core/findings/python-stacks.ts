@@ -14,9 +14,9 @@
  * The detectors compare call sites, so they read these rows. A program that is recorded in both ways gets
  * the same findings because both recordings are the same to them.
  */
-import { growableInt32 } from '../base/growable.ts';
+import { pythonFrames, withFramesAlone } from '../device/python-frames.ts';
 import { StackReader } from '../device/stacks.ts';
-import { EMPTY_STACK, type StackIndex, type StackTable } from '../snapshot/tables.ts';
+import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisInput } from './types.ts';
 
 export interface PythonStacks {
@@ -31,9 +31,11 @@ export interface PythonStacks {
 
 /** Without any Python frame (a libtorch program) the C++ frames are all there is, and stay. */
 export function pythonStacks(input: AnalysisInput): PythonStacks {
-  const isPython = pythonFrames(input);
+  const isPython = pythonFrames(input.snapshot.frames.length, (frame) =>
+    input.stacks.isPython(frame),
+  );
   if (!isPython.includes(1) || !isPython.includes(0)) return { input, recordedStack: undefined };
-  const { stacks, rowOf, recordedOf } = withoutOthers(input.snapshot.stacks, isPython);
+  const { stacks, rowOf, recordedOf } = withFramesAlone(input.snapshot.stacks, isPython);
   const mapped = (column: Int32Array): Int32Array =>
     column.map((stack) => (stack > EMPTY_STACK ? rowOf[stack] : stack));
   const snapshot = { ...input.snapshot, stacks };
@@ -56,44 +58,4 @@ export function pythonStacks(input: AnalysisInput): PythonStacks {
     },
     recordedStack: (stack) => (stack > EMPTY_STACK ? recordedOf[stack] : stack),
   };
-}
-
-/** 1 for frames of Python. */
-function pythonFrames({ snapshot, stacks }: AnalysisInput): Uint8Array {
-  return Uint8Array.from({ length: snapshot.frames.length }, (_, frame) =>
-    stacks.isPython(frame) ? 1 : 0,
-  );
-}
-
-/** The tree with the frames that are marked alone. Callers still come before those they call. */
-function withoutOthers({ length, frame, parent }: StackTable, isKept: Uint8Array) {
-  const frames = growableInt32();
-  const parents = growableInt32();
-  const recorded = growableInt32();
-  const rowOf = new Int32Array(length);
-  const known = new Map<number, number>();
-  const add = (own: number, above: number, stack: StackIndex): number => {
-    frames.push(own);
-    parents.push(above);
-    recorded.push(stack);
-    return frames.length - 1;
-  };
-  add(-1, -1, EMPTY_STACK);
-  for (let row = 1; row < length; row++) {
-    const above = rowOf[parent[row]];
-    if (isKept[frame[row]] === 0) {
-      rowOf[row] = above;
-      continue;
-    }
-    const key = above * isKept.length + frame[row];
-    const found = known.get(key) ?? add(frame[row], above, row);
-    known.set(key, found);
-    rowOf[row] = found;
-  }
-  const stacks: StackTable = {
-    length: frames.length,
-    frame: frames.finish(),
-    parent: parents.finish(),
-  };
-  return { stacks, rowOf, recordedOf: recorded.finish() };
 }

@@ -40,7 +40,7 @@ const ENTRY_NAMES = new Set([
 ]);
 
 /** Per frame: bits that hold for a stack as soon as one frame has them. */
-function frameBits({ name, filename, role }: FrameView, isPython: boolean): number {
+function frameBits({ name, filename, kind }: FrameView, isPython: boolean): number {
   if (!isPython) return 0;
   let bits = PYTHON;
   if (TORCH_OPTIM.test(filename) || (name === 'step' && OPTIMIZER_FILE.test(filename))) {
@@ -49,7 +49,7 @@ function frameBits({ name, filename, role }: FrameView, isPython: boolean): numb
   if (MODULE_FILE.test(filename) && CALLS_FORWARD.has(name)) bits |= MODULE_CALL;
   if (MODULE_FILE.test(filename) && MOVES_MODEL.has(name)) bits |= BUILDING;
   if (LOADS_MODEL.test(name)) bits |= BUILDING;
-  if (name === '__init__' && role === 'user') bits |= BUILDING;
+  if (name === '__init__' && kind === 'user') bits |= BUILDING;
   return bits;
 }
 
@@ -138,7 +138,7 @@ function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
     const frame = stacks.frame(i);
     facts.push({
       bits: frameBits(frame, stacks.isPython(i)),
-      isUser: frame.role === 'user',
+      isUser: frame.kind === 'user',
       isForward: /forward/i.test(frame.name),
       startsInAutograd: AUTOGRAD_FILE.test(frame.filename) && !ENTRY_NAMES.has(frame.name),
     });

@@ -1,4 +1,5 @@
 /** The same weights as a table: a row a function, file or module, or a row a call stack. */
+import { functionText } from '../device/frame-text.ts';
 import type { StackReader } from '../device/stacks.ts';
 import { pathTo } from './flame-graph.ts';
 import { totalsOf, type WeighedTree } from './folded-tree.ts';
@@ -67,7 +68,7 @@ export class FlameRows {
 
   #relevance(entry: Entry): Entry & RelevanceKey {
     const group = this.#groups.describe(entry.group);
-    const isOwn = group.kind === 'frame' && group.frame.role === 'user';
+    const isOwn = group.kind === 'frame' && group.frame.kind === 'user';
     return { ...entry, isOwn };
   }
 
@@ -98,7 +99,7 @@ export class FlameRows {
   #name({ group, row }: Entry): string {
     const stack = this.#byStack ? this.#weighed.tree.stackOf[row] : -1;
     const frame = stack < 0 ? undefined : this.#stacks.topUserFrameView(stack);
-    if (frame !== undefined) return `${frame.name} ${frame.filename} ${frame.line}`;
+    if (frame !== undefined) return `${functionText(frame)} ${frame.filename} ${frame.line}`;
     const described = this.#groups.describe(group);
     return described.kind === 'frame' ? `${described.label} ${described.location}` : '';
   }

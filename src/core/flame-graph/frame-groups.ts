@@ -1,10 +1,11 @@
 /** Which box each frame goes into, and what the boxes are called. */
 
 import { assertUnreachable } from '../base/assert.ts';
-import { shortPath } from '../base/file-names.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import { FrameRoles, qualifiedName } from '../device/frame-roles.ts';
+import { FrameKinds, qualifiedName } from '../device/frame-kinds.ts';
+import { framePath, functionText } from '../device/frame-text.ts';
 import type { StackReader } from '../device/stacks.ts';
+import type { FrameView } from '../device/types.ts';
 import { textTerm } from '../search/edit-search.ts';
 import { frameTerm } from '../search/qualifiers/frame.ts';
 import type { FrameIndex, Snapshot } from '../snapshot/tables.ts';
@@ -30,7 +31,7 @@ export class FrameGroups {
   readonly #keys = new Map<GroupIndex, string>();
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
-  readonly #roles: FrameRoles;
+  readonly #kinds: FrameKinds;
 
   constructor(
     snapshot: Snapshot,
@@ -41,13 +42,13 @@ export class FrameGroups {
     const { frames, strings } = snapshot;
     this.#grouping = grouping;
     this.#stacks = stacks;
-    this.#roles = new FrameRoles(strings, frames);
+    this.#kinds = new FrameKinds(strings, frames);
     this.#groupOf = new Int32Array(frames.length).fill(-1);
     const frameOf: FrameIndex[] = NO_FRAME_GROUPS.map(() => -1);
     const sharedBy = this.#sharing(snapshot);
     const known = new Map<number, GroupIndex>();
     for (let frame = 0; frame < frames.length; frame++) {
-      if (!isShown(this.#roles.role(frame), shown)) continue;
+      if (!isShown(this.#kinds.of(frame), shown)) continue;
       const key = sharedBy(frame);
       let group = known.get(key);
       if (group === undefined) {
@@ -133,33 +134,31 @@ export class FrameGroups {
 
   #moduleOf(index: FrameIndex): ModuleName {
     const { name, filename } = this.#stacks.frame(index);
-    return moduleName(qualifiedName(name), filename, this.#roles.isPython(index));
+    return moduleName(qualifiedName(name), filename, this.#kinds.isPython(index));
   }
 
   #describeFrame(index: FrameIndex): FlameGroup {
     const frame = this.#stacks.frame(index);
-    const { name, filename, line } = frame;
-    const symbol = this.#roles.isPython(index) ? name : qualifiedName(name);
-    // '??' is what the unwinder writes where it knew no file.
-    const file = filename === '??' ? '' : shortPath(filename);
+    const { name, filename } = frame;
+    const label = functionText(frame);
+    const file = framePath({ ...frame, line: 0 }) ?? '';
     const group = { kind: 'frame', frame } as const;
     switch (this.#grouping) {
       case 'line':
       case 'stack': {
-        const location = line === 0 ? file : `${file}:${line}`;
-        return { ...group, label: symbol, location, search: frameTerm(frame) };
+        return { ...group, label, location: framePath(frame) ?? '', search: frameTerm(frame) };
       }
       case 'function': {
         const search = filename === '' ? '' : ` ${textTerm(filename)}`;
-        return { ...group, label: symbol, location: file, search: `${textTerm(name)}${search}` };
+        return { ...group, label, location: file, search: `${textTerm(name)}${search}` };
       }
       case 'file':
         return file === ''
           ? { ...group, label: 'no file known', location: '', search: undefined }
           : { ...group, label: file, location: '', search: textTerm(filename) };
       case 'module': {
-        const { name: label, text } = this.#moduleOf(index);
-        return { ...group, label, location: '', search: textTerm(text) };
+        const { name: module, text } = this.#moduleOf(index);
+        return { ...group, label: module, location: '', search: textTerm(text) };
       }
       default:
         return assertUnreachable(this.#grouping);
@@ -167,12 +166,15 @@ export class FrameGroups {
   }
 }
 
-function isShown(role: 'user' | 'library' | 'noise', shown: FlameFrames): boolean {
+function isShown(
+  { kind, isPlumbing }: Pick<FrameView, 'kind' | 'isPlumbing'>,
+  shown: FlameFrames,
+): boolean {
   switch (shown) {
     case 'own':
-      return role === 'user';
+      return kind === 'user';
     case 'known':
-      return role !== 'noise';
+      return !isPlumbing;
     case 'all':
       return true;
     default:

@@ -8,9 +8,10 @@ import { type FrameIndex, NO_STACK, type StackIndex } from '../snapshot/tables.t
 import type { CallSiteKey, CallSiteLine, CallSiteRow } from './allocation-list-types.ts';
 import { orderByKeys } from './order-by-keys.ts';
 
-/** A row a stack that some matching allocation has; those without any stack are one site. */
+/** A row a call site that some matching allocation has; those without any stack are one site. */
 export interface CallSiteTable {
   readonly length: number;
+  /** The site, see `StackReader.siteOf`. */
   readonly stack: Int32Array;
   readonly allocations: Float64Array;
   readonly preexisting: Float64Array;
@@ -28,11 +29,12 @@ export interface CallSiteTable {
 
 /** One pass over the allocations of a mask (all without one). */
 export function callSiteTable(
-  { snapshot, replay }: DeviceContext,
+  { snapshot, replay, stacks }: DeviceContext,
   mask: Uint8Array | undefined,
 ): CallSiteTable {
   const { allocations, peaks } = replay;
-  const { length, stack, sizeBytes, start, end, preexisting } = allocations;
+  const { length, sizeBytes, start, end, preexisting } = allocations;
+  const stack = allocations.stack.map((own) => stacks.siteOf(own));
   const peak = peaks.activeBytes.event;
   const rowOfStack = new Int32Array(snapshot.stacks.length - NO_STACK).fill(-1);
   const table = emptyTable(stacksIn(stack, mask, rowOfStack));
@@ -56,7 +58,7 @@ export function callSiteTable(
   return table;
 }
 
-/** The stacks of matching allocations in order of first use; fills in the row of each. */
+/** The sites of matching allocations in order of first use; fills in the row of each. */
 function stacksIn(
   stack: Int32Array,
   mask: Uint8Array | undefined,
@@ -163,17 +165,21 @@ export function callSiteRow(
   };
 }
 
-/** `isFromBefore`: of allocations from before the trace, see `stackKind`. */
+/**
+ * The line of a stack's call site: the same for all ways through C++ that its line took.
+ * `isFromBefore`: of allocations from before the trace, see `stackKind`.
+ */
 export function callSiteLine(
   stacks: StackReader,
   stack: StackIndex,
   isFromBefore: boolean,
 ): CallSiteLine {
-  const topFrame = stacks.topUserFrameView(stack);
-  const inner = stacks.innermostFrameView(stack);
+  const site = stacks.siteOf(stack);
+  const topFrame = stacks.topUserFrameView(site);
+  const inner = stacks.innermostFrameView(site);
   const isSame = inner?.name === topFrame?.name && inner?.filename === topFrame?.filename;
   return {
-    stackKind: stackKind(stack, isFromBefore),
+    stackKind: stackKind(site, isFromBefore),
     topFrame,
     innerFrame: isSame ? undefined : inner,
   };

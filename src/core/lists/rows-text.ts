@@ -4,6 +4,7 @@
  */
 
 import { csvField, csvLine, csvNumber } from '../base/csv.ts';
+import { frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
 import type { FrameView } from '../device/types.ts';
 import { NEVER } from '../replay/types.ts';
 import type { AllocationRow, CallSiteRow } from './allocation-list-types.ts';
@@ -26,15 +27,15 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   state: ({ state }) => state,
   stream: ({ stream }) => stream,
   pool: ({ pool }) => pool,
-  function: ({ line }) => line.topFrame?.name,
-  file: ({ line }) => frameLocation(line.topFrame),
-  calls: ({ line }) => line.innerFrame?.name,
+  function: ({ line }) => functionOf(line.topFrame),
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => functionOf(line.innerFrame),
 };
 
 const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
-  function: ({ line }) => line.topFrame?.name,
-  file: ({ line }) => frameLocation(line.topFrame),
-  calls: ({ line }) => line.innerFrame?.name,
+  function: ({ line }) => functionOf(line.topFrame),
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => functionOf(line.innerFrame),
   allocations: ({ allocations }) => allocations,
   peak_bytes: ({ peakBytes }) => peakBytes,
   end_bytes: ({ endBytes }) => endBytes,
@@ -69,8 +70,12 @@ function cellText(cell: Cell): string {
 const known = (event: number): number | undefined =>
   event < 0 || event === NEVER ? undefined : event;
 
-const frameLocation = (frame: FrameView | undefined): string | undefined =>
-  frame && `${frame.filename}:${frame.line}`;
+const functionOf = (frame: FrameView | undefined): string | undefined =>
+  frame && functionText(frame);
+
+/** Nothing for C++ of which no file is known. */
+const placeOf = (frame: FrameView | undefined): string | undefined =>
+  frame && frameLocation(frame) && fullPlace(frame);
 
 /** Raw numbers; nothing for what is unknown. */
 const EVENT_COLUMNS: readonly { readonly name: string; readonly of: (row: EventRow) => string }[] =

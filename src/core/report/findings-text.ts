@@ -1,5 +1,6 @@
 /** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
+import { frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
 import { type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
@@ -85,8 +86,12 @@ function partsText({ parts }: FindingReport): string[] {
   ];
 }
 
+/** With the whole path, which terminals and editors open; of C++ without a known file the short name alone. */
 export function frameText({ file, line, name }: FrameReport): string {
-  return printable(`${file}${line > 0 ? `:${line}` : ''} (${name})`);
+  const frame = { name, filename: file, line };
+  const does = functionText(frame);
+  const text = frameLocation(frame) === undefined ? does : `${fullPlace(frame)} (${does})`;
+  return printable(text);
 }
 
 function checkText({ detector, status, reason }: Check, { columns }: TextOptions): string[] {

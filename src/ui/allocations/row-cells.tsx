@@ -4,22 +4,23 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
+import { frameLabel, framePath, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AllocationRow, CallSiteLine } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
-import { frameText, fullPlace, placeText } from '../shared/stack-text.ts';
+import { frameTitle } from '../shared/stack-text.ts';
 
 /** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
 export function SiteCell({ line }: { readonly line: CallSiteLine }) {
   const { stackKind, topFrame, innerFrame } = line;
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  const via = innerFrame === undefined ? '' : `\n→ ${frameText(innerFrame)}`;
+  const via = innerFrame === undefined ? '' : `\n→ ${frameLabel(innerFrame)}`;
   return (
-    <span title={`${frameText(topFrame)}\n${fullPlace(topFrame)}${via}`}>
-      {topFrame.name} <span className="dim">{placeText(topFrame)}</span>
-      {innerFrame !== undefined && ` → ${innerFrame.name}`}
+    <span title={`${frameTitle(topFrame)}${via}`}>
+      {functionText(topFrame)} <span className="dim">{framePath(topFrame)}</span>
+      {innerFrame !== undefined && ` → ${functionText(innerFrame)}`}
     </span>
   );
 }

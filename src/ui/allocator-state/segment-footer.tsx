@@ -2,10 +2,10 @@ import { Filter } from 'lucide-react';
 import type { SegmentRow } from '../../core/allocator-state/describe-state.ts';
 import { SegmentKind } from '../../core/allocator-state/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
-import { frameText } from '../shared/stack-text.ts';
 import { roundingText } from './state-labels.ts';
 
 /** Everything known about the segment that keys act on. */
@@ -34,7 +34,7 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       )}
       <MappedText row={row} />
       <span>
-        {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameText(row.frame)}`}
+        {row.frame === undefined ? absenceText(row.stackKind) : `made by ${frameLabel(row.frame)}`}
       </span>
       <button
         type="button"

@@ -5,19 +5,13 @@ import type { SegmentBars } from '../../core/allocator-state/segment-bars.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/allocator-state/segment-groups.ts';
 import { SegmentKind } from '../../core/allocator-state/types.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { useStores } from '../../state/stores.ts';
-import { fullPlace } from '../shared/stack-text.ts';
+import { frameTitle } from '../shared/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
-import {
-  ageText,
-  groupName,
-  groupTerms,
-  roundingText,
-  siteText,
-  usedText,
-} from './state-labels.ts';
+import { ageText, groupName, groupTerms, roundingText, usedText } from './state-labels.ts';
 
 /** Device pixels of a bar's height at a ratio of 1. */
 export const BAR_HEIGHT_PX = 18;
@@ -70,9 +64,9 @@ export function SegmentCells(props: SegmentCellsProps) {
       <td
         className="cell-site"
         data-absent={row.frame === undefined}
-        title={row.frame === undefined ? undefined : fullPlace(row.frame)}
+        title={row.frame === undefined ? undefined : frameTitle(row.frame)}
       >
-        {row.frame === undefined ? absenceText(row.stackKind) : siteText(row.frame)}
+        {row.frame === undefined ? absenceText(row.stackKind) : frameLabel(row.frame)}
       </td>
     </>
   );

@@ -4,9 +4,8 @@ import type { SegmentRow, StateOverview } from '../../core/allocator-state/descr
 import type { ReleaseSums } from '../../core/allocator-state/empty-cache.ts';
 import type { SegmentGroup, SpaceTotals } from '../../core/allocator-state/segment-groups.ts';
 import { SegmentKind } from '../../core/allocator-state/types.ts';
-import { fileName } from '../../core/base/file-names.ts';
 import { formatBytes, formatDurationUs, formatPercent, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 
@@ -110,10 +109,4 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
     return `${asked}. ${free}, but in pieces of at most ${formatBytes(largestFreeBytes)}: fragmented.`;
   }
   return `${asked}. A free range of ${formatBytes(largestFreeBytes)} is there, but of another pool or stream, or kept from splitting by the settings.`;
-}
-
-/** 'scenarios.py:253 train_step': the line first, for it must not be cut off. */
-export function siteText({ filename, line, name }: FrameView): string {
-  const file = fileName(filename);
-  return line === 0 ? `${file} ${name}` : `${file}:${line} ${name}`;
 }

@@ -1,15 +1,15 @@
 import { useState } from 'react';
 import type { PinSite, StateOverview } from '../../core/allocator-state/describe-state.ts';
 import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { fullPlace } from '../shared/stack-text.ts';
+import { frameTitle } from '../shared/stack-text.ts';
 import {
   keptSentences,
   oomSentence,
   releaseSentence,
   roundingText,
-  siteText,
   usedText,
 } from './state-labels.ts';
 
@@ -136,12 +136,12 @@ function PinButton({ site, onPick }: PinButtonProps) {
     <button
       type="button"
       className="pin-site"
-      title={`${frame === undefined ? absenceText(stackKind) : fullPlace(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are shared out evenly. Click to select the one that keeps most.`}
+      title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are shared out evenly. Click to select the one that keeps most.`}
       onClick={() => onPick(site)}
     >
       <span className="pin-bytes">{formatBytes(keptBytes)}</span>
       <span className="pin-frame">
-        {frame === undefined ? absenceText(stackKind) : siteText(frame)}
+        {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
       </span>
       <span className="dim">{plural(blocks, 'block')}</span>
     </button>

@@ -6,12 +6,13 @@ import {
   formatDurationUs,
   formatExactBytes,
 } from '../../core/base/format.ts';
+import { frameLocation, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
-import type { DeviceInfo, FrameView } from '../../core/device/types.ts';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { fullPlace, placeText } from '../shared/stack-text.ts';
+import { frameTitle } from '../shared/stack-text.ts';
 import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import type { EventListing, FollowCursor } from './use-event-list.ts';
@@ -189,16 +190,11 @@ function Bytes({ bytes }: { readonly bytes: number }) {
 function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
   if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
   return (
-    <span className="event-code" title={`${frame.name}\n${fullPlace(frame)}`}>
-      <span>{frame.name}</span>
-      <span className="dim">{filePlace(frame)}</span>
+    <span className="event-code" title={frameTitle(frame)}>
+      <span>{functionText(frame)}</span>
+      <span className="dim">{frameLocation(frame)}</span>
     </span>
   );
-}
-
-/** 'scenarios.py:253': rows have no room for the folder. */
-function filePlace(frame: FrameView): string {
-  return placeText(frame).replace(/^.*\//, '');
 }
 
 interface PairProps {

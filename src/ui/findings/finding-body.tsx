@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Fact, FindingPart } from '../../core/findings/types.ts';
@@ -7,7 +8,7 @@ import { useStores } from '../../state/stores.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { StackList } from '../shared/stack-list.tsx';
-import { frameText } from '../shared/stack-text.ts';
+import { frameTitle } from '../shared/stack-text.ts';
 import { useAsk } from '../shared/use-query.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
@@ -98,8 +99,8 @@ function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
             <span className="part-bytes" title={formatExactBytes(bytes)}>
               {bytes > 0 ? formatBytes(bytes) : ''}
             </span>
-            <span title={frame?.filename}>
-              {frame === undefined ? absenceText('no-python-stack') : frameText(frame)}
+            <span title={frame && frameTitle(frame)}>
+              {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
               <span className="dim">
                 {' '}
                 {formatCount(count)} × {note}

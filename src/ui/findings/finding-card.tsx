@@ -1,13 +1,14 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView, StackKind } from '../../core/device/types.ts';
 import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { CodeText } from '../shared/code-text.tsx';
-import { CopyButton } from '../shared/copy-button.tsx';
-import { fullPlace, placeText } from '../shared/stack-text.ts';
+import { FramePlace } from '../shared/frame-place.tsx';
+import { frameTitle } from '../shared/stack-text.ts';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { firstSentence, SEVERITY_LABELS, splitSentence } from './finding-labels.ts';
@@ -81,15 +82,12 @@ export function FindingFrame({ frame, stackKind }: FindingFrameProps) {
   if (frame === undefined) {
     return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
   }
-  const place = fullPlace(frame);
   return (
     <div className="finding-frame">
-      <span className="mono" title={frame.name}>
-        {frame.name}
+      <span className="mono" title={frameTitle(frame)}>
+        {functionText(frame)}
       </span>
-      <CopyButton text={place} label={place} className="frame-place">
-        <span>{placeText(frame)}</span>
-      </CopyButton>
+      <FramePlace frame={frame} />
     </div>
   );
 }

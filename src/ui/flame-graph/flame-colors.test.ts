@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FrameKind } from '../../core/device/types.ts';
 import type { FlameGroup } from '../../core/flame-graph/types.ts';
 import { type BoxColor, changeColor, flameColors, groupColor } from './flame-colors.ts';
 
@@ -27,12 +28,12 @@ const RED_SEEN: readonly Rgb[] = [
 
 describe.each(['light', 'dark'] as const)('%s', (theme) => {
   const colors = flameColors(theme);
-  const { whole, own, library, noise, absent, unchanged, grew, shrank } = colors;
+  const { whole, own, library, plumbing, absent, unchanged, grew, shrank } = colors;
   const all: readonly BoxColor[] = [
     whole,
     ...own,
     ...library,
-    ...noise,
+    ...plumbing,
     absent,
     unchanged,
     ...grew,
@@ -65,16 +66,16 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   it('says whose code a box is', () => {
-    const frame = (role: 'user' | 'library' | 'noise'): FlameGroup => ({
+    const frame = (kind: FrameKind, isPlumbing: boolean): FlameGroup => ({
       kind: 'frame',
       label: 'f',
       location: '',
       search: undefined,
-      frame: { name: 'f', filename: 'f.py', line: 1, role, extras: undefined },
+      frame: { name: 'f', filename: 'f.py', line: 1, kind, isPlumbing, extras: undefined },
     });
-    expect(own).toContain(groupColor(colors, frame('user'), 7));
-    expect(library).toContain(groupColor(colors, frame('library'), 7));
-    expect(noise).toContain(groupColor(colors, frame('noise'), 7));
+    expect(own).toContain(groupColor(colors, frame('user', false), 7));
+    expect(library).toContain(groupColor(colors, frame('pytorch', false), 7));
+    expect(plumbing).toContain(groupColor(colors, frame('cpp', true), 7));
     expect(groupColor(colors, { kind: 'absent', reason: 'no-context' }, 7)).toBe(absent);
     expect(groupColor(colors, undefined, 0)).toBe(whole);
   });

@@ -19,7 +19,7 @@ export interface FlameColors {
   /** Shades, so that neighbors differ. */
   readonly own: readonly BoxColor[];
   readonly library: readonly BoxColor[];
-  readonly noise: readonly BoxColor[];
+  readonly plumbing: readonly BoxColor[];
   readonly absent: BoxColor;
   readonly unchanged: BoxColor;
   /** Weak to strong. */
@@ -36,7 +36,7 @@ const LIGHT: FlameColors = {
   whole: { fill: '#e9ecf1', text: '#3d4654' },
   own: shades('#08264a', '#9cc6f5', '#8bbaf0', '#adcff7'),
   library: shades('#2b3340', '#d6dde7', '#cbd4e0', '#dfe5ed'),
-  noise: shades('#4d5563', '#eeeff2', '#e6e8ec', '#f2f3f5'),
+  plumbing: shades('#4d5563', '#eeeff2', '#e6e8ec', '#f2f3f5'),
   absent: { fill: '#e8e0d0', text: '#4a4030' },
   unchanged: { fill: '#e6e9ee', text: '#2b3340' },
   grew: shades('#3d1c00', '#fbe3cb', '#f6bf8e', '#e9924a'),
@@ -49,7 +49,7 @@ const DARK: FlameColors = {
   whole: { fill: '#262b34', text: '#c6ccd6' },
   own: shades('#f1f7ff', '#1f5d9e', '#1a5290', '#2867a8'),
   library: shades('#dfe5ee', '#353d4a', '#2e3642', '#3c4553'),
-  noise: shades('#aab2bf', '#22262e', '#1e2229', '#272c35'),
+  plumbing: shades('#aab2bf', '#22262e', '#1e2229', '#272c35'),
   absent: { fill: '#474133', text: '#efe7d6' },
   unchanged: { fill: '#2e3440', text: '#dfe5ee' },
   grew: shades('#fff4e8', '#553a21', '#7d4a1b', '#a15a10'),
@@ -66,8 +66,9 @@ export function groupColor(
 ): BoxColor {
   if (group === undefined) return colors.whole;
   if (group.kind === 'absent') return colors.absent;
-  const { role } = group.frame;
-  const list = role === 'user' ? colors.own : role === 'library' ? colors.library : colors.noise;
+  const { kind, isPlumbing } = group.frame;
+  const others = isPlumbing ? colors.plumbing : colors.library;
+  const list = kind === 'user' ? colors.own : others;
   return list[shade % list.length] ?? colors.whole;
 }
 

@@ -1,11 +1,11 @@
 /** What was clicked, in the graph or in the table, in one form. */
 
 import { useEffect, useState } from 'react';
+import { framePath, fullPlace, functionText } from '../../core/device/frame-text.ts';
 import type { FrameView } from '../../core/device/types.ts';
 import type { FlameGroup, FlameRow } from '../../core/flame-graph/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
-import { fullPlace, placeText } from '../shared/stack-text.ts';
 import { useAsk } from '../shared/use-query.ts';
 import { groupLabel, groupPlace } from './flame-labels.ts';
 import type { BoxIndex, FlameLayout } from './flame-layout.ts';
@@ -88,8 +88,8 @@ function rowSelection(row: FlameRow): FlameSelection {
   const inner = namesOf(group);
   const own = frameTerm(userFrame);
   return {
-    label: `${userFrame.name} → ${inner.label}`,
-    place: placeText(userFrame),
+    label: `${functionText(userFrame)} → ${inner.label}`,
+    place: framePath(userFrame) ?? '',
     fullPlace: fullPlace(userFrame),
     search: inner.search === undefined ? own : addTerm(own, inner.search),
     ...figures,

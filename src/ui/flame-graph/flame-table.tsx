@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'react';
+import { frameLabel, framePath, functionText } from '../../core/device/frame-text.ts';
+import type { FrameView } from '../../core/device/types.ts';
 import type { FlameOrderBy, FlameRow } from '../../core/flame-graph/types.ts';
 import type { Sort } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { frameText, placeText } from '../shared/stack-text.ts';
 import { useAsk } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
@@ -138,10 +139,13 @@ const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' :
 /** By stack the user's line, and what was called in the end. */
 function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
   const own = `${groupLabel(group)} ${groupPlace(group)}`.trim();
-  const role = group.kind === 'frame' ? group.frame.role : 'noise';
   if (userFrame === undefined) {
     return (
-      <span className="flame-row-name" data-role={role} title={own}>
+      <span
+        className="flame-row-name"
+        data-kind={kindOf(group.kind === 'frame' ? group.frame : undefined)}
+        title={own}
+      >
         {groupLabel(group)} <span className="dim">{groupPlace(group)}</span>
       </span>
     );
@@ -149,11 +153,16 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
   return (
     <span
       className="flame-row-name"
-      data-role={userFrame.role}
-      title={`${frameText(userFrame)} → ${own}`}
+      data-kind={kindOf(userFrame)}
+      title={`${frameLabel(userFrame)} → ${own}`}
     >
-      {userFrame.name} <span className="dim">{placeText(userFrame)}</span>
+      {functionText(userFrame)} <span className="dim">{framePath(userFrame)}</span>
       <span className="dim"> → {own}</span>
     </span>
   );
+}
+
+/** What has no frame is as faint as plumbing. */
+function kindOf(frame: FrameView | undefined): string {
+  return frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
 }

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { HitResult, OomInfo } from '../../core/device/types.ts';
-import { frameText } from '../shared/stack-text.ts';
 
 /** Distance from the pointer, so that it never covers what it speaks of. */
 const OFFSET = 14;
@@ -68,7 +68,7 @@ function ageText({ ageEvents, ageUs }: HitResult): string {
 }
 
 export function hitContent(hit: HitResult): TooltipContent {
-  const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameText(hit.topFrame);
+  const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameLabel(hit.topFrame);
   const lines = [place, hit.stackKind === 'before-recording' ? 'age not known' : ageText(hit)];
   if (hit.pending) lines.push('freed, but a stream may still use it');
   if (hit.count > 1) {

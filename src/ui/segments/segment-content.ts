@@ -2,11 +2,11 @@
 
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { NEVER } from '../../core/replay/types.ts';
 import type { SegmentHit } from '../../engine/handlers/address-map.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
-import { frameText } from '../shared/stack-text.ts';
 
 /** 'segment of the large pool', 'expandable piece of the small pool', '… of private pool (1, 0)'. */
 export function segmentKindText({ isExpandable, pool, privatePool }: SegmentFacts): string {
@@ -26,7 +26,7 @@ export function lifeText({ startEvent, endEvent, startUs, endUs }: SegmentFacts)
 
 export function segmentContent({ main, count, totalBytes }: SegmentHit): TooltipContent {
   const place =
-    main.topFrame === undefined ? absenceText(main.stack.kind) : frameText(main.topFrame);
+    main.topFrame === undefined ? absenceText(main.stack.kind) : frameLabel(main.topFrame);
   const lines = [place, segmentKindText(main), lifeText(main)];
   if (count === 1) return { title: formatBytes(main.sizeBytes), label: main.label, lines };
   return {

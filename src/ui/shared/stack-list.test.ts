@@ -2,40 +2,46 @@ import { describe, expect, it } from 'vitest';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView } from '../../core/device/types.ts';
 import { frameRuns } from './stack-list.tsx';
-import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
+import { absenceExplanation, frameTitle } from './stack-text.ts';
 
-const frame = (role: FrameView['role'], name = role): FrameView => ({
-  name,
+const USER: FrameView = {
+  name: 'step',
   filename: '/home/me/run/train.py',
   line: 7,
-  role,
+  kind: 'user',
+  isPlumbing: false,
   extras: undefined,
-});
+};
+const PYTORCH: FrameView = { ...USER, kind: 'pytorch' };
+const PLUMBING: FrameView = {
+  ...USER,
+  name: 'c10::impl::wrap<int>(int)',
+  filename: '??',
+  line: 0,
+  kind: 'cpp',
+  isPlumbing: true,
+};
 
 describe('folding', () => {
-  it('folds neighbouring noise and keeps the order', () => {
-    const runs = frameRuns([frame('noise'), frame('noise'), frame('user'), frame('noise')]);
-    expect(runs.map(({ isNoise, frames }) => [isNoise, frames.length])).toEqual([
+  it('folds neighbouring plumbing and keeps the order', () => {
+    const runs = frameRuns([PLUMBING, PLUMBING, USER, PLUMBING]);
+    expect(runs.map(({ isPlumbing, frames }) => [isPlumbing, frames.length])).toEqual([
       [true, 2],
       [false, 1],
       [true, 1],
     ]);
   });
 
-  it('keeps user and library frames in one run', () => {
-    expect(frameRuns([frame('user'), frame('library')])).toHaveLength(1);
+  it('keeps frames of the user and of libraries in one run', () => {
+    expect(frameRuns([USER, PYTORCH])).toHaveLength(1);
     expect(frameRuns([])).toEqual([]);
   });
 });
 
-describe('places', () => {
-  it('shows the end of a path and copies all of it', () => {
-    expect(placeText(frame('user'))).toBe('run/train.py:7');
-    expect(fullPlace(frame('user'))).toBe('/home/me/run/train.py:7');
-  });
-
-  it('leaves out a line that is not known', () => {
-    expect(placeText({ ...frame('noise'), line: 0 })).toBe('run/train.py');
+describe('titles', () => {
+  it('have all that was recorded, and no place that is none', () => {
+    expect(frameTitle(USER)).toBe('step\n/home/me/run/train.py:7');
+    expect(frameTitle(PLUMBING)).toBe('c10::impl::wrap<int>(int)');
   });
 });
 

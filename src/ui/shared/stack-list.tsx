@@ -1,17 +1,18 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { plural } from '../../core/base/format.ts';
+import { functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../core/device/types.ts';
-import { CopyButton } from './copy-button.tsx';
-import { absenceExplanation, fullPlace, placeText } from './stack-text.ts';
+import { FramePlace } from './frame-place.tsx';
+import { absenceExplanation, frameTitle } from './stack-text.ts';
 
 interface StackListProps {
   readonly stack: StackView;
   readonly testId?: string;
 }
 
-/** A call stack, innermost frame first; runs of noise are one click away. */
+/** A call stack, innermost frame first; runs of plumbing are one click away. */
 export function StackList({ stack, testId }: StackListProps) {
   if (stack.frames.length === 0) {
     return (
@@ -37,7 +38,7 @@ function Run({ run }: { readonly run: FrameRun }) {
     // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats frames; they never move
     <Frame key={index} frame={frame} />
   ));
-  if (!run.isNoise) return frames;
+  if (!run.isPlumbing) return frames;
   const count = run.frames.length;
   return (
     <>
@@ -58,16 +59,27 @@ function Run({ run }: { readonly run: FrameRun }) {
 }
 
 function Frame({ frame }: { readonly frame: FrameView }) {
-  const { name, role, extras } = frame;
-  const place = fullPlace(frame);
+  const { name, kind, isPlumbing, extras } = frame;
+  const short = functionText(frame);
+  const [isWhole, setIsWhole] = useState(false);
   return (
-    <li className="frame" data-role={role}>
-      <span className="frame-name" title={name}>
-        {name}
-      </span>
-      <CopyButton text={place} label={place} className="frame-place">
-        <span>{placeText(frame)}</span>
-      </CopyButton>
+    <li className="frame" data-kind={kind} data-plumbing={isPlumbing || undefined}>
+      {short === name ? (
+        <span className="frame-name" title={frameTitle(frame)}>
+          {name}
+        </span>
+      ) : (
+        <button
+          type="button"
+          className="frame-name frame-short"
+          title={isWhole ? undefined : frameTitle(frame)}
+          aria-expanded={isWhole}
+          onClick={() => setIsWhole(!isWhole)}
+        >
+          {isWhole ? name : short}
+        </button>
+      )}
+      <FramePlace frame={frame} />
       {extras !== undefined && (
         <dl className="frame-extras">
           {Object.entries(extras).map(([key, value]) => (
@@ -102,18 +114,18 @@ export function FreeStack({ details }: { readonly details: AllocationDetails }) 
 
 /** Neighbouring frames that are shown, or folded together. */
 interface FrameRun {
-  readonly isNoise: boolean;
+  readonly isPlumbing: boolean;
   readonly frames: readonly FrameView[];
 }
 
-/** Cuts a stack where noise begins and ends: [user, noise, noise, library] is three runs. */
+/** Cuts a stack where plumbing begins and ends: [user, plumbing, plumbing, pytorch] is three runs. */
 export function frameRuns(frames: readonly FrameView[]): readonly FrameRun[] {
-  const runs: { isNoise: boolean; frames: FrameView[] }[] = [];
+  const runs: { isPlumbing: boolean; frames: FrameView[] }[] = [];
   for (const frame of frames) {
-    const isNoise = frame.role === 'noise';
+    const isPlumbing = frame.isPlumbing;
     const last = runs.at(-1);
-    if (last?.isNoise === isNoise) last.frames.push(frame);
-    else runs.push({ isNoise, frames: [frame] });
+    if (last?.isPlumbing === isPlumbing) last.frames.push(frame);
+    else runs.push({ isPlumbing, frames: [frame] });
   }
   return runs;
 }

@@ -1,26 +1,16 @@
-import { shortPath } from '../../core/base/file-names.ts';
+import { frameLocation, fullPlace } from '../../core/device/frame-text.ts';
 import type { FrameView, StackKind } from '../../core/device/types.ts';
 
-/** 'train_step · run/scenarios.py:253' */
-export function frameText(frame: FrameView): string {
-  return `${frame.name} · ${placeText(frame)}`;
-}
-
-/** '…/scenarios.py:253'; without the line where the unwinder knew none. */
-export function placeText({ filename, line }: FrameView): string {
-  return line === 0 ? shortPath(filename) : `${shortPath(filename)}:${line}`;
-}
-
-/** What is copied: the whole path. */
-export function fullPlace({ filename, line }: FrameView): string {
-  return line === 0 ? filename : `${filename}:${line}`;
+/** What a frame that is written short says when it is pointed at: all that was recorded. */
+export function frameTitle(frame: FrameView): string {
+  return frameLocation(frame) === undefined ? frame.name : `${frame.name}\n${fullPlace(frame)}`;
 }
 
 /** Why there is no stack, in full; absenceText (core/device) is the short form. */
 export function absenceExplanation(kind: StackKind): string {
   switch (kind) {
     case 'recorded':
-      return 'A stack was recorded, but it holds no frames.';
+      return 'Only C++ frames that every stack has were recorded: nothing in them says what was computed.';
     case 'no-python-stack':
       return 'Context was recorded, but the thread ran no Python at that moment. That is usual for autograd’s backward threads.';
     case 'no-context':

@@ -236,7 +236,7 @@ export function statementFrame(
     if (at < 0) continue;
     // Outward in, from the loop's own line: the first line that is the user's.
     for (let i = at; i >= 0; i--) {
-      if (input.stacks.frame(frame[path[i]]).role === 'user') return frame[path[i]];
+      if (input.stacks.frame(frame[path[i]]).kind === 'user') return frame[path[i]];
     }
   }
   return input.stacks.topUserFrame(stack);

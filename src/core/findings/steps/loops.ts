@@ -172,8 +172,8 @@ function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): nu
   const { frame, parent } = input.snapshot.stacks;
   const call = classifier.moduleCall(head);
   if (call > 0) return head === call || parent[head] === call ? 1 : NO_STEP;
-  const { filename, role } = input.stacks.frame(frame[head]);
-  return TORCH_FILE.test(filename) && role === 'library' ? NO_STEP : 0;
+  const { filename, kind } = input.stacks.frame(frame[head]);
+  return TORCH_FILE.test(filename) && kind !== 'user' ? NO_STEP : 0;
 }
 
 /**

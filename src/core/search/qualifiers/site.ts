@@ -2,7 +2,7 @@ import { NO_STACK } from '../../snapshot/tables.ts';
 import { allocationLabelled } from '../masks.ts';
 import type { StackQualifier } from '../qualifier.ts';
 
-/** The call site of one allocation: its stack. Those without any stack are one site. */
+/** The call site of one allocation, see `StackReader.siteOf`. Those without any stack are one site. */
 export interface SiteCondition {
   readonly kind: 'site';
   /** Of that allocation. */
@@ -18,15 +18,20 @@ export const SITE: StackQualifier<SiteCondition> = {
   parse: (value) =>
     ALLOCATION_LABEL.test(value) ? { kind: 'site', label: value.toLowerCase() } : undefined,
   matchStacks(context, { label }) {
-    const { snapshot, replay } = context;
+    const { snapshot, replay, stacks: reader } = context;
     const stacks = new Uint8Array(snapshot.stacks.length - NO_STACK);
     const { allocation, note } = allocationLabelled(context, label);
-    if (allocation >= 0) stacks[replay.allocations.stack[allocation] - NO_STACK] = 1;
+    if (allocation >= 0) {
+      const site = reader.siteOf(replay.allocations.stack[allocation]);
+      for (let row = 0; row < stacks.length; row++) {
+        if (reader.siteOf(row + NO_STACK) === site) stacks[row] = 1;
+      }
+    }
     return { stacks, note };
   },
 };
 
-/** Allocations with the stack of that one: site:b7f064c000000_0. */
+/** Allocations with the call site of that one: site:b7f064c000000_0. */
 export function siteTerm(label: string): string {
   return `site:${label}`;
 }

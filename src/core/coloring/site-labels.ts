@@ -1,0 +1,124 @@
+/** Call sites in words, for legends: short, without C++ types, and no two alike. */
+import { allocationLabel } from '../device/allocation-labels.ts';
+import type { DeviceContext } from '../device/device-context.ts';
+import { frameLabel, frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
+import { absenceText } from '../device/stacks.ts';
+import type { FrameView } from '../device/types.ts';
+import { siteTerm } from '../search/qualifiers/site.ts';
+import type { StackIndex } from '../snapshot/tables.ts';
+
+/** What is to be said of some allocations. */
+export interface ColorLabel {
+  readonly label: string;
+  /** A sentence more; '' where the label says it all. */
+  readonly about: string;
+  /** The search that finds them; undefined where none does. */
+  readonly term: string | undefined;
+}
+
+/**
+ * The line of each site and the innermost function that it led to. Sites with the same line are told apart by
+ * where they were called from:
+ *
+ *   scenarios.py:81 (attention)
+ *   scenarios.py:81 (attention) · called from scenarios.py:95
+ *   model.py:12 → linear:125
+ *   AddmmBackward0 (backward pass)
+ *
+ * @param sites rows that `StackReader.siteOf` gives, each once
+ */
+export function siteLabels(
+  context: DeviceContext,
+  sites: readonly StackIndex[],
+): readonly ColorLabel[] {
+  const { stacks } = context;
+  const labels = sites.map((site) =>
+    siteText(stacks.topUserFrameView(site), stacks.innermostFrameView(site)),
+  );
+  const unique = withCallers(
+    labels,
+    sites.map((site) => callersOf(context, site)),
+  );
+  return sites.map((site, at) => {
+    const frame = stacks.topUserFrameView(site);
+    return {
+      label: unique[at],
+      about: frame === undefined ? '' : `${functionText(frame)} in ${fullPlace(frame)}`,
+      term: termOf(context, site),
+    };
+  });
+}
+
+function siteText(frame: FrameView | undefined, inner: FrameView | undefined): string {
+  if (frame === undefined) return absenceText('recorded');
+  const isSame =
+    inner === undefined || (inner.name === frame.name && inner.filename === frame.filename);
+  if (isSame) return frameLabel(frame);
+  const line = inner.line === 0 ? '' : `:${inner.line}`;
+  return `${frameLocation(frame) ?? functionText(frame)} → ${functionText(inner)}${line}`;
+}
+
+/** Where the line was called from, the nearest first: in the user's code, then in any. */
+function callersOf({ stacks }: DeviceContext, site: StackIndex): readonly string[] {
+  const top = stacks.topUserFrame(site);
+  const own: string[] = [];
+  const others: string[] = [];
+  let isOutside = false;
+  for (const index of stacks.frames(site)) {
+    const frame = stacks.frame(index);
+    const place = frameLocation(frame);
+    if (isOutside && frame.kind === 'user' && place !== undefined) own.push(place);
+    else if (frame.kind !== 'cpp' && index !== top && place !== undefined) others.push(place);
+    if (index === top) isOutside = true;
+  }
+  return [...own, ...others];
+}
+
+/** Labels that are the same get the nearest caller in which they differ; what differs in none is numbered. */
+function withCallers(
+  labels: readonly string[],
+  callers: readonly (readonly string[])[],
+): readonly string[] {
+  const unique = [...labels];
+  const resolve = (group: readonly number[], from: number): void => {
+    if (group.length < 2) return;
+    const length = Math.max(...group.map((at) => callers[at].length));
+    let depth = from;
+    const caller = (at: number) => callers[at][depth] ?? '';
+    while (depth < length && group.every((at) => caller(at) === caller(group[0]))) depth++;
+    if (depth >= length) {
+      group.forEach((at, i) => {
+        unique[at] += ` (${i + 1})`;
+      });
+      return;
+    }
+    for (const [place, same] of groupBy(group, caller)) {
+      for (const at of same) {
+        const word = from === 0 ? ' · called from ' : ' ← ';
+        if (place !== '') unique[at] += `${word}${place}`;
+      }
+      resolve(same, depth + 1);
+    }
+  };
+  const all = [...labels.keys()];
+  for (const group of groupBy(all, (at) => labels[at]).values()) resolve(group, 0);
+  return unique;
+}
+
+function groupBy(rows: readonly number[], key: (row: number) => string): Map<string, number[]> {
+  const groups = new Map<string, number[]>();
+  for (const row of rows) {
+    const text = key(row);
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** By one of its allocations. */
+function termOf({ replay, snapshot, stacks }: DeviceContext, site: StackIndex): string | undefined {
+  const { allocations } = replay;
+  const first = allocations.stack.findIndex((stack) => stacks.siteOf(stack) === site);
+  return first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first));
+}
