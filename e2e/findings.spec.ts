@@ -95,6 +95,11 @@ test('reads an error message without any snapshot', async ({ page }) => {
   await expect(main).toContainText('Out of memory because the memory is fragmented');
   await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB in gaps');
   await expect(main).toContainText('_record_memory_history');
+  await box.fill(
+    'Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\nDevice limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\nPyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB',
+  );
+  await expect(main).toContainText('320.00 MiB was requested, and the GPU had 2.94 MiB free.');
+  await expect(main).toContainText('--disable-cuda-malloc');
   await box.fill('NCCL error: unhandled system error');
   await expect(main).toContainText('This isn’t a PyTorch out-of-memory message.');
   await box.fill('CUDA out of memory. Tried to allocate 2.00 GiB');
