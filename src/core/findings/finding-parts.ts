@@ -26,12 +26,9 @@ export function evidence(
   gaps: readonly AddressGap[] = [],
 ): Evidence {
   const { sizeBytes } = context.input.replay.allocations;
-  let largest = Array.from(allocations);
-  if (largest.length > MAX_EVIDENCE) {
-    largest = largest.sort((a, b) => sizeBytes[b] - sizeBytes[a]).slice(0, MAX_EVIDENCE);
-  }
+  const largestFirst = Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]);
   return {
-    allocations: largest,
+    allocations: largestFirst.slice(0, MAX_EVIDENCE),
     allocationCount: allocations.length,
     stacks: [...new Set(stacks)],
     gaps,

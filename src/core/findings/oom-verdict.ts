@@ -48,6 +48,8 @@ const MIN_GAP_SHARE = 0.1;
 const BOTH_GAP_SHARE = 0.25;
 /** Others take so much of the card that this program is not the main thing on it. */
 const OTHERS_SHARE = 0.3;
+/** No GPU that PyTorch runs on is smaller: where a process sees less, others have the rest. */
+const SMALLEST_DEVICE_BYTES = 4 * 2 ** 30;
 
 export function judgeOom(figures: OomFigures): OomVerdict {
   const { requestedBytes, allocatedBytes, reservedBytes, deviceFreeBytes } = figures;
@@ -68,7 +70,7 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     limit,
     headline: `Out of memory${CAUSES[cause].because}: ${why}`,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
-    advice: [...(isCapped ? CAP_ADVICE : []), ...ADVICE[cause], ...gapAdvice(cause, missingBytes)],
+    advice: adviceOf(cause, isCapped, missingBytes),
   };
 }
 
@@ -101,7 +103,14 @@ function causeOf(figures: OomFigures, gapBytes: number, isCapped: boolean): OomC
   if (isCapped) return 'too-large';
   if (deviceHadRoom(figures)) return 'driver-refused';
   if (others && otherBytes >= OTHERS_SHARE * deviceTotalBytes) return 'others-on-the-card';
-  return 'too-large';
+  return seesLittle(figures) ? 'others-on-the-card' : 'too-large';
+}
+
+/** Of an event, which does not say how large the device is: all that this process has and could get is less than any has. */
+function seesLittle(figures: OomFigures): boolean {
+  const { reservedBytes, deviceFreeBytes, deviceTotalBytes, isLimitStated } = figures;
+  if (isLimitStated === true || deviceTotalBytes !== undefined) return false;
+  return deviceFreeBytes !== undefined && reservedBytes + deviceFreeBytes < SMALLEST_DEVICE_BYTES;
 }
 
 const CAUSES: Readonly<Record<OomCause, { readonly name: string; readonly because: string }>> = {
@@ -130,10 +139,18 @@ function whyOf(
     fragmented: `${asked} did not fit in one piece, although ${gap} was free in gaps.`,
     both: `${asked} was requested; ${gap} was free in gaps, and even in one piece the gaps were too small.`,
     'too-large': notEnough(figures, missingBytes),
-    'others-on-the-card': `${formatBytes(figures.otherBytes ?? Number.NaN)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`,
+    'others-on-the-card': othersText(figures, asked),
     'driver-refused': `${asked} was requested and the GPU reported ${formatBytes(figures.deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`,
   };
   return sentences[cause];
+}
+
+function othersText(figures: OomFigures, asked: string): string {
+  const { otherBytes, reservedBytes, deviceFreeBytes = 0 } = figures;
+  if (otherBytes !== undefined) {
+    return `${formatBytes(otherBytes)} of it is not your program's PyTorch memory, and ${asked} did not fit in the rest.`;
+  }
+  return `PyTorch held ${formatBytes(reservedBytes)} of the GPU and ${formatBytes(deviceFreeBytes)} was free. No GPU is so small, so other processes hold the rest, and ${asked} did not fit.`;
 }
 
 function notEnough(figures: OomFigures, missingBytes: number): string {
@@ -182,6 +199,15 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
 const CAP_ADVICE = [
   'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
 ];
+
+/** Of a limit there is more to say, unless gaps use it up: they are closed first. */
+function adviceOf(cause: OomCause, isCapped: boolean, missingBytes: number): readonly string[] {
+  const own = ADVICE[cause];
+  const cap = isCapped ? CAP_ADVICE : [];
+  const hasGaps = cause === 'fragmented' || cause === 'both';
+  const first = hasGaps ? [own[0], ...cap, ...own.slice(1)] : [...cap, ...own];
+  return [...first, ...gapAdvice(cause, missingBytes)];
+}
 
 /** Few gaps are of no use, unless they and what is free are just enough together. */
 function gapAdvice(cause: OomCause, missingBytes: number): readonly string[] {

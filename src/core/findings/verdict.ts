@@ -1,8 +1,19 @@
-/** The answer for who has ten seconds: did memory run out, and was it too much or fragmented. */
-import { plural } from '../base/format.ts';
+/**
+ * The answer for who has ten seconds: did memory run out, and what led to it.
+ *
+ * Findings are joined, for an OOM is most often the end of something else. What led to it is said first,
+ * with its own advice, in this order:
+ *
+ *   exceptions that are kept    each caught OOM left tensors behind
+ *   a leak                      what is kept was a good part of what was in use
+ *   a graph without backward    the pass that ran out is one of those that lack no_grad
+ *   the OOM by itself           fragmented, too large, a limit on the process, others on the card
+ */
+import { formatBytes, plural } from '../base/format.ts';
 import type { Analysis } from './analyse.ts';
-import { RETRIED } from './detectors/oom.ts';
+import { KEPT_EXCEPTIONS } from './detectors/oom.ts';
 import type { Check, Finding } from './detectors.ts';
+import type { OomFailure } from './types.ts';
 
 /** severe: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
 export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
@@ -10,66 +21,211 @@ export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
 export interface Verdict {
   readonly tone: VerdictTone;
   readonly text: string;
-  /** What else the user should know at once, such as the leak that filled the card. */
+  /** At most two sentences that the user should know at once, such as the request that failed after a leak. */
   readonly also: readonly string[];
+  /** The figures behind `text`, and what there was no room for. */
+  readonly why: readonly string[];
   /** What to try first, of the one finding that matters most; empty where there is nothing to mend. */
   readonly advice: readonly string[];
-  /** Those that `text` and `also` are of, in that order. */
+  /** What `text` is about first, then all others that matter. */
   readonly findings: readonly Finding[];
 }
 
-/** More would be no verdict: they are counted, and listed below it. */
-const MAX_REPORTED = 3;
+/** With `text` three lines: more is no verdict. */
+const MAX_ALSO = 2;
 
 /** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for who cannot do the first. */
 const MOST_ADVISED = 2;
+
+/** Of what was in use at an OOM: what is kept below it did not fill the memory. */
+const MIN_LEAK_SHARE = 0.25;
 
 /** Undefined until OOMs have been looked for. Gets surer as findings come in. */
 export function verdictOf({ findings, checks }: Analysis): Verdict | undefined {
   const oom = checks.find(({ detector }) => detector === 'oom');
   if (oom === undefined) return undefined;
-  const failures = findings.filter(({ detector, kind }) => detector === 'oom' && kind !== RETRIED);
-  const last = failures.reduce<Finding | undefined>(
-    (latest, one) => (latest === undefined || one.events.last > latest.events.last ? one : latest),
-    undefined,
-  );
-  const culprits = findings.filter((finding) => isCulprit(finding, last));
-  const also = headlines(culprits);
-  if (last !== undefined) {
-    const text = last.headline ?? last.claim;
-    // A limit of the process is told first of all, which only the finding about the OOM knows of.
-    const advice = last.advice.slice(0, MOST_ADVISED);
-    return {
-      tone: 'severe',
-      text,
-      also: [last.holder ?? [], also].flat(),
-      advice,
-      findings: [last, ...culprits],
-    };
+  const last = lastFailure(findings);
+  const culprits = findings.filter((finding) => isCulprit(finding, findings, last));
+  return last === undefined
+    ? withoutOom(oom, checks, findings, culprits)
+    : afterOom(last, findings, culprits);
+}
+
+function lastFailure(findings: readonly Finding[]): Finding | undefined {
+  return findings
+    .filter(({ failure }) => failure !== undefined)
+    .reduce<Finding | undefined>(
+      (latest, one) =>
+        latest === undefined || one.events.last > latest.events.last ? one : latest,
+      undefined,
+    );
+}
+
+/** What matters beside an OOM, each cause once. */
+function isCulprit(
+  finding: Finding,
+  findings: readonly Finding[],
+  oom: Finding | undefined,
+): boolean {
+  const { detector, kind, severity } = finding;
+  if (severity === 'low') return false;
+  if (detector === 'oom') return kind === KEPT_EXCEPTIONS;
+  // An OOM that says fragmented has said so: what it was lost to is in the finding.
+  const isGaps = detector === 'fragmentation' || detector === 'segment-thrashing';
+  if (isGaps && oom?.kind === 'fragmented') return false;
+  if (kind === 'growing-concatenation') {
+    return !findings.some((one) => one.kind === 'reserved-unused' && isSameLine(one, finding));
   }
-  const tone = also.length > 0 ? 'warning' : calmTone(oom, checks);
+  if (detector === 'growth') {
+    return !findings.some((one) => one.kind === KEPT_EXCEPTIONS && isSameLine(one, finding));
+  }
+  return true;
+}
+
+function isSameLine({ frame: a }: Finding, { frame: b }: Finding): boolean {
+  return a !== undefined && a.filename === b?.filename && a.line === b.line;
+}
+
+function afterOom(
+  oom: Finding,
+  findings: readonly Finding[],
+  culprits: readonly Finding[],
+): Verdict {
+  const { failure } = oom;
+  const cause = failure && causeOf(oom, failure, culprits);
+  const first = cause?.finding ?? oom;
+  const others = culprits.filter((finding) => finding !== cause?.finding);
+  const text = cause?.text ?? ownText(oom, findings);
+  const holder = oom.kind === 'fragmented' ? (gapsHolder(findings) ?? oom.holder) : oom.holder;
+  const also =
+    cause === undefined
+      ? [holder ?? [], headlines(others), failure?.limit ?? []].flat()
+      : [requestText(oom), headlines(others), failure?.limit ?? []].flat();
+  const figures = cause === undefined ? [rest(oom)] : [rest(first), rest(oom)];
+  return {
+    tone: failure?.isCaught === true && cause === undefined ? 'warning' : 'severe',
+    text,
+    also: also.slice(0, MAX_ALSO),
+    why: [...also.slice(MAX_ALSO), ...figures].filter((reason) => reason !== ''),
+    advice: first.advice.slice(0, MOST_ADVISED),
+    findings: [...new Set([first, oom, ...others])],
+  };
+}
+
+/** What a claim says beyond its headline and its holder. */
+function rest({ claim, headline = '', holder = '' }: Finding): string {
+  return claim.replace(headline, '').replace(holder, '').trim();
+}
+
+interface Cause {
+  readonly finding: Finding;
+  readonly text: string;
+}
+
+function causeOf(
+  oom: Finding,
+  failure: OomFailure,
+  culprits: readonly Finding[],
+): Cause | undefined {
+  const exceptions = culprits.find(({ kind }) => kind === KEPT_EXCEPTIONS);
+  if (exceptions !== undefined) {
+    return { finding: exceptions, text: exceptions.headline ?? exceptions.claim };
+  }
+  const graph = culprits.find(({ causedOom }) => causedOom === oom.events.last);
+  if (graph !== undefined) {
+    const { kind, headline } = graph;
+    const isOwnText = kind === 'evaluation-ran-out' && headline !== undefined;
+    const text = isOwnText ? headline : `Out of memory because ${inSentence(graph)}.`;
+    return { finding: graph, text };
+  }
+  const [leak] = culprits
+    .filter(({ detector }) => detector === 'growth')
+    .map((finding) => ({ finding, keptBytes: keptAt(finding, oom.events.last) }))
+    .filter(({ keptBytes }) => keptBytes >= MIN_LEAK_SHARE * failure.inUseBytes)
+    .sort((a, b) => b.keptBytes - a.keptBytes);
+  if (leak === undefined) return undefined;
+  const steps = leak.finding.perStep?.steps;
+  const after = steps === undefined ? '' : ` after ${plural(steps, 'step')}`;
+  const need = formatBytes(needWithout(leak.finding, failure));
+  return {
+    finding: leak.finding,
+    text: `Out of memory${after} because ${inSentence(leak.finding)}; without that the run needs about ${need}.`,
+  };
+}
+
+/** What was kept when an event came. */
+function keptAt({ series, bytes }: Finding, event: number): number {
+  if (series === undefined) return bytes;
+  const next = series.events.findIndex((at) => at > event);
+  const last = next < 0 ? series.bytes.length : next;
+  return last === 0 ? 0 : series.bytes[last - 1];
+}
+
+/** The highest moment up to the OOM, had nothing been kept. */
+function needWithout(leak: Finding, { usage, inUseBytes, requestedBytes }: OomFailure): number {
+  const end = usage.at(-1)?.event ?? 0;
+  const atEnd = inUseBytes + requestedBytes - keptAt(leak, end);
+  return usage.reduce(
+    (most, { event, bytes }) => Math.max(most, bytes - keptAt(leak, event)),
+    Math.max(0, atEnd),
+  );
+}
+
+/** A finding's headline as a part of a sentence: 'a.py:3 (f) keeps 2 KiB every step', 'a whole graph stays alive'. */
+function inSentence({ headline, claim }: Finding): string {
+  const text = (headline ?? claim).replace(/\.$/, '');
+  return /^[A-Z][a-z]* /.test(text) ? `${text[0].toLowerCase()}${text.slice(1)}` : text;
+}
+
+function ownText(oom: Finding, findings: readonly Finding[]): string {
+  const { failure, headline, claim, facts } = oom;
+  const text = headline ?? claim;
+  if (failure?.isCaught !== true) return text;
+  const caught = findings.filter((one) => one.failure?.isCaught === true);
+  const all = facts.find(({ label }) => label === 'OOM events in all');
+  const count = all !== undefined && 'count' in all ? all.count : caught.length;
+  const where = oom.frame === undefined ? '' : ` The last time: ${oom.claim.split('. ')[0]}.`;
+  return `Memory ran out ${plural(count, 'time')}, and the program caught it and went on.${where}`;
+}
+
+/** 'The request that failed was 4.00 MiB: capture.py:99 (train_step) asked for it.' */
+function requestText({ claim }: Finding): string {
+  const [first] = claim.split('. ');
+  return `${first.replace(/\.$/, '')}.`;
+}
+
+/** What the gaps are due to, most of it first. */
+function gapsHolder(findings: readonly Finding[]): string | undefined {
+  return findings.find(({ kind }) => kind === 'reserved-unused')?.holder;
+}
+
+function withoutOom(
+  oom: Check,
+  checks: readonly Check[],
+  findings: readonly Finding[],
+  culprits: readonly Finding[],
+): Verdict {
+  const all = headlines(culprits);
   const small = findings.filter(
     ({ severity, detector }) => severity === 'low' && detector !== 'peak',
   );
-  const text = textWithoutOom(oom, also.length > 0, small.length);
-  const advice = culprits[0]?.advice.slice(0, MOST_ADVISED) ?? [];
-  return { tone, text, also, advice, findings: culprits };
+  const isOver = all.length > MAX_ALSO;
+  const shown = all.slice(0, isOver ? MAX_ALSO - 1 : MAX_ALSO);
+  const more = all.length - shown.length;
+  return {
+    tone: all.length > 0 ? 'warning' : calmTone(oom, checks),
+    text: textWithoutOom(oom, all.length > 0, small.length),
+    also: isOver ? [...shown, `And ${plural(more, 'finding')} more, below.`] : shown,
+    why: [...culprits.slice(0, 1).map(rest), ...all.slice(shown.length)].filter(
+      (reason) => reason !== '',
+    ),
+    advice: culprits[0]?.advice.slice(0, MOST_ADVISED) ?? [],
+    findings: culprits,
+  };
 }
 
-/** An OOM that says fragmented has said so: what it was lost to is in the finding. */
-function isCulprit({ detector, severity }: Finding, oom: Finding | undefined): boolean {
-  if (severity === 'low' || detector === 'oom') return false;
-  const isSaid = oom?.kind === 'fragmented';
-  return !(isSaid && (detector === 'fragmentation' || detector === 'segment-thrashing'));
-}
-
-function headlines(findings: readonly Finding[]): string[] {
-  const reported = findings
-    .slice(0, MAX_REPORTED)
-    .map(({ headline, holder, claim }) => [headline ?? claim, holder ?? []].flat().join(' '));
-  const more = findings.length - reported.length;
-  return more > 0 ? [...reported, `And ${plural(more, 'finding')} more, below.`] : reported;
-}
+const headlines = (findings: readonly Finding[]): string[] =>
+  findings.map(({ headline, holder, claim }) => [headline ?? claim, holder ?? []].flat().join(' '));
 
 function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {
   const isBlind = checks.every(({ status }) => status === 'cannot-tell');

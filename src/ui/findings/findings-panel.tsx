@@ -20,6 +20,7 @@ const STOPPED: Verdict = {
   text: 'Stopped before anything could be told.',
   also: [],
   advice: [],
+  why: [],
   findings: [],
 };
 

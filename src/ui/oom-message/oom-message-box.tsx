@@ -57,7 +57,9 @@ function Result({ result }: { readonly result: OomMessageResult }) {
 function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
   return (
     <>
-      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [], findings: [] }} />
+      <VerdictCard
+        verdict={{ tone: 'unknown', text, also: [about], why: [], advice: [], findings: [] }}
+      />
       <HowToRecord />
     </>
   );
@@ -72,7 +74,9 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
   }
   return (
     <>
-      <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [], findings: [] }} />
+      <VerdictCard
+        verdict={{ tone: 'severe', text: headline, also, why: [], advice: [], findings: [] }}
+      />
       <h4>The arithmetic</h4>
       <ul className="arithmetic">
         {arithmetic.map((line) => (

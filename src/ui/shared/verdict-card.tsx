@@ -29,9 +29,21 @@ export function VerdictCard({ verdict }: { readonly verdict: Verdict | undefined
         {verdict.also.map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
+        {verdict.why.length > 0 && <Why why={verdict.why} />}
         {verdict.advice.length > 0 && <Advice advice={verdict.advice} />}
       </div>
     </div>
+  );
+}
+
+function Why({ why }: Pick<Verdict, 'why'>) {
+  return (
+    <details className="verdict-why">
+      <summary>Why</summary>
+      {why.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </details>
   );
 }
 

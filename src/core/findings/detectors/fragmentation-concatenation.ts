@@ -22,7 +22,7 @@ export interface Concatenation {
 const MIN_COPIES = 12;
 /** The old one goes within so many events after the new one came. */
 const NEAR_EVENTS = 6;
-const MIN_GROWTH = 3;
+const MIN_GROWTH = 2;
 /** Of the frees at the site that could be. */
 const MIN_SHARE = 0.6;
 
@@ -80,18 +80,25 @@ export const CONCATENATION_ADVICE = [
   'For evaluation with transformers: set eval_accumulation_steps so that logits move to the CPU, or preprocess_logits_for_metrics so that they are small.',
 ];
 
+/** 'a.py:3 (f) grows a tensor by copying it into a slightly larger one, 47 times, from 16 MiB to 768 MiB: …' */
+export function copiesText({ input }: AnalysisContext, concatenation: Concatenation): string {
+  const { stack, copies, smallestBytes, largestBytes } = concatenation;
+  const line = frameLocation(input.stacks.topUserFrameView(stack));
+  return `${line} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}, from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}: each size leaves a hole that the next does not fit.`;
+}
+
 export function concatenationFinding(
   context: AnalysisContext,
   concatenation: Concatenation,
 ): AnyFinding<'fragmentation', 'growing-concatenation'> {
-  const { stack, copies, smallestBytes, largestBytes, copiedBytes } = concatenation;
+  const { stack, copies, largestBytes, copiedBytes } = concatenation;
   const where = place(context, stack);
   return {
     detector: 'fragmentation',
     kind: 'growing-concatenation',
     severity: 'low',
     bytes: largestBytes,
-    claim: `${frameLocation(where.frame)} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}: from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, ${formatBytes(copiedBytes)} allocated in all. Old and new are alive at once, and each size leaves a hole that the next does not fit.`,
+    claim: `${copiesText(context, concatenation)} ${formatBytes(copiedBytes)} was allocated for the copies in all, and the old and the new one are alive at once.`,
     ...where,
     perStep: undefined,
     events: { first: concatenation.firstEvent, last: concatenation.lastEvent },

@@ -7,7 +7,14 @@
  */
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
-import { EMPTY_STACK, type EventIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { FrameView } from '../../device/types.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  TraceAction,
+} from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
@@ -41,6 +48,7 @@ import {
   CONCATENATION_ADVICE,
   type Concatenation,
   concatenationFinding,
+  copiesText,
   findConcatenations,
 } from './fragmentation-concatenation.ts';
 
@@ -65,8 +73,8 @@ const MIN_SHARE = 1 / 3;
 const MIN_BYTES = 128 * 2 ** 20;
 const SEVERE_SHARE = 0.45;
 const SEVERE_BYTES = 2 ** 30;
-/** Of what was lost. */
-const MIN_PINNED_SHARE = 0.05;
+/** Of what was lost: blocks that pin less explain less than the sizes that change. */
+const MIN_PINNED_SHARE = 0.5;
 const TOP_PARTS = 8;
 const MAX_GAPS = 200;
 
@@ -125,9 +133,12 @@ export function detectFragmentation(
   const events = trace.events.length;
   if (events === 0) return { status: 'clear', checked: figures };
   const [largest] = concatenations;
-  const findings = [fragmentationFinding(context, excessBytes, share, largest)];
-  if (largest !== undefined) findings.push(concatenationFinding(context, largest));
-  return { status: 'found', findings };
+  const lost = fragmentationFinding(context, excessBytes, share, largest);
+  if (largest === undefined) return { status: 'found', findings: [lost] };
+  const concatenation = concatenationFinding(context, largest);
+  const isCause = isSameFrame(lost.frame, concatenation.frame);
+  const severity = isCause ? lost.severity : concatenation.severity;
+  return { status: 'found', findings: [lost, { ...concatenation, severity }] };
 }
 
 function fragmentationFinding(
@@ -143,16 +154,26 @@ function fragmentationFinding(
   const pins = pinningSites(context, segments);
   const varying = varyingSites(context).slice(0, 3);
   const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
-  const named = varied === undefined || isPinned(pins, excessBytes) ? namedPin(pins) : undefined;
+  const pinnedBytes = pins.reduce((sum, { part }) => sum + part.bytes, 0);
+  const isPinned = pinnedBytes >= MIN_PINNED_SHARE * excessBytes;
+  const named = varied === undefined || isPinned ? namedPin(pins) : undefined;
   const cause = named?.part.stack ?? varied?.stack;
   const where = place(context, cause);
-  const sizesText = varied === undefined ? undefined : varyingText(context, varied);
+  const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
+  const sizesText =
+    isCopied && concatenation !== undefined
+      ? copiesText(context, concatenation)
+      : varied && varyingText(context, varied);
   const holder = named === undefined ? sizesText : pinHolder(named);
+  const texts = named === undefined ? [sizesText] : [pinText(where.frame, named, pins), sizesText];
   const curve = gapCurve(context);
   const gaps = segments
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
-  const pinned = pins.flatMap(({ allocations }) => allocations);
+  const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
+  const sizeParts = [...new Set([varied ?? [], varying].flat())].map(({ stack, sizes, bytes }) =>
+    sitePart(context, { stack, bytes, count: sizes }, 'different sizes asked for'),
+  );
   const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
   return {
     detector: 'fragmentation',
@@ -161,28 +182,21 @@ function fragmentationFinding(
     bytes: excessBytes,
     headline,
     ...(holder === undefined ? {} : { holder }),
-    claim: `${headline}${pinText(where.frame, named, pins)}${sizesText === undefined ? '' : ` Sizes churn: ${sizesText}`}`,
+    claim: [headline, ...texts].filter((text) => text !== undefined).join(' '),
     ...where,
     perStep: undefined,
     events: { first: growthOfGap(curve), last: event },
-    parts: [
-      ...pins.slice(0, TOP_PARTS).map(({ part }) => part),
-      ...varying.map(({ stack, sizes, bytes }) =>
-        sitePart(context, { stack, bytes, count: sizes }, 'different sizes asked for'),
-      ),
-    ],
+    parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
     facts: gapFacts(context, event, segments),
     evidence: evidence(
       context,
-      pinned,
+      named?.allocations ?? allocationsOfLine(context, cause),
       [...pins.map(({ part }) => part.stack), ...varying.map(({ stack }) => stack)],
       gaps.slice(0, MAX_GAPS),
     ),
     series: gapSeries(context, curve),
     advice: [
-      ...(varied !== undefined && varied.stack === concatenation?.stack
-        ? CONCATENATION_ADVICE
-        : []),
+      ...(isCopied ? CONCATENATION_ADVICE : []),
       'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: a segment then grows in place, and its free pages are given back.',
       'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
       'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
@@ -201,22 +215,47 @@ function severityOf(excessBytes: number, share: number, hasOom: boolean): Severi
 
 function pinText(
   frame: FragmentationFinding['frame'],
-  named: Pin | undefined,
+  { part }: Pin,
   pins: readonly Pin[],
 ): string {
-  if (named === undefined) return '';
-  const most = named === pins[0] ? 'the most' : 'the most of the lines that are known';
-  return ` ${frameLocation(frame)} pins ${most}: ${plural(named.part.count, 'block')} of it ${named.part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(named.part.bytes)} of gaps from being given back.`;
+  const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
+  return `${frameLocation(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of gaps from being given back.`;
 }
 
-/**
- * Whether who pins segments is to blame, not whose sizes churn. Example: a tensor that grows by
- * concatenation leaves 52 GiB in empty segments, of sizes that are not asked for again; the weights in
- * a segment with 12 MiB of gaps are not it.
- */
-function isPinned(pins: readonly Pin[], excessBytes: number): boolean {
-  return pins.reduce((sum, { part }) => sum + part.bytes, 0) >= MIN_PINNED_SHARE * excessBytes;
+/** What the line that is named has allocated: so the views show the line that the claim names. */
+function allocationsOfLine(
+  { input }: AnalysisContext,
+  cause: StackIndex | undefined,
+): AllocationIndex[] {
+  if (cause === undefined) return [];
+  const frame = input.stacks.topUserFrame(cause);
+  const isOfLine = new Map<StackIndex, boolean>();
+  const { stack, length } = input.replay.allocations;
+  const ids: AllocationIndex[] = [];
+  for (let id = 0; id < length; id++) {
+    const site = stack[id];
+    let isOwn = isOfLine.get(site);
+    if (isOwn === undefined) {
+      isOwn = site > EMPTY_STACK && input.stacks.topUserFrame(site) === frame;
+      isOfLine.set(site, isOwn);
+    }
+    if (isOwn) ids.push(id);
+  }
+  return ids;
 }
+
+function isSameLine(
+  { input }: AnalysisContext,
+  stack: StackIndex,
+  other: StackIndex | undefined,
+): boolean {
+  return (
+    other !== undefined && input.stacks.topUserFrame(stack) === input.stacks.topUserFrame(other)
+  );
+}
+
+const isSameFrame = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
+  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
 
 function varyingText({ input }: AnalysisContext, varied: VaryingSizes): string {
   const { stack, sizes, smallestBytes, largestBytes } = varied;

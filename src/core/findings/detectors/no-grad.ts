@@ -152,7 +152,7 @@ function unusedGraphsFinding(
   const where = place(context, call);
   const sites = sumBySite(context, ids);
   const failed = runs.at(-1)?.oom;
-  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came${failed === undefined ? '' : ', and the last of them ran out of memory'}`;
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
@@ -160,7 +160,7 @@ function unusedGraphsFinding(
     bytes: savedBytes,
     headline: `${headline}.`,
     ...(failed === undefined ? {} : { causedOom: failed }),
-    claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.`,
+    claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were alive at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
     ...where,
     perStep: undefined,
     events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
@@ -227,8 +227,8 @@ function failedEvaluation(
   const { start } = context.input.replay.allocations;
   const at = frameLocation(where.frame);
   const trainedAt = frameLocation(context.input.stacks.topUserFrameView(trained[0].call));
-  const headline = `The forward pass at ${at} ran out of memory while it kept its activations for a backward.`;
   const bytes = run.keptBytes;
+  const headline = `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${at} kept ${formatBytes(bytes)} for a backward.`;
   return {
     detector: 'no-grad',
     kind: 'evaluation-ran-out',
@@ -236,7 +236,7 @@ function failedEvaluation(
     bytes,
     causedOom: run.oom,
     headline,
-    claim: `${headline} It held ${formatBytes(bytes)}: ${formatPercent(run.keptCount / run.allocations)} of its tensors were alive. No backward belongs to this call, and ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one, so this looks like an evaluation without torch.inference_mode().`,
+    claim: `${headline} ${formatPercent(run.keptCount / run.allocations)} of its tensors were alive when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
     ...where,
     perStep: undefined,
     events: { first: start[run.first], last: run.oom },

@@ -3,7 +3,12 @@ import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import { findRetriedOoms } from '../../replay/retried-requests.ts';
-import { type EventIndex, type FrameIndex, TraceAction } from '../../snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  TraceAction,
+} from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
@@ -17,11 +22,15 @@ import {
 import { classesAt } from '../memory-classes.ts';
 import { judgeOom } from '../oom-verdict.ts';
 import { segmentsAt } from '../segment-state.ts';
-import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
+import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
 import { namedPin, pinHolder, pinningSites } from './fragmentation-causes.ts';
+import { keptExceptions } from './oom-kept-exceptions.ts';
+import { largeRequest, type RequestOrigin, requestOrigin } from './oom-request.ts';
 
 /** `kind` of requests that failed and were retried at once: the program saw no error. */
 export const RETRIED = 'asked-again';
+/** `kind` of what caught OOMs left behind. */
+export const KEPT_EXCEPTIONS = 'kept-exceptions';
 
 const TITLE = 'Out of memory';
 
@@ -35,6 +44,7 @@ export const oom = {
     'others-on-the-card': TITLE,
     'driver-refused': TITLE,
     [RETRIED]: TITLE,
+    [KEPT_EXCEPTIONS]: 'Kept exceptions',
   },
   band: { style: 'oom', label: 'out of memory' },
   evidenceSearch: 'none',
@@ -57,8 +67,13 @@ export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> 
   if (ooms.length > 0) {
     const retried = findRetriedOoms(context.input.trace, replay);
     const failures = ooms.filter((event) => !retried.has(event));
+    const caught = failures.filter((event) => isCaught(context, event));
     const reported = failures.slice(-MAX_OOMS);
-    const findings = reported.map((event) => oomFinding(context, event, failures.length));
+    const findings = repeated(context, reported, caught).map((events) =>
+      oomFinding(context, events, failures.length),
+    );
+    const kept = keptExceptions(context, caught);
+    if (kept !== undefined) findings.push(kept);
     if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
     return { status: 'found', findings };
   }
@@ -71,8 +86,29 @@ export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> 
   return { status: 'clear', checked: 'No OOM event in the trace.' };
 }
 
-function oomFinding(context: AnalysisContext, event: EventIndex, total: number): OomFinding {
+/** A request that was caught and made again, over and over, is one finding: it is named by its last time. */
+function repeated(
+  { input }: AnalysisContext,
+  ooms: readonly EventIndex[],
+  caught: readonly EventIndex[],
+): EventIndex[][] {
+  const groups = new Map<string, EventIndex[]>();
+  for (const event of ooms) {
+    const isLast = !caught.includes(event);
+    const key = isLast ? `event ${event}` : `stack ${input.trace.events.stack[event]}`;
+    groups.set(key, [...(groups.get(key) ?? []), event]);
+  }
+  return [...groups.values()];
+}
+
+/** @param times OOMs of one request, in order */
+function oomFinding(
+  context: AnalysisContext,
+  times: readonly EventIndex[],
+  total: number,
+): OomFinding {
   const { events } = context.input.trace;
+  const event = times[times.length - 1];
   const state = context.stateAt(event);
   const segments = segmentsAt(context, event);
   const requestedBytes = events.sizeBytes[event];
@@ -83,36 +119,50 @@ function oomFinding(context: AnalysisContext, event: EventIndex, total: number):
     largestFreeBytes: segments.reduce((most, s) => Math.max(most, s.largestFreeBytes), 0),
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
   });
-  const where = place(context, events.stack[event]);
+  const origin = requestOrigin(context, event);
+  const where = place(context, origin.stack);
   const live = liveAt(context.input.replay.allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_SITES);
-  const inBackward = context.classifier.isBackward(events.stack[event]);
-  const who = inBackward
-    ? 'Backward (autograd’s own thread, which has no Python stack)'
-    : frameLocation(where.frame);
   const pin = namedPin(pinningSites(context, segments));
   const isPinned = verdict.cause === 'fragmented' && pin !== undefined;
   const holder = isPinned ? pinHolder(pin) : holdersText(context, live);
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
+  const large =
+    verdict.cause === 'too-large'
+      ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
+      : undefined;
+  const isGoingOn = isCaught(context, event);
+  const who = requesterText(origin, frameLocation(where.frame), formatBytes(requestedBytes));
   return {
     detector: 'oom',
     kind: verdict.cause,
-    severity: 'high',
+    severity: isGoingOn ? 'medium' : 'high',
     bytes: requestedBytes,
-    headline: verdict.headline,
-    holder,
-    claim: `${who} asked for ${formatBytes(requestedBytes)} and got an OOM. ${verdict.claim} ${holder}`,
+    headline: large === undefined ? verdict.headline : `Out of memory: ${large.sentence}`,
+    holder: large === undefined ? holder : who,
+    claim: joined([
+      `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
+      verdict.claim,
+      holder,
+    ]),
     ...where,
     perStep: undefined,
-    events: { first: event, last: event },
+    events: { first: times[0], last: event },
+    failure: {
+      requestedBytes,
+      inUseBytes: state.activeBytes,
+      limit: verdict.limit,
+      isCaught: isGoingOn,
+      usage: usageUpTo(context, event),
+    },
     parts: sites.map((site) => sitePart(context, site, 'alive at the OOM')),
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
+      ...(large?.facts ?? []),
       ...classesAt(context, event).map(({ label, bytes }): Fact => ({ label, bytes })),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
-      ...(inBackward ? lastPythonLine(context, event) : []),
     ],
     evidence: evidence(
       context,
@@ -121,7 +171,7 @@ function oomFinding(context: AnalysisContext, event: EventIndex, total: number):
       gaps.slice(0, 200),
     ),
     series: undefined,
-    advice: verdict.advice,
+    advice: [...(large?.advice ?? []), ...verdict.advice],
     disproof:
       verdict.cause === 'fragmented'
         ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
@@ -130,37 +180,81 @@ function oomFinding(context: AnalysisContext, event: EventIndex, total: number):
   };
 }
 
+/** Longer claims are no claims: what does not fit is among the figures and parts. */
+const MAX_CLAIM = 500;
+
+function joined(sentences: readonly string[]): string {
+  return sentences.reduce((text, next) => {
+    const longer = next === '' ? text : `${text} ${next}`;
+    return longer.length <= MAX_CLAIM ? longer : text;
+  });
+}
+
+function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {
+  switch (source) {
+    case 'own':
+      return `${line} asked for ${bytes} and got an OOM.`;
+    case 'same-size':
+      return `Backward asked for ${bytes} and got an OOM. The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`;
+    case 'last-line':
+      return `Backward asked for ${bytes} and got an OOM. The last line of Python before it is ${line}.`;
+    case 'none':
+      return `Backward, which has no Python stack, asked for ${bytes} and got an OOM.`;
+  }
+}
+
+/** From so many allocations of Python code on, the program has gone on. */
+const GOES_ON = 2;
+
+/** Unwinding after an error only frees. */
+function isCaught({ input, classifier }: AnalysisContext, event: EventIndex): boolean {
+  const { start, stack, length } = input.replay.allocations;
+  let seen = 0;
+  for (let id = upperBound(start, event); id < length && seen < GOES_ON; id++) {
+    if (!classifier.isBackward(stack[id])) seen++;
+  }
+  return seen >= GOES_ON;
+}
+
+/** Stretches of the recording: more points than a plot can show. */
+const STRETCHES = 240;
+
+/** The highest moment of each stretch of events before the OOM. */
+function usageUpTo(context: AnalysisContext, event: EventIndex): OomFailure['usage'] {
+  const { allocations: table, allocationOfEvent, start } = context.input.replay;
+  const { action } = context.input.trace.events;
+  const length = Math.max(1, Math.ceil((event + 1) / STRETCHES));
+  const highest: { event: EventIndex; bytes: number }[] = [];
+  let bytes = start.activeBytes;
+  for (let t = 0; t <= event; t++) {
+    const id = allocationOfEvent[t];
+    if (id >= 0 && action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
+    if (id >= 0 && action[t] === TraceAction.FreeCompleted) bytes -= table.sizeBytes[id];
+    const stretch = Math.floor(t / length);
+    if (highest[stretch] === undefined || bytes > highest[stretch].bytes) {
+      highest[stretch] = { event: t, bytes };
+    }
+  }
+  return highest;
+}
+
 /** Lines that allocated most of what is alive, whatever the stacks they were reached by. */
 function holdersText(context: AnalysisContext, live: Int32Array): string {
-  const sums = new Map<FrameIndex | undefined, number>();
+  const sums = new Map<FrameIndex | 'backward' | undefined, number>();
   for (const { stack, bytes } of sumBySite(context, live)) {
-    const frame = context.input.stacks.topUserFrame(stack);
+    const line = context.input.stacks.topUserFrame(stack);
+    const frame = line ?? (stack === EMPTY_STACK ? 'backward' : undefined);
     sums.set(frame, (sums.get(frame) ?? 0) + bytes);
   }
   const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, TOP_LINES);
   const texts = largest.map(([frame, bytes]) => {
-    const place = frameLocation(
-      frame === undefined ? undefined : context.input.stacks.frame(frame),
-    );
+    const place =
+      frame === 'backward'
+        ? frame
+        : frameLocation(frame === undefined ? undefined : context.input.stacks.frame(frame));
     return `${formatBytes(bytes)} from ${place}`;
   });
   return `Most of what was alive: ${texts.join(', ')}.`;
-}
-
-/** Backward has no line; the last one before says at least which pass it was. */
-function lastPythonLine({ input, classifier }: AnalysisContext, event: EventIndex): Fact[] {
-  const { start, stack: stacks, preexisting } = input.replay.allocations;
-  for (let id = upperBound(start, event) - 1; id >= preexisting; id--) {
-    const stack = stacks[id];
-    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
-    return [
-      {
-        label: 'last line of Python before',
-        text: frameLocation(input.stacks.topUserFrameView(stack)),
-      },
-    ];
-  }
-  return [];
 }
 
 const TOP_PARTS = 8;

@@ -1,0 +1,102 @@
+/**
+ * The request that failed: which line of the user's it belongs to, and what it says of itself.
+ *
+ * Backward threads run no Python, so their requests have no line. The gradient of a tensor is as large as
+ * the tensor, so the line that last made one of exactly that size in the forward pass is the one to look at:
+ *
+ *   train.py:600   logits = logits.float()                   2.00 GiB
+ *   train.py:601   loss = F.cross_entropy(logits, y)         2.00 GiB    ← named
+ *   backward       asks for 2.00 GiB, and there is no room
+ */
+import { upperBound } from '../../base/binary-search.ts';
+import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import type { Fact } from '../types.ts';
+
+export interface RequestOrigin {
+  /** Of the request itself; of the line that stands for it where it came from a backward thread. */
+  readonly stack: StackIndex;
+  /** 'same-size': a forward line made a tensor of that size. 'last-line': the last line of Python before it. */
+  readonly source: 'own' | 'same-size' | 'last-line' | 'none';
+}
+
+/** Further back another step has begun. */
+const MAX_LOOK_BACK = 4096;
+/** Small sizes are shared by many lines. */
+const MIN_SAME_SIZE_BYTES = 2 ** 20;
+
+export function requestOrigin(context: AnalysisContext, event: EventIndex): RequestOrigin {
+  const { classifier, input } = context;
+  const { events } = input.trace;
+  const own = events.stack[event];
+  if (!classifier.isBackward(own)) return { stack: own, source: 'own' };
+  const { start, stack, requestedBytes, preexisting } = input.replay.allocations;
+  const bytes = events.sizeBytes[event];
+  const newest = upperBound(start, event) - 1;
+  let last: StackIndex | undefined;
+  for (let id = newest; id >= Math.max(preexisting, newest - MAX_LOOK_BACK); id--) {
+    const site = stack[id];
+    if (!classifier.hasPython(site) || classifier.isBackward(site)) continue;
+    last ??= site;
+    if (classifier.isOptimizer(site)) break;
+    const isSame = requestedBytes[id] === bytes && bytes >= MIN_SAME_SIZE_BYTES;
+    if (isSame && !classifier.isBuilding(site)) return { stack: site, source: 'same-size' };
+  }
+  return last === undefined ? { stack: own, source: 'none' } : { stack: last, source: 'last-line' };
+}
+
+/** Of all that would have been in use. Below it the request is one of many. */
+const LARGE_SHARE = 0.25;
+
+/** What one request that is a large part of all says of itself. */
+export interface LargeRequest {
+  /** 'one request of 2.00 GiB, which is 30 % of all that would have been in use, did not fit.' */
+  readonly sentence: string;
+  readonly facts: readonly Fact[];
+  readonly advice: readonly string[];
+}
+
+/** @param inUseBytes without the request */
+export function largeRequest(
+  context: AnalysisContext,
+  stack: StackIndex,
+  requestedBytes: number,
+  inUseBytes: number,
+): LargeRequest | undefined {
+  const share = requestedBytes / (requestedBytes + inUseBytes);
+  if (share < LARGE_SHARE) return undefined;
+  const shape = shapeGuess(requestedBytes);
+  return {
+    sentence: `one request of ${formatBytes(requestedBytes)}, which is ${formatPercent(share)} of all that would have been in use, did not fit.`,
+    facts: [
+      { label: 'share of all that would have been in use', text: formatPercent(share) },
+      { label: 'likely shape (a guess: types and shapes are not recorded)', text: shape },
+    ],
+    advice: [isCrossEntropy(context, stack) ? CROSS_ENTROPY_ADVICE : ONE_TENSOR_ADVICE],
+  };
+}
+
+const CROSS_ENTROPY_ADVICE =
+  'Do not hold the logits of all tokens at once: use a fused or chunked cross-entropy (such as the one of Liger Kernel or torchtune), and leave out logits.float() under autocast, which upcasts the loss by itself.';
+const ONE_TENSOR_ADVICE =
+  'Do not make this tensor at once: work on it in chunks of rows, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).';
+
+function isCrossEntropy({ input }: AnalysisContext, stack: StackIndex): boolean {
+  for (const frame of input.stacks.frames(stack)) {
+    if (/cross_entropy|log_softmax|nll_loss/.test(input.stacks.frame(frame).name)) return true;
+  }
+  return false;
+}
+
+/** '822,083,584 elements of float32 (a square of 28,672 × 28,672), or 1,644,167,168 of bfloat16' */
+function shapeGuess(bytes: number): string {
+  const of = (type: string, width: number): string => {
+    const count = bytes / width;
+    const side = Math.sqrt(count);
+    const square = Number.isInteger(side) ? ` (a square of ${formatCount(side)})` : '';
+    return `${formatCount(count)} elements of ${type}${square}`;
+  };
+  if (bytes % 4 !== 0) return bytes % 2 === 0 ? of('bfloat16', 2) : of('int8', 1);
+  return `${of('float32', 4)}, or ${of('bfloat16', 2)}`;
+}
