@@ -74,6 +74,8 @@ const PLUMBING_NAMESPACE =
 
 /** Innermost ones, so that nested ones go in several rounds. */
 const TEMPLATE_ARGUMENTS = /<[^<>]*>/g;
+/** The name of a call operator has parentheses of its own. */
+const BEFORE_ARGUMENTS = /^(operator\(\)|[^(])*/;
 
 /** Whose code a frame is, by its texts. */
 export function classifyFrame(name: string, filename: string): FrameClass {
@@ -123,7 +125,7 @@ export function qualifiedName(name: string): string {
     before = visible;
     visible = visible.replace(TEMPLATE_ARGUMENTS, '');
   }
-  const head = visible.split('(', 1)[0].trimEnd();
+  const head = (BEFORE_ARGUMENTS.exec(visible)?.[0] ?? '').trimEnd();
   return head.slice(head.lastIndexOf(' ') + 1);
 }
 

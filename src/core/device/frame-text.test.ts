@@ -28,6 +28,7 @@ describe('a frame', () => {
       0,
       'sum_dim_IntList',
     ],
+    ['torch::autograd::Node::operator()(std::vector<at::Tensor>&&)', '??', 0, 'Node'],
     ['at::native::structured_sum_out::impl(at::Tensor const&)', '', 0, 'structured_sum_out'],
     [
       'at::native::(anonymous namespace)::layer_norm_cuda(at::Tensor const&)',
