@@ -1,0 +1,118 @@
+/** Recordings with C++ frames, as PyTorch makes them by default, on a small screen. */
+import { expect, type Locator, type Page, test } from '@playwright/test';
+import { chooseFile, idle, openCapture, plotOf, pointAt } from './viewer.ts';
+
+test.use({ viewport: { width: 1024, height: 768 } });
+
+/** What no one should read. Full names are in titles, one click away. */
+const RAW = /\?\?|std::|at::|c10::|tmpxft/;
+
+/**
+ * Elements that are wider than their box or stand out of the part of the page that they belong to. One that is
+ * cut off by an ellipsis is right where the whole text comes up when it is pointed at.
+ */
+async function tooWide(part: Locator): Promise<string[]> {
+  return part.first().evaluate((root) => {
+    const edge = root.getBoundingClientRect().right + 1;
+    const isCut = (element: Element) =>
+      getComputedStyle(element).textOverflow === 'ellipsis' && element.closest('[title]') !== null;
+    const found = [root, ...root.querySelectorAll('*')].filter((element) => {
+      const { width, right } = element.getBoundingClientRect();
+      if (width === 0 || isCut(element)) return false;
+      const isBox = element.clientWidth > 0 && !(element instanceof SVGElement);
+      return (isBox && element.scrollWidth > element.clientWidth + 1) || right > edge;
+    });
+    return found.map(({ className, textContent }) => `${className}: ${textContent?.slice(0, 80)}`);
+  });
+}
+
+async function expectReadable(part: Locator): Promise<void> {
+  await expect(part.first()).toBeVisible();
+  await expect(part.first()).not.toHaveText(RAW);
+  expect(await tooWide(part)).toEqual([]);
+}
+
+const legendOf = (page: Page): Locator => page.getByRole('region', { name: 'Colours' });
+const detailsOf = (page: Page): Locator => page.getByTestId('details');
+
+/** Opens all folded frames, and the first C++ name in full. */
+async function openFrames(page: Page): Promise<void> {
+  for (const fold of await page.getByRole('button', { name: /internal frame/ }).all())
+    await fold.click();
+}
+
+/** With a place, from the left, where blocks are thick enough to hit. */
+for (const [name, fromLeft] of [
+  ['frag_gpt_varlen', 0.97],
+  ['oom_batch_too_big', 0.88],
+] as const) {
+  test(`${name} reads as a recording of Python alone`, async ({ page }) => {
+    await openCapture(page, `default_stacks/${name}.pickle.gz`);
+    await expectReadable(page.getByRole('status', { name: 'Verdict' }));
+    await expectReadable(legendOf(page));
+    await expect(legendOf(page)).toContainText(/scenarios\.py:\d+/);
+    const at = await pointAt(page, fromLeft, 0.06);
+    await page.mouse.move(at.x, at.y);
+    await expectReadable(page.getByTestId('tooltip'));
+    await page.mouse.click(at.x, at.y);
+    await expect(page.getByTestId('stack').first()).toContainText('scenarios.py');
+    await expectReadable(detailsOf(page));
+    await openFrames(page);
+    await expectReadable(detailsOf(page));
+    const whole = page.getByTestId('stack').getByTitle(/at::/).first();
+    const title = (await whole.getAttribute('title')) ?? '';
+    await whole.click();
+    await expect(page.getByTestId('stack').getByText(title.split('\n')[0]).first()).toBeVisible();
+    expect(await tooWide(detailsOf(page))).toEqual([]);
+  });
+}
+
+test('a backward thread is named by its node, in every view', async ({ page }) => {
+  await openCapture(page, 'default_stacks/frag_gpt_varlen.pickle.gz');
+  await expect(legendOf(page)).toContainText('SoftmaxBackward0 (backward pass)');
+  for (const view of ['Flame', 'Events', 'Allocations', 'State']) {
+    await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+    await idle(page);
+    const main = page.getByRole('main');
+    if (view === 'Allocations') await page.getByRole('button', { name: 'By site' }).click();
+    if (view !== 'Flame') await expect(main).toContainText(/\w+Backward0 \(backward pass\)/);
+    await expect(main).not.toHaveText(RAW);
+  }
+});
+
+test('names of 10 kB and stacks of C++ alone break no layout', async ({ page }) => {
+  const frame = (name: string, filename: string) => ({ name, filename, line: 1 });
+  const long = 'f'.repeat(10_000);
+  const stacks = [
+    [frame(`at::native::${long}(int)`, '??'), frame('torch::autograd::Engine::run()', '??')],
+    [frame(`${long}<${long}>::g(std::vector<int>)`, `/x/${long}.cpp`)],
+    [frame(long, `/home/${long}/${long}.py`)],
+  ];
+  const trace = stacks.map((frames, i) => {
+    return {
+      action: 'alloc',
+      addr: 2 ** 40 + i * 2 ** 22,
+      size: 2 ** 22,
+      stream: 0,
+      time_us: i,
+      frames,
+    };
+  });
+  const text = JSON.stringify({ segments: [], device_traces: [trace] });
+  await page.goto('/');
+  await chooseFile(page, { name: 'long.json', mimeType: '', buffer: Buffer.from(text) });
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  await expectReadable(page.getByRole('status', { name: 'Verdict' }));
+  await expectReadable(legendOf(page));
+  for (const height of [0.1, 0.3, 0.45]) {
+    const at = await pointAt(page, 0.9, height);
+    await page.mouse.move(at.x, at.y);
+    await expectReadable(page.getByTestId('tooltip'));
+    await page.mouse.click(at.x, at.y);
+    await expect(page.getByTestId('stack').first()).toBeVisible();
+    await openFrames(page);
+    await page.getByTestId('stack').getByRole('button', { expanded: false }).first().click();
+    expect(await tooWide(detailsOf(page))).toEqual([]);
+  }
+});
