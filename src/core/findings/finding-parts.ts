@@ -1,11 +1,18 @@
 /** Pieces that all detectors' findings are made of. */
 import { fileName } from '../base/file-names.ts';
 import { frameLabel } from '../device/frame-text.ts';
-import type { FrameView, StackView } from '../device/types.ts';
+import type { FrameView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
-import type { StackIndex } from '../snapshot/tables.ts';
+import type { FrameIndex, StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
-import { type AddressGap, type Evidence, type FindingPart, MAX_EVIDENCE } from './types.ts';
+import {
+  type AddressGap,
+  type AnyFinding,
+  type Evidence,
+  type FindingPart,
+  MAX_EVIDENCE,
+} from './types.ts';
+import { userLines as userLinesOf } from './user-lines.ts';
 
 /** 'train.py:21 (step)'; says so where there is no frame. */
 export function frameLocation(frame: FrameView | undefined): string {
@@ -37,16 +44,20 @@ export function evidence(
 
 /** Where a finding points to. `first`: the frame to look at where it is not the innermost user frame. */
 export function place(
-  { input }: AnalysisContext,
+  context: AnalysisContext,
   stack: StackIndex | undefined,
-  first?: number,
-): { frame: FrameView | undefined; stack: readonly FrameView[]; stackKind: StackView['kind'] } {
-  if (stack === undefined) return { frame: undefined, stack: [], stackKind: 'no-context' };
+  first?: FrameIndex,
+): Pick<AnyFinding, 'frame' | 'userLines' | 'stack' | 'stackKind'> {
+  const userLines = userLinesOf(context, stack, first);
+  if (stack === undefined)
+    return { frame: undefined, userLines, stack: [], stackKind: 'no-context' };
+  const { input } = context;
   const view = input.stacks.view(stack);
   const frame =
     first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
   return {
     frame,
+    userLines,
     stack: view.frames.filter(({ isPlumbing }) => !isPlumbing),
     stackKind: view.kind,
   };

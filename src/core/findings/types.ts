@@ -93,6 +93,15 @@ export type RemedyId =
   | 'offload'
   | 'sharding';
 
+/**
+ * How what is kept grows: each step keeps as much, each keeps more than the one before, one piece for each new
+ * key, or something in some steps only.
+ */
+export type GrowthLawKind = 'flat' | 'growing' | 'by-key' | 'in-bursts';
+
+/** What a line is to the memory of a finding. */
+export type LineRole = 'made at' | 'stored at' | 'started at';
+
 /** A change to the program that lowers its peak. */
 export interface Remedy {
   readonly id: RemedyId;
@@ -120,9 +129,17 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly failure?: OomFailure;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
+  /** Whether the memory is made or stored at `frame`, or what makes it is started there; undefined where it is not known. */
+  readonly frameIs?: LineRole;
+  /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
+  readonly userLines: readonly FrameView[];
+  /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */
+  readonly searchFrame?: FrameView;
   readonly stack: readonly FrameView[];
   readonly stackKind: StackKind;
   readonly perStep: PerStep | undefined;
+  /** Of what grows. */
+  readonly law?: GrowthLawKind;
   readonly events: { readonly first: EventIndex; readonly last: EventIndex };
   readonly parts: readonly FindingPart[];
   readonly facts: readonly Fact[];

@@ -3,7 +3,7 @@ import { formatBytes } from '../base/format.ts';
 import type { Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { FindingReport, FindingsReport } from './findings.ts';
-import { frameText, STATUS_LABELS } from './findings-text.ts';
+import { frameText, placeText, STATUS_LABELS } from './findings-text.ts';
 import { printable } from './text.ts';
 
 const MAX_PARTS = 10;
@@ -34,6 +34,7 @@ function findingMarkdown(finding: FindingReport): string[] {
     `### ${finding.severity}: ${finding.detector}, ${finding.kind} (${formatBytes(finding.bytes)})`,
     '',
     inline(finding.claim),
+    ...(placeText(finding) === '' ? [] : ['', inline(placeText(finding))]),
     ...(stack.length === 0 ? [] : ['', '```', ...stack.map(fenced), '```']),
     ...(parts.length < 2
       ? []

@@ -1,6 +1,6 @@
 /** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import { frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
+import { frameLabel, frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
 import { type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
@@ -63,6 +63,7 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
       : paragraph(
           `A step: ${formatBytes(perStep.bytes)} in ${Number(perStep.count.toFixed(2))} tensors, over ${formatCount(perStep.steps)} steps.`,
         )),
+    ...paragraph(placeText(finding)),
     ...finding.stack.slice(0, MAX_FRAMES).map((frame) => `${INDENT}at ${frameText(frame)}`),
     ...partsText(finding),
     ...finding.advice.flatMap((advice) =>
@@ -70,6 +71,23 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
     ),
   ];
 }
+
+/**
+ * 'Made at run/b.py:3 (g). Your lines: a.py:9 (f), called from b.py:3 (g).' Empty where the stack's own lines say all:
+ * one line of the user's, which is the innermost.
+ */
+export function placeText({ frame, frameIs, userLines }: FindingReport): string {
+  const [innermost, ...callers] = userLines;
+  if (frame === null || innermost === undefined) return '';
+  const is = frameIs === null ? '' : `${sentenceCase(frameIs)} ${frameText(frame)}. `;
+  if (callers.length === 0) return is.trimEnd();
+  const short = ({ file, line, name }: FrameReport) =>
+    printable(frameLabel({ filename: file, line, name }));
+  const from = callers.map((line) => `called from ${short(line)}`);
+  return `${is}Your lines: ${[short(innermost), ...from].join(', ')}.`;
+}
+
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** One part is the finding itself. */
 function partsText({ parts }: FindingReport): string[] {

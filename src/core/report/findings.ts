@@ -6,7 +6,7 @@
 import type { FrameView } from '../device/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding } from '../findings/detectors.ts';
-import type { Severity } from '../findings/types.ts';
+import type { GrowthLawKind, LineRole, Severity } from '../findings/types.ts';
 import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
 
@@ -36,12 +36,17 @@ export interface FindingReport {
   readonly bytes: number;
   readonly claim: string;
   readonly frame: FrameReport | null;
+  /** What the line is to the memory: where it is made, stored, or started to be made. */
+  readonly frameIs: LineRole | null;
+  /** The user's lines that lead there, the innermost first, out to the one in the user's own loop. */
+  readonly userLines: readonly FrameReport[];
   readonly stack: readonly FrameReport[];
   readonly perStep: {
     readonly bytes: number;
     readonly count: number;
     readonly steps: number;
   } | null;
+  readonly law: GrowthLawKind | null;
   readonly events: { readonly first: number; readonly last: number };
   readonly parts: readonly PartReport[];
   readonly facts: Finding['facts'];
@@ -84,8 +89,11 @@ function findingReport(finding: Finding): FindingReport {
     bytes,
     claim,
     frame: frameReport(finding.frame),
+    frameIs: finding.frameIs ?? null,
+    userLines: finding.userLines.flatMap((frame) => frameReport(frame) ?? []),
     stack: finding.stack.flatMap((frame) => frameReport(frame) ?? []),
     perStep: finding.perStep ?? null,
+    law: finding.law ?? null,
     events,
     parts: finding.parts.map(({ frame, bytes: own, count, note }) => ({
       frame: frameReport(frame),

@@ -13,6 +13,7 @@ import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
 import { firstSentence, SEVERITY_LABELS, splitSentence } from './finding-labels.ts';
 import { SeriesPlot } from './series-plot.tsx';
+import { UserLines } from './user-lines.tsx';
 
 interface FindingCardProps {
   readonly finding: RankedFinding;
@@ -59,6 +60,7 @@ export function FindingCard(props: FindingCardProps) {
         </span>
       </button>
       <FindingFrame frame={frame} stackKind={stackKind} />
+      <UserLines finding={finding} />
       <WhatIfCitation finding={finding} isDue={citesWhatIf} />
       {isDue && firstAdvice !== undefined && (
         <p className="finding-advice">

@@ -9,7 +9,7 @@ import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-stor
 export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
-type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame'>;
+type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
 /** What is shown at its addresses may have gaps, which were there at its last event. */
 type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
 
@@ -19,7 +19,7 @@ type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
  * @param label of the largest allocation, for evidence without a line of Python
  */
 function evidenceSearch(finding: Shown, label: string | undefined): string {
-  const { frame } = finding;
+  const frame = finding.searchFrame ?? finding.frame;
   switch (detectorOf(finding).evidenceSearch) {
     case 'none':
       return '';

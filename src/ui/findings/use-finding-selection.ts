@@ -24,9 +24,10 @@ export function useFindingSelection(findings: readonly RankedFinding[]): Finding
 
   /** Evidence that has no line is shown by the stack of its largest allocation. */
   const labelOf = useCallback(
-    async ({ frame, evidence }: RankedFinding): Promise<string | undefined> => {
+    async ({ frame, searchFrame, evidence }: RankedFinding): Promise<string | undefined> => {
       const [largest] = evidence.allocations;
-      if (frame !== undefined || largest === undefined) return undefined;
+      if (frame !== undefined || searchFrame !== undefined || largest === undefined)
+        return undefined;
       // Without the session there is nothing to search in, and the views say so.
       const details = await ask('allocation', { index: largest }).catch(() => undefined);
       return details?.label;

@@ -10,14 +10,12 @@ import {
   sitePart,
   thinned,
 } from '../finding-parts.ts';
-import { MIN_STEPS, type StepSequence } from '../steps/step-sequence.ts';
-import type { AnyFinding, Fact, PerStep, Severity } from '../types.ts';
-import {
-  type GrowthGroup,
-  type GrowthKind,
-  runningTotal,
-  statementFrame,
-} from './growth-groups.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import type { AnyFinding, Fact, LineRole, PerStep, Severity } from '../types.ts';
+import { commonUserFrame } from '../user-lines.ts';
+import type { GrowthGroup, GrowthKind } from './growth-groups.ts';
+import { extrapolation, type GrowthLaw, growthLaw, isUneven, lawText } from './growth-law.ts';
+import { growthLead, isLeftByErrors } from './growth-lead.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
 /** From so many steps that kept something, a rise is no start any more. */
@@ -31,37 +29,41 @@ export function growthFinding(
   group: GrowthGroup,
   sequence: StepSequence,
 ): AnyFinding<'growth', GrowthKind> {
-  const { kind, sites, holder } = group;
+  const { kind, sites } = group;
   const { allocations: table } = context.input.replay;
   const kept = sites.flatMap((site) => site.kept);
   const bytes = kept.reduce((sum, id) => sum + table.sizeBytes[id], 0);
-  const perStep = perStepOf(sites, sequence);
   const keptSteps = Math.max(...sites.map((site) => site.keptSteps));
-  const isFrameOfLoop = kind === 'kept-graph';
-  const holderStack = isFrameOfLoop
-    ? (runningTotal(context, holder, sequence) ?? holder.stack)
-    : holder.stack;
-  const first = isFrameOfLoop
-    ? statementFrame(context, holderStack, context.stepSequences)
-    : undefined;
-  const where = place(context, holderStack, first);
-  const severity = severityOf(context, bytes, perStep, keptSteps);
-  const what = GROWTH_LABELS[kind];
-  const headline = claimOf(kind, frameLocation(where.frame), perStep, {
-    keptSteps,
-    sites: sites.length,
-    bytes,
-    kept: kept.length,
+  const [primary] = context.stepSequences;
+  const law = growthLaw(context, sites, sequence, primary);
+  const perStep =
+    law.kind === 'by-key' ? overAllSteps(bytes, kept.length, primary) : perStepOf(sites, sequence);
+  const lead = growthLead(context, group, sequence);
+  const { frameIs } = lead;
+  const where = place(context, lead.stack, lead.frame);
+  const what = labelsOf(context, group, law);
+  const amounts = { keptSteps, sites: sites.length, bytes, kept: kept.length };
+  const headline = claimOf({
+    ...{ kind, law, perStep, amounts, frameIs, madeAt: lead.madeAt },
+    where: frameLocation(where.frame),
+    round: roundOf(context, sequence),
   });
+  const searchFrame = commonUserFrame(
+    context,
+    sites.map(({ stack }) => stack),
+  );
   return {
     detector: 'growth',
     kind,
-    severity,
+    severity: severityOf(context, bytes, perStep, keptSteps),
     bytes,
     headline,
-    claim: `${headline} After ${plural(perStep.steps, 'step')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
+    claim: `${headline} After ${timesOf(perStep.steps, law.kind === 'by-key' || sequence === primary)} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
+    ...(where.frame === undefined ? {} : { frameIs }),
+    ...(searchFrame === undefined ? {} : { searchFrame }),
     perStep,
+    law: law.kind,
     events: { first: lowest(kept.map((id) => table.start[id])), last: lastOf(sequence) },
     parts: sites.map((site) => {
       const kept = site.keptBytes.reduce((sum, value) => sum + value, 0);
@@ -69,7 +71,8 @@ export function growthFinding(
       return sitePart(context, sum, noteOf(context, site));
     }),
     facts: [
-      ...factsOf(context, sequence, perStep, sites, bytes),
+      ...(lead.madeAt === undefined ? [] : [{ label: 'made at', text: lead.madeAt }]),
+      ...factsOf(context, sequence, perStep, sites, bytes, law),
       {
         label: 'asked for, without rounding',
         bytes: kept.reduce((sum, id) => sum + table.requestedBytes[id], 0),
@@ -84,7 +87,7 @@ export function growthFinding(
     advice: what.advice,
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
-    fingerprint: fingerprint(context, 'growth', kind, holderStack),
+    fingerprint: fingerprint(context, 'growth', kind, lead.stack),
   };
 }
 
@@ -98,21 +101,65 @@ interface Amounts {
   readonly sites: number;
 }
 
+interface Claim {
+  readonly kind: GrowthKind;
+  readonly law: GrowthLaw;
+  readonly where: string;
+  readonly frameIs: LineRole;
+  readonly madeAt: string | undefined;
+  readonly perStep: PerStep;
+  readonly amounts: Amounts;
+  /** 'step'; 'return to train.py:21 (main)' of a loop within or beside the steps. */
+  readonly round: string;
+}
+
+function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }: Claim): string {
+  if (law.kind === 'by-key') {
+    return `${where} fills a cache that only grows: ${plural(amounts.kept, 'tensor')} of ${plural(law.sizes, 'different size')}, ${formatBytes(law.pieces[0])} to ${formatBytes(law.pieces[1])}, one for each new key.`;
+  }
+  const [interval, amount, trend] = intervalAndAmount(law, perStep, amounts, round);
+  if (kind === 'kept-graph') {
+    const from = `from ${plural(amounts.sites, 'call site')}`;
+    const made = madeAt === undefined ? '' : `, made at ${madeAt}`;
+    return `A whole autograd graph stays alive ${interval}: ${amount} ${from}${trend}${made}, probably held by ${where}.`;
+  }
+  if (kind === 'kept-gradients') return `Backward leaves ${amount} alive ${interval}${trend}.`;
+  if (kind === 'kept-optimizer' && frameIs === 'started at') {
+    return `A new optimizer's state stays alive ${interval}: ${amount}${trend}, for steps that ${where} starts.`;
+  }
+  return `${where} keeps ${amount} ${interval}${trend}.`;
+}
+
 /** Of what does not come every step the amounts are those of the steps that keep something. */
-function claimOf(kind: string, where: string, perStep: PerStep, amounts: Amounts): string {
-  const { keptSteps, sites } = amounts;
+function intervalAndAmount(
+  law: GrowthLaw,
+  perStep: PerStep,
+  { keptSteps, bytes, kept }: Amounts,
+  round: string,
+): readonly [interval: string, amount: string, trend: string] {
   const every = Math.round(perStep.steps / keptSteps);
   const isRare = every >= 2;
-  const interval = isRare ? `about every ${every} steps` : 'every step';
-  const bytes = isRare ? amounts.bytes / keptSteps : perStep.bytes;
-  const tensors = isRare ? amounts.kept / keptSteps : perStep.count;
-  const amount = `${formatBytes(Math.round(bytes))} in ${plural(Math.max(1, Math.round(tensors)), 'tensor')}`;
-  if (kind === 'kept-graph') {
-    return `A whole autograd graph stays alive ${interval}: ${amount} from ${plural(sites, 'call site')}, held as far as one can tell by ${where}.`;
-  }
-  if (kind === 'kept-gradients') return `Backward leaves ${amount} alive ${interval}.`;
-  return `${where} keeps ${amount} ${interval}.`;
+  const interval = isRare ? `about every ${every} ${round}s` : `every ${round}`;
+  const count = Math.max(1, Math.round(isRare ? kept / keptSteps : perStep.count));
+  const tensors = plural(count, 'tensor');
+  const bytesEach = formatBytes(Math.round(isRare ? bytes / keptSteps : perStep.bytes));
+  const isMean = law.kind === 'growing' || isUneven(law);
+  const amount = `${isMean ? 'on average ' : ''}${bytesEach} in ${tensors}`;
+  if (law.kind !== 'growing') return [interval, amount, ''];
+  const [first] = law.keptBytes;
+  const last = law.keptBytes[law.keptBytes.length - 1];
+  const more = formatBytes(Math.round(law.moreBytes));
+  const trend = `, and more each time: ${formatBytes(first)} at first, ${formatBytes(last)} at last, about ${more} more than the time before`;
+  return [interval, amount, trend];
 }
+
+const roundOf = ({ input, stepSequences }: AnalysisContext, sequence: StepSequence): string =>
+  sequence === stepSequences[0] || sequence.loop === undefined
+    ? 'step'
+    : `return to ${frameLocation(input.stacks.frame(sequence.loop.line))}`;
+
+const timesOf = (count: number, isSteps: boolean): string =>
+  plural(count, isSteps ? 'step' : 'time', isSteps ? 'steps' : 'times');
 
 /**
  * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one
@@ -142,6 +189,12 @@ function perStepOf(sites: readonly GrowingSite[], { firstIsOpen, bounds }: StepS
   return { bytes: bytes / measured, count: count / measured, steps: steps - begin };
 }
 
+/** Of a cache, which is asked in each step and fills in some. */
+function overAllSteps(bytes: number, count: number, primary: StepSequence): PerStep {
+  const steps = stepCount(primary);
+  return { bytes: bytes / steps, count: count / steps, steps };
+}
+
 function severityOf(
   context: AnalysisContext,
   bytes: number,
@@ -168,36 +221,35 @@ function factsOf(
   perStep: PerStep,
   sites: readonly GrowingSite[],
   bytes: number,
+  law: GrowthLaw,
 ): Fact[] {
   const began = Math.min(...sites.map(({ firstStep }) => firstStep));
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
-  const facts: Fact[] = [
+  return [
     { label: 'steps are', text: sequence.description },
     { label: 'began at step', count: began },
     { label: 'kept by the end', bytes },
     { label: 'share of the peak', text: formatPercent(bytes / peak) },
-    { label: 'cost of 1,000 more steps', bytes: perStep.bytes * 1000 },
+    { label: 'grows', text: lawText(law) },
+    ...extrapolation(law, perStep, roomAtOom(context)),
   ];
-  const room = roomAtOom(context);
-  if (room !== undefined) {
-    facts.push({
-      label: 'steps until the memory is full',
-      count: Math.floor(room / perStep.bytes),
-    });
-  }
-  return facts;
 }
 
-/** Bytes between the end of the steps and what the device had when it ran out; unknown without an OOM. */
+/**
+ * Bytes between the end of the recording and what the process could have when it ran out; unknown without an
+ * OOM, or when it is full. A request that fails beside enough free memory met a limit of the process.
+ */
 function roomAtOom({ input }: AnalysisContext): number | undefined {
+  const { oomDeviceFreeBytes, sizeBytes } = input.trace.events;
+  const { peaks, end } = input.replay;
   let limit: number | undefined;
-  for (const [, free] of input.trace.events.oomDeviceFreeBytes) {
-    const total = input.replay.peaks.reservedBytes.bytes + free;
+  for (const [event, free] of oomDeviceFreeBytes) {
+    const isLimited = free >= sizeBytes[event];
+    const total = peaks.reservedBytes.bytes + (isLimited ? 0 : free);
     limit = Math.min(limit ?? total, total);
   }
-  return limit === undefined
-    ? undefined
-    : Math.max(0, limit - input.replay.peaks.allocatedBytes.bytes);
+  const room = limit === undefined ? 0 : limit - end.allocatedBytes;
+  return room > 0 ? room : undefined;
 }
 
 function seriesOf(sites: readonly GrowingSite[], { bounds }: StepSequence): AnyFinding['series'] {
@@ -219,6 +271,36 @@ interface GrowthLabels {
   readonly looksLike: string;
   readonly advice: readonly string[];
 }
+
+function labelsOf(
+  context: AnalysisContext,
+  { kind, sites: [site] }: GrowthGroup,
+  law: GrowthLaw,
+): GrowthLabels {
+  if (law.kind === 'by-key') return CACHE_LABELS;
+  return kind === 'kept-tensor' && isLeftByErrors(context, site)
+    ? EXCEPTION_LABELS
+    : GROWTH_LABELS[kind];
+}
+
+const CACHE_LABELS: GrowthLabels = {
+  looksLike:
+    'A cache that only grows: pieces of different sizes, and steps that made none because theirs was there.',
+  advice: [
+    'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
+    'Round the key up (sequence lengths to a multiple of 64), so that fewer pieces serve all.',
+    'If the pieces are cheap to compute, do not keep them; or keep the largest and slice it.',
+  ],
+};
+
+const EXCEPTION_LABELS: GrowthLabels = {
+  looksLike:
+    'Each of these tensors belongs to a call that ran out of memory soon after: a stored exception keeps them, for its traceback holds the local variables of the call.',
+  advice: [
+    'Store str(error), not the exception; or call traceback.clear_frames(error.__traceback__) first.',
+    'Leave the except block before you try again: inside it the error and its traceback are alive.',
+  ],
+};
 
 const GROWTH_LABELS: Readonly<Record<GrowthKind, GrowthLabels>> = {
   'kept-graph': {
@@ -264,9 +346,10 @@ const GROWTH_LABELS: Readonly<Record<GrowthKind, GrowthLabels>> = {
     ],
   },
   'kept-optimizer': {
-    looksLike: 'The optimizer keeps more state every step.',
+    looksLike:
+      'An optimizer makes its state in its first step: new ones are made again and again, and something keeps the old ones (a list, a history, a scheduler).',
     advice: [
-      'Make the optimizer once, before the loop, and do not add the same parameters again (add_param_group).',
+      'Make the optimizer once, before the loop: it is made where these steps are started, or a few lines before. Do not add the same parameters again (add_param_group).',
       'Do not keep copies of optimizer.state_dict(): it holds the tensors themselves.',
     ],
   },

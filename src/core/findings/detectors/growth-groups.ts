@@ -28,7 +28,7 @@ export interface GrowthGroup {
 /** A graph keeps at least an activation, what backward needs of it, an output and a loss. */
 const GRAPH_SITES = 4;
 /** Tensors of a few numbers: losses, norms, accuracies. */
-const SCALAR_BYTES = 64;
+export const SCALAR_BYTES = 64;
 
 export function groupSites(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
   const groups: GrowthGroup[] = [];
@@ -214,30 +214,4 @@ function isReplacedByNext(context: AnalysisContext, id: number): boolean {
     }
   }
   return false;
-}
-
-/**
- * The statement in the loop that leads to a stack: for a graph it says more than the innermost line,
- * which is somewhere in the model. The innermost user frame at or below the loop's own function.
- */
-export function statementFrame(
-  { input, classifier }: AnalysisContext,
-  stack: StackIndex,
-  loops: readonly StepSequence[],
-): number | undefined {
-  if (!classifier.hasPython(stack)) return undefined;
-  const { frame, parent } = input.snapshot.stacks;
-  const path: StackIndex[] = [];
-  for (let row = stack; row > 0; row = parent[row]) path.push(row);
-  for (const loop of loops) {
-    if (loop.source !== 'loop') continue;
-    const around = parent[loop.row];
-    const at = path.findIndex((row) => parent[row] === around);
-    if (at < 0) continue;
-    // Outward in, from the loop's own line: the first line that is the user's.
-    for (let i = at; i >= 0; i--) {
-      if (input.stacks.frame(frame[path[i]]).kind === 'user') return frame[path[i]];
-    }
-  }
-  return input.stacks.topUserFrame(stack);
 }

@@ -92,7 +92,7 @@ function fromAnnotations(
       spans[spans.length - 1].endEvent - 1,
     ]),
     row: 0,
-    caller: undefined,
+    loop: undefined,
     firstIsOpen: false,
     isNamedStep,
   };
@@ -144,7 +144,7 @@ function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSe
     description: 'the calls of the optimizer',
     bounds: ascending([-1, ...ends]),
     row,
-    caller: undefined,
+    loop: undefined,
     firstIsOpen: true,
   };
 }

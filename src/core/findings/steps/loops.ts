@@ -214,7 +214,7 @@ function loopSequence(
     description: `the program's returns to ${frameLabel(input.stacks.frame(stacks.frame[line]))}`,
     bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
     row: head,
-    caller: stacks.parent[line],
+    loop: { line: stacks.frame[line], caller: stacks.parent[line] },
     firstIsOpen: false,
   };
 }

@@ -1,5 +1,5 @@
 /** A program's steps, as ranges of events. */
-import type { StackIndex } from '../../snapshot/tables.ts';
+import type { FrameIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { StackClassifier } from '../stack-classifier.ts';
 import type { AnalysisInput } from '../types.ts';
 
@@ -13,13 +13,17 @@ export interface StepSequence {
   readonly bounds: Int32Array;
   /** Row in which the loop repeats; 0 for annotations. */
   readonly row: StackIndex;
-  /**
-   * Of a loop: the row that called the function which loops, so that rows right below it are lines of that
-   * function. Undefined for other sources, which don't show where the program loops.
-   */
-  readonly caller: StackIndex | undefined;
+  /** Where the program loops; undefined for other sources, which don't show it. */
+  readonly loop: Loop | undefined;
   /** What lies before the first step is part of it (model building): its figures are no step's. */
   readonly firstIsOpen: boolean;
+}
+
+export interface Loop {
+  /** The line that it comes back to. */
+  readonly line: FrameIndex;
+  /** The row that called the function which loops: rows right below it are lines of that function. */
+  readonly caller: StackIndex;
 }
 
 export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bounds.length - 1);

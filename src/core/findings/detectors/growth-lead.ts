@@ -1,0 +1,102 @@
+/** Which of the user's lines a growth finding leads with, and what that line does. */
+import { lowerBound } from '../../base/binary-search.ts';
+import { type FrameIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import { frameLocation } from '../finding-parts.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import type { LineRole } from '../types.ts';
+import { modelCallFrame, runStartFrame, statementFrame } from '../user-lines.ts';
+import { type GrowthGroup, runningTotal } from './growth-groups.ts';
+import type { GrowingSite } from './growth-sites.ts';
+
+export interface GrowthLead {
+  readonly stack: StackIndex;
+  /** Where it is not the innermost user frame. */
+  readonly frame: FrameIndex | undefined;
+  readonly frameIs: LineRole;
+  /** Where the tensors are made, as text, if they are stored elsewhere. */
+  readonly madeAt: string | undefined;
+}
+
+/** A pass's last tensors may be its outputs. */
+const OUTPUTS = 3;
+
+export function growthLead(
+  context: AnalysisContext,
+  group: GrowthGroup,
+  sequence: StepSequence,
+): GrowthLead {
+  const { kind, holder } = group;
+  const { stack } = holder;
+  const made = { stack, frame: undefined, frameIs: 'made at', madeAt: undefined } as const;
+  switch (kind) {
+    case 'kept-graph':
+      return graphLead(context, group, sequence);
+    case 'kept-output':
+      return isOutput(context, holder) ? { ...made, frame: modelCallFrame(context, stack) } : made;
+    case 'kept-optimizer': {
+      const steps = sequence.bounds.length - 1;
+      const isNewInRuns = holder.keptSteps * 2 <= steps;
+      const start = isNewInRuns
+        ? runStartFrame(context, stack, holder.keptSteps, steps)
+        : undefined;
+      return start === undefined ? made : { ...made, frame: start, frameIs: 'started at' };
+    }
+    default:
+      return made;
+  }
+}
+
+/** A running total holds the graph where there is one, else the statement that made its last tensor. */
+function graphLead(
+  context: AnalysisContext,
+  { holder, sites }: GrowthGroup,
+  sequence: StepSequence,
+): GrowthLead {
+  const total = runningTotal(context, holder, sequence);
+  const stack = total ?? holder.stack;
+  const frame = statementFrame(context, stack);
+  if (total === undefined) return { stack, frame, frameIs: 'made at', madeAt: undefined };
+  const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
+  const made = modelCallFrame(context, model.stack) ?? statementFrame(context, model.stack);
+  const madeAt =
+    made === undefined || made === frame
+      ? undefined
+      : frameLocation(context.input.stacks.frame(made));
+  return { stack, frame, frameIs: 'stored at', madeAt };
+}
+
+/** What is kept is among the last tensors that its forward pass makes, not something from within the model. */
+function isOutput({ classifier, input }: AnalysisContext, { kept }: GrowingSite): boolean {
+  const { stack, length } = input.replay.allocations;
+  const id = kept[kept.length >> 1];
+  const call = classifier.moduleCall(stack[id]);
+  for (let later = 1; later <= OUTPUTS; later++) {
+    const next = id + later;
+    if (next >= length || classifier.moduleCall(stack[next]) !== call) return true;
+  }
+  return false;
+}
+
+/**
+ * Each tensor was made by a call that then ran out of memory, in the function that made it or in one that
+ * this called: its caller caught the error, and the call can't use the tensor any more.
+ */
+export function isLeftByErrors(context: AnalysisContext, { stack, kept }: GrowingSite): boolean {
+  const { input } = context;
+  const { start } = input.replay.allocations;
+  const { stack: stacks } = input.trace.events;
+  const { parent } = input.snapshot.stacks;
+  const caller = parent[stack];
+  const failures = context.eventsOf(TraceAction.Oom).filter((event) => {
+    for (let row = stacks[event]; row > 0; row = parent[row]) {
+      if (parent[row] === caller) return true;
+    }
+    return false;
+  });
+  const left = kept.filter((id, i) => {
+    const failure = failures[lowerBound(failures, start[id])];
+    return failure !== undefined && failure < (start[kept[i + 1]] ?? Number.POSITIVE_INFINITY);
+  });
+  return left.length >= 0.8 * kept.length;
+}
