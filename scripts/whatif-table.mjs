@@ -19,10 +19,19 @@ const { workloads } = readTruth('whatif.truth.json');
 const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, settings }]) =>
   compare(workload, limit_bytes, settings),
 );
-const tables = [summary(), '', ...table()].join('\n');
+const tables = [summary(cells), '', ...table(cells)].join('\n');
 const doc = replaceBetween(readFileSync(DOC, 'utf8'), 'accuracy', tables);
 const sized = replaceBetween(doc, 'segment-sizes', tableOfSegmentSizes());
-writeFileSync(DOC, replaceBetween(sized, 'alone', tableOfRunsAlone()));
+const { workloads: ofSegments } = readTruth('whatif-segments.truth.json');
+const further = Object.entries(ofSegments).flatMap(([workload, { limit_bytes, settings }]) =>
+  compare(workload, limit_bytes, settings),
+);
+const withFurther = replaceBetween(
+  sized,
+  'segment-runs',
+  [summary(further), '', ...table(further)].join('\n'),
+);
+writeFileSync(DOC, replaceBetween(withFurther, 'alone', tableOfRunsAlone()));
 
 function compare(workload, limitBytes, settings) {
   const names = Object.keys(settings);
@@ -52,7 +61,7 @@ function settingText(name) {
   return name === '' ? '(default)' : `\`${name}\``;
 }
 
-function summary() {
+function summary(cells) {
   const count = (holds) => cells.filter(holds).length;
   const worst = Math.max(...cells.map((cell) => Math.abs(allocatedOff(cell))));
   const rows = [
@@ -78,7 +87,7 @@ function summary() {
 }
 
 /** A row for each workload and setting: 'real' and 'simulated' in MiB. */
-function table() {
+function table(cells) {
   const rows = cells.map((cell) => {
     const { workload, name, real, simulated } = cell;
     const off = reservedOff(cell);

@@ -92,7 +92,7 @@ test('no trace: no cases, and said so', async () => {
 describe('bad usage: exit code 2, one line, and where', () => {
   test.each([
     [['--setting', 'expandable_segment:True'], 'Did you mean expandable_segments? (character 1)'],
-    [['--setting', 'max_split_size_mb:8'], 'must be over 20, not 8 (character 19)'],
+    [['--setting', 'max_split_size_mb:8'], 'must be at least 20, not 8 (character 19)'],
     [['--limit', '16 apples'], 'It must be a number of bytes over 0'],
     [['--limit', '0'], 'It must be a number of bytes over 0'],
   ])('%j', async (args, message) => {

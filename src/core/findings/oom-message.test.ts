@@ -194,6 +194,13 @@ const READ: readonly (readonly [name: string, cause: string, figures: string])[]
   ['sglang-graph-capture', 'too-large', '1.31G, 132.82G, 134.25G, 1.24G, 139.80G, 4.31G, –'],
   ['german-numbers', 'both', '22.78G, 9.08G, 18.43G, 12.73G, 31.47G, 317.44M, –'],
   ['german-thousands', 'too-large', '1.00M, 10.90G, 10.93G, 576.00K, 11.17G, 244.96M, –'],
+  ['native-torch-2.11', 'too-large', '8.00G, 136.00G, 136.00G, 3.29G, 139.80G, 522.24M, –'],
+  [
+    'fraction-of-the-setting',
+    'too-large',
+    '512.00M, 6.50G, 6.50G, 132.79G, 139.80G, 522.24M, 6.99G',
+  ],
+  ['cudaMallocAsync-limit', 'limit', '512.00M, 6.50G, –, 132.72G, 139.80G, –, 6.99G'],
 ];
 
 const INCOMPLETE: readonly (readonly [name: string, note: RegExp])[] = [
@@ -224,7 +231,8 @@ describe('real texts', () => {
   it('covers every text, and each says where it is from', () => {
     const expected = [...READ, ...INCOMPLETE].map(([name]) => name);
     expect(expected.sort()).toEqual(SAMPLES.map(({ name }) => name).sort());
-    for (const { source } of SAMPLES) expect(source).toMatch(/#\d+|public log|test log/);
+    for (const { source } of SAMPLES)
+      expect(source).toMatch(/#\d+|public log|test log|made for this file/);
   });
 
   it('two ranks: the first is read, and both are counted', () => {

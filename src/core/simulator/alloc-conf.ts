@@ -111,7 +111,6 @@ function settingsOf(found: Found): AllocSettings {
 const bytesOf = (size: Megabytes | undefined): number | undefined =>
   size === undefined ? undefined : size.value * MIB;
 
-/** Versions that do not have large_segment_size_mb want more than the 20 MiB it is by default. */
 function checkNotLess(
   option: string,
   size: Megabytes | undefined,
@@ -119,16 +118,10 @@ function checkNotLess(
 ): void {
   if (size === undefined) return;
   const { value, token } = size;
-  const defaultMb = DEFAULT_LARGE_SEGMENT_BYTES / MIB;
-  if (largeSegment === undefined) {
-    if (value > defaultMb) return;
-    throw new ConfError(`${option} must be over ${defaultMb}, not ${value}`, token);
-  }
-  if (value >= largeSegment.value) return;
-  throw new ConfError(
-    `${option} must be at least large_segment_size_mb, ${largeSegment.value}, not ${value}`,
-    token,
-  );
+  const least = largeSegment?.value ?? DEFAULT_LARGE_SEGMENT_BYTES / MIB;
+  if (value >= least) return;
+  const what = largeSegment === undefined ? least : `large_segment_size_mb, ${least}`;
+  throw new ConfError(`${option} must be at least ${what}, not ${value}`, token);
 }
 
 /** The settings of a recording, from allocator_settings of the snapshot. */
@@ -331,7 +324,7 @@ function readDivisions(reader: ConfReader): number[] {
     reader.expect(':');
     const count = readPowerOfTwo(reader, 'the number of divisions', true);
     if (key.text === '>') {
-      divisions.fill(count, last);
+      divisions.fill(count, last + 1);
     } else {
       last = intervalOf(key);
       // What lies below the first size given is rounded as that is.

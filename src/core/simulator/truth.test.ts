@@ -148,6 +148,7 @@ interface Truth {
   readonly peak_reserved_bytes: number;
   readonly peak_allocated_bytes: number;
   readonly num_ooms: number;
+  readonly num_alloc_retries: number;
 }
 interface Workload {
   readonly limit_bytes: number | null;
@@ -195,6 +196,38 @@ describe('large_segment_size_mb, native and expandable', () => {
       retries: truth.num_alloc_retries,
       confidence: 'high',
     });
+  });
+});
+
+describe('large_segment_size_mb of 12, 40 and 64, eight workloads', () => {
+  const { workloads: sized }: { readonly workloads: typeof workloads } = JSON.parse(
+    readFileSync('fixtures/whatif-segments.truth.json', 'utf8'),
+  );
+  const runs = Object.entries(sized).flatMap(([workload, { limit_bytes, settings }]) =>
+    Object.entries(settings).map(([text, truth]) => {
+      const [input] = inputsOf(`${workload}.pickle.gz`);
+      const result = simulate(input, settingsOf(text), { limitBytes: limit_bytes ?? undefined });
+      const off = result.peakReservedBytes / truth.peak_reserved_bytes - 1;
+      return { name: `${workload} ${text}`, off, truth, result };
+    }),
+  );
+
+  test('peak reserved: 30 of 32 equal to the byte, the other two within 3 %', () => {
+    expect(runs).toHaveLength(32);
+    expect(runs.filter(({ off }) => off !== 0).map(({ name }) => name)).toEqual([
+      'train_gpt_small large_segment_size_mb:64,max_split_size_mb:64',
+      'warm_then_steady large_segment_size_mb:12',
+    ]);
+    expect(Math.max(...runs.map(({ off }) => Math.abs(off)))).toBeLessThan(0.03);
+  });
+
+  test('peak allocated within 1.5 %, retries and OOMs as they were', () => {
+    for (const { truth, result } of runs) {
+      const ratio = result.peakAllocatedBytes / truth.peak_allocated_bytes;
+      expect(Math.abs(ratio - 1)).toBeLessThan(0.015);
+      expect(result.retries).toBe(truth.num_alloc_retries);
+      expect(result.ooms).toHaveLength(truth.num_ooms);
+    }
   });
 });
 

@@ -53,7 +53,7 @@ export const RECIPES: readonly Recipe[] = [
     name: 'An OOM that you catch',
     code: caughtOom,
     about: 'For programs that go on with a smaller batch.',
-    triedWith: undefined,
+    triedWith: PYTORCH,
   },
   {
     name: 'A few steps',
@@ -65,13 +65,13 @@ export const RECIPES: readonly Recipe[] = [
     name: 'A file every 100 steps',
     code: periodic,
     about: 'For what goes wrong after hours: compare an early file with a late one.',
-    triedWith: undefined,
+    triedWith: PYTORCH,
   },
   {
     name: 'A long run in one file',
     code: longRun,
     about: 'Fewer events for the same history.',
-    triedWith: undefined,
+    triedWith: PYTORCH,
   },
   {
     name: 'With phases',
@@ -83,12 +83,13 @@ export const RECIPES: readonly Recipe[] = [
     name: 'torchrun, all ranks',
     code: torchrun,
     about: 'One file a rank, the rank in its name.',
-    triedWith: undefined,
+    triedWith: PYTORCH,
   },
   {
     name: 'torch.compile, with your lines',
     code: compiled,
-    about: 'Frames of generated code also name the line of your model that they come from.',
+    about:
+      'Frames of generated code also name the line of your model. Inductor’s kernels have none: this runs the same graph without it.',
     triedWith: undefined,
   },
   {
@@ -102,7 +103,7 @@ export const RECIPES: readonly Recipe[] = [
     code: cppStacks,
     about:
       'Worth it when much is allocated where there is no Python line: in backward, in extensions, in NCCL.',
-    triedWith: undefined,
+    triedWith: PYTORCH,
   },
   {
     name: 'Lightning',
