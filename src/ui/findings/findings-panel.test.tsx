@@ -1,13 +1,28 @@
 // @vitest-environment jsdom
 import { screen, within } from '@testing-library/react';
 import { expect, it } from 'vitest';
+import { verdictOf } from '../../core/findings/verdict.ts';
 import { renderOn, type Shown } from '../../testing/render-on.tsx';
-import { useFindingsRun } from '../shared/device-context.ts';
+import { BandsContext, createBandsStore } from '../plot/bands.ts';
+import { useFindings, useFindingsRun } from '../shared/device-context.ts';
 import { FindingsPanel } from './findings-panel.tsx';
+import { useFindingBands } from './use-finding-bands.ts';
+
+const bands = createBandsStore();
 
 function Panel() {
   useFindingsRun();
+  const { findings, checks } = useFindings();
+  useFindingBands(findings, verdictOf({ findings, checks })?.findings[0]);
   return <FindingsPanel />;
+}
+
+function MarkedPanel() {
+  return (
+    <BandsContext value={bands}>
+      <Panel />
+    </BandsContext>
+  );
 }
 
 /** A hook at line 338 keeps a clone of 8 MiB in each of 24 steps. */
@@ -15,7 +30,7 @@ const LEAK = 'pairs/leak_forward_hook.python';
 
 /** The panel once every check is done. */
 async function showFindings(name: string): Promise<Shown> {
-  const shown = await renderOn(name, <Panel />);
+  const shown = await renderOn(name, <MarkedPanel />);
   await screen.findByRole('button', { name: 'Copy all findings as Markdown' });
   return shown;
 }
@@ -43,6 +58,22 @@ it('opens a finding and searches for its line, and leaves no trace of it when it
   await user.click(head);
   expect(head.getAttribute('aria-expanded')).toBe('false');
   expect(view()).toEqual(before);
+});
+
+it('marks what the verdict is about lightly, until one click takes the mark away', async () => {
+  const { user } = await showFindings(LEAK);
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
+  const mark = screen.getByRole('button', { name: 'Marked in the plots' });
+  await user.click(mark);
+  expect(bands.getState()).toEqual([]);
+  // What is selected is drawn in any case, and as before.
+  const head = findings().getByRole('button', { name: /by a hook/ });
+  await user.click(head);
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: false }]);
+  await user.click(head);
+  expect(bands.getState()).toEqual([]);
+  await user.click(screen.getByRole('button', { name: 'Not marked in the plots' }));
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
 });
 
 it('pins the largest block of the evidence', async () => {

@@ -1,4 +1,5 @@
 import './findings.css';
+import { Eye, EyeOff } from 'lucide-react';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
@@ -13,6 +14,7 @@ import { VerdictCard } from '../shared/verdict-card.tsx';
 import { CheckList } from './check-list.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { Failed, Missing, Progress } from './run-status.tsx';
+import { useMarking } from './use-finding-bands.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 
 const STOPPED: Verdict = {
@@ -42,6 +44,7 @@ export function FindingsPanel() {
       aria-busy={phase === 'running' || phase === 'waiting'}
     >
       {phase !== 'failed' && <VerdictCard verdict={verdict} />}
+      {verdict !== undefined && verdict.findings.length > 0 && <MarkingButton />}
       {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
       <ul className="finding-list" aria-label="Findings, the most severe first">
@@ -68,6 +71,27 @@ export function FindingsPanel() {
       />
       <OomMessageLink />
     </section>
+  );
+}
+
+/** Takes the mark of what the verdict is about from the plots, and brings it back. */
+function MarkingButton() {
+  const [isOn, toggle] = useMarking();
+  const Icon = isOn ? Eye : EyeOff;
+  return (
+    <button
+      type="button"
+      className="link finding-marking"
+      aria-pressed={isOn}
+      title={
+        isOn
+          ? 'Take the mark of this from the plots'
+          : 'Mark what the verdict is about in the plots, while no finding is selected'
+      }
+      onClick={toggle}
+    >
+      <Icon size={13} aria-hidden /> {isOn ? 'Marked in the plots' : 'Not marked in the plots'}
+    </button>
   );
 }
 

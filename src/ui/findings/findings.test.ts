@@ -57,16 +57,17 @@ describe('showing a finding', () => {
     expect(change.finding).toBe(leak.id);
     expect(change.search).toMatch(/^frame:"<lambda>@.*scenarios\.py:271"$/);
     expect(change.cursor).toBe(leak.events.last);
-    expect(bandsOf(leak)).toEqual([
+    expect(bandsOf(leak, false)).toEqual([
       {
         fromEvent: leak.events.first,
         toEvent: leak.events.last + 1,
         style: 'growth',
         label: 'grows',
+        isLight: false,
       },
     ]);
-    const [gap] = bandsOf(await first('frag_gpt_varlen'));
-    expect(gap?.style).toBe('gap');
+    const [gap] = bandsOf(await first('frag_gpt_varlen'), true);
+    expect(gap).toMatchObject({ style: 'gap', isLight: true });
   });
 
   it('searches by the stack of a block where backward has no line', async () => {

@@ -162,12 +162,14 @@ export interface DrawnBand {
   readonly right: number;
   readonly style: BandStyle;
   readonly label: string;
+  readonly isLight: boolean;
 }
 
 /** Below the labels of OOMs and snapshots. */
 const LABEL_TOP = 22;
 const BAR_HEIGHT = 3;
 const TINT = 0.09;
+const LIGHT_TINT = 0.04;
 
 /** @param bands in order of `left`; narrow ones are drawn a pixel wide */
 function paintBands(
@@ -183,7 +185,7 @@ function paintBands(
     if (right <= left) continue;
     const color = bandColor(band.style, style);
     context.fillStyle = color;
-    context.globalAlpha = TINT;
+    context.globalAlpha = band.isLight ? LIGHT_TINT : TINT;
     context.fillRect(left, 0, right - left, height);
     context.globalAlpha = 1;
     context.fillRect(left, 0, right - left, BAR_HEIGHT);

@@ -216,7 +216,8 @@ export class PlotHover {
       const from = this.#positions.xOf(band.fromEvent, axis);
       const to = this.#positions.xOf(band.toEvent, axis);
       if (from === undefined || to === undefined) return [];
-      return [{ left: toX(from), right: toX(to), style: band.style, label: band.label }];
+      const { style, label, isLight } = band;
+      return [{ left: toX(from), right: toX(to), style, label, isLight }];
     });
     return bands.sort((a, b) => a.left - b.left);
   }
