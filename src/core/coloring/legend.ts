@@ -39,13 +39,12 @@ export function legendAt(
   const sums = new Sums();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
-  const siteOf = (own: StackIndex) => context.stacks.siteOf(own);
   for (const id of liveAt(index, event)) {
     const bytes = sizeBytes[id];
     const classNumber = coloring.classOf[id];
+    const site = context.stacks.siteOf(stack[id]);
     if (freeRequested[id] <= event) sums.add('pending', bytes);
-    else if (colorBy === 'stack' && siteOf(stack[id]) > EMPTY_STACK) {
-      const site = siteOf(stack[id]);
+    else if (colorBy === 'stack' && site > EMPTY_STACK) {
       const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
       stacks.set(site, known);
       known.sum.bytes += bytes;

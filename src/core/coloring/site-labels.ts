@@ -5,7 +5,7 @@ import { frameLabel, frameLocation, fullPlace, functionText } from '../device/fr
 import { absenceText } from '../device/stacks.ts';
 import type { FrameView } from '../device/types.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
-import type { StackIndex } from '../snapshot/tables.ts';
+import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
 
 /** What is to be said of some allocations. */
 export interface ColorLabel {
@@ -117,8 +117,9 @@ function groupBy(rows: readonly number[], key: (row: number) => string): Map<str
 }
 
 /** By one of its allocations. */
-function termOf({ replay, snapshot, stacks }: DeviceContext, site: StackIndex): string | undefined {
-  const { allocations } = replay;
-  const first = allocations.stack.findIndex((stack) => stacks.siteOf(stack) === site);
-  return first < 0 ? undefined : siteTerm(allocationLabel(allocations, snapshot.addresses, first));
+function termOf(context: DeviceContext, site: StackIndex): string | undefined {
+  const { replay, snapshot } = context;
+  const first = context.callSites().first[site - NO_STACK];
+  if (first < 0) return undefined;
+  return siteTerm(allocationLabel(replay.allocations, snapshot.addresses, first));
 }

@@ -6,6 +6,8 @@ import type { CallSiteInfo } from './types.ts';
 /** Totals of all allocations by their call site. Row = site + 1, so that row 0 is those with no stack. */
 export interface CallSiteTotals {
   readonly allocations: Int32Array;
+  /** Its first allocation; -1 where it has none. */
+  readonly first: Int32Array;
   /** Sum of block bytes over all lifetimes. */
   readonly totalBytes: Float64Array;
   readonly liveAtEnd: Int32Array;
@@ -21,13 +23,14 @@ export function callSiteTotals(
   const rows = stackCount - NO_STACK;
   const totals: CallSiteTotals = {
     allocations: new Int32Array(rows),
+    first: new Int32Array(rows).fill(-1),
     totalBytes: new Float64Array(rows),
     liveAtEnd: new Int32Array(rows),
     liveAtEndBytes: new Float64Array(rows),
   };
   for (let id = 0; id < table.length; id++) {
     const row = stacks.siteOf(table.stack[id]) - NO_STACK;
-    totals.allocations[row]++;
+    if (totals.allocations[row]++ === 0) totals.first[row] = id;
     totals.totalBytes[row] += table.sizeBytes[id];
     if (table.end[id] !== NEVER) continue;
     totals.liveAtEnd[row]++;

@@ -186,7 +186,7 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
   return (
     <section aria-label="Same stack">
       <h2 className="details-heading">
-        {details.allocStack.kind === 'recorded' ? 'Same call stack' : 'Without a stack as this one'}
+        {details.allocStack.kind === 'recorded' ? 'Same call site' : 'Without a stack as this one'}
       </h2>
       <dl className="details-facts">
         <div>
