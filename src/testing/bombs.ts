@@ -169,6 +169,18 @@ const WRONG: readonly Bomb[] = [
   ),
   warned('size-none.pickle', /1 values of 'size'/, () => number(join('N'))),
   warned('size-text.pickle', /1 values of 'size'/, () => number(text('512'))),
+  warned('stream-none.pickle', /1 values of 'stream'/, () =>
+    writePickle(withEvent({ stream: undefined })),
+  ),
+  warned('frames-none.pickle', /1 values of 'frames'/, () =>
+    writePickle(withEvent({ frames: undefined })),
+  ),
+  warned('category-of-another-kind.pickle', /1 values of 'category'/, () =>
+    writePickle(withEvent({ category: [1, 'a'] })),
+  ),
+  warned('setting-that-is-no-number.pickle', /1 values of 'allocator_settings'/, () =>
+    writePickle({ ...sampleSnapshot(), allocator_settings: { divisions: { a: 'x' } } }),
+  ),
   warned('size-missing.pickle', /1 values of 'size'/, () => {
     const sample = sampleSnapshot();
     const [events = []] = sample.device_traces as readonly PickleValue[][];

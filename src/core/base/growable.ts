@@ -23,13 +23,13 @@ export class GrowableColumn<T extends Column> {
 
   constructor(create: ColumnConstructor<T>) {
     this.#create = create;
-    this.#tail = new create(CHUNK);
-    this.#chunks.push(this.#tail);
+    // A chunk is half a megabyte: there is none before the first value.
+    this.#tail = new create(0);
   }
 
   push(value: number): void {
     const at = this.length & (CHUNK - 1);
-    if (at === 0 && this.length > 0) {
+    if (at === 0) {
       this.#tail = new this.#create(CHUNK);
       this.#chunks.push(this.#tail);
     }

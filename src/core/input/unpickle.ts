@@ -66,7 +66,7 @@ export function unpickle(bytes: Uint8Array): Unpickled {
   const callables: string[] = [];
   const parser = new Parser({
     unpicklingTypeOfDictionary: 'Map',
-    nameResolver: { resolve: (module, name) => resolve(String(module), String(name), callables) },
+    nameResolver: { resolve: (module, name) => resolve(nameOf(module), nameOf(name), callables) },
     persistentResolver: { resolve: () => new Opaque('persistent id') },
     extensionResolver: { resolve: (code) => inert(`copyreg extension ${code}`, callables) },
   });
@@ -80,11 +80,19 @@ export function unpickle(bytes: Uint8Array): Unpickled {
 
 /** pickleparser takes a negative length (BINBYTES is signed there) and would go back in the file for ever. */
 class CheckedReader extends BufferReader {
+  /** A length; pickleparser's own writes to the console where it is beyond 2^53. */
+  override uint64(): number {
+    return this.uint32() + this.uint32() * 2 ** 32;
+  }
+
   override skip(count: number): void {
     if (count < 0) throw new RangeError(`A length of ${count} at byte ${this.position}`);
     super.skip(count);
   }
 }
+
+/** STACK_GLOBAL takes names from the stack, where anything may be. */
+const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '?');
 
 type Call = (...args: unknown[]) => unknown;
 

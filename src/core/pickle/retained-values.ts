@@ -65,7 +65,8 @@ export class RetainedValues {
   dictId(tags: Uint8Array, vals: Float64Array, first: number, end: number): number {
     const entries: DictEntry[] = [];
     for (let i = first; i < end; i += 2) {
-      const key = String(this.toValue(tags[i] as Tag, vals[i]));
+      const key =
+        tags[i] === Tag.None ? 'None' : String(this.toValue(tags[i] as Tag, vals[i]) ?? '?');
       entries.push({ key, tag: tags[i + 1] as Tag, val: vals[i + 1] });
     }
     this.#count(entries.length + 1);

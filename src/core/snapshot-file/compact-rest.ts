@@ -96,7 +96,7 @@ const pairOf =
     Array.isArray(value) && value.length === 2 && first(value[0]) && second(value[1]);
 
 const isString: Check = (value) => typeof value === 'string';
-const isNumber: Check = (value) => typeof value === 'number';
+const isNumber: Check = (value) => Number.isFinite(value);
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isDevicePosition: Check = (value) => isCount(value) && Number(value) < MAX_DEVICES;
 const isTexts: Check = (value) => isRecord(value) && Object.values(value).every(isString);

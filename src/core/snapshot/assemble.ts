@@ -1,6 +1,6 @@
 /** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
 import { LoadError } from '../base/load-error.ts';
-import type { DictEntry, RetainedValues } from '../pickle/retained-values.ts';
+import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
@@ -37,14 +37,14 @@ interface AssembleOptions {
  * @throws LoadError 'not-a-snapshot' when it holds neither segments nor traces.
  */
 export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOptions = {}): Snapshot {
-  const { kept, strings } = schema.machine;
+  const { strings } = schema.machine;
   // What is found from here on is nowhere in particular.
   schema.machine.bufferAt = undefined;
   const top = findTop(schema);
   const warnings: SnapshotWarning[] = [];
   const allEvents = schema.events.finish();
   const { frames, stacks } = schema.frames.finish();
-  const settings = readSettings(kept, top.get('allocator_settings'));
+  const settings = readSettings(schema, top.get('allocator_settings'));
   const overflowed = ringOverflow(settings.trace_alloc_overflowed);
   const devices = [
     ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
@@ -226,27 +226,26 @@ function addUserDefinedAnnotations(
 
 /** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
 function readSettings(
-  kept: RetainedValues,
+  { fields, machine: { kept } }: SnapshotSchema,
   entry: DictEntry | undefined,
 ): Readonly<Record<string, SettingValue>> {
+  if (entry !== undefined && entry.tag !== Tag.Dict) fields.bad(entry.key, 0);
   if (entry?.tag !== Tag.Dict) return {};
   const pairs = kept.dictEntries(entry.val).flatMap(({ key, tag, val }) => {
     const value = settingValue(kept.toValue(tag, val));
+    if (value === undefined) fields.bad(entry.key, 0);
     return value === undefined ? [] : [[key, value] as const];
   });
   return Object.fromEntries(pairs);
 }
 
 function settingValue(value: unknown): SettingValue | undefined {
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string')
-    return value;
+  if (typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value))
+    return value as SettingValue;
   if (typeof value === 'bigint') return value.toString();
-  if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([key, item]) => [String(key), Number(item)]));
-  }
-  if (Array.isArray(value))
-    return Object.fromEntries(value.map((item, i) => [String(i), Number(item)]));
-  return undefined;
+  if (!(value instanceof Map || Array.isArray(value))) return undefined;
+  const items = [...value.entries()].map(([key, item]) => [String(key), Number(item)] as const);
+  return items.every(([, item]) => Number.isFinite(item)) ? Object.fromEntries(items) : undefined;
 }
 
 /** What the reader should know about a file that did open. */

@@ -116,7 +116,9 @@ export class EventSink {
           ? fields.bad('size', 0)
           : fields.number(tags[first + size], vals[first + size], 'size');
       columns.stream[row] =
-        stream < 0 ? 0 : fields.stream(tags[first + stream], vals[first + stream]);
+        stream < 0
+          ? fields.stream(Tag.Int, 0)
+          : fields.stream(tags[first + stream], vals[first + stream]);
       columns.stack[row] =
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
       columns.timeUs[row] =
@@ -153,18 +155,25 @@ export class EventSink {
 
   #keeperOf(key: string, column: CarriedColumn | undefined): RareField['keep'] {
     if (column === undefined) return (tag, val, row) => this.#keepUnknown(key, tag, val, row);
-    if (column.type === 'i32') return (tag, val, row) => this.#keepText(column, tag, val, row);
+    if (column.type === 'i32') return (tag, val, row) => this.#keepText(key, column, tag, val, row);
     return (tag, val, row) => {
       if (tag !== Tag.None) column.set(row, this.#fields.number(tag, val, key));
     };
   }
 
-  #keepText(column: CarriedColumn, tag: number, val: number, row: number): void {
+  #keepText(key: string, column: CarriedColumn, tag: number, val: number, row: number): void {
     if (tag === Tag.String) {
       column.set(row, val);
     } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
+      // forward_frames are a list of texts.
+      if (key !== 'forward_frames' || !this.#isLines(tag, val)) this.#fields.bad(key, 0);
       column.set(row, this.#strings.internText(this.#text(tag, val)));
     }
+  }
+
+  #isLines(tag: number, val: number): boolean {
+    const items = tag === Tag.List ? this.#kept.items(tag, val) : undefined;
+    return items?.every((item) => item.tag === Tag.String) ?? false;
   }
 
   #keepUnknown(key: string, tag: number, val: number, row: number): void {

@@ -61,7 +61,8 @@ export class FieldReader {
   /** Microseconds, NaN for none. */
   time(tag: number, val: number): number {
     const isNumber = tag === Tag.Int || tag === Tag.Float;
-    return isNumber && Number.isFinite(val) ? val : this.bad('time_us', Number.NaN);
+    const isInRange = isNumber && Math.abs(val) <= Number.MAX_SAFE_INTEGER;
+    return isInRange ? val : this.bad('time_us', Number.NaN);
   }
 
   /** Position of a device, -1 for what is none; one that no machine has is an error. */
@@ -93,7 +94,7 @@ export class FieldReader {
     else if (tag === Tag.Float && Number.isSafeInteger(val)) handle = BigInt(val);
     else if (tag === Tag.BigInt && isWithin64Bits(this.#kept.bigInt(val))) {
       handle = this.#kept.bigInt(val);
-    } else if (tag !== Tag.None) this.bad('stream', 0);
+    } else this.bad('stream', 0);
     const index = this.#indexOfStream(BigInt.asUintN(64, handle));
     if (tag === Tag.Int) {
       this.#lastStream = val;
@@ -114,7 +115,6 @@ export class FieldReader {
 
   /** pool_id is a pair (capture id, handle id), as a tuple or, in JSON, a list. */
   pool(tag: number, val: number): number {
-    if (tag === Tag.None) return 0;
     const cacheKey = tag === Tag.Tuple ? val : -1 - val;
     let index = this.#poolOfTuple.get(cacheKey);
     if (index === undefined) {
@@ -141,7 +141,7 @@ export class FieldReader {
   stack(tag: number, val: number): number {
     if (tag === Tag.Node) return val;
     if (tag === Tag.List && val === 0) return EMPTY_STACK;
-    return tag === Tag.None ? NO_STACK : this.bad('frames', NO_STACK);
+    return this.bad('frames', NO_STACK);
   }
 
   /** Counts a value that a field cannot have, and gives what is taken for it. */

@@ -30,6 +30,46 @@ describe('the format through the versions', () => {
     expect(fromPickle.devices[0].events.length).toBe(7);
   });
 
+  it('takes the last of a key that comes twice, as Python does, and shifts no other event', () => {
+    const text = (value: string) => join([0x8c, value.length], value);
+    const pair = (key: string, value: string) => join(text(key), text(value));
+    const size = (bytes: number) => join(text('size'), 'M', [bytes & 255, bytes >> 8]);
+    const start = join('}(', pair('action', 'alloc'), size(1024), size(512), text('addr'), 'K\x01');
+    const twice = join(start, pair('category', 'A'), pair('category', 'B'), 'u');
+    const once = join(start, pair('category', 'C'), 'u');
+    const list = join('](](', twice, once, once, 'ee');
+    const top = join([0x80, 4], '}(', text('segments'), ']', text('device_traces'), list, 'u.');
+    const { strings, devices, warnings } = decode(top);
+    const { sizeBytes, category } = devices[0].events;
+    expect([...sizeBytes]).toEqual([512, 512, 512]);
+    expect(Array.from(category ?? [], (row) => strings.get(row))).toEqual(['B', 'C', 'C']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('reads segments in a tuple as Python code would, and the default stream where none is named', () => {
+    const text = (value: string) => join([0x8c, value.length], value);
+    const whole = writePickle(sampleSnapshot());
+    const segments = writePickle(sampleSnapshot().segments).subarray(2, -1);
+    // The items between EMPTY_LIST MARK and APPENDS, as MARK … TUPLE.
+    const tuple = join('(', segments.subarray(2, -1), 't');
+    const top = join([0x80, 4], '}(', text('segments'), tuple, text('device_traces'), ']', 'u.');
+    expect(decode(top).devices[0].segments).toEqual(decode(whole).devices[0].segments);
+    const { stream, ...withoutStream } = event({});
+    const { devices } = read(trace(event({ stream: 7 }), withoutStream));
+    const { events, streams } = devices[0];
+    expect(Array.from(events.stream, (row) => streams[row].handle)).toEqual([7n, 0n]);
+  });
+
+  it('keeps devices by their number, however far apart', () => {
+    const [segment] = sampleSnapshot().segments as readonly Record<string, PickleValue>[];
+    const at = (device: number) => ({ ...segment, device });
+    const { devices } = read({ ...trace(), segments: [at(900), at(0)] });
+    expect(devices.map(({ device, segments }) => [device, segments.length])).toEqual([
+      [0, 1],
+      [900, 1],
+    ]);
+  });
+
   it('tells no stack on that thread from no context recorded', () => {
     const { events } = read(trace(event({ frames: [] }), event({}))).devices[0];
     expect(Array.from(events.stack)).toEqual([EMPTY_STACK, NO_STACK]);

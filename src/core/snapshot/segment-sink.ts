@@ -98,7 +98,10 @@ export class SegmentSink {
         allocatedBytes: this.#number(read, 'allocated_size'),
         activeBytes: this.#number(read, 'active_size'),
         requestedBytes: this.#number(read, 'requested_size'),
-        stream: stream === undefined ? 0 : this.#fields.stream(stream.tag, stream.val),
+        stream:
+          stream === undefined
+            ? this.#fields.stream(Tag.Int, 0)
+            : this.#fields.stream(stream.tag, stream.val),
         isSmall: type?.tag === Tag.String && this.#strings.get(type.val) === 'small',
         pool: pool === undefined ? 0 : this.#fields.pool(pool.tag, pool.val),
         isExpandable: expandable?.tag === Tag.Bool && expandable.val === 1,

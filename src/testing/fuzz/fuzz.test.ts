@@ -1,0 +1,28 @@
+import { afterAll, expect, it } from 'vitest';
+import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
+import { loadCapture } from '../captures.ts';
+import { fuzzCase } from './cases.ts';
+import { isFault, judge } from './judge.ts';
+import { Oracle } from './oracle.ts';
+
+/** `npm run fuzz` runs more of them. */
+const CASES = 2000;
+const oracle = Oracle.start();
+afterAll(() => oracle?.close());
+
+it('opens a file as CPython does, with a warning, or says in words why not, whatever the file', async () => {
+  const compact = encodeSnapshot(loadCapture('cuda_graph_pool.pickle.gz'));
+  const faults: string[] = [];
+  const ends = new Set<string>();
+  for (let number = 0; number < CASES; number++) {
+    const { kind, bytes } = fuzzCase(1, number, compact);
+    const isPickle = kind === 'values' || kind === 'opcodes' || kind === 'bytes';
+    const ask = oracle && isPickle ? () => oracle.ask(bytes) : undefined;
+    const outcome = await judge(bytes, ask);
+    ends.add(outcome.kind);
+    if (isFault(outcome)) faults.push(`${number} (${kind}): ${outcome.kind}: ${outcome.detail}`);
+  }
+  expect(faults).toEqual([]);
+  // Cases that all end alike would show nothing.
+  expect(ends.size).toBe(oracle === undefined ? 3 : 4);
+}, 300_000);
