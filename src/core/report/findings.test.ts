@@ -5,7 +5,7 @@ import { analyse } from '../findings/analyse.ts';
 import type { FileInfo } from '../snapshot/tables.ts';
 import { buildFindings, type FindingsReport } from './findings.ts';
 import { findingsMarkdown } from './findings-markdown.ts';
-import { findingsText } from './findings-text.ts';
+import { findingsText, frameText } from './findings-text.ts';
 
 const FILE: FileInfo = {
   name: 'a_<b>.pickle',
@@ -89,5 +89,27 @@ describe('for people', () => {
     expect(prose.join('')).toContain('\\<lambda\\>');
     expect(prose.join('')).not.toMatch(/[^\\]<lambda/);
     expect(text).toContain('scenarios.py:271');
+  });
+});
+
+describe('a recording of default stacks', () => {
+  it.each(['frag_gpt_varlen', 'leak_loss_graph', 'oom_batch_too_big'])(
+    '%s has no C++ types, in text and in Markdown',
+    async (name) => {
+      const report = await reportOf(`default_stacks/${name}`);
+      const raw = /\?\?|std::|at::|c10::|tmpxft/;
+      const text = findingsText(report, { columns: 80, color: false }).join('\n');
+      expect(text).toContain('scenarios.py');
+      expect(text).not.toMatch(raw);
+      expect(findingsMarkdown(report).join('\n')).not.toMatch(raw);
+    },
+  );
+
+  it('names a node of the backward pass in a stack, and no place that nobody has', () => {
+    const name = 'torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)';
+    expect(frameText({ name, file: '??', line: 0 })).toBe('AddmmBackward0 (backward pass)');
+    expect(frameText({ name: 'step', file: '/me/train.py', line: 21 })).toBe(
+      '/me/train.py:21 (step)',
+    );
   });
 });
