@@ -9,19 +9,29 @@ const ATTENTION = frame('/home/me/model.py', 'attention', 81);
 const block = (line: number) => frame('/home/me/model.py', 'block', line);
 const MAIN = frame('/home/me/train.py', 'main', 5);
 
-function labelsOf(...stacks: readonly (readonly unknown[])[]) {
+function sitesOf(...stacks: readonly (readonly unknown[])[]) {
   const entries = stacks.map((frames, i) => {
     return { action: 'alloc', addr: 512 * (i + 1), size: 1, frames };
   });
   const context = contextOf(traceOf(...entries));
   const sites = Array.from(context.trace.events.stack, (stack) => context.stacks.siteOf(stack));
-  return siteLabels(context, sites).map(({ label }) => label);
+  return siteLabels(context, sites);
 }
+
+const labelsOf = (...stacks: readonly (readonly unknown[])[]) =>
+  sitesOf(...stacks).map(({ label }) => label);
 
 test('a site is its line, or the line and the function that it led to', () => {
   expect(
     labelsOf([OPERATOR, ATTENTION, MAIN], [LINEAR, block(9), MAIN], [frame('a.py', 'f', 0)]),
   ).toEqual(['model.py:81 (attention)', 'model.py:9 → forward:134', 'a.py (f)']);
+});
+
+test('what stands beside a label is all that was recorded', () => {
+  const [{ about: own }] = sitesOf([ATTENTION, MAIN]);
+  const [{ about: native }] = sitesOf([OPERATOR]);
+  expect(own).toBe('attention in /home/me/model.py:81');
+  expect(native).toBe(OPERATOR.name);
 });
 
 test('sites with one line are told apart by the nearest caller that differs', () => {

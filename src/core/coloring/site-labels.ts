@@ -43,10 +43,16 @@ export function siteLabels(
     const frame = stacks.topUserFrameView(site);
     return {
       label: unique[at],
-      about: frame === undefined ? '' : `${functionText(frame)} in ${fullPlace(frame)}`,
+      about: frame === undefined ? '' : aboutOf(frame),
       term: termOf(context, site),
     };
   });
+}
+
+/** All that was recorded: 'step in /home/me/train.py:21', or the whole C++ name. */
+function aboutOf(frame: FrameView): string {
+  const place = fullPlace(frame);
+  return frameLocation(frame) === undefined ? place : `${functionText(frame)} in ${place}`;
 }
 
 function siteText(frame: FrameView | undefined, inner: FrameView | undefined): string {
