@@ -70,7 +70,11 @@ function runFrom(first) {
   });
   return new Promise((resolve) => {
     let seen = { number: first, sinceMs: performance.now() };
+    let isStopped = false;
     const stop = (outcome) => {
+      // Ending a worker makes it exit, too.
+      if (isStopped) return;
+      isStopped = true;
       clearInterval(watch);
       if (outcome !== undefined)
         note({ number: at[0], kind: 'any', outcome: { kind: outcome, detail: '' } });
