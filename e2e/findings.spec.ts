@@ -36,9 +36,17 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(leak).toContainText('512.00 KiB in 1 tensor every step');
   await expect(leak).toContainText('20.00 MiB');
   await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
+  // What the verdict is about is marked from the start, until a click takes the mark away.
+  expect(await bandShare(page)).toBeGreaterThan(0.9);
+  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
+  await idle(page);
   expect(await bandShare(page)).toBe(0);
 
-  await expect(findings.getByRole('status', { name: 'Verdict' })).toContainText('handle.remove()');
+  // The card says what to try while the verdict is folded; unfolded, the verdict does.
+  await expect(leak).toContainText('handle.remove()');
+  const verdict = findings.getByRole('status', { name: 'Verdict' });
+  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
+  await expect(verdict).toContainText('handle.remove()');
   await leak.getByRole('button', { name: /keeps 512/ }).click();
   await idle(page);
   await expect(leak.getByRole('heading', { name: 'What to try' })).toBeVisible();
@@ -55,6 +63,7 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
 
   await page.keyboard.press('Escape');
   await expect(findings).not.toContainText('What to try');
+  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
   await idle(page);
   expect(await bandShare(page)).toBe(0);
   expect(new URL(page.url()).hash).not.toContain('finding=');

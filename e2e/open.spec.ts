@@ -62,11 +62,14 @@ test('opens a dropped file', async ({ page }) => {
 test('a snapshot without a trace says so and shows its state at the end', async ({ page }) => {
   await page.goto('/');
   await chooseFile(page, fixture('no_history.pickle.gz'));
-  await expect(page.getByText(/no trace/i).first()).toBeVisible();
+  await expect(page.getByRole('heading', { name: /No history was recorded/ })).toBeVisible();
+  await summaryOf(page)
+    .getByRole('button', { name: /Figures|notes?$/ })
+    .click();
   await expect(
     summaryOf(page)
       .getByText(/652.00 MiB/)
-      .first(),
+      .last(),
   ).toBeVisible();
 });
 
@@ -123,7 +126,8 @@ test('a second file replaces the first; one that fails does not', async ({ page 
   await expect(page.getByTestId('timeline')).toBeVisible();
   await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
   await expect(page.getByTestId('error')).toHaveCount(0);
-  await expect(summaryOf(page).getByText('6.00 GiB').first()).toBeVisible();
+  await summaryOf(page).getByRole('button', { name: 'Figures' }).click();
+  await expect(summaryOf(page).getByText('6.00 GiB').last()).toBeVisible();
 });
 
 test("a rank's file opens on the device that the rank used", async ({ page }) => {

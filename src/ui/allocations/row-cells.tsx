@@ -10,6 +10,7 @@ import type { DeviceInfo } from '../../core/device/types.ts';
 import type { AllocationRow, CallSiteLine } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
+import { FrameCell } from '../shared/frame-cell.tsx';
 import { frameTitle } from '../shared/stack-text.ts';
 
 /** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
@@ -18,10 +19,12 @@ export function SiteCell({ line }: { readonly line: CallSiteLine }) {
   if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
   const via = innerFrame === undefined ? '' : `\n→ ${frameLabel(innerFrame)}`;
   return (
-    <span title={`${frameTitle(topFrame)}${via}`}>
-      {functionText(topFrame)} <span className="dim">{framePath(topFrame)}</span>
-      {innerFrame !== undefined && ` → ${functionText(innerFrame)}`}
-    </span>
+    <FrameCell
+      name={functionText(topFrame)}
+      path={framePath(topFrame)}
+      title={`${frameTitle(topFrame)}${via}`}
+      {...(innerFrame !== undefined && { tail: `→ ${functionText(innerFrame)}` })}
+    />
   );
 }
 

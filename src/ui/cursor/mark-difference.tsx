@@ -1,4 +1,4 @@
-import { ArrowLeftRight, X } from 'lucide-react';
+import { ArrowLeftRight, Flame, X } from 'lucide-react';
 import {
   formatBytes,
   formatCount,
@@ -48,6 +48,22 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
           );
         })}
       </dl>
+      <button
+        type="button"
+        className="button"
+        title="Flame graph of what came and what went between the mark and the cursor"
+        disabled={mark.event === cursor.event}
+        onClick={() => {
+          const { flame } = view.getState().view;
+          view.commit({
+            view: 'flame',
+            flame: { ...flame, dataset: 'difference', root: undefined },
+          });
+        }}
+      >
+        <Flame size={14} aria-hidden />
+        Compare by stack
+      </button>
       <button
         type="button"
         className="icon-button"

@@ -6,6 +6,9 @@ import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView, StackKind } from '../../core/device/types.ts';
 import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { useStores } from '../../state/stores.ts';
+import type { ViewName } from '../../state/view-store.ts';
 import { CodeText } from '../shared/code-text.tsx';
 import { FramePlace } from '../shared/frame-place.tsx';
 import { frameTitle } from '../shared/stack-text.ts';
@@ -20,23 +23,40 @@ interface FindingCardProps {
   readonly isSelected: boolean;
   /** Says what another setting of the allocator would have come to: one finding does. */
   readonly citesWhatIf: boolean;
-  /** Says what to try where it is severe; the verdict does for one. */
+  /** Says what to try first, while it is not selected. */
   readonly isAdvised: boolean;
   readonly onToggle: () => void;
+}
+
+/** These show the moment of the cursor. */
+const VIEWS_OF_MOMENTS: readonly ViewName[] = [
+  'timeline',
+  'addresses',
+  'segments',
+  'state',
+  'events',
+];
+
+/** Goes to an event in the view that is shown, or in the timeline where that view has no moments. */
+function useShowEvent(): (event: EventIndex) => void {
+  const { view } = useStores();
+  return (cursor) => {
+    const { view: current } = view.getState().view;
+    view.commit({ cursor, view: VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline' });
+  };
 }
 
 /** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
   const { finding, isSelected, citesWhatIf, isAdvised, onToggle } = props;
   const { severity, bytes, claim, frame, stackKind, series, advice } = finding;
+  const showEvent = useShowEvent();
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
   const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
-  // What is severe says at once what to try first; all of it follows in the body.
   const [firstAdvice] = advice;
-  const isDue = isAdvised && severity === 'high' && !isSelected && !citesWhatIf;
   return (
     <li className="finding" data-severity={severity} data-selected={isSelected}>
       <button
@@ -62,12 +82,12 @@ export function FindingCard(props: FindingCardProps) {
       <FindingFrame frame={frame} stackKind={stackKind} />
       <UserLines finding={finding} />
       <WhatIfCitation finding={finding} isDue={citesWhatIf} />
-      {isDue && firstAdvice !== undefined && (
+      {isAdvised && !isSelected && firstAdvice !== undefined && (
         <p className="finding-advice">
           <strong>Try:</strong> <CodeText text={firstAdvice} />
         </p>
       )}
-      {series !== undefined && <SeriesPlot series={series} />}
+      {series !== undefined && <SeriesPlot series={series} onShow={showEvent} />}
       {isSelected && <FindingBody finding={finding} />}
     </li>
   );

@@ -38,8 +38,9 @@ async function showFindings(name: string): Promise<Shown> {
 const findings = () => within(screen.getByRole('list', { name: /^Findings/ }));
 
 it('leads with what grows, at which line, and what to try', async () => {
-  await showFindings(LEAK);
+  const { user } = await showFindings(LEAK);
   const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
+  await user.click(verdict.getByRole('button', { name: 'The whole verdict' }));
   expect(verdict.getByText(/capture\.py:338.*8\.00 MiB/)).toBeDefined();
   const advice = within(verdict.getByRole('region', { name: 'What to try first' }));
   expect(advice.getAllByRole('listitem').length).toBeGreaterThan(0);
@@ -49,10 +50,12 @@ it('leads with what grows, at which line, and what to try', async () => {
 it('opens a finding and searches for its line, and leaves no trace of it when it is closed', async () => {
   const { user, view } = await showFindings(LEAK);
   const before = view();
+  expect(before.cursor).toBeDefined();
   const head = findings().getByRole('button', { name: /by a hook.*192\.00 MiB/ });
   expect(screen.queryByText(/It would be wrong if/)).toBeNull();
   await user.click(head);
   expect(head.getAttribute('aria-expanded')).toBe('true');
+  expect(view().cursor).not.toBe(before.cursor);
   expect(screen.getByText(/It would be wrong if/)).toBeDefined();
   expect(view().search).toContain('capture.py:338');
   await user.click(head);

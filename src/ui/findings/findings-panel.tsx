@@ -1,7 +1,10 @@
 import './findings.css';
 import { Eye, EyeOff } from 'lucide-react';
+import { useState } from 'react';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { checklist } from '../../core/findings/checklist.ts';
+import type { Finding } from '../../core/findings/detectors.ts';
+import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
 import { buildFindings } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
@@ -31,11 +34,21 @@ export function FindingsPanel() {
   const { info } = useDevice();
   const state = useFindings();
   const { phase, findings, checks } = state;
-  const { selected, toggle, choose } = useFindingSelection(findings);
+  const { selected, toggle, choose: select } = useFindingSelection(findings);
   // A setting of the allocator may mend what the allocator did: said once, on the most severe.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
   const verdict = verdictOf({ findings, checks }) ?? (phase === 'stopped' ? STOPPED : undefined);
   const isOpen = phase !== 'done' && phase !== 'failed';
+  const [isUnfolded, setIsUnfolded] = useState(false);
+  const choose = (finding: Finding) => {
+    const ranked = findings.find((one) => one === finding);
+    if (ranked !== undefined) select(ranked);
+  };
+  // What is severe says at once what to try; the verdict does for its first finding, once it is open.
+  const isAdvised = (finding: RankedFinding) =>
+    finding === verdict?.findings[0]
+      ? !isUnfolded
+      : finding.severity === 'high' && finding !== citing;
   return (
     <section
       className="findings"
@@ -43,7 +56,13 @@ export function FindingsPanel() {
       aria-label="Findings"
       aria-busy={phase === 'running' || phase === 'waiting'}
     >
-      {phase !== 'failed' && <VerdictCard verdict={verdict} />}
+      {phase !== 'failed' && (
+        <VerdictCard
+          verdict={verdict}
+          folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
+          onShow={choose}
+        />
+      )}
       {verdict !== undefined && verdict.findings.length > 0 && <MarkingButton />}
       {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
@@ -54,7 +73,7 @@ export function FindingsPanel() {
             finding={finding}
             isSelected={finding.id === selected}
             citesWhatIf={phase === 'done' && finding === citing}
-            isAdvised={finding !== verdict?.findings[0]}
+            isAdvised={isAdvised(finding)}
             onToggle={() => toggle(finding)}
           />
         ))}
@@ -62,13 +81,7 @@ export function FindingsPanel() {
       {isOpen && <Progress state={state} />}
       {phase === 'done' && <CopyFindings state={state} />}
       <h3 className="findings-heading">What was checked</h3>
-      <CheckList
-        items={checklist({ findings, checks }, factsOf(info))}
-        onChoose={(finding) => {
-          const ranked = findings.find((one) => one === finding);
-          if (ranked !== undefined) choose(ranked);
-        }}
-      />
+      <CheckList items={checklist({ findings, checks }, factsOf(info))} onChoose={choose} />
       <OomMessageLink />
     </section>
   );

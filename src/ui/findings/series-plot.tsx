@@ -1,13 +1,21 @@
 import { area, curveMonotoneX, line, scaleLinear } from 'd3';
+import type { MouseEvent } from 'react';
 import { formatBytes, formatCount } from '../../core/base/format.ts';
 import type { Series } from '../../core/findings/types.ts';
+import type { EventIndex } from '../../core/snapshot/tables.ts';
 
 /** In units of the drawing, which is stretched to the card's width. */
 const WIDTH = 240;
 const HEIGHT = 44;
 
-/** A finding's bytes over its steps. */
-export function SeriesPlot({ series }: { readonly series: Series }) {
+interface SeriesPlotProps {
+  readonly series: Series;
+  /** Goes to one of its events. */
+  readonly onShow: (event: EventIndex) => void;
+}
+
+/** A finding's bytes over its steps; a click leads to the event under it. */
+export function SeriesPlot({ series, onShow }: SeriesPlotProps) {
   const { bytes, unit, label, events } = series;
   const most = Math.max(...bytes);
   const x = scaleLinear([0, Math.max(1, bytes.length - 1)], [0, WIDTH]);
@@ -26,18 +34,32 @@ export function SeriesPlot({ series }: { readonly series: Series }) {
       ? `${formatCount(bytes.length)} steps`
       : `events ${formatCount(events[0] ?? 0)} to ${formatCount(events.at(-1) ?? 0)}`;
   const text = `${label}: ${formatBytes(bytes[0] ?? Number.NaN)} to ${formatBytes(bytes.at(-1) ?? Number.NaN)}, at most ${formatBytes(most)}, over ${span}`;
+  const showAt = ({ clientX, detail, currentTarget }: MouseEvent<HTMLElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    // A key has no place: it leads to the last.
+    const share = detail === 0 ? 1 : Math.max(0, Math.min(1, (clientX - left) / width));
+    const event = events[Math.round(share * (events.length - 1))];
+    if (event !== undefined) onShow(Math.max(0, event));
+  };
   return (
     <figure className="series">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={text}
+      <button
+        type="button"
+        className="series-button"
+        title="Click a point to go to its event"
+        onClick={showAt}
       >
-        <title>{text}</title>
-        <path className="series-area" d={shape(bytes) ?? ''} />
-        <path className="series-line" d={edge(bytes) ?? ''} />
-      </svg>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={text}
+        >
+          <title>{text}</title>
+          <path className="series-area" d={shape(bytes) ?? ''} />
+          <path className="series-line" d={edge(bytes) ?? ''} />
+        </svg>
+      </button>
       <figcaption>
         <span>{label}</span>
         <span>

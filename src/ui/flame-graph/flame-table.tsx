@@ -4,6 +4,7 @@ import type { FrameView } from '../../core/device/types.ts';
 import type { FlameOrderBy, FlameRow } from '../../core/flame-graph/types.ts';
 import type { Sort } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { FrameCell } from '../shared/frame-cell.tsx';
 import { useAsk } from '../shared/use-query.ts';
 import type { RowSource } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
@@ -146,7 +147,7 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
         data-kind={kindOf(group.kind === 'frame' ? group.frame : undefined)}
         title={own}
       >
-        {groupLabel(group)} <span className="dim">{groupPlace(group)}</span>
+        <FrameCell name={groupLabel(group)} path={groupPlace(group)} title={own} />
       </span>
     );
   }
@@ -156,8 +157,12 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
       data-kind={kindOf(userFrame)}
       title={`${frameLabel(userFrame)} → ${own}`}
     >
-      {functionText(userFrame)} <span className="dim">{framePath(userFrame)}</span>
-      <span className="dim"> → {own}</span>
+      <FrameCell
+        name={functionText(userFrame)}
+        path={framePath(userFrame)}
+        title={`${frameLabel(userFrame)} → ${own}`}
+        tail={`→ ${own}`}
+      />
     </span>
   );
 }

@@ -1,54 +1,86 @@
 import { failedOoms } from '../../core/device/device-info.ts';
 import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
-import { useState } from 'react';
+import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { CounterName, Peak } from '../../core/replay/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { type Note, notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 
+const PEAK_ALLOCATED = { label: 'Peak allocated' };
 const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
-  { name: 'allocatedBytes', label: 'Peak allocated' },
+  { name: 'allocatedBytes', ...PEAK_ALLOCATED },
   { name: 'activeBytes', label: 'Peak active' },
   { name: 'reservedBytes', label: 'Peak reserved' },
 ];
 
-/** What happened, in seconds: how high it went, how it ended, and what the recording hides. */
+/**
+ * What happened, in seconds: how it ended, how high it went, and what the recording hides. In the row
+ * of the tabs stand the figures that fit there; a button opens all of them, with the notes.
+ */
 export function SummaryStrip() {
   const { info, device } = useDevice();
-  const [isExpanded, setIsExpanded] = useState(false);
+  const id = useId();
   const notes = notesOf(info, device);
+  const isWhole = device.recording === 'complete' && info.file.partial === undefined;
+  const recording = <RecordingStat />;
+  const first =
+    device.events > 0 ? (
+      <PeakStat {...PEAK_ALLOCATED} peak={device.peaks.allocatedBytes} />
+    ) : (
+      <EndStat />
+    );
   return (
     <section className="summary" aria-label="Summary">
-      <div className="summary-row">
-        {device.events > 0 &&
-          PEAKS.map(({ name, label }) => (
-            <PeakStat key={name} label={label} peak={device.peaks[name]} />
-          ))}
-        <Stat
-          label="At the end"
-          value={formatBytes(device.end.allocatedBytes)}
-          note={`of ${formatBytes(device.end.reservedBytes)} reserved`}
-          title={`${formatExactBytes(device.end.allocatedBytes)} allocated of ${formatExactBytes(device.end.reservedBytes)} reserved`}
-        />
-        <OomStat />
-        <RecordingStat />
-        {notes.length > 0 && (
-          <button
-            type="button"
-            className="notes-toggle"
-            aria-expanded={isExpanded}
-            onClick={() => setIsExpanded(!isExpanded)}
-          >
-            <TriangleAlert size={14} aria-hidden />
-            {plural(notes.length, 'note')}
-            <ChevronDown size={14} aria-hidden />
-          </button>
-        )}
+      <OomStat />
+      {/* The last gives way first: what the recording hides comes before how high it went. */}
+      {isWhole ? first : recording}
+      {isWhole ? recording : first}
+      <button
+        type="button"
+        className="summary-more"
+        data-tone={notes.length > 0 ? 'warning' : undefined}
+        popoverTarget={id}
+        title="All figures of the recording, and notes on it"
+      >
+        {notes.length > 0 && <TriangleAlert size={14} aria-hidden />}
+        {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
+        <ChevronDown size={14} aria-hidden />
+      </button>
+      <div id={id} popover="auto" className="summary-all" onBeforeToggle={placeBelowRow}>
+        <div className="summary-figures">
+          {device.events > 0 &&
+            PEAKS.map(({ name, label }) => (
+              <PeakStat key={name} label={label} peak={device.peaks[name]} />
+            ))}
+          <EndStat />
+          <OomStat />
+          <RecordingStat />
+        </div>
+        {notes.length > 0 && <Notes notes={notes} />}
       </div>
-      {isExpanded && <Notes notes={notes} />}
     </section>
+  );
+}
+
+/** A popover is in the top layer, where nothing else places it: below its row, at the right of the page. */
+function placeBelowRow({ currentTarget, newState }: ToggleEvent<HTMLElement>): void {
+  const row = currentTarget.parentElement;
+  if (newState !== 'open' || row === null) return;
+  currentTarget.style.top = `${row.getBoundingClientRect().bottom + 2}px`;
+}
+
+function EndStat() {
+  const { device } = useDevice();
+  const { allocatedBytes, reservedBytes } = device.end;
+  return (
+    <Stat
+      label="At the end"
+      value={formatBytes(allocatedBytes)}
+      note={`of ${formatBytes(reservedBytes)} reserved`}
+      title={`${formatExactBytes(allocatedBytes)} allocated of ${formatExactBytes(reservedBytes)} reserved`}
+    />
   );
 }
 
@@ -87,7 +119,6 @@ function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak
       label={label}
       value={formatBytes(peak.bytes)}
       note={note}
-      isNoteMinor
       title={`${formatExactBytes(peak.bytes)}, ${note}`}
       {...(!isBefore && { onClick: () => view.commit({ cursor: peak.event }) })}
     />
@@ -118,7 +149,7 @@ function OomStat() {
     <Stat
       label="Out of memory"
       value={ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`}
-      note={`asked for ${formatBytes(first.requestedBytes)}`}
+      note={`event ${formatCount(first.event)} asked for ${formatBytes(first.requestedBytes)}`}
       title={`Event ${formatCount(first.event)}: asked for ${formatExactBytes(first.requestedBytes)}; the driver said ${formatExactBytes(first.deviceFreeBytes)} were free on the device${others}`}
       tone="danger"
       onClick={showNext}
@@ -145,23 +176,19 @@ interface StatProps {
   /** The exact figure or the whole sentence. */
   readonly title?: string;
   readonly tone?: 'good' | 'warning' | 'danger';
-  /** The note gives way first where there is little room; the title then has to say it too. */
-  readonly isNoteMinor?: boolean;
   /** Makes it a button that leads to the place in the timeline. */
   readonly onClick?: () => void;
 }
 
 /** One figure of the summary. */
-function Stat({ label, value, note, title, tone, isNoteMinor, onClick }: StatProps) {
+function Stat({ label, value, note, title, tone, onClick }: StatProps) {
   const content = (
     <>
       <span className="stat-label">{label}</span>
       <span className="stat-value" data-tone={tone}>
         {value}
       </span>
-      <span className="stat-note" data-minor={isNoteMinor}>
-        {note}
-      </span>
+      <span className="stat-note">{note}</span>
     </>
   );
   if (onClick === undefined) {

@@ -1,4 +1,6 @@
 import './color-legend.css';
+import { ChevronDown } from 'lucide-react';
+import { useState } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import type { LegendEntry } from '../../core/coloring/legend.ts';
 import { COLORINGS, type ColorBy } from '../../core/raster/types.ts';
@@ -13,11 +15,12 @@ import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';
 export function ColorLegend() {
   const shown = useLegend();
   const theme = useTheme();
+  const [isOpen, setIsOpen] = useState(false);
   if (shown === undefined) return <div className="color-legend" aria-busy />;
   const { entries } = shown.legend;
   const { thin } = plotColors(theme);
   return (
-    <section className="color-legend" aria-label="Colours">
+    <section className="color-legend" aria-label="Colours" data-open={isOpen}>
       <LegendPlace {...shown} />
       <ul>
         {entries.map((entry) => (
@@ -36,6 +39,16 @@ export function ColorLegend() {
           </span>
         </li>
       </ul>
+      <button
+        type="button"
+        className="legend-toggle"
+        aria-expanded={isOpen}
+        title={isOpen ? 'Back to one row' : 'Show every color'}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {isOpen ? 'Less' : `All ${formatCount(entries.length)}`}
+        <ChevronDown size={13} aria-hidden />
+      </button>
     </section>
   );
 }
@@ -45,8 +58,8 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   const { event, totalBytes } = legend;
   const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
   return (
-    <p className="legend-place" title={`Active memory after event ${formatCount(event)}`}>
-      <strong>{formatBytes(totalBytes)}</strong> {place}
+    <p className="legend-place" title="Active memory after this event">
+      <strong>{formatBytes(totalBytes)}</strong> {place}: event {formatCount(event)}
     </p>
   );
 }

@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { Viewport } from '../../core/raster/types.ts';
 import { drawLine, type LineStyle } from './line-raster.ts';
 
-const STYLE: LineStyle = { color: 2, halo: 1, thickness: 1, dash: undefined };
+const STYLE: LineStyle = { color: 2, halo: 1, thickness: 1, dash: undefined, reach: 0 };
 
-/** One letter a pixel: '#' line, '+' halo, '.' untouched. */
+/** One letter a pixel: '#' line, '+' halo, '~' a veil, '.' untouched. */
 function draw(values: readonly number[], height: number, style: LineStyle = STYLE): string[] {
   const width = values.length;
   const viewport: Viewport = { axis: 'event', x0: 0, x1: width, y0: 0, y1: height, width, height };
   const pixels = new Uint32Array(width * height);
   drawLine(pixels, viewport, Float64Array.from(values), style);
   return Array.from({ length: height }, (_, row) =>
-    Array.from(pixels.subarray(row * width, (row + 1) * width), (pixel) => '.+#'[pixel]).join(''),
+    Array.from(
+      pixels.subarray(row * width, (row + 1) * width),
+      (pixel) => '.+#'[pixel] ?? '~',
+    ).join(''),
   );
 }
 
@@ -39,6 +42,28 @@ describe('counter lines', () => {
   it('leaves the frame alone for values far outside of it', () => {
     expect(draw([1000, -1000, 1000], 2).join('')).not.toContain(undefined);
     expect(draw([1000, 1000], 2)).toEqual(['..', '..']);
+  });
+
+  it('is the upper envelope where columns stand for many events: narrow dips go, wide ones stay', () => {
+    const style = { ...STYLE, reach: 2 };
+    const top = (values: readonly number[]) => {
+      const rows = draw(values, 10, style);
+      return values.map((_, column) => 10 - rows.findIndex((row) => row[column] === '#'));
+    };
+    expect(top([7, 2, 7, 2, 2, 7, 7])).toEqual([7, 7, 7, 7, 7, 7, 7]);
+    expect(top([7, 2, 2, 2, 2, 2, 7])).toEqual([7, 2, 2, 2, 2, 2, 7]);
+    expect(top([2, 2, 7, 2, 2])).toEqual([2, 2, 7, 2, 2]);
+  });
+
+  it('lets the stack through where it goes up and down in every column', () => {
+    const [width, height] = [40, 30];
+    const viewport: Viewport = { axis: 'event', x0: 0, x1: 1, y0: 0, y1: 30, width, height };
+    const stack = 0xff00ff00;
+    const pixels = new Uint32Array(width * height).fill(stack);
+    const values = Float64Array.from({ length: width }, (_, i) => (i % 8 === 0 ? 28 : 4));
+    drawLine(pixels, viewport, values, { ...STYLE, color: 0xff0000ff, reach: 2 });
+    const green = pixels.filter((pixel) => ((pixel >>> 8) & 255) > 127).length;
+    expect(green / pixels.length).toBeGreaterThan(0.8);
   });
 
   it('leaves gaps in a dashed line', () => {

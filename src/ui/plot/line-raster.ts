@@ -15,6 +15,11 @@ export interface LineStyle {
   readonly thickness: number;
   /** Columns drawn and left out in turn; undefined for a solid line. */
   readonly dash: readonly [on: number, off: number] | undefined;
+  /**
+   * Columns on either side that a column's value reaches over, where a column stands for many events:
+   * dips that are narrower go. 0 draws every value.
+   */
+  readonly reach: number;
 }
 
 /** @param values highest value of each column; NaN outside of the trace */
@@ -24,26 +29,70 @@ export function drawLine(
   values: Float64Array,
   style: LineStyle,
 ): void {
-  const rows = rowsOf(viewport, values);
+  const rows = envelope(rowsOf(viewport, values), style.reach);
+  const joins = style.reach > 0 ? 'veil' : 'solid';
   // The halo first, all of it: drawn column by column it would cut the line before it.
-  paintRuns(pixels, viewport, rows, style.halo, style.thickness + 2, style.dash);
-  paintRuns(pixels, viewport, rows, style.color, style.thickness, style.dash);
+  paintRuns(
+    pixels,
+    viewport,
+    rows,
+    { ...style, color: style.halo, thickness: style.thickness + 2 },
+    joins,
+  );
+  paintRuns(pixels, viewport, rows, style, joins);
 }
 
-/** Row of each value, 0 on top, rounded up to more bytes; -1 for none. May lie outside the frame. */
+/**
+ * The rows without dips of up to 2 * reach columns. A trace of many steps, each with a peak of its own,
+ * goes up and down in every few columns; its ups and downs would paint over the stack behind them.
+ * Example with reach 1: heights 9 2 9 2 9 5 5 5 give 9 9 9 9 9 5 5 5.
+ */
+function envelope(rows: Float64Array, reach: number): Float64Array {
+  if (reach === 0) return rows;
+  // Row 0 is on top: first each takes the highest near it, then the edges go back to where they were.
+  // The columns beside the frame take part, or a peak near its edge would reach to the edge.
+  const wide = Float64Array.from({ length: rows.length + 2 * reach }, (_, column) => {
+    return extremeNear(rows, column - reach, reach, Math.min);
+  });
+  return rows.map((row, column) =>
+    Number.isNaN(row) ? row : extremeNear(wide, column + reach, reach, Math.max),
+  );
+}
+
+/** The least or greatest of the values up to `reach` columns from one; NaN counts for nothing. */
+function extremeNear(
+  values: Float64Array,
+  column: number,
+  reach: number,
+  extreme: (a: number, b: number) => number,
+): number {
+  let found = Number.NaN;
+  const last = Math.min(values.length - 1, column + reach);
+  for (let near = Math.max(0, column - reach); near <= last; near++) {
+    const value = values[near] ?? Number.NaN;
+    if (Number.isNaN(value)) continue;
+    found = Number.isNaN(found) ? value : extreme(found, value);
+  }
+  return found;
+}
+
+/** Row of each value, 0 on top, rounded up to more bytes; NaN for none. May lie outside the frame. */
 function rowsOf({ height, y0, y1 }: Viewport, values: Float64Array): Float64Array {
   return values.map((value) =>
     Number.isNaN(value) ? Number.NaN : Math.floor(height - ((value - y0) / (y1 - y0)) * height),
   );
 }
 
+/** How much of a vertical run covers what is behind it, where it is a veil. */
+const VEIL = 0.3;
+
+/** @param joins how values are joined: by the line itself, or by a veil that lets the stack through */
 function paintRuns(
   pixels: Uint32Array,
   { width, height }: Viewport,
   rows: Float64Array,
-  color: number,
-  thickness: number,
-  dash: LineStyle['dash'],
+  { color, halo, thickness, dash }: LineStyle,
+  joins: 'solid' | 'veil',
 ): void {
   const before = (thickness - 1) >> 1;
   const after = thickness - before;
@@ -56,8 +105,24 @@ function paintRuns(
     const to = Number.isNaN(previous) ? row : Math.max(previous, row);
     previous = row;
     if (Number.isNaN(row) || column % period >= on) continue;
-    const first = Math.max(0, from - before);
-    const last = Math.min(height, to + after);
+    const isVeiled = joins === 'veil';
+    const first = Math.max(0, (isVeiled ? row : from) - before);
+    const last = Math.min(height, (isVeiled ? row : to) + after);
     for (let at = first; at < last; at++) pixels[at * width + column] = color;
+    // A halo along a veil would hide what the veil lets through.
+    if (!isVeiled || color === halo) continue;
+    for (let at = Math.max(0, from); at < Math.min(height, to); at++) {
+      const pixel = at * width + column;
+      if (at < first || at >= last) pixels[pixel] = blend(pixels[pixel] ?? 0, color, VEIL);
+    }
   }
+}
+
+/** `share` of `over` on `under`, both 0xAABBGGRR. */
+function blend(under: number, over: number, share: number): number {
+  const part = (shift: number) => {
+    const [a, b] = [(under >>> shift) & 255, (over >>> shift) & 255];
+    return Math.round(a + (b - a) * share) << shift;
+  };
+  return (0xff000000 | part(16) | part(8) | part(0)) >>> 0;
 }

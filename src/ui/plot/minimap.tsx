@@ -18,7 +18,7 @@ import { useElementWidth } from '../shared/use-element-width.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { endOf } from './viewport-of.ts';
 
-const HEIGHT = 44;
+const HEIGHT = 36;
 
 /** Active and reserved memory over the whole trace; the brush is the window shown above. */
 export function Minimap() {

@@ -20,6 +20,9 @@ export interface OverlayScene {
   readonly markers: readonly { readonly marker: Marker; readonly x: number }[];
 }
 
+/** Below the figures at the top of the plot, which take two rows in a narrow one. */
+const markerTop = (width: number): number => (width < 660 ? 46 : 25);
+
 const FONT = '11px system-ui, sans-serif';
 
 export function paintOverlay(
@@ -53,7 +56,7 @@ function paintMarker(
   context.setLineDash([]);
   const text = isOom ? 'OOM' : kind;
   const color = isOom ? style.danger : style.dim;
-  paintPill(context, text, { x: left, top: 3, width }, color, style.halo);
+  paintPill(context, text, { x: left, top: markerTop(width), width }, color, style.halo);
 }
 
 function paintRange(
@@ -166,7 +169,7 @@ export interface DrawnBand {
 }
 
 /** Below the labels of OOMs and snapshots. */
-const LABEL_TOP = 22;
+const labelTop = (width: number): number => markerTop(width) + 19;
 const BAR_HEIGHT = 3;
 const TINT = 0.09;
 const LIGHT_TINT = 0.04;
@@ -192,7 +195,7 @@ function paintBands(
     const labelWidth = band.label === '' ? 0 : pillWidth(context, band.label);
     const x = Math.max(left, labelledUpTo) + labelWidth / 2;
     if (labelWidth === 0 || x - labelWidth / 2 > right || x + labelWidth / 2 > width) continue;
-    paintPill(context, band.label, { x, top: LABEL_TOP, width }, color, style.halo);
+    paintPill(context, band.label, { x, top: labelTop(width), width }, color, style.halo);
     labelledUpTo = x + labelWidth / 2 + 4;
   }
 }

@@ -13,6 +13,8 @@ interface PlotAreaProps {
   /** For those who cannot see it: what is drawn and what the keys do. */
   readonly hint: string;
   readonly testId?: string;
+  /** Figures at the top of the plot, where the stack leaves room. */
+  readonly overlay?: ReactNode;
   /** Elements of the rows above and below the plot: of classes plot-above, plot-below and their heads. */
   readonly children?: ReactNode;
 }
@@ -52,6 +54,7 @@ export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
             <svg ref={refs.grid} className="grid" aria-hidden="true" />
             <canvas ref={refs.overlay} />
           </div>
+          {rest.overlay}
         </div>
         <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
         <Minimap />

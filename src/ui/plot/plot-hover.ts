@@ -104,7 +104,7 @@ export class PlotHover {
   ) {
     this.#rest = crosshair;
     this.#cursor = cursor;
-    if (this.#pointer === undefined) this.#options.readout.show(crosshair);
+    if (this.#pointer === undefined) this.#showRest();
     this.#options.repaint();
   }
 
@@ -122,7 +122,7 @@ export class PlotHover {
       this.#asked = undefined;
       this.#answer = undefined;
       this.#options.tooltip.hide();
-      this.#options.readout.show(this.#rest);
+      this.#showRest();
     }
     this.#options.repaint();
   }
@@ -166,6 +166,11 @@ export class PlotHover {
     this.#options.tooltip.hide();
   }
 
+  #showRest(): void {
+    const place = this.#cursor === undefined ? 'end' : 'cursor';
+    this.#options.readout.show(this.#rest, place);
+  }
+
   #ask(): void {
     const pixel = this.#pointer && this.pixelAt(this.#pointer);
     if (pixel === undefined || isSamePixel(pixel, this.#asked)) return;
@@ -175,7 +180,7 @@ export class PlotHover {
 
   #receive(answer: PixelInfo<PlotHit>): void {
     this.#answer = answer;
-    this.#options.readout.show(answer.crosshair);
+    this.#options.readout.show(answer.crosshair, 'pointer');
     this.#options.repaint();
   }
 
@@ -273,8 +278,9 @@ export class Readout {
     this.#root = root;
   }
 
-  show(crosshair: Crosshair | undefined): void {
-    this.#set('event', crosshair === undefined ? '' : eventText(crosshair));
+  /** @param place what the figures are of: 'cursor' */
+  show(crosshair: Crosshair | undefined, place: string): void {
+    this.#set('event', crosshair === undefined ? '' : `${place}: ${eventText(crosshair)}`);
     for (const { name } of COUNTERS) {
       this.#set(name, crosshair === undefined ? '' : formatBytes(crosshair.counters[name]));
     }

@@ -61,9 +61,9 @@ function DeviceWorkbench() {
   return (
     <SelectionContext value={useFoundSelection()}>
       <main className="workbench">
-        <SummaryStrip />
         <div className="view-row">
           <ViewTabs />
+          <SummaryStrip />
           <ExportButton />
         </div>
         <div className="tool-bar">

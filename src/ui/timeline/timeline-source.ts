@@ -53,13 +53,14 @@ export function timelineSource(
       return frame;
     },
     recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
-    lines: ({ lines }, frame, theme, pixelRatio) =>
-      lines.flatMap((counter): PlotLine[] => {
+    lines: ({ lines }, frame, theme, pixelRatio) => {
+      const reach = hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0;
+      return lines.flatMap((counter): PlotLine[] => {
         const values = frame.lines[counter];
-        return values === undefined
-          ? []
-          : [{ values, style: lineStyle(theme, counter, pixelRatio) }];
-      }),
+        if (values === undefined) return [];
+        return [{ values, style: { ...lineStyle(theme, counter, pixelRatio), reach } }];
+      });
+    },
     heightText: formatBytes,
     hit: (place) => hitAt(session, { deviceIndex: index, ...place, ...matchingOf(view()) }),
     newestAt: async (state) => {
@@ -94,7 +95,19 @@ async function hitAt(
   return { hit: shown, crosshair };
 }
 
-function lineStyle(theme: ThemeName, counter: CounterName, pixelRatio: number): LineStyle {
+/** CSS pixels that a counter's value reaches over on either side, where it is drawn as an envelope. */
+const LINE_REACH = 7;
+
+function hasManyEventsAColumn({ states }: TimelineFrame): boolean {
+  const shown = states.filter((state) => state >= 0);
+  return (shown.at(-1) ?? 0) - (shown[0] ?? 0) > shown.length;
+}
+
+function lineStyle(
+  theme: ThemeName,
+  counter: CounterName,
+  pixelRatio: number,
+): Omit<LineStyle, 'reach'> {
   return {
     color: lineColor(theme, counter),
     halo: toAbgr(plotStyle(theme).halo),

@@ -7,30 +7,26 @@ import { COUNTERS } from '../shared/device-labels.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
 
-interface TimelineToolbarProps {
-  /** Has all that is written at the crosshair: the event, and the counters of the legend. */
-  readonly readout: RefObject<HTMLDivElement | null>;
-  readonly onFit: () => void;
-}
-
-/** How the timeline is drawn, and what its colors and lines mean. */
-export function TimelineToolbar({ readout, onFit }: TimelineToolbarProps) {
+/** How the timeline is drawn, and what its colors mean. */
+export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
   return (
-    <div className="plot-toolbar" ref={readout}>
+    <div className="plot-toolbar">
       <div className="toolbar-row">
         <AxisSwitch />
         <FitButton onFit={onFit} />
         <ColorSelect />
-        <span className="event-readout" data-readout="event" />
       </div>
-      <CounterLegend />
       <ColorLegend />
     </div>
   );
 }
 
-/** Switches the lines, and says their values at the crosshair (see Readout). */
-function CounterLegend() {
+/** Switches the lines, and says their values at the pointer or the cursor, and at which event that is (see Readout). */
+export function CounterReadout({
+  readout,
+}: {
+  readonly readout: RefObject<HTMLDivElement | null>;
+}) {
   const { view } = useStores();
   const lines = useView((state) => state.lines);
   const colors = plotStyle(useTheme()).lines;
@@ -39,7 +35,7 @@ function CounterLegend() {
       lines: lines.includes(name) ? lines.filter((line) => line !== name) : [...lines, name],
     });
   return (
-    <div className="toolbar-row counter-legend">
+    <div ref={readout} className="plot-readout">
       {COUNTERS.map(({ name, label, about }) => (
         <button
           key={name}
@@ -55,6 +51,7 @@ function CounterLegend() {
           <span className="counter-value" data-readout={name} />
         </button>
       ))}
+      <span className="event-readout" data-readout="event" />
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { useServices } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { LANE_HEIGHT, LABEL as LANES_LABEL, LaneStrip } from './lane-strip.ts';
 import { timelineSource } from './timeline-source.ts';
-import { TimelineToolbar } from './timeline-toolbar.tsx';
+import { CounterReadout, TimelineToolbar } from './timeline-toolbar.tsx';
 
 const NO_ANNOTATIONS = annotationLanes([]);
 
@@ -50,13 +50,14 @@ export function TimelineView() {
   useEffect(() => lanes.current?.setAnnotations(annotations), [annotations, shown, info]);
   return (
     <section className="plot-view" aria-label="Timeline">
-      <TimelineToolbar readout={plot.refs.readout} onFit={() => plot.navigation()?.fit()} />
+      <TimelineToolbar onFit={() => plot.navigation()?.fit()} />
       <PlotArea
         plot={plot}
         label="Memory over time"
         kind="stacked timeline"
         hint={HINT}
         testId="timeline"
+        overlay={<CounterReadout readout={plot.refs.readout} />}
       >
         {levels > 0 && (
           <LaneHead
