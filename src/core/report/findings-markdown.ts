@@ -2,7 +2,7 @@
 import { formatBytes } from '../base/format.ts';
 import type { Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
-import type { FindingReport, FindingsReport } from './findings.ts';
+import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
 import { frameText, placeText, STATUS_LABELS } from './findings-text.ts';
 import { printable } from './text.ts';
 
@@ -16,6 +16,7 @@ export function findingsMarkdown(
   const devices = inOrder.flatMap((device) => [
     '',
     `## ${device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`}`,
+    ...verdictMarkdown(device),
     ...(device.findings.length === 0 ? ['', 'Nothing found.'] : []),
     ...device.findings.flatMap(findingMarkdown),
     '',
@@ -25,6 +26,18 @@ export function findingsMarkdown(
   ]);
   const rest = note === undefined ? [] : ['', note];
   return [`# Findings in ${inline(report.file.name)}`, ...devices, ...rest];
+}
+
+function verdictMarkdown({ verdict }: DeviceFindings): string[] {
+  if (verdict === null) return [];
+  const [text, ...also] = [verdict.text, ...verdict.also].map(inline);
+  const advice = verdict.advice.map((one) => `- ${inline(one)}`);
+  return [
+    '',
+    `**${text}**`,
+    ...also.flatMap((line) => ['', line]),
+    ...(advice.length > 0 ? ['', ...advice] : []),
+  ];
 }
 
 function findingMarkdown(finding: FindingReport): string[] {

@@ -42,11 +42,20 @@ function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptio
   const head = `${isNamed ? `${name}: ` : ''}${plural(device.findings.length, 'finding')}`;
   return [
     styled(head, 'bold', options),
+    ...verdictText(device, options),
     ...device.findings.flatMap((finding) => ['', ...findingText(finding, options)]),
     '',
     styled('Checked', 'bold', options),
     ...device.checks.flatMap((check) => checkText(check, options)),
   ];
+}
+
+/** An empty line, what it all comes to, and what to try first. */
+function verdictText({ verdict }: DeviceFindings, options: TextOptions): string[] {
+  if (verdict === null) return [];
+  const { text, also, advice } = verdict;
+  const lines = [text, ...also, ...advice.map((one) => `Try: ${one}`)];
+  return ['', ...lines.flatMap((line) => wrap(printable(line), options.columns))];
 }
 
 function findingText(finding: FindingReport, options: TextOptions): string[] {

@@ -7,6 +7,7 @@ import type { FrameView } from '../device/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding } from '../findings/detectors.ts';
 import type { GrowthLawKind, LineRole, Severity } from '../findings/types.ts';
+import { type VerdictTone, verdictOf } from '../findings/verdict.ts';
 import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
 
@@ -19,8 +20,19 @@ export interface FindingsReport {
 export interface DeviceFindings {
   readonly device: number;
   readonly kind: 'cuda' | 'host';
+  /** What the findings say together, the cause first; null where OOMs were not looked for. */
+  readonly verdict: VerdictReport | null;
   readonly checks: readonly Check[];
   readonly findings: readonly FindingReport[];
+}
+
+export interface VerdictReport {
+  readonly tone: VerdictTone;
+  readonly text: string;
+  /** At most two sentences more. */
+  readonly also: readonly string[];
+  /** What to try first. */
+  readonly advice: readonly string[];
 }
 
 export interface FrameReport {
@@ -74,10 +86,18 @@ export function buildFindings(
     devices: analyses.map(({ checks, findings }, i) => ({
       device: devices[i].device,
       kind: devices[i].kind,
+      verdict: verdictReport({ checks, findings }),
       checks,
       findings: findings.map(findingReport),
     })),
   };
+}
+
+function verdictReport(analysis: Analysis): VerdictReport | null {
+  const verdict = verdictOf(analysis);
+  if (verdict === undefined) return null;
+  const { tone, text, also, advice } = verdict;
+  return { tone, text, also, advice };
 }
 
 function findingReport(finding: Finding): FindingReport {

@@ -174,7 +174,7 @@ function fragmentationFinding(
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(({ stack, sizes, bytes }) =>
     sitePart(context, { stack, bytes, count: sizes }, 'different sizes asked for'),
   );
-  const headline = `${formatBytes(peaks.reservedBytes.bytes)} was reserved for tensors that at no time needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted.`;
+  const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',

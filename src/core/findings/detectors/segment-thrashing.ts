@@ -1,6 +1,11 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
-import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  TraceAction,
+} from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
@@ -13,6 +18,7 @@ import {
   thinned,
 } from '../finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
+import { varyingSites } from './fragmentation-causes.ts';
 
 export const segmentThrashing = {
   id: 'segment-thrashing',
@@ -73,14 +79,15 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
   const { events } = context.input.trace;
   const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
   const top = sites.slice(0, TOP_PARTS);
-  const where = place(context, top[0]?.stack);
+  const named = top.find(({ stack }) => stack > EMPTY_STACK) ?? top[0];
+  const where = place(context, named?.stack);
   const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
   return {
     detector: 'segment-thrashing',
     kind: 'segment-thrashing',
     severity: isSevere(context, thrashing) ? 'medium' : 'low',
     bytes: retakenBytes,
-    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${cost}`,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${sizesText(context, named?.stack)}${cost}${servedText(context)}`,
     ...where,
     perStep: undefined,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
@@ -102,8 +109,22 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
       'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',
     ],
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
-    fingerprint: fingerprint(context, 'segment-thrashing', 'segment-thrashing', top[0]?.stack),
+    fingerprint: fingerprint(context, 'segment-thrashing', 'segment-thrashing', named?.stack),
   };
+}
+
+/** Sizes that keep changing are why what is cached must go. */
+function sizesText(context: AnalysisContext, stack: StackIndex | undefined): string {
+  const varied = varyingSites(context).find((site) => site.stack === stack);
+  if (varied === undefined) return '';
+  const { sizes, smallestBytes, largestBytes } = varied;
+  return ` It asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
+}
+
+function servedText(context: AnalysisContext): string {
+  return context.eventsOf(TraceAction.Oom).length === 0
+    ? ' Every request was served in the end.'
+    : '';
 }
 
 function isSevere({ input }: AnalysisContext, { costUs }: Thrashing): boolean {
