@@ -1,6 +1,7 @@
 /**
  * `node scripts/findings-table.mjs [CLI]`: writes the tables of docs/findings.md anew. One lists the detectors,
- * from what they declare; the other what `vramscope analyze --json` says of every capture of fixtures/.
+ * from what they declare; one what `vramscope analyze --json` says of every capture of fixtures/; one what it says of
+ * the programs of fixtures/pairs/, which were recorded with Python stacks and with all stacks.
  * CLI: bin/vramscope.mjs, which wants `npm run build` before.
  */
 import { execFileSync } from 'node:child_process';
@@ -70,6 +71,41 @@ function captureRows(name, { devices }) {
   });
 }
 
+/** @param {string} cli */
+function pairsTable(cli) {
+  const names = readdirSync(join(FIXTURES, 'pairs'))
+    .filter((name) => name.endsWith('.python.pickle.gz'))
+    .map((name) => name.replace('.python.pickle.gz', ''))
+    .sort();
+  const rows = names.map((name) => {
+    const [python, all] = ['python', 'all'].map((stacks) => {
+      const { devices } = analyse(cli, join('pairs', `${name}.${stacks}.pickle.gz`));
+      return devices.map(pairCells);
+    });
+    const isSame = python[0].found === all[0].found;
+    const [{ verdict, found }] = python;
+    return `| ${[name, verdict, found, isSame ? 'the same' : all[0].found].join(' | ')} |`;
+  });
+  return [
+    '| program | verdict | findings above low | with `stacks="all"` |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** Without the figures: the two recordings of a program differ in a few blocks. */
+function pairCells({ verdict, findings }) {
+  const isNamedNext = verdict.text.endsWith('but:');
+  const found = findings
+    .filter(({ severity }) => severity !== 'low')
+    .map(({ detector, kind, severity, frame }) => {
+      const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
+      return `**${detector}** ${kind} (${severity}): ${where}`;
+    });
+  const text = isNamedNext ? verdict.also[0] : verdict.text;
+  return { verdict: text.replaceAll('|', '\\|'), found: found.join('<br>') || '–' };
+}
+
 function findingText({ detector, kind, severity, frame, perStep, bytes }) {
   const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
   const amount =
@@ -83,7 +119,11 @@ const mib = (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString('en-US')} M
 
 if (isMain(import.meta.url)) {
   const { module } = await runnerImport(join(ROOT, 'src/core/findings/detectors.ts'));
-  const captures = capturesTable(process.argv[2] ?? join(ROOT, 'bin', 'vramscope.mjs'));
+  const cli = process.argv[2] ?? join(ROOT, 'bin', 'vramscope.mjs');
+  const [captures, pairs] = [capturesTable(cli), pairsTable(cli)];
   const text = withDetectorTable(readFileSync(FINDINGS_PATH, 'utf8'), module.DETECTORS);
-  writeFileSync(FINDINGS_PATH, replaceBetween(text, 'captures', captures));
+  writeFileSync(
+    FINDINGS_PATH,
+    replaceBetween(replaceBetween(text, 'captures', captures), 'pairs', pairs),
+  );
 }
