@@ -6,6 +6,7 @@
 import type { AnalysisContext } from './analysis-context.ts';
 import { detectFragmentation, fragmentation } from './detectors/fragmentation.ts';
 import { detectGrowth, growth } from './detectors/growth.ts';
+import { detectLevelShift, levelShift } from './detectors/level-shift.ts';
 import { detectNoGrad, noGrad } from './detectors/no-grad.ts';
 import { detectOom, oom } from './detectors/oom.ts';
 import { detectPeak, peak } from './detectors/peak.ts';
@@ -23,6 +24,7 @@ export const DETECTORS = [
   pendingFree,
   segmentThrashing,
   waste,
+  levelShift,
 ] as const satisfies readonly Detector[];
 
 /** One of the detectors that there are. */
@@ -50,6 +52,7 @@ export const RUN_DETECTOR: Readonly<
   'pending-free': detectPendingFree,
   'segment-thrashing': detectSegmentThrashing,
   waste: detectWaste,
+  'level-shift': detectLevelShift,
 };
 
 export const DETECTOR_IDS: readonly DetectorId[] = DETECTORS.map(({ id }) => id);
