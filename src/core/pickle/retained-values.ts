@@ -20,6 +20,7 @@ const MAX_KEPT = 2 ** 21;
 const SHORT_LIST = 64;
 /** Slots of the cache of (int, int) tuples, which events have as pool ids. */
 const PAIR_CACHE = 64;
+const INT_PAIR = Uint8Array.of(Tag.Int, Tag.Int);
 
 export class RetainedValues {
   readonly #strings: StringInterner;
@@ -81,14 +82,17 @@ export class RetainedValues {
   tupleId(tags: Uint8Array, vals: Float64Array, first: number, count: number): number {
     const isIntPair = count === 2 && tags[first] === Tag.Int && tags[first + 1] === Tag.Int;
     if (!isIntPair) return this.#internTuple(tags, vals, first, count);
-    const a = vals[first];
-    const b = vals[first + 1];
+    return this.pairId(vals[first], vals[first + 1]);
+  }
+
+  /** Id of the tuple of two integers. */
+  pairId(a: number, b: number): number {
     const cache = this.#pairCache;
     const at = ((a * 31 + b) & (PAIR_CACHE - 1)) * 3;
     if (cache[at + 2] < 0 || cache[at] !== a || cache[at + 1] !== b) {
       cache[at] = a;
       cache[at + 1] = b;
-      cache[at + 2] = this.#internTuple(tags, vals, first, count);
+      cache[at + 2] = this.#internTuple(INT_PAIR, Float64Array.of(a, b), 0, 2);
     }
     return cache[at + 2];
   }

@@ -9,6 +9,7 @@
  * key. Whatever is not as expected goes back to the opcode loop, in the middle of a dictionary too:
  * what was read so far is put on the stack as the loop would have done.
  */
+import { RowLane } from './row-lane.ts';
 import type { Shape } from './shape-table.ts';
 import { ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
@@ -37,19 +38,24 @@ const MAX_TEMPLATES = 4;
 
 export class RowReader {
   readonly #machine: ValueMachine;
+  readonly #lane: RowLane;
   readonly #templates: Template[] = [];
   #listRows = new Int32Array(1024);
   /** What #readList read. */
   #listTag: Tag = Tag.List;
   #listVal = 0;
+  /** Where the dictionary begins that `read` has left half read, -1 for none. */
+  openAt = -1;
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
+    this.#lane = new RowLane(machine);
   }
 
-  /** There is a shape to look for, and the memo slots of its keys still hold them. */
+  /** There is a shape to look for, and the memo slots still hold what they did. */
   get isReady(): boolean {
-    return this.#templates.length > 0 && !this.#machine.memo.isRewritten;
+    const isTaught = this.#templates.length > 0 || this.#lane.isReady;
+    return isTaught && !this.#machine.memo.isRewritten;
   }
 
   /**
@@ -58,6 +64,9 @@ export class RowReader {
    * memo entries.
    */
   learn(shape: Shape, buffer: Uint8Array, start: number, end: number): void {
+    this.#lane.learn(shape, buffer, start, end);
+    // It is not as its template says, which goes on to fit the others.
+    if (start === this.openAt) return;
     const count = shape.keys.length;
     const keySlots = new Int32Array(count);
     const keyIsLong = new Uint8Array(count);
@@ -81,25 +90,29 @@ export class RowReader {
   }
 
   /**
-   * Reads the dictionaries from `pos` on that begin before `stop`, while they are of a known shape. Returns where the opcode
-   * loop goes on; the machine's stack, marks and memo are as if it had read everything up to there.
+   * Reads the dictionaries from `pos` on that begin before `stop`, while they are of a known shape.
+   * Returns where the opcode loop goes on; the machine's stack, marks and memo are as if it had read
+   * everything up to there.
    */
   read(buffer: Uint8Array, view: DataView, pos: number, stop: number): number {
     const lastStart = Math.min(buffer.length - MARGIN, stop);
     let at = pos;
-    while (
-      at < lastStart &&
-      buffer[at] === EMPTY_DICT &&
-      buffer[at + 1] === MEMOIZE &&
-      buffer[at + 2] === MARK
-    ) {
+    this.openAt = -1;
+    while (at < lastStart) {
+      at = this.#lane.read(buffer, view, at, stop);
+      const isDict = buffer[at] === EMPTY_DICT && buffer[at + 1] === MEMOIZE;
+      if (at >= lastStart || !isDict || buffer[at + 2] !== MARK) return at;
       const template = this.#templateFor(buffer, view, at + 3);
       if (template === undefined) return at;
       const { memo } = this.#machine;
       // The opcode loop says what is wrong with it.
       if (!memo.reserve(memo.length + template.keySlots.length + 2)) return at;
       const after = this.#readRow(template, buffer, view, at);
-      if (after < 0) return -after;
+      if (after < 0) {
+        this.openAt = at;
+        return -after;
+      }
+      this.#lane.learn(template.shape, buffer, at, after - 1);
       at = after;
     }
     return at;
@@ -132,7 +145,6 @@ export class RowReader {
     const dict = machine.sp;
     while (dict + 2 * count + 4 > machine.tags.length) machine.grow();
     const dictSlot = memo.length;
-    machine.opcodeAt = start;
     const { tags, vals } = machine;
     const { tags: memoTags, vals: memoVals } = memo;
     const lastPos = buffer.length - MARGIN;
@@ -219,6 +231,7 @@ export class RowReader {
     if (buffer[pos] !== SETITEMS || shape.sink === undefined) {
       return this.#handOver(shape, dict, count, false, nextSlot, pos);
     }
+    machine.opcodeAt = pos;
     const row = shape.sink.take(machine, dict + 2) + shape.sink.sink * ROWS_PER_SINK;
     tags[dict] = Tag.Row;
     vals[dict] = row;

@@ -56,6 +56,73 @@ export type DictSink = (view: ValueView, first: number) => number;
 export interface BoundSink {
   readonly sink: number;
   readonly take: DictSink;
+  /** How the lane may read these dictionaries itself; see RowLane. */
+  readonly lane?: LaneShape | undefined;
+}
+
+/** What the value of a key is, for the lane. Where a value is none of its kind the sink reads the row. */
+export const LaneKind = {
+  /** A whole number from 0 to 2^52, into a number column. */
+  Whole: 0,
+  /** Such a number that stands for a row of another table: a stream. */
+  Index: 1,
+  /** A string of a few, as a small number: the action. */
+  Code: 2,
+  /** A list of rows that is one number: the frames. */
+  Node: 3,
+  /** A text that is mostly at its default. */
+  Text: 4,
+  /** A tuple of two numbers that stands for a row of another table: a pool. */
+  Pair: 5,
+  /** The memo slot of the row itself, where it is written out. */
+  Slot: 6,
+  End: 7,
+  /** Ignored, and the same in nearly all rows. */
+  Same: 8,
+} as const;
+export type LaneKind = (typeof LaneKind)[keyof typeof LaneKind];
+
+export interface LaneField {
+  readonly kind: LaneKind;
+  /** Which number column, or which text column. */
+  readonly column: number;
+}
+
+/** The keys of one shape, in order (undefined for one that only the sink reads), and where their rows go. */
+export interface LaneShape {
+  readonly fields: readonly (LaneField | undefined)[];
+  readonly rows: LaneRows;
+}
+
+/** Columns that the lane writes, from row `length` on. */
+export interface LaneColumns {
+  readonly capacity: number;
+  readonly numbers: readonly Float64Array[];
+  readonly codes: Uint8Array;
+  readonly indices: Uint16Array;
+  readonly pairs: Uint16Array;
+  readonly nodes: Int32Array;
+}
+
+/** A sink's side of the lane. What it says of a value does not change; -1 is "not known yet". */
+export interface LaneRows {
+  readonly sink: number;
+  /** Rows so far; the lane counts on. */
+  length: number;
+  /** The number column that is NaN in rows without its key. */
+  readonly timeColumn: number;
+  /** Node of an empty list, and of a row without the key. */
+  readonly emptyNode: number;
+  readonly noNode: number;
+  columns(): LaneColumns;
+  /** Code of a string row, -1 for one that the sink has not met. */
+  codeOf(text: number): number;
+  indexOf(value: number): number;
+  pairIndexOf(tuple: number): number;
+  /** The text is a default, which need not be kept. */
+  isPlainText(text: number): boolean;
+  /** Called for whole rows only, in their order. */
+  keepText(column: number, row: number, text: number): void;
 }
 
 /** What the layer above tells the machine. */

@@ -14,9 +14,24 @@ import {
   tableFrom,
 } from '../base/table.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
-import { type DictSink, Tag } from '../pickle/types.ts';
-import type { FieldReader } from './field-reader.ts';
-import { ACTION_NAMES, EVENT_COLUMNS, type EventTable, NO_STACK, TraceAction } from './tables.ts';
+import {
+  type DictSink,
+  type LaneColumns,
+  type LaneField,
+  LaneKind,
+  type LaneRows,
+  type LaneShape,
+  Tag,
+} from '../pickle/types.ts';
+import { type FieldReader, Sink } from './field-reader.ts';
+import {
+  ACTION_NAMES,
+  EMPTY_STACK,
+  EVENT_COLUMNS,
+  type EventTable,
+  NO_STACK,
+  TraceAction,
+} from './tables.ts';
 
 /** Columns that each event writes. */
 const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
@@ -55,8 +70,29 @@ const BYTES_PER_EVENT = 10;
 /** Letters of one text: a list of texts may name a long one a thousand times. */
 const MAX_TEXT = 1 << 16;
 
-export class EventSink {
+/** Number columns of the lane, by their place in LaneColumns. */
+const NumberColumn = { Address: 0, Size: 1, Time: 2 } as const;
+
+/** What the lane reads of an event; texts are those of carried columns. */
+const LANE_FIELDS: ReadonlyMap<string, LaneField> = new Map<string, LaneField>([
+  ['action', { kind: LaneKind.Code, column: 0 }],
+  ['addr', { kind: LaneKind.Whole, column: NumberColumn.Address }],
+  ['size', { kind: LaneKind.Whole, column: NumberColumn.Size }],
+  ['stream', { kind: LaneKind.Index, column: 0 }],
+  ['time_us', { kind: LaneKind.Whole, column: NumberColumn.Time }],
+  ['frames', { kind: LaneKind.Node, column: 0 }],
+  ['pool_id', { kind: LaneKind.Pair, column: 0 }],
+  ['device', { kind: LaneKind.Same, column: 0 }],
+]);
+/** Without these an event is odd enough to be looked at in full. */
+const LANE_KEYS = ['action', 'addr', 'size', 'stream'];
+
+export class EventSink implements LaneRows {
+  readonly sink = Sink.Event;
   length = 0;
+  readonly timeColumn = NumberColumn.Time;
+  readonly emptyNode = EMPTY_STACK;
+  readonly noNode = NO_STACK;
   readonly oomDeviceFreeBytes = new Map<number, number>();
   readonly unknownActions = new Map<number, string>();
   readonly unknownKeys = new Map<string, Map<number, string>>();
@@ -73,6 +109,7 @@ export class EventSink {
   /** TraceAction by string row, 255 = not looked up. */
   readonly #actionOfString = new Uint8Array(1 << 16).fill(255);
   readonly #carried = carriedColumns();
+  readonly #carriedKeys = [...this.#carried.keys()];
   readonly #notAvailable: number;
 
   constructor(
@@ -123,7 +160,8 @@ export class EventSink {
         frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
       columns.timeUs[row] =
         time < 0 ? Number.NaN : fields.time(tags[first + time], vals[first + time]);
-      if (pool >= 0) columns.pool[row] = fields.pool(tags[first + pool], vals[first + pool]);
+      // The lane may have begun this row, and have left a pool.
+      columns.pool[row] = pool < 0 ? 0 : fields.pool(tags[first + pool], vals[first + pool]);
       if (deviceFree >= 0) {
         const free = fields.number(
           tags[first + deviceFree],
@@ -136,12 +174,59 @@ export class EventSink {
         const { offset: o, keep, isText } = rare[i];
         const tag = tags[first + o];
         const val = vals[first + o];
-        // Row 0 is ''. Nearly every event has it, or 'N/A', for each of these.
-        const isDefault = isText && tag === Tag.String && (val === 0 || val === this.#notAvailable);
+        const isDefault = isText && tag === Tag.String && this.isPlainText(val);
         if (!isDefault) keep(tag, val, row);
       }
       return row;
     };
+  }
+
+  /** How the lane may read events of these keys; undefined where they hold what only the sink reads. */
+  laneOf(keys: readonly string[]): LaneShape | undefined {
+    const isUsual = LANE_KEYS.every((key) => keys.includes(key));
+    if (!isUsual || new Set(keys).size < keys.length) return undefined;
+    const fields = keys.map((key) => LANE_FIELDS.get(key) ?? this.#laneText(key));
+    return { fields, rows: this };
+  }
+
+  #laneText(key: string): LaneField | undefined {
+    const column = this.#carriedKeys.indexOf(key);
+    const isText = this.#carried.get(key)?.type === 'i32';
+    return isText ? { kind: LaneKind.Text, column } : undefined;
+  }
+
+  columns(): LaneColumns {
+    const { action, address, sizeBytes, timeUs, stream, pool, stack } = this.#columns;
+    return {
+      capacity: action.length,
+      numbers: [address, sizeBytes, timeUs],
+      codes: action,
+      indices: stream,
+      pairs: pool,
+      nodes: stack,
+    };
+  }
+
+  codeOf(text: number): number {
+    const action = text < 65_536 ? this.#actionOfString[text] : 255;
+    return action < TraceAction.Unknown ? action : -1;
+  }
+
+  indexOf(stream: number): number {
+    return this.#fields.knownStream(stream);
+  }
+
+  pairIndexOf(tuple: number): number {
+    return this.#fields.knownPool(tuple);
+  }
+
+  /** Row 0 is ''. Nearly every event has it, or 'N/A', for each of its texts. */
+  isPlainText(text: number): boolean {
+    return text === 0 || text === this.#notAvailable;
+  }
+
+  keepText(column: number, row: number, text: number): void {
+    this.#carried.get(this.#carriedKeys[column])?.set(row, text);
   }
 
   /** The keys that are mostly at their default, and those no version we know writes. */

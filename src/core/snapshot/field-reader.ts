@@ -103,6 +103,11 @@ export class FieldReader {
     return index;
   }
 
+  /** Index of a stream that an event has named before, -1 for another. */
+  knownStream(handle: number): number {
+    return this.#streamIndex.get(BigInt(handle)) ?? -1;
+  }
+
   #indexOfStream(handle: bigint): number {
     let index = this.#streamIndex.get(handle);
     if (index === undefined) {
@@ -122,6 +127,11 @@ export class FieldReader {
       if (tag === Tag.Tuple || tag === Tag.List) this.#poolOfTuple.set(cacheKey, index);
     }
     return index;
+  }
+
+  /** Index of the pool of a tuple that an event has named before, -1 for another. */
+  knownPool(tuple: number): number {
+    return this.#poolOfTuple.get(tuple) ?? -1;
   }
 
   #indexOfPool(value: unknown): number {
