@@ -75,10 +75,13 @@ test('an OOM that a leak led to: the leak first, and its advice', async ({ page 
   await expect(verdict).toContainText(
     /^Out of memory after 41 steps because capture\.py:613 \(oom_leak\) keeps 96\.00 MiB/,
   );
+  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
   const advice = verdict.getByRole('region', { name: 'What to try first' }).getByRole('listitem');
   await expect(advice.first()).toContainText('Store tensor.detach().cpu()');
   await verdict.getByText('Why').click();
   await expect(verdict).toContainText('none of it was given back');
+  await verdict.getByRole('button', { name: /^Out of memory after 41 steps/ }).click();
+  await expect(cardOf(page, 'What to try')).toContainText('capture.py:613');
 });
 
 test('by keyboard alone, and as Markdown', async ({ page }) => {
@@ -86,8 +89,8 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   const findings = findingsOf(page);
   await expect(findings).toContainText('Out of memory because the memory is fragmented');
   await page.getByRole('tab', { name: /Findings/ }).focus();
-  // "Why" and the mark in the plots come before the first finding.
-  for (let stop = 0; stop < 3; stop++) await page.keyboard.press('Tab');
+  // The verdict's first line comes first, and leads to what it is about.
+  await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(findings.getByRole('heading', { name: 'What to try' })).toBeVisible();
   await page.getByRole('button', { name: 'Copy all findings as Markdown' }).click();

@@ -104,8 +104,12 @@ function VerdictLine({ text, finding, onShow }: VerdictLineProps) {
   );
 }
 
-/** A line begins with the headline of its finding, or is what its finding says of the holder. */
-function findingBehind(line: string, { findings }: Verdict): Finding | undefined {
+/**
+ * The first line is about the first finding, unless it only leads over to the next. Another begins
+ * with the headline of its finding, or is what its finding says of the holder.
+ */
+function findingBehind(line: string, { text, findings }: Verdict): Finding | undefined {
+  if (line === text) return text.endsWith(':') ? undefined : findings[0];
   return findings.find(
     ({ headline, claim, holder }) => line === holder || line.startsWith(headline ?? claim),
   );
