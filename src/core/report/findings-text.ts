@@ -70,7 +70,7 @@ function findingText(finding: FindingReport, options: TextOptions): string[] {
     ...(perStep === null
       ? []
       : paragraph(
-          `A step: ${formatBytes(perStep.bytes)} in ${Number(perStep.count.toFixed(2))} tensors, over ${formatCount(perStep.steps)} steps.`,
+          `${finding.law === null || finding.law === 'flat' ? 'A step' : 'A step, on average'}: ${formatBytes(perStep.bytes)} in ${Number(perStep.count.toFixed(2))} tensors, over ${formatCount(perStep.steps)} steps.`,
         )),
     ...paragraph(placeText(finding)),
     ...finding.stack.slice(0, MAX_FRAMES).map((frame) => `${INDENT}at ${frameText(frame)}`),

@@ -38,6 +38,7 @@ export function growthFinding(
   const law = growthLaw(context, sites, sequence, primary);
   const perStep =
     law.kind === 'by-key' ? overAllSteps(bytes, kept.length, primary) : perStepOf(sites, sequence);
+  const isOfSteps = law.kind === 'by-key' || sequence === primary;
   const lead = growthLead(context, group, sequence);
   const { frameIs } = lead;
   const where = place(context, lead.stack, lead.frame);
@@ -58,7 +59,7 @@ export function growthFinding(
     severity: severityOf(context, bytes, perStep, keptSteps),
     bytes,
     headline,
-    claim: `${headline} After ${timesOf(perStep.steps, law.kind === 'by-key' || sequence === primary)} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
+    claim: `${headline} After ${plural(perStep.steps, isOfSteps ? 'step' : 'time')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
     ...(where.frame === undefined ? {} : { frameIs }),
     ...(searchFrame === undefined ? {} : { searchFrame }),
@@ -109,8 +110,8 @@ interface Claim {
   readonly madeAt: string | undefined;
   readonly perStep: PerStep;
   readonly amounts: Amounts;
-  /** 'step'; 'return to train.py:21 (main)' of a loop within or beside the steps. */
-  readonly round: string;
+  /** The line of a loop within or beside the steps: 'train.py:21 (main)'; undefined where it is the steps. */
+  readonly round: string | undefined;
 }
 
 function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }: Claim): string {
@@ -135,11 +136,18 @@ function intervalAndAmount(
   law: GrowthLaw,
   perStep: PerStep,
   { keptSteps, bytes, kept }: Amounts,
-  round: string,
+  round: string | undefined,
 ): readonly [interval: string, amount: string, trend: string] {
   const every = Math.round(perStep.steps / keptSteps);
   const isRare = every >= 2;
-  const interval = isRare ? `about every ${every} ${round}s` : `every ${round}`;
+  const interval =
+    round === undefined
+      ? isRare
+        ? `about every ${every} steps`
+        : 'every step'
+      : isRare
+        ? `about every ${every} times that ${round} runs`
+        : `each time ${round} runs`;
   const count = Math.max(1, Math.round(isRare ? kept / keptSteps : perStep.count));
   const tensors = plural(count, 'tensor');
   const bytesEach = formatBytes(Math.round(isRare ? bytes / keptSteps : perStep.bytes));
@@ -153,13 +161,13 @@ function intervalAndAmount(
   return [interval, amount, trend];
 }
 
-const roundOf = ({ input, stepSequences }: AnalysisContext, sequence: StepSequence): string =>
-  sequence === stepSequences[0] || sequence.loop === undefined
-    ? 'step'
-    : `return to ${frameLocation(input.stacks.frame(sequence.loop.line))}`;
-
-const timesOf = (count: number, isSteps: boolean): string =>
-  plural(count, isSteps ? 'step' : 'time', isSteps ? 'steps' : 'times');
+const roundOf = (
+  { input, stepSequences }: AnalysisContext,
+  { loop }: StepSequence,
+): string | undefined =>
+  loop === undefined || loop === stepSequences[0].loop
+    ? undefined
+    : frameLocation(input.stacks.frame(loop.line));
 
 /**
  * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one
@@ -285,7 +293,7 @@ function labelsOf(
 
 const CACHE_LABELS: GrowthLabels = {
   looksLike:
-    'A cache that only grows: pieces of different sizes, and steps that made none because theirs was there.',
+    'The sizes differ, and steps whose size was there before made none: it looks like a cache without a limit (functools.lru_cache, a dictionary by shape).',
   advice: [
     'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
     'Round the key up (sequence lengths to a multiple of 64), so that fewer pieces serve all.',
@@ -305,7 +313,7 @@ const EXCEPTION_LABELS: GrowthLabels = {
 const GROWTH_LABELS: Readonly<Record<GrowthKind, GrowthLabels>> = {
   'kept-graph': {
     looksLike:
-      'Many sites of a forward pass keep their tensors in the same steps: an autograd graph is kept whole, most likely because something that requires grad (a loss that is summed up, an output in a list) outlives the step.',
+      'Most likely something that requires grad (a loss that is summed up, an output in a list) outlives the step.',
     advice: [
       'If a loss or metric is accumulated, add its number: total += loss.item(), or loss.detach() where the synchronisation costs too much.',
       'If outputs are collected, store outputs.detach().cpu(), and run evaluation under torch.inference_mode().',

@@ -145,7 +145,8 @@ export function firstChange(
     if (start[id] <= bounds[step]) seen.add(key);
     else if (!seen.has(key)) {
       const lines = userLines(context, stack[id]).map((frame) => frameLocation(frame));
-      const line = lines.length === 0 ? undefined : lines.join(', called from ');
+      const ends = lines.length > 2 ? [lines[0], lines[lines.length - 1]] : lines;
+      const line = lines.length === 0 ? undefined : ends.join(', called from ');
       return { event: start[id], line };
     }
   }
