@@ -21,7 +21,7 @@ test('the address map shows the gaps at the OOM, and what each of them is', asyn
     .click();
   const addresses = page.getByRole('region', { name: 'Addresses' });
   await expect(addresses).toContainText('3.76 GiB free in 35 ranges, the largest 354.66 MiB');
-  await expect(addresses).toContainText('379.75 MiB asked for, no range fits');
+  await expect(addresses).toContainText('379.75 MiB requested, no free range is large enough');
   await plot.focus();
   // The newest allocation at the OOM; what lies next to it in memory is free.
   await page.keyboard.press('Enter');
@@ -63,7 +63,7 @@ test('names who made a segment, and what it holds', async ({ page }) => {
   await expect(page.getByTestId('tooltip')).toContainText('segment of the large pool');
   await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.8);
   const panel = page.getByRole('region', { name: 'Segment', exact: true });
-  await expect(panel).toContainText('Made by');
+  await expect(panel).toContainText('Created by');
   await expect(panel).toContainText('scenarios.py');
   await expect(panel).toContainText(/used by \d+ blocks?/);
   await panel.getByRole('button', { name: 'Filter' }).click();

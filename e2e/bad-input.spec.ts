@@ -39,13 +39,13 @@ test('a file cut short opens as far as it goes, marked as partial', async ({ pag
   const whole = unzipped('train_gpt_small.pickle.gz');
   await chooseFile(page, { ...whole, buffer: whole.buffer.subarray(0, 700_000) });
   await expect(page.getByTestId('error')).toContainText(/byte 700,000/);
-  await page.getByRole('button', { name: /whole events before the fault/ }).click();
+  await page.getByRole('button', { name: /complete events before the error/ }).click();
   await expect(page.getByTestId('timeline')).toBeVisible();
   await idle(page);
   await summaryOf(page)
     .getByRole('button', { name: /Figures|notes?$/ })
     .click();
   await expect(
-    summaryOf(page).getByText('only what came before the fault').filter({ visible: true }),
+    summaryOf(page).getByText('only events before the error').filter({ visible: true }),
   ).toBeVisible();
 });

@@ -55,7 +55,7 @@ test('filters by action, size and search, and says how many are left', async ({ 
   await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
   await page.getByTestId('search').fill('size>1TiB');
   await page.keyboard.press('Enter');
-  await expect(viewOf(page).getByText('No event passes')).toBeVisible();
+  await expect(viewOf(page).getByText('No event matches')).toBeVisible();
   await viewOf(page).getByRole('button', { name: 'Clear the search' }).click();
   await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
 });

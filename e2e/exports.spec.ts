@@ -95,7 +95,7 @@ test('each kind of data begins as its readers expect', async ({ page }) => {
     const download = await saved(page, button);
     const text = readFileSync(await download.path(), 'latin1');
     expect(text.slice(0, 400), button).toMatch(begins);
-    await expect(dialogOf(page).getByText('is with your downloads')).toContainText(
+    await expect(dialogOf(page).getByText('saved to your downloads')).toContainText(
       download.suggestedFilename(),
     );
   }

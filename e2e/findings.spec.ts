@@ -112,7 +112,7 @@ test('says calmly that nothing was found, and what was checked', async ({ page }
 test('reads an error message without any snapshot', async ({ page }) => {
   await page.goto('/');
   await page.getByText('Only have the error message?').click();
-  const box = page.getByRole('textbox', { name: /Paste all of it/ });
+  const box = page.getByRole('textbox', { name: /Paste the whole message/ });
   await box.fill(
     'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 24.00 GiB total capacity; 19.40 GiB already allocated; 512.00 MiB free; 22.10 GiB reserved in total by PyTorch)',
   );
@@ -138,7 +138,7 @@ test('requests that were retried are no OOMs, wherever they are told', async ({ 
   await expect(stat).toContainText('once');
   await expect(stat).toHaveAttribute(
     'title',
-    /asked for 4,294,967,296 bytes; .*; 11 other requests were retried$/,
+    /4,294,967,296 bytes requested; .*; 11 other requests were retried$/,
   );
   await expect(findingsOf(page)).toContainText(
     '11 requests failed, and the same place asked again',

@@ -46,7 +46,7 @@ test('keys go from box to box, zoom in and out', async ({ page }) => {
 
 test('a difference needs two events, and says so', async ({ page }) => {
   await openFlame(page, 'leak_output_list.pickle.gz');
-  await page.getByLabel('Show').selectOption('difference of two cursors');
+  await page.getByLabel('Show').selectOption('difference of mark and cursor');
   await expect(page.getByText('A difference needs two events')).toBeVisible();
   await page.getByRole('button', { name: 'From the first event to the last' }).click();
   await expect(page.getByText('Change from event 0 to event 4,986')).toBeVisible();
@@ -67,7 +67,7 @@ test('what leaks is the first row of a difference, and saved for speedscope', as
 test('a frame filters all views', async ({ page }) => {
   await openFlame(page, 'train_gpt_small.pickle.gz');
   await rowsOf(page).filter({ hasText: 'scenarios.py:83' }).click();
-  await chosenOf(page).getByRole('button', { name: 'Show only this' }).click();
+  await chosenOf(page).getByRole('button', { name: 'Filter to this' }).click();
   await expect(page.getByText(/Live at the peak.* that match the search/)).toContainText(
     '681.64 MiB',
   );
@@ -80,5 +80,5 @@ test('a file without stacks says how to record them', async ({ page }) => {
   await page.goto('/');
   await chooseFile(page, fixture('no_history.pickle.gz'));
   await page.getByTestId('view-tabs').getByText('Flame').click();
-  await expect(page.getByText('This file holds no call stacks.')).toBeVisible();
+  await expect(page.getByText('This file has no call stacks.')).toBeVisible();
 });

@@ -4,7 +4,7 @@ import { chooseFile, fixture, idle, openCapture, summaryOf, unzipped } from './v
 test('shows what it is, and opens a sample with one click', async ({ page }) => {
   await page.goto('/');
   await expect(page.getByTestId('drop-zone')).toBeVisible();
-  await expect(page.getByText('Nothing leaves this machine')).toBeVisible();
+  await expect(page.getByText('Nothing leaves your machine')).toBeVisible();
   await page.getByRole('list').getByRole('button').first().click();
   await expect(page.getByTestId('timeline')).toBeVisible();
   await idle(page);

@@ -76,7 +76,7 @@ test('a pin, a wheel and a drag are an entry each, and Back takes back one at a 
 test('Esc takes back a pin and a click on the legend', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const search = page.getByRole('combobox', { name: 'Search' });
-  await page.getByRole('region', { name: 'Colours' }).getByRole('button').first().click();
+  await page.getByRole('region', { name: 'Colors' }).getByRole('button').first().click();
   await expect(search).not.toHaveValue('');
   const low = await pointAt(page, 0.4, 0.1);
   await page.mouse.click(low.x, low.y);

@@ -95,9 +95,9 @@ test.describe('allocations', () => {
   test('by site: Enter lists all of one, and nothing found says why', async ({ page }) => {
     await openCapture(page, 'oom_fragmented.pickle.gz');
     await page.getByRole('button', { name: 'Allocations' }).click();
-    await page.getByRole('button', { name: 'By site' }).click();
-    const sites = page.getByRole('grid', { name: 'Sites' });
-    await expect(page.getByText('2 sites')).toBeVisible();
+    await page.getByRole('button', { name: 'By call site' }).click();
+    const sites = page.getByRole('grid', { name: 'Call sites' });
+    await expect(page.getByText('2 call sites')).toBeVisible();
     await expect(sites.getByRole('row').nth(1)).toContainText('scenarios.py:322');
     await sites.focus();
     await page.keyboard.press('ArrowDown');

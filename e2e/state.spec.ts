@@ -20,9 +20,9 @@ test('at the OOM: what is free, in which pieces, and that empty_cache() would no
   await expect(cursorOf(page)).toContainText('Allocated 2.05 GiB');
   await expect(cursorOf(page)).toContainText('Reserved 5.80 GiB');
   const state = stateOf(page);
-  await expect(state).toContainText('379.75 MiB was asked for');
+  await expect(state).toContainText('379.75 MiB was requested');
   await expect(state).toContainText('in pieces of at most 354.66 MiB');
-  await expect(state).toContainText('It would give nothing back');
+  await expect(state).toContainText('empty_cache() would release nothing');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
   await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99 %');
   await expect(page).toHaveURL(/view=state/);
@@ -44,7 +44,7 @@ test('arrows step through the events; Back leads back', async ({ page }) => {
       .getByRole('row', { name: /stream 0x/ })
       .first(),
   ).toBeVisible();
-  await expect(stateOf(page)).toContainText('it waits for streams that still use freed blocks');
+  await expect(stateOf(page)).toContainText('it would first wait for streams that still use freed blocks');
   await expect(page).toHaveURL(/at=101/);
   await page.goBack();
   await expect(cursorOf(page)).not.toContainText('Event 101of 758');
@@ -103,7 +103,7 @@ test('names the block under the pointer, and selects it with a click', async ({ 
 
 test('an event beyond the trace is said to be, and the end is shown', async ({ page }) => {
   await page.goto('/?snapshot=samples/train_gpt_small.pickle.gz#v=1&view=state&at=99999999');
-  await expect(page.getByText('The link leads to event 99,999,999')).toBeVisible();
+  await expect(page.getByText('The link points to event 99,999,999')).toBeVisible();
   await expect(cursorOf(page)).toContainText('the end');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toBeVisible();
 });

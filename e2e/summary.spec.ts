@@ -29,7 +29,7 @@ test('says the figures of memory_summary() at the peak, the end and the cursor',
 
 test('tells which phase peaks, and shows its peak in the timeline', async ({ page }) => {
   await openSummary(page, 'train_annotated.pickle.gz');
-  const phases = page.getByRole('grid', { name: 'Phases' });
+  const phases = page.getByRole('grid', { name: 'Annotations' });
   await expect(phases.getByRole('row').nth(1)).toContainText('## backward ##');
   await phases.getByText('## forward ##').click();
   await expect(plotOf(page)).toBeVisible();
@@ -54,7 +54,7 @@ test('does not claim peaks and totals that a truncated trace hides', async ({ pa
     'are unknown: the trace does not show its beginning',
   );
   await expect(memoryRow(page, 'Allocated memory')).toContainText('≥');
-  await expect(page.getByRole('region', { name: 'Recording' })).toContainText('cut off');
+  await expect(page.getByRole('region', { name: 'Recording' })).toContainText('truncated');
 });
 
 test('shows the final state of a file without a trace', async ({ page }) => {
@@ -63,7 +63,7 @@ test('shows the final state of a file without a trace', async ({ page }) => {
   await page.getByTestId('view-tabs').getByRole('button', { name: 'Summary' }).click();
   await idle(page);
   await expect(memoryRow(page, 'Reserved memory')).not.toContainText('unknown');
-  await expect(page.getByRole('region', { name: 'Phases' })).toContainText(
+  await expect(page.getByRole('region', { name: 'Annotations' })).toContainText(
     'nothing says which lie in an annotation',
   );
 });

@@ -1,8 +1,8 @@
 import { expect, type Page, test } from '@playwright/test';
 import { openCapture, pointAt } from './viewer.ts';
 
-const legendOf = (page: Page) => page.getByRole('region', { name: 'Colours' });
-const colorBy = (page: Page) => page.getByLabel('Colour by');
+const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
+const colorBy = (page: Page) => page.getByLabel('Color by');
 
 test('colours by phase and filters by a click on the legend, and back', async ({ page }) => {
   await openCapture(page, 'train_annotated.pickle.gz');

@@ -70,7 +70,7 @@ test('from the peak to a frame, to the timeline, to its events, and back by the 
   await line.click();
   await page
     .getByRole('region', { name: 'Chosen frame' })
-    .getByRole('button', { name: 'Show only this' })
+    .getByRole('button', { name: 'Filter to this' })
     .click();
   await expect(searchOf(page)).toHaveValue(/^frame:/);
   await show(page, 'Timeline');
@@ -149,7 +149,7 @@ test('a regex that is wrong or catastrophic is said to be, and every view goes o
   await searchOf(page).fill('/forward(/');
   await expect(page.getByText('missing closing )').first()).toBeVisible();
   await preloadWorkbench(page);
-  await expect(outcome).toContainText('not understood');
+  await expect(outcome).toContainText('invalid search');
   // A backtracking engine would be busy for longer than the test may take.
   await searchOf(page).fill('/(([a-z_]+)+)+%/');
   await expect(outcome).toContainText('no match');
@@ -230,5 +230,5 @@ test('an axis of times is not offered where there are none', async ({ page }) =>
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Export' });
   await expect(dialog.getByRole('button', { name: 'Trace for Perfetto' })).toBeDisabled();
-  await expect(dialog).toContainText('these events carry no times');
+  await expect(dialog).toContainText('this file has no timestamps');
 });

@@ -55,9 +55,9 @@ test('with less memory it says which request fails and what it lacks', async ({ 
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
   await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB card');
   await idle(page);
-  await rowOf(page, 'The default allocator').getByRole('radio').check();
+  await rowOf(page, 'Default settings').getByRole('radio').check();
   await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
-    /would have run out of memory at event [\d,]+: .* were asked for, .* too much/,
+    /would have run out of memory at event [\d,]+: .* were requested, .* too much/,
   );
   await expect(page).toHaveURL(/limit=\d+/);
 });
@@ -65,11 +65,11 @@ test('with less memory it says which request fails and what it lacks', async ({ 
 test('is cancelled while it runs, and goes on from there', async ({ page }) => {
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText(/^Cancelled: \d+ of 10 settings were run/)).toBeVisible();
-  await page.getByRole('button', { name: 'Run the rest' }).click();
+  await expect(page.getByText(/^Cancelled: \d+ of 10 settings tried/)).toBeVisible();
+  await page.getByRole('button', { name: 'Try the rest' }).click();
   await idle(page);
   await expect(page.getByRole('progressbar')).toHaveCount(0);
-  await expect(rowOf(page, 'not run yet')).toHaveCount(0);
+  await expect(rowOf(page, 'not tried yet')).toHaveCount(0);
 });
 
 test('a setting in a link that cannot be read is shown with what is wrong', async ({ page }) => {
@@ -81,7 +81,7 @@ test('a setting in a link that cannot be read is shown with what is wrong', asyn
 test('without a trace it says why it cannot tell', async ({ page }) => {
   await page.goto('/#v=1&view=whatif');
   await page.getByTestId('file-input').first().setInputFiles(fixture('no_history.pickle.gz'));
-  await expect(page.getByRole('heading', { name: /What if: cannot be told/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /What if is not available/ })).toBeVisible();
   await expect(page.getByText('_record_memory_history()')).toBeVisible();
 });
 

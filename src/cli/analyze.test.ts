@@ -63,8 +63,8 @@ describe('--fail-on', () => {
   });
 
   test.each([
-    [['--fail-on', 'leaks'], "'leaks' is none of growth"],
-    [['--json', '--markdown'], '--json and --markdown exclude each other'],
+    [['--fail-on', 'leaks'], "'leaks' is not a detector. Use one of growth"],
+    [['--json', '--markdown'], '--json and --markdown cannot be used together'],
   ])('%j is bad usage', async (options, message) => {
     const { exitCode, out, error } = await cli(['analyze', LEAK, ...options]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });

@@ -18,7 +18,7 @@ export class FailedOn extends Error {
   override readonly name = 'FailedOn';
 
   constructor(detectors: readonly DetectorId[]) {
-    super(`found what --fail-on names (${detectors.join(', ')})`);
+    super(`found a problem that --fail-on names (${detectors.join(', ')})`);
   }
 }
 

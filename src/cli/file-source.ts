@@ -17,7 +17,7 @@ export async function fileSource(path: string): Promise<ByteSource> {
     throw new LoadError({
       code: 'folder',
       message: `${path} is a folder, not a snapshot.`,
-      advice: 'Give one of the files in it.',
+      advice: 'Name one of the files in it.',
     });
   }
   // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size.
@@ -70,15 +70,15 @@ function fileError(path: string, error: unknown): LoadError | undefined {
     case 'ENOTDIR':
       return new LoadError({
         code: 'missing',
-        message: `There is no file ${path}.`,
-        advice: 'Check the path and the working directory.',
+        message: `No such file: ${path}.`,
+        advice: 'Check the path and your working directory.',
       });
     case 'EACCES':
     case 'EPERM':
       return new LoadError({
         code: 'no-permission',
-        message: `${path} may not be read by this user.`,
-        advice: 'Check its permissions.',
+        message: `You don't have permission to read ${path}.`,
+        advice: 'Check the file permissions.',
       });
     case undefined:
       return undefined;

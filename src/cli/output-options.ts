@@ -16,14 +16,14 @@ export interface OutputOptions {
 
 export function addOutputOptions(command: Command): Command {
   return command
-    .option('-o, --output <path>', "where to write it (default: the snapshot's name)")
-    .option('--force', 'replace a file that is there already')
+    .option('-o, --output <path>', 'output file (default: named after the snapshot)')
+    .option('--force', 'overwrite an existing file')
     .option(
       '--device <position>',
       'position of the device in the file (default: the one with the highest peak)',
       parseWhole,
     )
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault');
+    .option('--partial', 'read a truncated file up to the damage');
 }
 
 /**
@@ -58,5 +58,5 @@ export function deviceOf(
 
 function parseWhole(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a number from 0.');
+  throw new InvalidArgumentError('Enter a number, 0 or higher.');
 }

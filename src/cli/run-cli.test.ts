@@ -20,7 +20,7 @@ const SNAPSHOT = gunzipSync(fixture('two_devices.pickle.gz'));
 describe('exit code 2, one line on stderr', () => {
   test.each([
     [['analyse'], "unknown command 'analyse'"],
-    [['stat'], "unknown command 'stat', and no file of that name (Did you mean stats?)"],
+    [['stat'], "unknown command 'stat' and no file with that name (Did you mean stats?)"],
     [['stats'], "missing required argument 'file'"],
     [['stats', 'a', 'b'], 'too many arguments'],
     [['stats', '--jsn', 'a'], "unknown option '--jsn' (Did you mean --json?)"],
@@ -41,9 +41,9 @@ describe('exit code 2, one line on stderr', () => {
 
 describe('exit code 3, one line on stderr', () => {
   test.each([
-    ['no file', () => join(folder, 'nope.pickle'), /There is no file .*nope\.pickle\./],
-    ['a path through a file', () => join(fileWith('a.txt', 'x'), 'b'), /There is no file/],
-    ['a folder', () => folder, /is a folder, not a snapshot\. Give one of the files/],
+    ['no file', () => join(folder, 'nope.pickle'), /No such file: .*nope\.pickle\./],
+    ['a path through a file', () => join(fileWith('a.txt', 'x'), 'b'), /No such file: /],
+    ['a folder', () => folder, /is a folder, not a snapshot\. Name one of the files/],
     ['an empty file', () => fileWith('empty', ''), /empty/],
     ['a text', () => fileWith('notes.pickle', 'to do: rent a GPU'), /text.* not a memory snapshot/],
     ['a file cut short', () => fileWith('cut.pickle', SNAPSHOT.subarray(0, 9000)), /\(byte 9000\)/],
@@ -65,7 +65,9 @@ describe('exit code 3, one line on stderr', () => {
 test('what there is of a broken file can be had, marked as partial', async () => {
   const path = fileWith('broken.pickle', SNAPSHOT.subarray(0, 30_000));
   const { error } = await cli(['stats', path]);
-  const promised = /--partial takes the ([\d,]+) whole events/.exec(error)?.[1].replace(',', '');
+  const promised = /--partial to read the ([\d,]+) complete events/
+    .exec(error)?.[1]
+    .replace(',', '');
   const { exitCode, out } = await cli(['stats', path, '--partial', '--json']);
   expect(exitCode).toBe(0);
   const { devices, warnings } = JSON.parse(out);

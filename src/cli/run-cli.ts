@@ -42,7 +42,7 @@ export async function runCli(
 ): Promise<ExitCode> {
   const io = withCleanOutput(host);
   const program = new Command('vramscope')
-    .description('Says where the GPU memory went, from a PyTorch memory snapshot.')
+    .description('Shows where your GPU memory went, from a PyTorch memory snapshot.')
     .version(version, '-V, --version')
     .addHelpText('after', HELP_AFTER);
   addServing(program, io);
@@ -78,7 +78,7 @@ function failureText({ message, advice, byte, partialEvents }: LoadFailure): str
   const partial =
     partialEvents === undefined
       ? ''
-      : `--partial takes the ${formatCount(partialEvents)} whole events before.`;
+      : `Use --partial to read the ${formatCount(partialEvents)} complete events before the damage.`;
   return [message, where, advice, partial].filter((part) => part !== '').join(' ');
 }
 

@@ -54,7 +54,7 @@ class StreamReader {
 function onlyOnce(name: string, keptBytes: number): LoadError {
   return new LoadError({
     code: 'read-once',
-    message: `${name} has to be read twice, and a stream over ${keptBytes / 2 ** 20} MiB can be read only once.`,
+    message: `${name} has to be read twice, but a stream larger than ${keptBytes / 2 ** 20} MiB can be read only once.`,
     advice: 'Save it to a file first.',
   });
 }

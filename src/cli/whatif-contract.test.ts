@@ -69,8 +69,8 @@ test('the text has the best on top, the line to copy and what is not known', asy
   expect(lines[head + 1]).toMatch(/^as recorded: \(default\) +15\.86 GiB +5\.36 GiB +0 +4$/);
   expect(lines[head + 2]).toMatch(/^expandable_segments:True +5\.44 GiB .* 10\.41 GiB$/);
   expect(out).toContain('Best: PYTORCH_ALLOC_CONF=expandable_segments:True');
-  expect(out).toContain('PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before PyTorch 2.9');
-  expect(out).toContain('What the trace does not tell:');
+  expect(out).toContain('PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (before PyTorch 2.9)');
+  expect(out).toContain('What the trace does not record:');
 });
 
 test('where frees waited for another stream there is a range', async () => {
@@ -80,21 +80,21 @@ test('where frees waited for another stream there is a range', async () => {
     { peakReservedBytes: 3424 * 2 ** 20, lowestPeakReservedBytes: 288 * 2 ** 20 },
   ]);
   const text = (await cli(['whatif', file])).out.replace(/\s+/g, ' ');
-  expect(text).toContain('between 288.00 MiB, had none waited, and about 3.34 GiB');
+  expect(text).toContain('between 288.00 MiB (no waits) and about 3.34 GiB (waits as recorded)');
 });
 
 test('no trace: no cases, and said so', async () => {
   const file = 'fixtures/no_history.pickle.gz';
   expect(JSON.parse((await cli(['whatif', file, '--json'])).out).devices[0].cases).toEqual([]);
-  expect((await cli(['whatif', file])).out).toContain('there are no requests to run again');
+  expect((await cli(['whatif', file])).out).toContain('there is nothing to simulate');
 });
 
 describe('bad usage: exit code 2, one line, and where', () => {
   test.each([
     [['--setting', 'expandable_segment:True'], 'Did you mean expandable_segments? (character 1)'],
     [['--setting', 'max_split_size_mb:8'], 'must be at least 20, not 8 (character 19)'],
-    [['--limit', '16 apples'], 'It must be a number of bytes over 0'],
-    [['--limit', '0'], 'It must be a number of bytes over 0'],
+    [['--limit', '16 apples'], 'Enter a size such as 16GiB'],
+    [['--limit', '0'], 'Enter a size such as 16GiB'],
   ])('%j', async (args, message) => {
     const { exitCode, out, error } = await cli(['whatif', FRAGMENTED, ...args]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });

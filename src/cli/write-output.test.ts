@@ -63,7 +63,10 @@ describe('a file that is there already', () => {
     symlinkSync(input, link);
     for (const output of [input, link, join(folder, '.', 'run.pickle.gz')]) {
       const refused = await csv(input, '-o', output, '--force');
-      expect(refused).toMatchObject({ exitCode: 3, error: expect.stringContaining('is read') });
+      expect(refused).toMatchObject({
+        exitCode: 3,
+        error: expect.stringContaining('is the input file'),
+      });
     }
     expect(readFileSync(input)).toEqual(Buffer.from(SNAPSHOT));
   });
@@ -75,7 +78,10 @@ describe('a file that is there already', () => {
     const page = inFolder('trace.html', `<!doctype html><script>x=[{"base64": "${json}"}]`);
     process.chdir(folder);
     const refused = await cli(['report', 'trace.html'], undefined, join(folder, 'page'));
-    expect(refused).toMatchObject({ exitCode: 3, error: expect.stringContaining('is read') });
+    expect(refused).toMatchObject({
+      exitCode: 3,
+      error: expect.stringContaining('is the input file'),
+    });
     expect(readFileSync(page, 'utf8')).toContain(json);
   });
 });

@@ -27,16 +27,16 @@ export async function checkTarget({ path, input, force }: OutputTarget): Promise
     if (source?.ino === target.ino && source.dev === target.dev) {
       throw new LoadError({
         code: 'same-file',
-        message: `${path} is the file that is read; it is not written over.`,
-        advice: 'Give another name with --output.',
+        message: `${path} is the input file, so vramscope will not overwrite it.`,
+        advice: 'Choose another name with --output.',
       });
     }
   }
   if (force || isStream(target)) return;
   throw new LoadError({
     code: 'target-exists',
-    message: `${path} is there already.`,
-    advice: 'Give another name with --output, or --force to replace it.',
+    message: `${path} already exists.`,
+    advice: 'Choose another name with --output, or overwrite it with --force.',
   });
 }
 

@@ -55,15 +55,15 @@ function unreadable(blob: Blob, name: string, from: number, error: unknown): Loa
   if (from === 0 && blob.type === '' && blob.size <= MAX_FOLDER_BYTES) {
     return new LoadError({
       code: 'folder',
-      message: `"${name}" cannot be read; it seems to be a folder.`,
+      message: `"${name}" cannot be read; it looks like a folder.`,
       advice: 'Drop one snapshot file, not the folder that holds it.',
     });
   }
   const why = error instanceof DOMException || error instanceof Error ? ` (${error.message})` : '';
   return new LoadError({
     code: 'unreadable',
-    message: `"${name}" could not be read any further${why}.`,
-    advice: 'The file may have been changed, moved or deleted since you chose it: open it again.',
+    message: `"${name}" could not be read to the end${why}.`,
+    advice: 'The file may have changed, moved or been deleted since you chose it. Open it again.',
     byte: from,
   });
 }

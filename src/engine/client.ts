@@ -22,7 +22,7 @@ import { newSessionWorker } from './workers.ts';
 
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';
 const AFTER_CRASH =
-  'Open the file again. If it stops again, the snapshot may need more memory than there is.';
+  'Open the file again. If this happens again, your browser may be short of memory.';
 
 /** How long a worker may take to stop an opening that was cancelled. It looks about every 50 ms. */
 const STOP_TIMEOUT_MS = 1000;
@@ -196,7 +196,7 @@ function absolute(source: OpenSource, baseUrl: string | undefined): OpenSource {
     throw new LoadError({
       code: 'bad-url',
       message: `"${source.url}" is not a web address.`,
-      advice: 'Give the whole address, for example https://example.com/snapshot.pickle.',
+      advice: 'Enter the full address, such as https://example.com/snapshot.pickle.',
     });
   }
 }

@@ -50,7 +50,7 @@ function failureOf(error: unknown): LoadFailure {
 function outOfMemory(): LoadError {
   return new LoadError({
     code: 'out-of-memory',
-    message: 'This snapshot needs more memory than the browser gives to one tab.',
+    message: 'This snapshot needs more memory than the browser allows one tab.',
     advice: 'Close other tabs, or read the file with the command line: vramscope stats FILE.',
   });
 }
@@ -58,9 +58,9 @@ function outOfMemory(): LoadError {
 function internalError(error: unknown): LoadError {
   return new LoadError({
     code: 'internal',
-    message: `vramscope made a mistake: ${textOf(error)}`,
+    message: `Internal error in vramscope: ${textOf(error)}`,
     advice:
-      'Please report this text to the project as a bug, with the snapshot if you may share it. ' +
+      'Please report this text as a bug, with the snapshot if you can share it. ' +
       `Place: ${sourceLocation(error)}`,
   });
 }

@@ -111,9 +111,9 @@ async function explainFailure(error: unknown, url: string, load: typeof fetch): 
   throw (await answersWithoutCors(url, load))
     ? new LoadError({
         code: 'url-forbidden',
-        message: `The server of ${url} does not let other pages read its files (CORS).`,
+        message: `The server of ${url} does not allow other pages to read its files (CORS).`,
         advice:
-          'Download the file and drop it here, or let the server send Access-Control-Allow-Origin.',
+          'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
       })
     : new LoadError({
         code: 'url-unreachable',
@@ -137,7 +137,7 @@ function explainBreak(error: unknown, url: string): never {
   if (error instanceof LoadError || isAbortError(error)) throw error;
   throw new LoadError({
     code: 'url-broken-off',
-    message: `The transfer of ${url} broke off before its end.`,
+    message: `The download of ${url} was interrupted.`,
     advice: 'Try again, or download the file and drop it here.',
   });
 }
@@ -150,14 +150,14 @@ function httpError(url: string, response: Response): LoadError {
     advice:
       response.status === 404
         ? 'Check the address.'
-        : 'Check that the address can be opened without logging in.',
+        : 'Check that you can open the address without logging in.',
   });
 }
 
 function stalledError(url: string, stallMs: number): LoadError {
   return new LoadError({
     code: 'url-stalled',
-    message: `${url} sent nothing for ${Math.round(stallMs / 1000)} s.`,
+    message: `${url} sent no data for ${Math.round(stallMs / 1000)} s.`,
     advice: 'Try again later, or download the file and drop it here.',
   });
 }

@@ -151,7 +151,7 @@ describe('the view of a link', () => {
     calls[1]?.resolve(snapshot('b.pickle', 2));
     await second;
     expect(stores.view.getState().view).toMatchObject({ deviceIndex: 0, x: 'all' });
-    expect(notices).toEqual([[expect.stringContaining('leads to event 500')], []]);
+    expect(notices).toEqual([[expect.stringContaining('points to event 500')], []]);
   });
 
   it('falls back to the first device, whole, when there is no such device', async () => {

@@ -104,7 +104,7 @@ export function nameOf(source: OpenSource): string {
 function tellOffline(): never {
   throw new LoadError({
     code: 'views-unreachable',
-    message: 'The part of the page that shows a snapshot could not be loaded.',
+    message: 'Part of the page could not be loaded.',
     advice: 'Reload the page and open the file again.',
   });
 }
@@ -123,7 +123,7 @@ function failureOf(error: unknown): LoadFailure {
   const reason = errorText(error);
   return new LoadError({
     code: 'unexpected',
-    message: `vramscope itself failed while reading this file: ${reason}`,
-    advice: 'This is a fault of vramscope, not of your file. Please report it.',
+    message: `vramscope failed while reading this file: ${reason}`,
+    advice: 'This is a bug in vramscope, not a problem with your file. Please report it.',
   }).failure;
 }

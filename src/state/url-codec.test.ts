@@ -134,7 +134,7 @@ describe('a URL that cannot be read', () => {
   it('says that its version is none', () => {
     expect(parseUrl('', '#v=one&device=3')).toMatchObject({
       view: DEFAULT_VIEW,
-      problems: ['The view in this link cannot be read.'],
+      problems: ['The view in this link is not valid.'],
     });
   });
 

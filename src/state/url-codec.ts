@@ -143,14 +143,14 @@ export function linkMismatch(
   if (madeFor === undefined || madeFor.bytes === open.bytes) return undefined;
   return (
     `This link was made for ${madeFor.name} (${madeFor.bytes} bytes), ` +
-    `but ${open.name} (${open.bytes} bytes) is open: the view may point elsewhere.`
+    `but ${open.name} (${open.bytes} bytes) is open, so the view may not fit.`
   );
 }
 
 function refuseVersion(text: string): string | undefined {
-  if (!/^\d{1,6}$/.test(text)) return 'The view in this link cannot be read.';
+  if (!/^\d{1,6}$/.test(text)) return 'The view in this link is not valid.';
   if (Number(text) <= URL_VERSION) return undefined;
-  return 'This link was made by a newer vramscope; its view cannot be read by this one.';
+  return 'A newer version of vramscope made this link; this version cannot read its view.';
 }
 
 function readView(read: Reader, opening: ViewState): ViewState {
@@ -204,9 +204,7 @@ class Reader {
     if (text === null) return undefined;
     const value = parse(text);
     if (value === undefined) {
-      this.#problems.push(
-        `The link's ${key} "${text.slice(0, 40)}" cannot be read and is ignored.`,
-      );
+      this.#problems.push(`The link's ${key} "${text.slice(0, 40)}" is not valid and was ignored.`);
     }
     return value;
   }

@@ -24,8 +24,8 @@ describe('a link to places beyond the trace', () => {
     const view = { ...DEFAULT_VIEW, cursor: 5000, mark: 284 };
     expect(viewFitting(view, info)).toMatchObject({ cursor: undefined, mark: undefined });
     expect(placesBeyond(view, info)).toEqual([
-      'The link leads to event 5,000, but this trace ends with event 283: the end is shown.',
-      'The link marks event 284, but this trace ends with event 283: there is no mark.',
+      'The link points to event 5,000, but this trace ends with event 283. Showing the end.',
+      'The link marks event 284, but this trace ends with event 283. The mark was removed.',
     ]);
   });
 

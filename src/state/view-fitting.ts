@@ -66,11 +66,11 @@ export function placesBeyond(view: ViewState, info: SessionInfo): readonly strin
   const { cursor, mark } = view;
   if (cursor !== undefined && cursor >= device.events) {
     const event = formatCount(cursor);
-    sentences.push(`The link leads to event ${event}, but this trace ${trace}: the end is shown.`);
+    sentences.push(`The link points to event ${event}, but this trace ${trace}. Showing the end.`);
   }
   if (mark !== undefined && mark >= device.events) {
     sentences.push(
-      `The link marks event ${formatCount(mark)}, but this trace ${trace}: there is no mark.`,
+      `The link marks event ${formatCount(mark)}, but this trace ${trace}. The mark was removed.`,
     );
   }
   return sentences;

@@ -27,23 +27,25 @@ Examples:
 
 export function analyzeCommand(io: CliIo): Command {
   return new Command('analyze')
-    .description('why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak')
+    .description(
+      'explain why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak',
+    )
     .argument(
       '<file>',
-      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - is stdin",
+      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin",
     )
     .option('--json', 'print JSON of the schema vramscope.findings/1')
     .option('--markdown', 'print Markdown, for an issue or a chat')
     .option(
       '--fail-on <detectors>',
-      `exit with 1 when one of these finds something above low: ${DETECTOR_IDS.join(', ')}`,
+      `exit with code 1 if one of these detectors has a finding of medium severity or higher: ${DETECTOR_IDS.join(', ')}`,
       parseDetectors,
     )
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: AnalyzeOptions, command: Command) => {
       if (options.json && options.markdown) {
-        command.error('error: --json and --markdown exclude each other');
+        command.error('error: --json and --markdown cannot be used together');
       }
       const { file, snapshot, contexts } = await openSnapshot(io, path, {
         allowPartial: options.partial === true,
@@ -79,6 +81,8 @@ function parseDetectors(text: string): DetectorId[] {
   return text.split(',').map((word) => {
     const id = detectorIdOf(word.trim());
     if (id !== undefined) return id;
-    throw new InvalidArgumentError(`'${word}' is none of ${DETECTOR_IDS.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `'${word}' is not a detector. Use one of ${DETECTOR_IDS.join(', ')}.`,
+    );
   });
 }

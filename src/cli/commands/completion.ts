@@ -20,7 +20,7 @@ interface Words {
 
 export function completionCommand(io: CliIo): Command {
   return new Command('completion')
-    .description('what your shell needs to complete vramscope’s commands and options')
+    .description('print a script that completes vramscope’s commands and options in your shell')
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .addHelpText('after', EXAMPLES)
     .action((shell: Shell, _options: object, command: Command) => {

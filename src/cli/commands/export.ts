@@ -20,10 +20,14 @@ Examples:
 
 export function exportCommand(io: CliIo): Command {
   const command = new Command('export')
-    .description('a device as a file for other programs: CSV, Arrow, Perfetto, speedscope, folded')
-    .argument('<file>', 'a snapshot of any kind; - is stdin')
+    .description(
+      'export one device to other tools: CSV, Arrow, Perfetto, speedscope, folded stacks',
+    )
+    .argument('<file>', 'a snapshot, as for stats; - for stdin')
     .addOption(
-      new Option('--as <kind>', 'what to write').choices([...EXPORT_KINDS]).makeOptionMandatory(),
+      new Option('--as <kind>', 'the format to write')
+        .choices([...EXPORT_KINDS])
+        .makeOptionMandatory(),
     );
   return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)

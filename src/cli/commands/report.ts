@@ -29,14 +29,16 @@ Examples:
 
 export function reportCommand(io: CliIo, version: string): Command {
   const command = new Command('report')
-    .description(
-      'one HTML file that opens by itself: the page with a device of the snapshot inside',
+    .description('write one HTML file: the viewer with a device of the snapshot inside')
+    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+    .option(
+      '--events <from..to>',
+      'include only these events (the last one is exclusive)',
+      parseEvents,
     )
-    .argument('<file>', 'a snapshot of any kind; - is stdin')
-    .option('--events <from..to>', 'only these events; to is not one of them', parseEvents)
-    .option('--notes <text>', 'what whoever opens it should know', '')
+    .option('--notes <text>', 'a note to whoever opens the report', '')
     .option('--short-paths', 'shorten paths to their last two parts')
-    .option('--no-stacks', 'leave all stacks out');
+    .option('--no-stacks', 'omit all call stacks');
   return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ReportOptions) => {
@@ -71,7 +73,7 @@ async function readShell({ pageFolder }: CliIo): Promise<string> {
   } catch {
     throw new LoadError({
       code: 'not-built',
-      message: `The page that a report is made of (${path}) is not there.`,
+      message: `Cannot find the page that reports are built from (${path}).`,
       advice: 'Run `npm run build` first.',
     });
   }
@@ -81,5 +83,5 @@ function parseEvents(text: string): EventWindow {
   const match = /^(\d{1,10})\.\.(\d{1,10})$/.exec(text);
   const window = { from: Number(match?.[1]), to: Number(match?.[2]) };
   if (window.from < window.to) return window;
-  throw new InvalidArgumentError('It must be two numbers, the lower first: 1000..2000.');
+  throw new InvalidArgumentError('Enter two event numbers, the lower first, such as 1000..2000.');
 }

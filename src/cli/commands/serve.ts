@@ -19,10 +19,10 @@ interface ServeCommandOptions {
 /** What the program does with files and no command's name: `vramscope FILE…`. */
 export function addServing(program: Command, io: CliIo): void {
   program
-    .argument('[files...]', 'snapshots to show in the browser')
+    .argument('[files...]', 'snapshots to open in the browser')
     .option(
       '--port <number>',
-      'port on this machine; the next free one if in use',
+      'port on this machine; if it is taken, the next free one',
       parsePort,
       DEFAULT_PORT,
     )
@@ -46,7 +46,7 @@ async function announce(
   io: CliIo,
 ): Promise<void> {
   if (options.port !== 0 && port !== options.port) {
-    io.writeError(`vramscope: port ${options.port} is in use, ${port} is taken instead\n`);
+    io.writeError(`vramscope: port ${options.port} is in use; using ${port} instead\n`);
   }
   addresses.forEach((address, i) => {
     const name = files[i] === undefined ? '' : `${printable(files[i])}\n  `;
@@ -58,11 +58,11 @@ async function announce(
     isSeen && first !== undefined && (await openBrowser(io.desktop.platform, entrance(first)));
   if (!isOpened && options.open) {
     io.writeOut(
-      'There is no browser here. From the machine that you sit at, forward the port and open the address:\n' +
+      'No browser found on this machine. On your own machine, forward the port and open the address:\n' +
         `  ssh -N -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}\n`,
     );
   }
-  io.writeOut('Only this machine can reach it, with this address. Ctrl+C ends it.\n');
+  io.writeOut('Only this machine can reach this address. Press Ctrl+C to stop.\n');
 }
 
 /** `vramscope stat` means stats and no file of that name, unless there is one. */
@@ -71,14 +71,15 @@ function refuseTypo(program: Command, word: string): void {
   const names = program.commands.map((command) => command.name());
   const meant = names.find((name) => name.startsWith(word.slice(0, 4)));
   const hint = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
-  program.error(`error: unknown command '${word}', and no file of that name${hint}`);
+  program.error(`error: unknown command '${word}' and no file with that name${hint}`);
 }
 
 function checkReadable(file: string): void {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) throw new Error('it is a folder');
-    if (!stats.isFile()) throw new Error('it is a pipe or a device; save it to a file first');
+    if (!stats.isFile())
+      throw new Error('it is a pipe or a device; save its content to a file first');
     accessSync(file, constants.R_OK);
   } catch (error) {
     const reason = errorText(error);
@@ -89,7 +90,7 @@ function checkReadable(file: string): void {
 function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
-  throw new InvalidArgumentError('It must be a number from 0 (any free one) to 65535.');
+  throw new InvalidArgumentError('Enter a port from 0 (any free port) to 65535.');
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

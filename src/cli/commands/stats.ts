@@ -20,14 +20,14 @@ Examples:
 export function statsCommand(io: CliIo): Command {
   return new Command('stats')
     .description(
-      'how much memory was requested, allocated and reserved, at the end and at the peak',
+      'print requested, allocated, active and reserved memory at the end and at the peak',
     )
     .argument(
       '<file>',
-      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - is stdin",
+      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin",
     )
     .option('--json', 'print JSON of the schema vramscope.stats/1')
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, { json, partial }: StatsOptions) => {
       const { file, snapshot, contexts } = await openSnapshot(io, path, {

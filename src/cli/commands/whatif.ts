@@ -36,13 +36,21 @@ if it hit one; with --limit none nothing runs out of memory.
 
 export function whatIfCommand(io: CliIo): Command {
   return new Command('whatif')
-    .description('what the recorded run would have used under other allocator settings')
-    .argument('<file>', 'a snapshot, as for stats; - is stdin')
-    .option('--setting <str>', 'try these settings; may be given several times', collectSetting)
-    .option('--limit <bytes>', 'memory that PyTorch may reserve: 16GiB, 800MiB, none', parseLimit)
-    .option('--smallest-card', 'also search the least memory each setting needs (ten runs each)')
+    .description('predict what the recorded run would have used under other allocator settings')
+    .argument('<file>', 'a snapshot, as for stats; - for stdin')
+    .option(
+      '--setting <str>',
+      'settings to try; repeat the option to compare several',
+      collectSetting,
+    )
+    .option(
+      '--limit <bytes>',
+      'how much memory PyTorch may reserve: 16GiB, 800MiB, none',
+      parseLimit,
+    )
+    .option('--smallest-card', 'also find the smallest card each setting would fit (ten runs each)')
     .option('--json', 'print JSON of the schema vramscope.whatif/1')
-    .option('--partial', 'of a file that breaks off, take the whole events before the fault')
+    .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: WhatIfOptions) => {
       const { file, snapshot, contexts } = await openSnapshot(io, path, {
@@ -101,7 +109,7 @@ function parseLimit(text: string): number | 'none' {
   if (text === 'none') return text;
   const bytes = parseBytes(text);
   if (bytes === undefined || bytes === 0) {
-    throw new InvalidArgumentError('It must be a number of bytes over 0, such as 16GiB, or none.');
+    throw new InvalidArgumentError('Enter a size such as 16GiB, or none.');
   }
   return bytes;
 }

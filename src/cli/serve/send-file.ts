@@ -17,7 +17,7 @@ export async function sendFile(
   const file = await openRegular(path);
   if (file === undefined) {
     response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-    response.end('The file is not there any more, or cannot be read.\n');
+    response.end('The file is gone or cannot be read.\n');
     return;
   }
   try {

@@ -166,7 +166,7 @@ describe('the server', () => {
     rmSync(named);
     expect(await ask(path)).toMatchObject({
       status: 404,
-      body: expect.stringContaining('not there'),
+      body: expect.stringContaining('The file is gone'),
     });
   });
 

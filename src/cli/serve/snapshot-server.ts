@@ -130,7 +130,7 @@ async function answer(
   response.setHeader('content-security-policy', NOTHING_ALLOWED);
   if (!HOSTS.test(request.headers.host ?? '')) return refuse(response, 403, 'Not this host.');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return refuse(response, 405, 'Files are read here, and nothing else.');
+    return refuse(response, 405, 'This server only serves files.');
   }
   const path = (request.url ?? '').replace(/[?#].*$/s, '');
   const target = request.method === 'GET' ? entrance.take(path) : undefined;

@@ -36,8 +36,8 @@ export class AddressSpace {
       if (this.regions.length === MAX_REGIONS) {
         throw new LoadError({
           code: 'too-many-regions',
-          message: `Its addresses lie in more than ${MAX_REGIONS} regions of 128 TiB, which no machine has.`,
-          advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+          message: `The file holds impossible addresses: they span more than ${MAX_REGIONS} regions of 128 TiB.`,
+          advice: 'Copy the file again from its source, or dump a new snapshot.',
         });
       }
       index = this.regions.push(region) - 1;

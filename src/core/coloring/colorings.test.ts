@@ -99,7 +99,7 @@ test('streams, private pools and phases have their names', () => {
   `);
   expect(words(context, 'stream')[0]).toBe('stream 0x7');
   expect(words(context, 'stream')[1]).toBe('default stream');
-  expect(words(context, 'phase')).toEqual(['step', 'forward', 'step', 'outside of all phases']);
+  expect(words(context, 'phase')).toEqual(['step', 'forward', 'step', 'outside all annotations']);
   expect(words(context, 'size')).toEqual([
     'below 4 KiB',
     'from 2 MiB',

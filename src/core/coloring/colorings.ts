@@ -136,7 +136,7 @@ function bySite(context: DeviceContext, classCount: number): Coloring {
     const site = stacks.siteOf(stack[id]);
     return site > EMPTY_STACK ? site : -1;
   });
-  const none = { label: 'no stack known', about: '', term: undefined };
+  const none = { label: 'no stack recorded', about: '', term: undefined };
   return grouped(context, classCount, groupOf, length, none, 'sites', (sites) =>
     siteLabels(context, sites),
   );
@@ -208,7 +208,7 @@ function byPhase(context: DeviceContext, classCount: number): Coloring {
     while (at + 1 < from.length && from[at + 1] <= start[id]) at++;
     groupOf[id] = span[at] < 0 ? -1 : phaseOfSpan[span[at]];
   }
-  const none = { label: 'outside of all phases', about: '', term: undefined };
+  const none = { label: 'outside all annotations', about: '', term: undefined };
   return grouped(
     context,
     classCount,
@@ -263,7 +263,7 @@ function groupsOf(length: number, of: (id: number) => number): Int32Array {
   return groups;
 }
 
-const NOTHING: ColorLabel = { label: 'not known', about: '', term: undefined };
+const NOTHING: ColorLabel = { label: 'unknown', about: '', term: undefined };
 
 /** The heaviest groups by name, then what stands for the others and for what is in none. */
 function grouped(
@@ -282,7 +282,7 @@ function grouped(
   });
   if (groups.others > 0) {
     const label = `${groups.others} other ${plural}`;
-    const about = 'Too light at the peak for a colour of their own.';
+    const about = 'Too few bytes at the peak for a color of their own.';
     classes.push({ class: CLASS_REST, label, about, term: undefined });
   }
   if (groupOf.includes(-1)) classes.push({ class: CLASS_NONE, ...none });

@@ -55,8 +55,8 @@ export function legendAt(
     return { ...meaning, swatch, ...sums.of(swatch) };
   });
   const pending: LegendEntry = {
-    label: 'freed, awaiting a stream',
-    about: 'The free was requested; another stream may still use the block.',
+    label: 'pending free',
+    about: 'Your program freed these blocks, but another stream may still use them.',
     term: stateTerm('pending'),
     swatch: 'pending',
     ...sums.of('pending'),

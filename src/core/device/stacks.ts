@@ -176,9 +176,9 @@ export function absenceText(kind: StackKind): string {
     case 'recorded':
       return 'internal C++ frames only';
     case 'no-python-stack':
-      return 'no Python stack on that thread';
+      return 'no Python stack on the thread';
     case 'no-context':
-      return 'no context recorded';
+      return 'no stack recorded';
     case 'before-recording':
       return 'allocated before recording';
     default:

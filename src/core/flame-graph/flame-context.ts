@@ -84,5 +84,5 @@ export function* flameStacks({ weighed, groups }: Flame): Generator<FlameStack> 
 
 /** What a box is called that has no frame. */
 export function noFrameText(reason: NoFrame): string {
-  return reason === 'none-shown' ? 'only frames that are not shown' : absenceText(reason);
+  return reason === 'none-shown' ? 'only hidden frames' : absenceText(reason);
 }

@@ -154,7 +154,7 @@ export class FrameGroups {
       }
       case 'file':
         return file === ''
-          ? { ...group, label: 'no file known', location: '', search: undefined }
+          ? { ...group, label: 'unknown file', location: '', search: undefined }
           : { ...group, label: file, location: '', search: textTerm(filename) };
       case 'module': {
         const { name: module, text } = this.#moduleOf(index);

@@ -27,7 +27,7 @@ const RECOPY_ADVICE = 'Copy or download the file again.';
 export function cutShortError(container: string, byte: number | undefined): LoadError {
   return new LoadError({
     code: 'truncated',
-    message: `The ${container} data end too early: the file is cut short.`,
+    message: `The ${container} data end too early: the file is truncated.`,
     advice: RECOPY_ADVICE,
     byte,
   });
@@ -51,7 +51,7 @@ export function damagedError(
 export function unsupportedError(container: string, detail: string): LoadError {
   return new LoadError({
     code: `${container}-unsupported`,
-    message: `This ${container} file ${detail}, which cannot be read here.`,
+    message: `This ${container} file ${detail}, which vramscope cannot read.`,
     advice: 'Unpack it with another program and open the snapshot inside.',
   });
 }
@@ -80,8 +80,8 @@ export function sourceFailure(error: unknown, name: string): LoadError | undefin
   if (/notreadable|notfound|enoent|eacces|eperm|eio/.test(kind)) {
     return new LoadError({
       code: 'unreadable',
-      message: `${name} cannot be read: it is a folder, or was moved, changed or locked.`,
-      advice: 'Open one file, and choose it again if it changed.',
+      message: `${name} cannot be read. It may be a folder, or the file was moved, changed or locked.`,
+      advice: 'Choose a single file, and choose it again if it changed.',
     });
   }
   return undefined;

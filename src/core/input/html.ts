@@ -57,8 +57,8 @@ async function skipToData(cursor: ByteCursor): Promise<number> {
   }
   throw new LoadError({
     code: 'html-without-snapshot',
-    message: 'This web page holds no memory snapshot.',
-    advice: `${SNAPSHOT_ADVICE} Pages that trace_plot writes hold one; the viewer's own page does not.`,
+    message: 'This web page contains no memory snapshot.',
+    advice: `${SNAPSHOT_ADVICE} Pages written by trace_plot contain one; the viewer's own page does not.`,
   });
 }
 

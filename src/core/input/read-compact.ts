@@ -14,7 +14,7 @@ export async function readCompact(open: OpenBytes): Promise<DecodedSnapshot> {
   if (bytes !== undefined) return decodeSnapshot(bytes);
   throw new LoadError({
     code: 'compact-too-big',
-    message: `This compact snapshot has more than ${MAX_COMPACT_BYTES / 2 ** 20} MiB, which is too big to read at once.`,
-    advice: 'Open the pickle that it was made from: pickles of any size can be read.',
+    message: `This compact snapshot is larger than ${MAX_COMPACT_BYTES / 2 ** 20} MiB, too large to read at once.`,
+    advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
   });
 }

@@ -36,8 +36,8 @@ export async function readJson(open: OpenBytes): Promise<Snapshot> {
 function tooBig(what: string): LoadError {
   return new LoadError({
     code: 'json-too-big',
-    message: `This is JSON ${what}, which is too big to read at once.`,
-    advice: 'Open the pickle that it was made from: pickles of any size can be read.',
+    message: `This is JSON ${what}, which is too large to read at once.`,
+    advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
   });
 }
 

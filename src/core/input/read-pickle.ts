@@ -171,9 +171,9 @@ function generalWarning(cause: Error, callables: readonly string[]): SnapshotWar
 function holdsCode(callable: string, byte: number | undefined): LoadError {
   return new LoadError({
     code: 'holds-code',
-    message: `This pickle would call ${printable(callable)}; nothing was run. No memory snapshot is in it.`,
+    message: `This pickle would call ${printable(callable)}. vramscope ran nothing. It contains no memory snapshot.`,
     advice:
-      'A snapshot holds no code. Be careful with this file: pickle.load in Python would run what it names.',
+      'Snapshots contain no code. Be careful with this file: pickle.load in Python would run that function.',
     byte,
   });
 }
@@ -187,7 +187,7 @@ function printable(name: string): string {
 function notASnapshot(): LoadError {
   return new LoadError({
     code: 'not-a-snapshot',
-    message: 'This is a pickle, but no memory snapshot is in it.',
+    message: 'This pickle contains no memory snapshot.',
     advice: SNAPSHOT_ADVICE,
   });
 }
@@ -195,8 +195,8 @@ function notASnapshot(): LoadError {
 function cutShort(byte: number): LoadError {
   return new LoadError({
     code: 'truncated',
-    message: `The file ends in the middle of the pickle, after ${byte} bytes.`,
-    advice: 'It was cut short while it was written or copied: copy it again, or dump it again.',
+    message: `The file is truncated: the pickle breaks off after ${byte} bytes.`,
+    advice: 'Writing or copying was interrupted: copy the file again, or dump a new snapshot.',
     byte,
   });
 }
@@ -205,7 +205,7 @@ function tooBig(cause: DeclinedError): LoadError {
   if (cause.holdsCode) return holdsCode(cause.callable || 'code', cause.byte);
   return new LoadError({
     code: 'unsupported-pickle',
-    message: `This pickle is not written as PyTorch writes snapshots (${cause.reason}), and of its size only such can be read.`,
+    message: `PyTorch did not write this pickle (${cause.reason}), and it is too large for the general decoder.`,
     advice: SNAPSHOT_ADVICE,
     byte: cause.byte,
   });
@@ -216,8 +216,8 @@ function brokenPickle(cause: DeclinedError | LoadError, failure: unknown): LoadE
   const reason = cause instanceof DeclinedError ? cause.reason : errorText(failure);
   return new LoadError({
     code: 'corrupt',
-    message: `The pickle is damaged, or written as PyTorch never writes snapshots: ${reason}.`,
-    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+    message: `The pickle is damaged, or PyTorch did not write it: ${reason}.`,
+    advice: 'Copy the file again from its source, or dump a new snapshot.',
     byte: cause instanceof DeclinedError ? cause.byte : undefined,
   });
 }

@@ -26,7 +26,7 @@ export const TORCH_CHECKPOINT: ForeignFormat = {
   code: 'torch-checkpoint',
   what: 'a PyTorch checkpoint (written by torch.save)',
   advice:
-    'A checkpoint holds weights, no memory history. Open the file that torch.cuda.memory._dump_snapshot() wrote.',
+    'A checkpoint contains weights but no memory history. Open the file that torch.cuda.memory._dump_snapshot() wrote.',
 };
 export const KINETO_TRACE: ForeignFormat = {
   code: 'kineto-trace',
@@ -138,10 +138,7 @@ const TRACE_EVENTS = /"traceEvents"|"schemaVersion"|"displayTimeUnit"|^\[\s*\{[^
 function sniffText(head: Uint8Array): Sniffed {
   if (!isText(head)) {
     const first = Array.from(head.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0'));
-    return foreign(
-      'unknown-format',
-      `a file of a kind unknown here (first bytes ${first.join(' ')})`,
-    );
+    return foreign('unknown-format', `an unknown kind of file (first bytes: ${first.join(' ')})`);
   }
   const text = new TextDecoder().decode(head).trimStart();
   if (HTML.test(text)) return { kind: 'container', container: 'html' };

@@ -160,7 +160,7 @@ function firstFrom(cursor: ByteCursor, open: OpenBytes): OpenBytes {
 function tooNested(): LoadError {
   return new LoadError({
     code: 'too-nested',
-    message: `This file is packed more than ${MAX_DEPTH} times.`,
+    message: `This file is compressed more than ${MAX_DEPTH} times over.`,
     advice: 'Unpack it and open the snapshot inside.',
   });
 }

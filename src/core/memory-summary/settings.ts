@@ -32,17 +32,17 @@ const RECORDER = 'torch/csrc/cuda/memory_snapshot.cpp';
 const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
   [
     'PYTORCH_ALLOC_CONF',
-    { default: '', about: 'The settings as they were given, last ones last.', source: RECORDER },
+    { default: '', about: 'The settings string, as the program last set it.', source: RECORDER },
   ],
   [
     'PYTORCH_CUDA_ALLOC_CONF',
-    { default: '', about: 'The settings as they were given, last ones last.', source: RECORDER },
+    { default: '', about: 'The settings string, as the program last set it.', source: RECORDER },
   ],
   [
     'expandable_segments',
     {
       default: false,
-      about: 'Segments grow page by page, so that gaps in one serve larger requests.',
+      about: 'Segments can grow, so free memory in one can serve larger requests.',
       source: ACCELERATOR,
     },
   ],
@@ -50,7 +50,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'max_split_size',
     {
       default: -1,
-      about: 'Blocks of at least so many bytes are never split. -1: all may be.',
+      about: 'Blocks of this size or larger are never split. -1: any block may be split.',
       source: ACCELERATOR,
     },
   ],
@@ -58,7 +58,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'garbage_collection_threshold',
     {
       default: 0,
-      about: 'Share of the memory limit above which old cached blocks are freed. 0: never.',
+      about: 'Share of the memory limit above which PyTorch frees old cached blocks. 0: never.',
       source: ACCELERATOR,
     },
   ],
@@ -67,7 +67,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     {
       default: {},
       about:
-        'Requests are rounded up to this fraction of a power of two, by their size in MiB. 0: to 512 bytes.',
+        'Divisions of each power of two that requests round up to, by size in MiB. 0: round up to 512 bytes.',
       source: ACCELERATOR,
     },
   ],
@@ -75,7 +75,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'per_process_memory_fraction',
     {
       default: 1,
-      about: 'Share of the device that this process may take.',
+      about: 'Share of GPU memory that this process may use.',
       source: CUDA,
     },
   ],
@@ -83,7 +83,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'release_lock_on_cudamalloc',
     {
       default: false,
-      about: 'Other threads may allocate while one waits for cudaMalloc.',
+      about: 'Lets other threads allocate while one waits for cudaMalloc.',
       source: CUDA,
     },
   ],
@@ -91,7 +91,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'graph_capture_record_stream_reuse',
     {
       default: false,
-      about: 'While a CUDA graph is captured, blocks other streams used are handed out again.',
+      about: 'Reuses blocks that other streams used while a CUDA graph is captured.',
       source: CUDA,
     },
   ],
@@ -107,7 +107,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'pinned_num_register_threads',
     {
       default: 1,
-      about: 'Threads that register pinned memory.',
+      about: 'How many threads register pinned memory.',
       source: CUDA,
     },
   ],
@@ -115,7 +115,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     'trace_alloc_overflowed',
     {
       default: false,
-      about: 'The ring of the recording was full and dropped its oldest entries.',
+      about: 'The recording reached max_entries and dropped its oldest events.',
       source: RECORDER,
     },
   ],
@@ -124,7 +124,7 @@ const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
     {
       // sys.maxsize, Python's default for max_entries of _record_memory_history.
       default: 2 ** 63,
-      about: 'Entries that the recording keeps, for each device.',
+      about: 'How many events the recording keeps per device.',
       source: 'torch/cuda/memory.py, _record_memory_history',
     },
   ],

@@ -6,7 +6,7 @@ export function corrupt(what: string, byte?: number): LoadError {
   return new LoadError({
     code: 'corrupt',
     message: `The pickle is damaged: ${what}.`,
-    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+    advice: 'Copy the file again from its source, or dump a new snapshot.',
     ...(byte === undefined ? {} : { byte }),
   });
 }

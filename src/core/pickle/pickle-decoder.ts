@@ -87,8 +87,8 @@ export class PickleDecoder {
     const bytes = this.#base + this.#rest.length;
     throw new LoadError({
       code: 'truncated',
-      message: `The file ends in the middle of the pickle, after ${bytes} bytes.`,
-      advice: 'It was cut short while it was written or copied: copy it again, or dump it again.',
+      message: `The file is truncated: the pickle breaks off after ${bytes} bytes.`,
+      advice: 'Writing or copying was interrupted: copy the file again, or dump a new snapshot.',
       byte: bytes,
     });
   }
@@ -328,8 +328,8 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
 function unknownProtocol(protocol: number): LoadError {
   return new LoadError({
     code: 'unknown-protocol',
-    message: `This pickle says protocol ${protocol}; Python writes 0 to 5.`,
-    advice: 'The file is damaged, or no pickle.',
+    message: `This pickle claims protocol ${protocol}, but Python only writes 0 to 5.`,
+    advice: 'The file is damaged, or is not a pickle.',
   });
 }
 

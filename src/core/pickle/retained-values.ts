@@ -171,7 +171,7 @@ export class RetainedValues {
     if (this.#kept > MAX_KEPT) {
       throw new LoadError({
         code: 'not-a-snapshot',
-        message: 'This pickle holds millions of values that no memory snapshot has.',
+        message: 'This pickle contains millions of values that no memory snapshot has.',
         advice: 'Open a file that torch.cuda.memory._dump_snapshot() wrote.',
       });
     }

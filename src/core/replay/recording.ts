@@ -20,17 +20,18 @@ export function judgeRecording(trace: DeviceTrace, before: Preexisting): Recordi
   if (length === 0) {
     return {
       recording: 'none',
-      reason: 'The file has no trace for this device, only its final state.',
+      reason: 'This device has no recorded history, only its final state.',
     };
   }
   if (trace.opening !== undefined) {
     return {
       recording: 'preexisting',
-      reason: 'This is a part of a recording; what was there before its first event is known.',
+      reason:
+        'This is part of a longer recording, which also has the state before its first event.',
     };
   }
   if (trace.ringOverflowed === true) {
-    return truncated('The recorder says that it dropped its oldest entries');
+    return truncated('PyTorch reports that it dropped the oldest events');
   }
   const blocks = before.blocks.length;
   const segments = before.segments.length;
@@ -38,24 +39,26 @@ export function judgeRecording(trace: DeviceTrace, before: Preexisting): Recordi
     return { recording: 'complete', reason: 'Nothing was allocated before the first event.' };
   }
   if (before.blocks.some((block) => block.stack > 0)) {
-    return truncated('Blocks have a recorded stack, but their alloc entries are gone');
+    return truncated('Some blocks have a recorded stack, but their alloc events are gone');
   }
   if (before.segments.some((segment) => segment.stack > 0)) {
-    return truncated('Segments have a recorded stack, but their segment_alloc entries are gone');
+    return truncated(
+      'Some segments have a recorded stack, but their segment_alloc events are gone',
+    );
   }
   if (trace.ringOverflowed === undefined && isRound(length)) {
     return truncated(
-      `${blocks} blocks were there before the first event, and the trace has exactly ${length} entries: most likely max_entries was reached`,
+      `${blocks} blocks existed before the first event, and the trace has exactly ${length} events, so it probably reached max_entries`,
     );
   }
   return {
     recording: 'preexisting',
-    reason: `Recording began late: ${blocks} blocks in ${segments} segments were there before the first event.`,
+    reason: `Recording began late: ${blocks} blocks in ${segments} segments existed before the first event.`,
   };
 }
 
 function truncated(why: string): RecordingVerdict {
-  return { recording: 'truncated', reason: `${why}: the beginning of the recording is lost.` };
+  return { recording: 'truncated', reason: `${why}, so the beginning of the recording is lost.` };
 }
 
 /** 3,000, 100,000, 65,536: numbers that people give as max_entries. */

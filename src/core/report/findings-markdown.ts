@@ -17,7 +17,7 @@ export function findingsMarkdown(
     '',
     `## ${device.kind === 'host' ? 'Pinned host memory' : `Device ${device.device}`}`,
     ...verdictMarkdown(device),
-    ...(device.findings.length === 0 ? ['', 'Nothing found.'] : []),
+    ...(device.findings.length === 0 ? ['', 'No findings.'] : []),
     ...device.findings.flatMap(findingMarkdown),
     '',
     '| check | result | |',
@@ -62,7 +62,7 @@ function findingMarkdown(finding: FindingReport): string[] {
                 `| ${formatBytes(bytes)} | ${count} | ${cell(frame === null ? '(no stack)' : frameText(frame))} | ${cell(note)} |`,
             ),
           ...(parts.length > MAX_PARTS
-            ? ['', `${parts.length - MAX_PARTS} more parts are left out.`]
+            ? ['', `Not shown: ${parts.length - MAX_PARTS} more parts.`]
             : []),
         ]),
     '',

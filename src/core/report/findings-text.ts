@@ -29,7 +29,7 @@ export function findingsText(
   options: TextOptions,
   { shown, note }: DeviceOrder = fileOrder(report.devices),
 ): string[] {
-  if (report.devices.length === 0) return ['No device: nothing was allocated or recorded.'];
+  if (report.devices.length === 0) return ['No devices: nothing was allocated or recorded.'];
   const devices = shown.flatMap((position, i) => [
     ...(i === 0 ? [] : ['']),
     ...deviceText(report.devices[position], report.devices.length > 1, options),

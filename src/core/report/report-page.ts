@@ -72,7 +72,7 @@ export function parseReport(json: string): ParsedReport {
 }
 
 function problem(what: string): ParsedReport {
-  return { kind: 'problem', problem: `This report ${what}. Ask for it to be exported again.` };
+  return { kind: 'problem', problem: `This report ${what}. Ask its author to export it again.` };
 }
 
 function parseJson(json: string): unknown {

@@ -21,44 +21,44 @@ export const STAT_TEXTS: readonly StatText[] = [
     name: 'allocatedBytes',
     label: 'Allocated memory',
     isBytes: true,
-    about: 'Blocks that tensors hold.',
+    about: 'Blocks in use by tensors.',
   },
   {
     name: 'activeBytes',
     label: 'Active memory',
     isBytes: true,
-    about: 'Allocated blocks, and freed ones that another stream may still use.',
+    about: 'Allocated blocks plus freed blocks that another stream may still use.',
   },
   {
     name: 'requestedBytes',
     label: 'Requested memory',
     isBytes: true,
-    about: 'What was asked for, before rounding up to whole blocks.',
+    about: 'Bytes your program requested, before rounding up to block sizes.',
   },
   {
     name: 'reservedBytes',
     label: 'Reserved memory',
     isBytes: true,
-    about: 'Segments that PyTorch holds of the device, in use or cached.',
+    about: 'Memory that PyTorch has taken from the GPU: in use or cached.',
   },
   {
     name: 'inactiveSplitBytes',
     label: 'Non-releasable memory',
     isBytes: true,
-    about: 'Free pieces of segments that are partly in use: "inactive split" in memory_stats().',
+    about: 'Free memory in segments that are partly in use: "inactive split" in memory_stats().',
   },
   { name: 'allocations', label: 'Allocations', isBytes: false, about: 'Allocated blocks.' },
   {
     name: 'activeAllocations',
     label: 'Active allocations',
     isBytes: false,
-    about: 'Allocated blocks, and freed ones that another stream may still use.',
+    about: 'Allocated blocks plus freed blocks that another stream may still use.',
   },
   {
     name: 'segments',
     label: 'Reserved segments',
     isBytes: false,
-    about: 'As memory_stats() counts them: those of expandable memory are not among them.',
+    about: 'As memory_stats() counts them: expandable segments are not included.',
   },
 ];
 
@@ -84,7 +84,7 @@ export const FIELD_TEXTS: readonly FieldText[] = [
 
 /** What to say of figures that the trace does not show from the beginning. */
 export const PARTIAL_TEXT =
-  'Peaks and totals of the whole process are unknown: the trace does not show its beginning. What is shown with ≥ is the least that they can be.';
+  'The trace does not cover the start of the process, so its peaks and totals are unknown. Figures with ≥ are lower bounds.';
 
 /** '1.25 GiB', '≥ 1.25 GiB' where more may have been before the trace, '1,204' for counts. */
 export function figureText(

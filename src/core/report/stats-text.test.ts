@@ -60,10 +60,10 @@ Device 0  6 events over 50 µs, recording: from the start
               0                                                        6 events
               █ allocated   ░ reserved above it   ^ out of memory
 
-  allocations        2, 1 alive at the end
+  allocations        2, 1 live at the end
   segments           0 at the end, 1 stream
   call stacks        none recorded
-  out of memory      event 3: 16.00 MiB asked, device had 3.00 MiB free
+  out of memory      event 3: 16.00 MiB requested, GPU had 3.00 MiB free
 
 Allocator settings: not recorded
 `.trim(),
@@ -86,7 +86,7 @@ test('what was not recorded is not said to be zero or never', () => {
   expect(none).not.toContain('peak ');
   const late = textOf(loadCapture('train_recorded_late.pickle.gz')).join('\n');
   expect(late).toContain('recording: began late');
-  expect(late).toContain('never since recording began');
+  expect(late).toContain('none since recording began');
   expect(late).toContain('Warning: Device 0: Recording began late');
 });
 
@@ -141,7 +141,7 @@ test('text wraps at words', () => {
 test('OOMs that were retried are counted apart from those that the program saw', () => {
   const text = textOf(loadCapture('near-miss/cudnn_tries_workspaces.pickle.gz')).join('\n');
   expect(text).toMatch(
-    /out of memory {6}event [\d,]+: 4\.00 GiB asked.*\n {21}11 requests retried: the program saw no error\n/,
+    /out of memory {6}event [\d,]+: 4\.00 GiB requested.*\n {21}11 requests retried, so your program saw no error\n/,
   );
   expect(text.match(/\^/g)).toHaveLength(2);
 });

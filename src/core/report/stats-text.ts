@@ -28,15 +28,15 @@ const COUNTERS: readonly (readonly [CounterName, string])[] = [
 const RECORDING_LABELS: Readonly<Record<Recording, string>> = {
   complete: 'from the start',
   preexisting: 'began late',
-  truncated: 'oldest events lost',
+  truncated: 'oldest events dropped',
   none: 'no events',
 };
 
 /** Where the beginning is not recorded, nobody can say never. */
 const NO_OOM: Readonly<Record<Recording, string>> = {
   complete: 'never',
-  preexisting: 'never since recording began',
-  truncated: 'never in the events that were kept',
+  preexisting: 'none since recording began',
+  truncated: 'none in the events that were kept',
   none: 'not recorded',
 };
 
@@ -58,7 +58,7 @@ export function statsText(
   ]);
   return [
     ...fileText(report, options),
-    ...(devices.length === 0 ? ['', 'No device: nothing was allocated or recorded.'] : devices),
+    ...(devices.length === 0 ? ['', 'No devices: nothing was allocated or recorded.'] : devices),
     ...(note === undefined ? [] : ['', note]),
     '',
     ...settingsText(report, options),
@@ -130,9 +130,9 @@ function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
   const allocations = [
     formatCount(device.allocations),
     ...(preexisting > 0 && device.recording !== 'none'
-      ? [`${formatCount(preexisting)} from before the recording`]
+      ? [`${formatCount(preexisting)} from before recording began`]
       : []),
-    `${formatCount(countAlive(replay.allocations))} alive at the end`,
+    `${formatCount(countAlive(replay.allocations))} live at the end`,
   ];
   const segments = [
     `${formatCount(device.segmentsAtEnd)} at the end`,
@@ -178,14 +178,14 @@ function oomsText(
 ): string[] {
   const others =
     retried > 0
-      ? [tableFact('', `${plural(retried, 'request')} retried: the program saw no error`)]
+      ? [tableFact('', `${plural(retried, 'request')} retried, so your program saw no error`)]
       : [];
   if (failed.length === 0) return [tableFact('out of memory', NO_OOM[recording]), ...others];
   const listed = failed.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
     const free = Number.isNaN(deviceFreeBytes)
       ? ''
-      : `, device had ${formatBytes(deviceFreeBytes)} free`;
-    return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} asked${free}`;
+      : `, GPU had ${formatBytes(deviceFreeBytes)} free`;
+    return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} requested${free}`;
   });
   const more = failed.length - listed.length;
   if (more > 0) listed.push(`and ${formatCount(more)} more`);

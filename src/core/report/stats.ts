@@ -136,8 +136,8 @@ function recordingWarning(info: DeviceInfo): ReportWarning | undefined {
   if (code === undefined) return undefined;
   const consequence =
     info.recording === 'none'
-      ? 'Start, end and peak are the state of the dump; the real peak may have been higher.'
-      : 'Peaks are those of the recorded part; before it memory may have stood higher.';
+      ? 'The real peak may have been higher.'
+      : 'Peaks cover the recorded part only; memory may have been higher before it.';
   return { code, message: `Device ${info.device}: ${info.recordingReason} ${consequence}` };
 }
 
@@ -146,6 +146,6 @@ function anomalyWarning({ trace, replay }: DeviceContext): ReportWarning[] {
   if (anomalyCount === 0) return [];
   const first = anomalies[0];
   const where = first === undefined ? '' : ` The first, at event ${first.event}: ${first.message}`;
-  const message = `Device ${trace.device}: ${anomalyCount} events contradict the state before them.${where}`;
+  const message = `Device ${trace.device}: ${anomalyCount} events contradict earlier ones.${where}`;
   return [{ code: 'anomalies', message }];
 }

@@ -55,7 +55,7 @@ function phasesText(phases: readonly AnnotationGroup[]): string {
   });
   const header = ['Phases', 'Times', 'Peak allocated', 'Peak active', 'Peak reserved'];
   const hidden = phases.length - rows.length;
-  const rest = hidden > 0 ? [`and ${formatCount(hidden)} lower ones`] : [];
+  const rest = hidden > 0 ? [`and ${formatCount(hidden)} with lower peaks`] : [];
   return [...textTable([header, ...rows]), ...rest].join('\n');
 }
 
@@ -75,7 +75,7 @@ function recordingText(device: DeviceInfo, { stackKinds }: TraceFacts): string {
   return [
     `Recording: ${recording}. ${recordingReason}`,
     `${formatCount(events)} events${time}`,
-    ...(stacks.length === 0 ? [] : [`Stacks of what stood at the peak: ${stacks.join(', ')}`]),
+    ...(stacks.length === 0 ? [] : [`Stacks of the blocks live at the peak: ${stacks.join(', ')}`]),
   ].join('\n');
 }
 

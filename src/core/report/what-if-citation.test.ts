@@ -33,13 +33,13 @@ test.each([
 
 test('what takes giving back the cache again and again is said to', () => {
   expect(sentence('frag_gpt_varlen', '', 6 * GIB)).toMatch(
-    /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, giving back all that it cached \d\d times$/,
+    /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, releasing its whole cache \d\d times$/,
   );
 });
 
 test('too large is too large under any setting', () => {
   expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
-    /^would have run out of memory too at event [\d,]+: 512\.00 MiB were asked for, .+ too much$/,
+    /^would have run out of memory too at event [\d,]+: 512\.00 MiB were requested, .+ too much$/,
   );
 });
 
@@ -51,7 +51,7 @@ test('without a limit nothing fails, and that says nothing of the device there w
 
 test('a run that fails where the recorded one did not says where and by how much', () => {
   expect(sentence('train_gpt_small', '', GIB)).toMatch(
-    /^would have run out of memory at event [\d,]+: .+ were asked for, .+ too much$/,
+    /^would have run out of memory at event [\d,]+: .+ were requested, .+ too much$/,
   );
 });
 

@@ -33,7 +33,7 @@ export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string
     recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
   // Little memory with many retries is not little that was needed.
   if (result.retries <= recorded.retries) return sentence;
-  return `${sentence}, giving back all that it cached ${plural(result.retries, 'time')}`;
+  return `${sentence}, releasing its whole cache ${plural(result.retries, 'time')}`;
 }
 
 function neededSentence(result: WhatIfResult, recorded: Recorded): string {
@@ -58,7 +58,7 @@ function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recor
 /** 'at event 6,302: 380.00 MiB were asked for, 20.00 MiB too much' */
 export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
   const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
-  return `${where}: ${formatBytes(requestedBytes)} were asked for, ${formatBytes(missingBytes)} too much`;
+  return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;
 }
 
 /** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */
@@ -81,7 +81,7 @@ export function citeWhatIf(
 
 function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1]): string {
   if (trace.events.length > MOST_EVENTS) {
-    return `What ${CITED_SETTING} would have come to is not run here for more than ${formatCount(MOST_EVENTS)} events: vramscope whatif does.`;
+    return `What ${CITED_SETTING} would have come to is not simulated here above ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
   }
   const conf = parseAllocConf(CITED_SETTING);
   if (!conf.ok) throw new Error(conf.message);

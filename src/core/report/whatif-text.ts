@@ -39,9 +39,9 @@ const HEAD: Row = {
 const NUMBERS = ['reserved', 'allocated', 'ooms', 'retries', 'saved', 'card'] as const;
 
 const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
-  high: "High: the allocator's rules decide all of it.",
-  medium: 'Medium: the peaks may shift with what the trace does not tell.',
-  low: 'Low: a run under other settings would have asked for other things.',
+  high: "High: the allocator's rules alone decide the result.",
+  medium: 'Medium: the peaks may shift with facts that the trace does not record.',
+  low: 'Low: a run under other settings would have requested other allocations.',
 };
 
 /** Lines without an end of line. */
@@ -54,7 +54,7 @@ export function whatIfText(
   const texts = devices.flatMap((runs) => ['', ...deviceText(runs, options)]);
   return [
     styled(printable(fileName), 'bold', options),
-    ...(texts.length === 0 ? ['', 'No CUDA device: nothing to run again.'] : texts),
+    ...(texts.length === 0 ? ['', 'No CUDA device: nothing to simulate.'] : texts),
     ...(note === undefined ? [] : ['', note]),
   ];
 }
@@ -63,7 +63,7 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   const { device, recorded, results } = runs;
   const title = styled(`Device ${device}`, 'bold', options);
   if (results.length === 0) {
-    return [title, 'No trace was recorded for this device: there are no requests to run again.'];
+    return [title, 'This device has no recorded history, so there is nothing to simulate.'];
   }
   const limit = runs.limitBytes;
   const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
@@ -148,19 +148,19 @@ function failureText(results: readonly WhatIfResult[], { columns }: TextOptions)
 
 function failureLine(settings: string, failure: SimulatedOom): string {
   const where = failure.event < 0 ? 'before the trace' : `at event ${formatCount(failure.event)}`;
-  return `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(failure.requestedBytes)} lacks ${formatBytes(failure.missingBytes)}.`;
+  return `${settingsName(settings)} runs out of memory ${where}: a request of ${formatBytes(failure.requestedBytes)} is short by ${formatBytes(failure.missingBytes)}.`;
 }
 
 function adviceText(best: WhatIfResult, recorded: RecordedRun, options: TextOptions): string[] {
-  if (best.ooms.length > 0) return ['No setting tried here serves all requests under this limit.'];
+  if (best.ooms.length > 0) return ['No setting tried here fits under this limit.'];
   const saved = recorded.peakReservedBytes - best.peakReservedBytes;
   if (saved <= 0 || best.settings === recorded.settings) {
-    return ['No setting tried here reserves less than the recorded run.'];
+    return ['No setting tried here reserves less memory than the recorded run.'];
   }
   const [line, olderLine] = environmentLines(best.settings);
   return [
     `Best: ${styled(printable(line), 'bold', options)}`,
-    `      ${printable(olderLine)} before PyTorch 2.9`,
+    `      ${printable(olderLine)} (before PyTorch 2.9)`,
     `Confidence: ${CONFIDENCE_LABELS[best.confidence]}`,
   ];
 }
@@ -172,7 +172,7 @@ function rangeText(
   { columns }: TextOptions,
 ): string[] {
   if (lowestBytes === undefined) return [];
-  const text = `Frees waited for another stream: under ${settingsName(settings)} a real run would reserve between ${formatBytes(lowestBytes)}, had none waited, and about ${formatBytes(peakReservedBytes)}, with the waits that were recorded.`;
+  const text = `Some frees waited for another stream. With ${settingsName(settings)}, a real run would reserve between ${formatBytes(lowestBytes)} (no waits) and about ${formatBytes(peakReservedBytes)} (waits as recorded).`;
   return wrap(text, columns);
 }
 
@@ -180,7 +180,7 @@ function cardText(smallest: SmallestCard | undefined, { columns }: TextOptions):
   if (smallest === undefined) return [];
   const { limitBytes, cardGib } = smallest;
   const card = cardGib === undefined ? 'no common card' : `a card of ${cardGib} GiB`;
-  const text = `It needs ${formatBytes(limitBytes)} for PyTorch, and about ${formatBytes(CONTEXT_BYTES)} beside that for CUDA itself: ${card}.`;
+  const text = `PyTorch needs ${formatBytes(limitBytes)}, and CUDA itself about ${formatBytes(CONTEXT_BYTES)} more: ${card}.`;
   return wrap(text, columns);
 }
 
@@ -190,7 +190,7 @@ function limitText(
   { columns }: TextOptions,
 ): string[] {
   if (limit === undefined || limitBytes !== undefined) return [];
-  const text = `The recorded run had no more than ${formatBytes(limit.belowBytes)}, and at least ${formatBytes(limit.atLeastBytes)}: requests failed there. Give --limit to see what would have failed under other settings.`;
+  const text = `The recorded run could reserve between ${formatBytes(limit.atLeastBytes)} and ${formatBytes(limit.belowBytes)}: requests failed there. Use --limit to see what would fail under other settings.`;
   return wrap(text, columns);
 }
 
@@ -203,5 +203,5 @@ function unknownsText(results: readonly WhatIfResult[], { columns }: TextOptions
   const lines = [...byCode.values()].flatMap(({ message }) =>
     wrap(`- ${printable(message)}`, columns, '  '),
   );
-  return ['', 'What the trace does not tell:', ...lines];
+  return ['', 'What the trace does not record:', ...lines];
 }

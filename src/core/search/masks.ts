@@ -92,7 +92,7 @@ export function allocationLabelled(
 
 /** Why a search for frames is empty, where the file has none. */
 export function noteOfFrames({ snapshot }: DeviceContext): string | undefined {
-  return snapshot.frames.length === 0 ? 'This snapshot was recorded without stacks.' : undefined;
+  return snapshot.frames.length === 0 ? 'This snapshot has no recorded stacks.' : undefined;
 }
 
 /** Why a search that needs times is empty, where no event of the device has one. */

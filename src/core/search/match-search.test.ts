@@ -251,7 +251,7 @@ test('addresses above 2^53 are exact', () => {
 
 describe('regular expressions', () => {
   test.each([
-    ['/a(b/', 2, 'write \\( for a bracket'],
+    ['/a(b/', 2, 'write \\( for a literal bracket'],
     ['x -/ab[c/', 6, 'missing closing ]'],
     ['/a)b/', 2, 'unexpected )'],
     ['/(?=x)/', 1, 'no look-around'],

@@ -52,7 +52,7 @@ export function matchWord(context: DeviceContext, condition: WordCondition): Ter
     case 'segment':
       return {
         mask: segmentMask(context, condition.address, condition.nth),
-        note: 'No segment with allocations of this trace lay there.',
+        note: 'No segment with allocations in this trace was at that address.',
       };
     default:
       return assertUnreachable(condition);
@@ -146,7 +146,7 @@ function matchAddress(
   orText: string | undefined,
 ): TermAnswer | Refusal {
   const blocks = addressMask(context, addresses);
-  const note = 'No block of this trace lay there.';
+  const note = 'No block in this trace was at that address.';
   if (orText === undefined) return { mask: blocks, note };
   const word = matchText(context, { kind: 'text', text: orText });
   if ('problem' in word) return word;

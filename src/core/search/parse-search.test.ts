@@ -82,11 +82,11 @@ describe('terms', () => {
 describe('what cannot be read', () => {
   test.each([
     ['a "open', 2, 5, 'not closed'],
-    ['"a"b', 3, 1, 'blank must follow'],
-    ['a ""', 2, 2, 'Nothing stands'],
-    ['a - b', 2, 1, 'write one'],
-    ['-', 0, 1, 'write one'],
-    ['x size>', 2, 5, '"size>" is not finished: size takes'],
+    ['"a"b', 3, 1, 'Put a space after'],
+    ['a ""', 2, 2, 'quotes are empty'],
+    ['a - b', 2, 1, 'Put - before a term'],
+    ['-', 0, 1, 'Put - before a term'],
+    ['x size>', 2, 5, '"size>" is incomplete: size takes'],
     ['size>big', 0, 8, 'size>64MiB'],
     ['size>99999999999999999999', 0, 25, 'size>64MiB'],
     ['age>2 s age>x', 8, 5, 'age>2s'],
@@ -96,7 +96,7 @@ describe('what cannot be read', () => {
     ['state>live', 0, 10, 'state:live'],
     ['site:train.py', 0, 13, 'site:b7f064c000000_0'],
     ['frame:""', 0, 8, 'frame:"forward'],
-    ['-size>', 1, 5, 'is not finished'],
+    ['-size>', 1, 5, 'is incomplete'],
     ['a '.repeat(40), 64, 16, 'at most 32 terms'],
   ])('%j', (text, at, length, words) => {
     const { terms, problem } = parseSearch(text);

@@ -36,7 +36,7 @@ function readTerm(text: string, at: number): Read | SearchProblem {
   const isNegated = text[at] === '-';
   const from = isNegated ? at + 1 : at;
   if (skipBlanks(text, from) !== from || from === text.length) {
-    const message = 'A - excludes what the term behind it finds: write one, such as -optimizer.';
+    const message = 'Put - before a term to exclude it: -optimizer';
     return problem(at, 1, message, from === text.length);
   }
   const read = readCondition(text, from);
@@ -52,7 +52,7 @@ function readCondition(text: string, from: number): ReadCondition {
   if (text[from] === '"') {
     const quoted = readQuoted(text, from);
     if ('message' in quoted) return quoted;
-    if (quoted.value === '') return problem(from, 2, 'Nothing stands between these quotes.');
+    if (quoted.value === '') return problem(from, 2, 'These quotes are empty.');
     return { condition: { kind: 'text', text: quoted.value }, end: quoted.end };
   }
   if (text[from] === '/') {
@@ -90,7 +90,7 @@ function readQualified(
     isEmpty || comparison === undefined ? undefined : qualifier.parse(read.value, comparison);
   if (condition !== undefined) return { condition, end: read.end };
   const written = text.slice(from, read.end);
-  const said = `"${clip(written)}" ${isEmpty ? 'is not finished' : 'cannot be read'}`;
+  const said = `"${clip(written)}" ${isEmpty ? 'is incomplete' : 'is not valid'}`;
   const message = `${said}: ${qualifier.name} takes ${qualifierHelp(qualifier)}.`;
   return problem(from, read.end - from, message, read.end === text.length);
 }
@@ -120,12 +120,16 @@ function readQuoted(
     value += text[at];
   }
   if (at >= text.length) {
-    const message = 'This quote is not closed: write " behind its text.';
+    const message = 'This quote is not closed: add " after the text.';
     return problem(from, text.length - from, message, true);
   }
   const end = at + 1;
   if (end < text.length && skipBlanks(text, end) === end) {
-    return problem(end, 1, 'A blank must follow a quoted text; a quote inside one is written \\".');
+    return problem(
+      end,
+      1,
+      'Put a space after the closing quote. To write a quote inside quotes, use \\".',
+    );
   }
   return { value, end };
 }

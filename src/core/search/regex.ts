@@ -18,7 +18,7 @@ export function compileRegex(
   try {
     const regex = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
     if (regex.programSize() > MAX_PROGRAM) {
-      return refused(source, 'repeats too much to be searched for quickly: lower its {counts}');
+      return refused(source, 'repeats too much for a fast search: lower its {counts}');
     }
     return { test: (text) => regex.test(text) };
   } catch (error) {
@@ -44,7 +44,7 @@ function explain(source: string, error: Error): SearchProblem {
     return {
       at: 0,
       length: source.length,
-      message: `Wrong regular expression: ${error.message}.`,
+      message: `Invalid regular expression: ${error.message}.`,
       isUnfinished: false,
     };
   }
@@ -53,16 +53,16 @@ function explain(source: string, error: Error): SearchProblem {
   const at = errorOffset(source, description, part);
   const length = at + part.length <= source.length ? Math.max(1, part.length) : 1;
   const advice = ADVICE.find(([word]) => description.includes(word))?.[1];
-  const message = `Wrong regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
+  const message = `Invalid regular expression: ${description}${advice === undefined ? '' : `; ${advice}`}.`;
   return { at, length, message, isUnfinished: false };
 }
 
 const ADVICE: readonly (readonly [string, string])[] = [
-  ['closing )', 'write \\( for a bracket itself'],
-  ['unexpected )', 'write \\) for a bracket itself'],
-  ['closing ]', 'write \\[ for a bracket itself'],
-  ['trailing backslash', 'write \\\\ for a backslash itself'],
-  ['missing argument', 'write a \\ before it to find the sign itself'],
+  ['closing )', 'write \\( for a literal bracket'],
+  ['unexpected )', 'write \\) for a literal bracket'],
+  ['closing ]', 'write \\[ for a literal bracket'],
+  ['trailing backslash', 'write \\\\ for a literal backslash'],
+  ['missing argument', 'write \\ before it for the literal character'],
   ['Perl syntax', 'RE2 syntax has no look-around'],
   ['escape sequence', 'RE2 syntax has no back references'],
 ];

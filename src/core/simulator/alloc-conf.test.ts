@@ -63,8 +63,8 @@ test('options that change nothing here are read, and named with why', () => {
   expect(settingsOf(text)).toEqual(settingsOf(''));
   const named = optionsWithoutEffect(text);
   expect(named).toHaveLength(9);
-  expect(named).toContain('expandable_segments_reserve is about addresses, not about memory');
-  expect(named.join()).toContain('pinned_free_catch_all is about pinned host memory');
+  expect(named).toContain('expandable_segments_reserve affects addresses, not memory use');
+  expect(named.join()).toContain('pinned_free_catch_all affects pinned host memory');
   expect(optionsWithoutEffect('expandable_segments:True')).toEqual([]);
 });
 
@@ -88,8 +88,8 @@ describe('what is wrong, and where', () => {
   test.each([
     ['expandable_segment:True', 0, 18, 'Did you mean expandable_segments?'],
     ['expandable_segments:true', 20, 24, "must be True or False, not 'true'"],
-    ['expandable_segments', 19, 19, "Expected ':', but the text ends"],
-    ['expandable_segments:', 20, 20, 'Expected True or False, but the text ends'],
+    ['expandable_segments', 19, 19, "Expected ':', but the text ends here"],
+    ['expandable_segments:', 20, 20, 'Expected True or False, but the text ends here'],
     [
       'expandable_segments:True max_split_size_mb:64',
       25,
@@ -118,13 +118,13 @@ describe('what is wrong, and where', () => {
     ],
     ['per_process_memory_fraction:1.5', 28, 31, "over 0 and at most 1, not '1.5'"],
     ['expandable_segments_reserve:40Q', 28, 31, "such as 40G, not '40Q'"],
-    ['expandable_segments_reserve_by_class:[a:0.5', 43, 43, "Expected ']', but the text ends"],
+    ['expandable_segments_reserve_by_class:[a:0.5', 43, 43, "Expected ']', but the text ends here"],
     ['pinned_num_register_threads:256', 28, 31, 'must be at most 128, not 256'],
     ['max_split_size_mb:1e3', 18, 21, "must be a whole number, not '1e3'"],
     ['garbage_collection_threshold:1', 29, 30, "over 0 and under 1, not '1'"],
     ['garbage_collection_threshold:80%', 29, 32, "over 0 and under 1, not '80%'"],
     ['roundup_power2_divisions:3', 25, 26, 'must be a power of 2, not 3'],
-    ['roundup_power2_divisions:[256:1', 31, 31, "Expected ']', but the text ends"],
+    ['roundup_power2_divisions:[256:1', 31, 31, "Expected ']', but the text ends here"],
     ['roundup_power2_divisions:[300:1]', 26, 29, "powers of 2 (in MiB) or '>', not '300'"],
     ['backend:cudaMallocAsync', 8, 23, 'not simulated'],
     ['no_such_option:1', 0, 14, 'One of backend, '],

@@ -147,11 +147,10 @@ export function recordedSettings(settings: Readonly<Record<string, SettingValue>
   };
 }
 
-const HOST_MEMORY = 'is about pinned host memory, not about the GPU’s';
-const ADDRESSES = 'is about addresses, not about memory';
-const TIMING = 'is about time, not about memory';
-const CAPTURE =
-  'can only lower what is reserved while a CUDA graph is captured, which is not simulated';
+const HOST_MEMORY = 'affects pinned host memory, not GPU memory';
+const ADDRESSES = 'affects addresses, not memory use';
+const TIMING = 'affects time, not memory use';
+const CAPTURE = 'can only lower reserved memory during CUDA graph capture, which is not simulated';
 
 /** Options that change nothing of these figures, and why: accepted and checked. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
@@ -183,7 +182,7 @@ const OPTIONS = [
   ...Object.keys(WITHOUT_EFFECT),
 ];
 
-/** 'pinned_free_catch_all is about pinned host memory, not about the GPU’s', one for each such option. */
+/** 'pinned_free_catch_all affects pinned host memory, not GPU memory', one for each such option. */
 export function optionsWithoutEffect(text: string): string[] {
   const names = new Set(tokenize(text).map((token) => token.text));
   return [...names].flatMap((name) =>
@@ -278,8 +277,8 @@ function readBackend(reader: ConfReader): void {
   if (backend.text === 'native') return;
   const isOther = backend.text === 'cudaMallocAsync' || backend.text === 'hipMallocAsync';
   const message = isOther
-    ? `backend:${backend.text} is another allocator, CUDA's own, whose rules are not simulated`
-    : `Unknown backend '${backend.text}'; native is the one that can be simulated`;
+    ? `backend:${backend.text} is CUDA's own allocator, whose rules are not simulated`
+    : `Unknown backend '${backend.text}'; only native can be simulated`;
   throw new ConfError(message, backend);
 }
 

@@ -87,7 +87,7 @@ export class ConfReader {
 
   #atEnd(what: string): ConfError {
     const at = { position: this.#length, end: this.#length };
-    return new ConfError(`Expected ${what}, but the text ends`, at);
+    return new ConfError(`Expected ${what}, but the text ends here`, at);
   }
 }
 

@@ -59,25 +59,25 @@ export function unknownsOf(
 
 function aboutTrace({ trace }: WhatIfInput): string | undefined {
   if (trace.events.length > 0) return undefined;
-  return 'The file has no trace for this device: there are no requests to run again.';
+  return 'This device has no recorded history, so there is nothing to simulate.';
 }
 
 function aboutRecordedOoms({ requests }: WhatIfInput): string | undefined {
   const ooms = requests.ooms - requests.retriedOoms.size;
   if (ooms === 0) return undefined;
   const times = ooms === 1 ? 'once' : `${formatCount(ooms)} times`;
-  return `The recorded run ran out of memory ${times}. What it would have asked for had it gone on is not in the trace: the figures say what the recorded requests need, the failed ones included.`;
+  return `The recorded run ran out of memory ${times}. What your program would have requested after that is not in the trace: the figures say what the recorded requests need, including the failed ones.`;
 }
 
 function aboutAskedAgain({ requests }: WhatIfInput): string | undefined {
   const { size } = requests.retriedOoms;
   if (size === 0) return undefined;
-  return `${plural(size, 'request')} failed when recorded and ${size === 1 ? 'was' : 'were'} made again at once, as cuDNN does to see which workspace fits. Which it would take with more memory is not in the trace: without a limit none of these is made, under one those that fit are given back at once.`;
+  return `${plural(size, 'request')} failed in the recorded run and ${size === 1 ? 'was' : 'were'} retried at once, as cuDNN does to find a workspace that fits. The trace does not say which it would use with more memory. Without a limit, the simulation skips these requests; with one, it frees those that fit at once.`;
 }
 
 function aboutAnomalies({ replay }: WhatIfInput): string | undefined {
   if (replay.anomalyCount === 0) return undefined;
-  return `${formatCount(replay.anomalyCount)} events contradict the state before them: requests may be missing.`;
+  return `${formatCount(replay.anomalyCount)} events contradict earlier ones: requests may be missing.`;
 }
 
 function aboutBefore({ replay, recorded }: WhatIfInput, settings: AllocSettings) {
@@ -86,39 +86,39 @@ function aboutBefore({ replay, recorded }: WhatIfInput, settings: AllocSettings)
   const isSameKind = settings.expandableSegments === recorded.settings.expandableSegments;
   const how = isSameKind
     ? `with the ${formatBytes(reservedBytes)} reserved as they were`
-    : 'with these allocated anew and nothing cached between them';
-  return `${formatBytes(allocatedBytes)} were allocated before the first event. The run starts ${how}; peaks from before it are not counted.`;
+    : 'with these blocks allocated anew and nothing cached between them';
+  return `${formatBytes(allocatedBytes)} were allocated before the first event. The simulation starts ${how} and ignores earlier peaks.`;
 }
 
 function aboutDelayedFrees({ requests }: WhatIfInput): string | undefined {
   if (requests.delayedFrees === 0) return undefined;
-  return `${formatCount(requests.delayedFrees)} frees waited for another stream (record_stream). They wait as long as when recorded, but the GPU's timing differs from run to run, and with it what is reserved: no rule of the allocator decides it.`;
+  return `${formatCount(requests.delayedFrees)} frees waited for another stream (record_stream). The simulation repeats the recorded waits, but GPU timing, and so reserved memory, differs from run to run.`;
 }
 
 function aboutPools({ requests, trace }: WhatIfInput): string | undefined {
   if (trace.pools.length < 2 || !requests.pool.some((pool) => pool > 0)) return undefined;
-  return 'Private pools (CUDA graphs, MemPool) keep their memory to the end here; when the program gave them up is not in the trace.';
+  return 'Private pools (CUDA graphs, MemPool) keep their memory to the end of the simulation: the trace does not say when your program released them.';
 }
 
 function aboutEmptyCache({ requests }: WhatIfInput): string | undefined {
   const count = requests.releases.filter(({ cause }) => cause === 'user').length;
   if (count === 0) return undefined;
   const calls = plural(count, 'call');
-  return `${calls} of torch.cuda.empty_cache() (cuDNN makes some too, when it has timed its algorithms) are made here as when recorded. A call that freed nothing then is not in the trace.`;
+  return `${calls} of torch.cuda.empty_cache() (cuDNN makes some too, when it has timed its algorithms) are repeated as recorded. Calls that freed nothing are not in the trace.`;
 }
 
 function aboutCollection({ garbageCollectionThreshold }: AllocSettings, limitBytes: number) {
   if (garbageCollectionThreshold === 0 || limitBytes < Infinity) return undefined;
-  return 'garbage_collection_threshold does nothing without a limit: in PyTorch it works only where set_per_process_memory_fraction() was called.';
+  return 'garbage_collection_threshold has no effect without a limit: PyTorch applies it only after set_per_process_memory_fraction().';
 }
 
 function aboutFraction(settings: AllocSettings, limitBytes: number): string | undefined {
   const { memoryFraction, throwsBeforeMalloc } = settings;
   if (limitBytes < Infinity) return undefined;
   if (memoryFraction < 1) {
-    return 'per_process_memory_fraction is a share of the GPU’s memory, and how much that is is not in the trace: give the memory, and the limit is that share of it.';
+    return 'per_process_memory_fraction is a share of the GPU’s memory, whose size is not in the trace. Choose a memory size to set the limit.';
   }
-  return throwsBeforeMalloc ? 'throw_on_cudamalloc_oom does nothing without a limit.' : undefined;
+  return throwsBeforeMalloc ? 'throw_on_cudamalloc_oom has no effect without a limit.' : undefined;
 }
 
 function aboutNoEffect(text: string): string | undefined {
@@ -128,13 +128,13 @@ function aboutNoEffect(text: string): string | undefined {
 
 function aboutLimit(limitBytes: number): string | undefined {
   if (limitBytes === Infinity) return undefined;
-  return 'The limit is for PyTorch alone, as with set_per_process_memory_fraction(). The CUDA context, NCCL and other processes take their part of a card beside it.';
+  return 'The limit applies to PyTorch alone, as with set_per_process_memory_fraction(). The CUDA context, NCCL and other processes use memory beyond it.';
 }
 
 function aboutStop({ ooms }: Simulation): string | undefined {
   const last = ooms.at(-1);
   if (last === undefined || last.isRecorded) return undefined;
-  return 'The run ends where memory runs out: what the program would have done then is not in the trace.';
+  return 'The simulation stops where memory runs out: what your program would do next is not in the trace.';
 }
 
 /**

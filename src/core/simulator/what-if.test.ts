@@ -160,7 +160,7 @@ test('an option that changes nothing is named in the result', () => {
   expect(unknowns).toEqual([
     {
       code: 'without-effect',
-      message: expect.stringContaining('pinned_free_catch_all is about pinned host memory'),
+      message: expect.stringContaining('pinned_free_catch_all affects pinned host memory'),
     },
   ]);
   expect(confidence).toBe('high');

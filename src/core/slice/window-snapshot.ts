@@ -72,8 +72,8 @@ function hasLooseBlocks({ trace, replay }: DeviceContext, from: EventIndex): boo
 
 function warningText(length: number, { from, to }: EventWindow): string {
   return (
-    `This is a part of a recording: its events ${formatCount(from)} to ${formatCount(to - 1)} of ` +
-    `${formatCount(length)}. What happened outside of it, peaks too, is not known here.`
+    `This is part of a recording: events ${formatCount(from)} to ${formatCount(to - 1)} of ` +
+    `${formatCount(length)}. Events and peaks outside this part are unknown.`
   );
 }
 

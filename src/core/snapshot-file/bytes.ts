@@ -70,7 +70,7 @@ export class ByteReader {
 export function damagedAt(byte: number): LoadError {
   return new LoadError({
     code: 'compact-damaged',
-    message: 'This compact snapshot is damaged or was cut short.',
+    message: 'This compact snapshot is damaged or truncated.',
     advice: 'Export it again, or open the snapshot that it was made from.',
     byte,
   });
@@ -79,7 +79,7 @@ export function damagedAt(byte: number): LoadError {
 export function newerVersion(version: number): LoadError {
   return new LoadError({
     code: 'compact-newer',
-    message: `This was made by a newer vramscope (format ${version}), which this one cannot read.`,
+    message: `A newer version of vramscope made this file (format ${version}); this version cannot read it.`,
     advice: 'Open it with the newer version; a report opens by itself in any browser.',
   });
 }

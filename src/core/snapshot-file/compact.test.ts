@@ -180,6 +180,6 @@ describe('a damaged file', () => {
   it('of a newer version says so', () => {
     const newer = bytes.slice();
     newer[10] = 2;
-    expect(() => decodeSnapshot(newer)).toThrow(/newer vramscope/);
+    expect(() => decodeSnapshot(newer)).toThrow(/newer version of vramscope/);
   });
 });

@@ -78,7 +78,8 @@ function findTop(schema: SnapshotSchema): Entries {
   if (found !== undefined) return found;
   throw new LoadError({
     code: 'not-a-snapshot',
-    message: 'This pickle is no CUDA memory snapshot: it has neither segments nor device traces.',
+    message:
+      'This pickle is not a CUDA memory snapshot: it has neither segments nor device traces.',
     advice: 'Open a file that torch.cuda.memory._dump_snapshot() wrote.',
   });
 }
@@ -259,14 +260,14 @@ function collectWarnings(
   if (partial !== undefined) {
     warnings.push({
       code: 'partial-file',
-      message: `Only the ${shown} whole events before the fault are shown: ${partial}`,
+      message: `Showing only the ${shown} complete events before the error: ${partial}`,
     });
   } else if (schema.events.length === 0) {
     warnings.push({
       code: 'no-trace',
       message: devices.some((device) => device.segments.length > 0)
-        ? 'The file has no trace, only the memory at the moment of the dump: record with torch.cuda.memory._record_memory_history() to see what led there.'
-        : 'The file has neither a trace nor segments: nothing was allocated, or nothing was recorded.',
+        ? 'The file has no recorded history, only memory at the time of the dump. Call torch.cuda.memory._record_memory_history() first to see what led there.'
+        : 'The file has no events and no segments: nothing was allocated, or nothing was recorded.',
     });
   }
   for (const { device, ringOverflowed } of devices) {
@@ -279,7 +280,7 @@ function collectWarnings(
   for (const [key, count] of schema.events.unknownKeyCounts) {
     warnings.push({
       code: 'unknown-key',
-      message: `${count} events have a key '${key}' that this version does not know; it is shown as it is.`,
+      message: `${count} events have a key '${key}' that this version does not know; it is shown unchanged.`,
     });
   }
   for (const [word, count] of countWords(schema.events.unknownActions.values())) {

@@ -52,7 +52,7 @@ export class SnapshotDecoder {
     if (this.eventCount === 0) {
       throw new LoadError({
         code: 'truncated',
-        message: 'No whole event was read before the fault.',
+        message: 'There is no complete event before the error.',
       });
     }
     this.#schema.machine.closeUnfinished();

@@ -334,7 +334,7 @@ function tooManyEvents(events: number): LoadError {
   return new LoadError({
     code: 'corrupt',
     message: `The pickle is damaged: ${events} events stand in few bytes.`,
-    advice: 'Copy the file again from where it was made, or dump the snapshot again.',
+    advice: 'Copy the file again from its source, or dump a new snapshot.',
   });
 }
 

@@ -23,7 +23,7 @@ export const Sink = {
 const MAX_DISTINCT = 65_535;
 /** PyTorch numbers devices by a signed byte. */
 export const MAX_DEVICES = 1024;
-const DAMAGED_ADVICE = 'Copy the file again from where it was made, or dump the snapshot again.';
+const DAMAGED_ADVICE = 'Copy the file again from its source, or dump a new snapshot.';
 
 export class FieldReader {
   readonly addresses = new AddressSpace();
@@ -194,7 +194,7 @@ const isWithin64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && valu
 function tooManyDevices(device: number): LoadError {
   return new LoadError({
     code: 'too-many-devices',
-    message: `The file names device ${device}, and no machine has more than ${MAX_DEVICES}.`,
+    message: `The file names device ${device}, but no machine has more than ${MAX_DEVICES}.`,
     advice: DAMAGED_ADVICE,
   });
 }

@@ -216,7 +216,7 @@ describe('the format through the versions', () => {
   it('says what is no snapshot', () => {
     for (const value of [{ a: 1 }, [1, 2], 'text', 7]) {
       expect(() => read(value)).toThrow(LoadError);
-      expect(() => snapshotFromValue(value)).toThrow('no CUDA memory snapshot');
+      expect(() => snapshotFromValue(value)).toThrow('not a CUDA memory snapshot');
     }
   });
 });

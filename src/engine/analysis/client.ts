@@ -10,7 +10,7 @@ import type { AnalysisApi, AnalysisMethods, AnalysisQueries } from './protocol.t
 
 const CRASHED = 'The analysis has stopped';
 const AFTER_CRASH =
-  'The snapshot stays open. Try again; if it stops again, there may be too little memory for it: vramscope analyze FILE does the same on the command line.';
+  'The snapshot stays open. Try again. If the analysis stops again, your browser may be short of memory: run vramscope analyze FILE on the command line.';
 
 export interface AnalysisClient extends AnalysisApi {
   /** Keeps the worker and what it knows until the returned function is called. */

@@ -47,7 +47,7 @@ describe('words', () => {
     expect(addressContent(hit, SLOTS)).toEqual({
       title: '4.00 MiB free',
       label: '0x7f0000400000',
-      lines: ['reserved, and no block in it'],
+      lines: ['reserved, with no block in it'],
     });
     expect(addressContent({ ...hit, gap: undefined }, SLOTS).title).toBe('Not reserved');
   });
@@ -62,8 +62,8 @@ describe('words', () => {
     };
     const text = (freeBytes: number, largestBytes: number) =>
       oomText(oom, { freeBytes, largestBytes, ranges: 2 });
-    expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB asked for, more than all of it');
-    expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB asked for, no range fits');
+    expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB requested, more than the total');
+    expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB requested, no free range is large enough');
     expect(text(12 * MI, 8 * MI)).toContain('another pool or stream');
   });
 
@@ -71,7 +71,9 @@ describe('words', () => {
     const slots = { slots: SLOTS, totalBytes: 24 * MI, segments: 5, strays: 0 };
     const device = deviceInfo({ actions: { alloc: 3, segment_map: 1 } });
     expect(missingText(device, slots)).toBeUndefined();
-    expect(missingText(deviceInfo({ actions: { alloc: 3 } }), slots)).toMatch(/^No segment events/);
-    expect(missingText(device, { ...slots, segments: 0 })).toMatch(/tells of no segment/);
+    expect(missingText(deviceInfo({ actions: { alloc: 3 } }), slots)).toMatch(
+      /^This trace has no segment events/,
+    );
+    expect(missingText(device, { ...slots, segments: 0 })).toMatch(/lists no segments/);
   });
 });

@@ -11,14 +11,14 @@ export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): 
   const place = segment === undefined ? [] : [segmentLine(hit)];
   if (block !== undefined) {
     const content = hitContent(block);
-    const free = hit.freeBytes > 0 ? [`${formatBytes(hit.freeBytes)} of this pixel are free`] : [];
+    const free = hit.freeBytes > 0 ? [`${formatBytes(hit.freeBytes)} free within this pixel`] : [];
     return { ...content, lines: [...content.lines, ...free, ...place] };
   }
   if (gap !== undefined) {
     return {
       title: `${formatBytes(gap.to - gap.from)} free`,
       label: addressText(slots, gap.from),
-      lines: ['reserved, and no block in it', ...place],
+      lines: ['reserved, with no block in it', ...place],
     };
   }
   return { title: 'Not reserved', label: '', lines: ['at this event'] };

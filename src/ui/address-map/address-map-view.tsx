@@ -18,7 +18,7 @@ import { FreeStrip } from './free-strip.ts';
 const HINT = `Every allocation at its address, with the free memory between them; addresses that were
 never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the addresses, F shows all,
 brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
-down pins what lies above and below it, gaps too.`;
+down pins what lies above and below it, including gaps.`;
 
 /** Memory by address over events or time: blocks, and the gaps between them. */
 export function AddressMapView() {

@@ -58,8 +58,8 @@ function FreeLegend({ highlight }: Pick<AddressToolbarProps, 'highlight'>) {
       label="Free memory"
       entries={[
         { color: addressColors(theme).gap, label: 'reserved, free' },
-        { color: largest, label: 'largest range' },
-        { color: free, label: 'all that is free' },
+        { color: largest, label: 'largest free range' },
+        { color: free, label: 'total free' },
         ...((highlight?.allocations.length ?? 0) > 0 ? [blocks] : []),
         ...((highlight?.bands.length ?? 0) > 0 ? [gaps] : []),
       ]}

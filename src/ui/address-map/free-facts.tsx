@@ -52,10 +52,10 @@ function Figures({ free }: { readonly free: FreeMemory }) {
 
 /** Free memory is that of all pools and streams: where a range would fit, it is not of the right one. */
 export function oomText({ requestedBytes, wasRetried }: OomInfo, free: FreeMemory): string {
-  const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} asked for,`;
-  if (requestedBytes > free.freeBytes) return `${asked} more than all of it`;
-  if (requestedBytes > free.largestBytes) return `${asked} no range fits`;
-  return `${asked} a range fits, but is of another pool or stream`;
+  const asked = `${wasRetried ? 'Retried' : 'OOM'}: ${formatBytes(requestedBytes)} requested,`;
+  if (requestedBytes > free.freeBytes) return `${asked} more than the total`;
+  if (requestedBytes > free.largestBytes) return `${asked} no free range is large enough`;
+  return `${asked} a free range is large enough, but belongs to another pool or stream`;
 }
 
 /** What the file does not say, and how the map is drawn for want of it. */
@@ -64,9 +64,9 @@ export function missingText(
   { segments }: AddressSlots,
 ): string | undefined {
   if (segments === 0) {
-    return 'The file tells of no segment: blocks lie where they are, what else was reserved is not known.';
+    return 'The file lists no segments, so only blocks are shown; other reserved memory is unknown.';
   }
   const words = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap'];
   if (words.some((word) => (actions[word] ?? 0) > 0)) return undefined;
-  return 'No segment events in this trace: segments are drawn as if they had always been there.';
+  return 'This trace has no segment events, so segments are drawn as if they had always existed.';
 }

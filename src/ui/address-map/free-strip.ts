@@ -146,8 +146,8 @@ function freeContent(freeBytes: number, largestBytes: number) {
     title: `${formatBytes(largestBytes)} in one piece`,
     label: '',
     lines: [
-      `the largest of ${formatBytes(freeBytes)} that are reserved and free`,
-      'at the highest moment of this column',
+      `the largest of ${formatBytes(freeBytes)} reserved but free`,
+      'when it was highest in this column',
     ],
   };
 }

@@ -7,8 +7,8 @@ const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
   'expandable small': 'expandable, small pool',
   'expandable large': 'expandable, large pool',
   private: 'private pools',
-  several: 'used by several pools in turn',
-  unknown: 'no segment in the file',
+  several: 'used by several pools',
+  unknown: 'unknown segment',
 };
 
 /** What the map consists of: ranges of addresses that were ever reserved, by pool. */
@@ -16,7 +16,7 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
   const count = slots.slots.length;
   return (
     <details className="slot-kinds">
-      <summary title="Ranges of addresses that were reserved at some time, packed together">
+      <summary title="Address ranges that were reserved at any time, shown next to each other">
         <span className="slot-total">{formatBytes(slots.totalBytes)} of addresses in </span>
         {plural(count, 'range')}
       </summary>
@@ -42,13 +42,13 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
           </tbody>
         </table>
         <p className="dim">
-          The whole trace taken together: ranges that were given back and reserved again count once,
-          so this can be more than was ever reserved at a time.
+          Over the whole trace: ranges that were released and reserved again count once, so the
+          total can exceed what was reserved at any one time.
         </p>
         {slots.strays > 0 && (
           <p className="dim">
-            {formatCount(slots.strays)} allocations lie outside of every segment that the file tells
-            of; they have ranges of their own.
+            {formatCount(slots.strays)} allocations lie outside all segments in the file; they have
+            their own ranges.
           </p>
         )}
       </div>

@@ -29,7 +29,7 @@ interface AllocationTableProps {
 }
 
 const HINT =
-  'Space selects, Enter or a double click shows in the timeline, F searches for the site, C copies';
+  'Space selects, Enter or a double click shows it in the timeline, F searches for its call site, C copies';
 
 /** A row for each allocation. */
 export function AllocationTable(props: AllocationTableProps) {
@@ -72,7 +72,7 @@ function allocationColumns(
     {
       id: 'size',
       header: 'Block',
-      title: 'Bytes of the block, rounding included',
+      title: 'Block size, including rounding',
       widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ blockBytes }) => <BytesCell bytes={blockBytes} />,
@@ -87,8 +87,8 @@ function allocationColumns(
     },
     {
       id: 'lifetime',
-      header: 'Lived',
-      title: `How long, in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace shows`,
+      header: 'Lifetime',
+      title: `Lifetime in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace covers`,
       widthPx: moment + 16,
       align: 'end',
       render: (row) => lifetimeText(row, clock),
@@ -96,7 +96,7 @@ function allocationColumns(
     {
       id: 'start',
       header: 'Start',
-      title: `Of the allocation: ${unit}`,
+      title: `When it was allocated: ${unit}`,
       widthPx: moment,
       align: 'end',
       render: ({ startEvent, startUs }) => startText(startEvent, startUs, clock),
@@ -104,7 +104,7 @@ function allocationColumns(
     {
       id: 'end',
       header: 'End',
-      title: `Of the free, when it was completed: ${unit}`,
+      title: `When its free completed: ${unit}`,
       widthPx: moment,
       align: 'end',
       render: (row) => endText(row, clock),
@@ -112,7 +112,7 @@ function allocationColumns(
     {
       id: 'state',
       header: 'State',
-      title: 'At the cursor; at the end where no cursor is set',
+      title: 'At the cursor; without a cursor, at the end',
       widthPx: 72,
       render: ({ state }) => (
         <span className="allocation-state" data-state={state}>
@@ -123,7 +123,7 @@ function allocationColumns(
     {
       id: 'waste',
       header: 'Waste',
-      title: 'Bytes of the block that nobody asked for',
+      title: 'Bytes lost to rounding: block size minus requested size',
       widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ wasteBytes }) => <BytesCell bytes={wasteBytes} />,
@@ -131,15 +131,15 @@ function allocationColumns(
     {
       id: 'requested',
       header: 'Requested',
-      title: 'Bytes asked for',
+      title: 'Bytes your program requested',
       widthPx: BYTES_WIDTH_PX,
       align: 'end',
       render: ({ requestedBytes }) => <BytesCell bytes={requestedBytes} />,
     },
     {
       id: 'cost',
-      header: 'Bytes × life',
-      title: 'Bytes of the block times how long it lived: what holding it cost',
+      header: 'Size × lifetime',
+      title: 'Block size times lifetime: what holding the block cost',
       widthPx: 130,
       align: 'end',
       render: (row) => <span title={formatExactBytes(row.blockBytes)}>{costText(row, clock)}</span>,
@@ -154,7 +154,7 @@ function allocationColumns(
     {
       id: 'address',
       header: 'Allocation',
-      title: 'Address of the block, and how often the address was used before',
+      title: 'Block address, and how many times it was used before',
       widthPx: 144,
       render: ({ label }) => (
         <span className="mono" title={label}>

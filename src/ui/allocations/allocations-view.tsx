@@ -10,8 +10,8 @@ export function AllocationsView() {
   const sort = useView((state) => state.sort);
   const order = orderOf(sort);
   const modes = [
-    { of: 'allocations', label: 'Each', title: 'A row for each allocation', sort: LARGEST_FIRST },
-    { of: 'sites', label: 'By site', title: 'A row for each call stack', sort: SITES_AT_PEAK },
+    { of: 'allocations', label: 'All', title: 'One row per allocation', sort: LARGEST_FIRST },
+    { of: 'sites', label: 'By call site', title: 'One row per call stack', sort: SITES_AT_PEAK },
   ] as const;
   const switcher = (
     <fieldset className="segmented" aria-label="Rows">

@@ -19,7 +19,7 @@ interface SiteTableProps {
 }
 
 const HINT =
-  'Space selects the largest, Enter or a double click lists all of a site, F searches for it, C copies';
+  'Space selects the largest, Enter or a double click lists all of a call site, F searches for it, C copies';
 
 /** A row for each call stack. */
 export function SiteTable(props: SiteTableProps) {
@@ -50,7 +50,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
     {
       id: 'siteLine',
       header: 'Code',
-      title: 'The innermost line outside PyTorch and site-packages; a row for each call stack',
+      title: 'The innermost line outside PyTorch and site-packages; one row per call stack',
       widthPx: 290,
       grow: 1,
       render: ({ line }) => <SiteCell line={line} />,
@@ -66,7 +66,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
     {
       id: 'siteLive',
       header: 'At the end',
-      title: 'Bytes of its blocks that are still there when the trace ends',
+      title: 'Bytes of its blocks still live when the trace ends',
       widthPx: 100,
       align: 'end',
       render: ({ endBytes, endCount }) => (
@@ -77,8 +77,8 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
     },
     {
       id: 'siteTotal',
-      header: 'In all',
-      title: 'Bytes over all lifetimes: what it took, one allocation after the other',
+      header: 'Total',
+      title: 'Bytes of all its allocations added up, including freed ones',
       widthPx: 92,
       align: 'end',
       render: ({ totalBytes }) => <BytesCell bytes={totalBytes} />,
@@ -92,7 +92,9 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       render: ({ allocations, preexisting }) => (
         <span
           title={
-            preexisting === 0 ? undefined : `${formatCount(preexisting)} from before the recording`
+            preexisting === 0
+              ? undefined
+              : `${formatCount(preexisting)} from before recording began`
           }
         >
           {formatCount(allocations)}
@@ -102,7 +104,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
     {
       id: 'siteLargest',
       header: 'Largest',
-      title: 'Bytes of its largest block',
+      title: 'Size of its largest block',
       widthPx: 88,
       align: 'end',
       render: ({ largestBytes }) => <BytesCell bytes={largestBytes} />,

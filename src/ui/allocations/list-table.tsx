@@ -125,7 +125,7 @@ function useRowKeys<R extends { readonly label: string }>(
         case 'c':
           copyRow(listing, row.place).then(
             () => setNote('Row copied'),
-            () => setNote('The row could not be copied'),
+            () => setNote('Could not copy the row'),
           );
           return true;
         default:
@@ -171,7 +171,7 @@ function CopyRows({ listing, label }: CopyRowsProps) {
   const { count } = listing.source;
   const most = Math.min(count, MOST_COPIED);
   const which = most < count ? `the first ${formatCount(most)} of ${formatCount(count)}` : 'all';
-  const what = `${which} ${label.toLowerCase()} in this order, with tabs between`;
+  const what = `${which} ${label.toLowerCase()} in this order, separated by tabs`;
   return (
     <CopyButton
       className="button"
@@ -195,7 +195,7 @@ function NoRows() {
   if (device.allocations === 0) {
     return (
       <p>
-        Nothing was allocated on this device while it was recorded, and nothing was there when the
+        Nothing was allocated on this device during the recording, and nothing was live when the
         snapshot was taken.
       </p>
     );

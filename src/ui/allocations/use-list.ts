@@ -100,7 +100,7 @@ export const ALLOCATION_LIST: ListQueries<AllocationKey, AllocationRow> = {
 };
 
 export const SITE_LIST: ListQueries<CallSiteKey, CallSiteRow> = {
-  label: 'Sites',
+  label: 'Call sites',
   count: 'callSiteCount',
   place: 'callSiteRowIndex',
   rows: (ask, request, signal) => ask('callSiteRows', request, { signal }),

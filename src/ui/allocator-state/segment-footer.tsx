@@ -28,7 +28,7 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       {free > 0 && <span title={formatExactBytes(free)}>{formatBytes(free)} free</span>}
       <span>{plural(liveBlocks, 'block')}</span>
       {(row.roundingBytes > 0 || row.unknownBytes > 0) && (
-        <span title="Inside live blocks, beyond what was asked for">
+        <span title="In live blocks: block size minus requested size">
           {roundingText(row)} lost to rounding
         </span>
       )}
@@ -39,11 +39,11 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
       <button
         type="button"
         className="link"
-        title="Search for the blocks of this segment, in all views"
+        title="Filter all views to the blocks of this segment"
         onClick={() => view.commit({ search: `s${addressHex}` })}
       >
         <Filter size={12} aria-hidden />
-        its blocks alone
+        Show its blocks
       </button>
     </section>
   );
@@ -52,7 +52,7 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
 const KIND_TEXT: Readonly<Record<SegmentKind, string>> = {
   [SegmentKind.Native]: 'one cudaMalloc',
   [SegmentKind.Expandable]: 'expandable',
-  [SegmentKind.None]: 'a block in no known segment',
+  [SegmentKind.None]: 'a block in an unknown segment',
 };
 
 function MappedText({ row }: { readonly row: SegmentRow }) {

@@ -75,7 +75,7 @@ export function SegmentCells(props: SegmentCellsProps) {
 function ageTitle({ mappedEvent, grownEvent, pieces }: SegmentRow, event: number): string {
   const since =
     mappedEvent < 0
-      ? 'There before the first event'
+      ? 'From before the first event'
       : `From event ${mappedEvent}, ${plural(event - mappedEvent, 'event')} ago`;
   return pieces === 1
     ? since
@@ -113,7 +113,7 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
 
 function GroupFilter({ group }: { readonly group: SegmentGroup }) {
   const { view } = useStores();
-  const label = 'Search for the blocks of this pool and stream, in all views';
+  const label = 'Filter all views to the blocks of this pool and stream';
   return (
     <button
       type="button"
@@ -140,14 +140,14 @@ function sharesText({ segments, freeBytes, pendingBytes }: SpaceTotals): string 
 }
 
 function noneText({ segments }: SpaceTotals): string {
-  return `${plural(segments, 'block')}; reserved where, the trace does not tell`;
+  return `${plural(segments, 'block')}; the trace does not say in which segments`;
 }
 
 function totalsTitle(totals: SpaceTotals): string {
   return [
     `${formatExactBytes(totals.reservedBytes)} reserved in ${plural(totals.segments, 'segment')}`,
-    `${formatExactBytes(totals.allocatedBytes)} allocated; ${plural(totals.liveBlocks, 'live block')} in all`,
-    `${formatExactBytes(totals.pendingBytes)} freed, awaiting a stream`,
+    `${formatExactBytes(totals.allocatedBytes)} allocated; ${plural(totals.liveBlocks, 'live block')}`,
+    `${formatExactBytes(totals.pendingBytes)} pending free`,
     `${formatExactBytes(totals.freeBytes)} free`,
     `${roundingText(totals)} lost to rounding`,
   ].join('\n');
@@ -156,12 +156,12 @@ function totalsTitle(totals: SpaceTotals): string {
 /** Heads of the list's columns, in the order of the grid in state.css. */
 const COLUMNS = [
   { label: 'Segment', title: 'Address' },
-  { label: 'Blocks by address', title: 'Each segment from its first byte to its last' },
-  { label: 'Size', title: 'Bytes reserved for it' },
-  { label: 'Used', title: 'Share that allocated and pending blocks hold' },
+  { label: 'Blocks by address', title: 'The blocks of each segment, in address order' },
+  { label: 'Size', title: 'Reserved bytes' },
+  { label: 'Used', title: 'Share in use by allocated and pending blocks' },
   { label: 'Largest gap', title: 'Largest free range' },
-  { label: 'Age', title: 'Since it was allocated, or its first page mapped' },
-  { label: 'Made by', title: 'The line whose request brought it' },
+  { label: 'Age', title: 'Since the segment was allocated, or its first page mapped' },
+  { label: 'Created by', title: 'The line whose request created the segment' },
 ] as const;
 const BAR_COLUMN = 1;
 

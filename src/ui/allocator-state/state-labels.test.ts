@@ -39,28 +39,30 @@ const group: SegmentGroup = {
 
 describe('empty_cache()', () => {
   it('gives back nothing, and says why', () => {
-    expect(releaseSentence(release, { ...totals, freeBytes: 0 })).toContain('all that is reserved');
-    expect(releaseSentence(release, totals)).toContain('no free memory stands by itself');
+    expect(releaseSentence(release, { ...totals, freeBytes: 0 })).toContain('all reserved memory');
+    expect(releaseSentence(release, totals)).toContain('no segment is completely free');
     expect(releaseSentence(release, { ...totals, reservedBytes: 0 })).toContain('Nothing is');
   });
 
   it('counts segments and pages, and says what it waits for', () => {
     const segments = { ...release, releasedBytes: GI, releasedSegments: 1 };
-    expect(releaseSentence(segments, totals)).toBe('It would give back 1.00 GiB: 1 whole segment.');
+    expect(releaseSentence(segments, totals)).toBe(
+      'empty_cache() would release 1.00 GiB: 1 whole segment.',
+    );
     const pages = { ...release, releasedBytes: GI, releasedPageBytes: GI };
     expect(releaseSentence(pages, totals)).toContain('1.00 GiB: free pages of expandable');
     const both = { ...segments, releasedPageBytes: GI / 2, awaitedBytes: GI / 4 };
     expect(releaseSentence(both, totals)).toContain('1 whole segment and 512.00 MiB of free pages');
-    expect(releaseSentence(both, totals)).toContain('For 256.00 MiB of it, it waits');
+    expect(releaseSentence(both, totals)).toContain('For 256.00 MiB of it, it would first wait');
     const awaited = { ...segments, awaitedBytes: GI };
-    expect(releaseSentence(awaited, totals)).toContain('For all of it, it waits');
+    expect(releaseSentence(awaited, totals)).toContain('For all of it, it would first wait');
   });
 
   it('leaves memory for three reasons, each with its bytes', () => {
     expect(keptSentences(release)).toEqual([]);
     const kept = { ...release, pinnedBytes: GI, pinnedSegments: 2, partialPageBytes: GI };
     expect(keptSentences({ ...kept, privateBytes: GI })).toHaveLength(3);
-    expect(keptSentences(kept)[0]).toContain('1.00 GiB stays: it is free between live blocks in 2');
+    expect(keptSentences(kept)[0]).toContain('1.00 GiB stays: it lies between live blocks in 2');
   });
 });
 
@@ -85,7 +87,7 @@ describe('an OOM', () => {
   it('is too much, fragmented, or of another pool', () => {
     expect(ask(4 * GI)).toContain('and only 3.00 GiB is free');
     expect(ask(2 * GI)).toContain('in pieces of at most 1.00 GiB: fragmented');
-    expect(ask(GI)).toContain('of another pool or stream');
+    expect(ask(GI)).toContain('belongs to another pool or stream');
   });
 
   it('appears at its own event only', () => {
@@ -106,7 +108,11 @@ describe('a group', () => {
       'Private pool (1, 0), large',
       'pool:"(1, 0)" pool:large stream:0x7',
     ],
-    [{ kind: SegmentKind.None }, 'In no known segment, large', 'pool:default pool:large stream:0'],
+    [
+      { kind: SegmentKind.None },
+      'In an unknown segment, large',
+      'pool:default pool:large stream:0',
+    ],
   ])('%o', (change, name, terms) => {
     expect(groupName({ ...group, ...change })).toBe(name);
     expect(groupTerms({ ...group, ...change })).toBe(terms);

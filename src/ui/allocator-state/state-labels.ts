@@ -12,7 +12,7 @@ import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 /** 'Large pool', 'Private pool (1, 0), small, expandable' */
 export function groupName({ kind, isSmall, privatePool }: SegmentGroup): string {
   const size = isSmall ? 'small' : 'large';
-  if (kind === SegmentKind.None) return `In no known segment, ${size}`;
+  if (kind === SegmentKind.None) return `In an unknown segment, ${size}`;
   const pool =
     privatePool === undefined
       ? `${isSmall ? 'Small' : 'Large'} pool`
@@ -53,11 +53,11 @@ export function roundingText({
 /** What torch.cuda.empty_cache() would give back here. */
 export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): string {
   const { releasedBytes, releasedSegments, releasedPageBytes, awaitedBytes } = release;
-  if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to give back.';
+  if (totals.reservedBytes === 0) return 'Nothing is reserved, so there is nothing to release.';
   if (releasedBytes === 0) {
     return totals.freeBytes === 0
-      ? 'It would give nothing back: all that is reserved is in use.'
-      : 'It would give nothing back: no free memory stands by itself.';
+      ? 'empty_cache() would release nothing: all reserved memory is in use.'
+      : 'empty_cache() would release nothing: no segment is completely free.';
   }
   const parts: string[] = [];
   if (releasedSegments > 0) parts.push(plural(releasedSegments, 'whole segment'));
@@ -69,8 +69,8 @@ export function releaseSentence(release: ReleaseSums, totals: SpaceTotals): stri
   const waits =
     awaitedBytes === 0
       ? ''
-      : ` For ${share} of it, it waits for streams that still use freed blocks.`;
-  return `It would give back ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
+      : ` For ${share} of it, it would first wait for streams that still use freed blocks.`;
+  return `empty_cache() would release ${formatBytes(releasedBytes)}: ${parts.join(' and ')}.${waits}`;
 }
 
 /** What it would not give back, a sentence for each reason. */
@@ -80,7 +80,7 @@ export function keptSentences(release: ReleaseSums): readonly string[] {
   if (pinnedBytes > 0) {
     const where = plural(pinnedSegments, 'segment');
     sentences.push(
-      `${formatBytes(pinnedBytes)} stays: it is free between live blocks in ${where}, and a segment goes back only when it is empty.`,
+      `${formatBytes(pinnedBytes)} stays: it lies between live blocks in ${where}, and PyTorch releases a segment only when it is empty.`,
     );
   }
   if (partialPageBytes > 0) {
@@ -90,7 +90,7 @@ export function keptSentences(release: ReleaseSums): readonly string[] {
   }
   if (privateBytes > 0) {
     sentences.push(
-      `${formatBytes(privateBytes)} stays in private pools until their graph or MemPool is destroyed; when that is, the trace does not say.`,
+      `${formatBytes(privateBytes)} stays in private pools until their CUDA graph or MemPool is destroyed; the trace does not say when.`,
     );
   }
   return sentences;
@@ -102,11 +102,11 @@ export function oomSentence(device: DeviceInfo, overview: StateOverview): string
   if (oom === undefined) return undefined;
   const { freeBytes, largestFreeBytes } = overview.totals;
   const title = oom.wasRetried ? 'Retried, no error' : 'Out of memory';
-  const asked = `${title}: ${formatBytes(oom.requestedBytes)} was asked for`;
-  const free = `${formatBytes(freeBytes)} is free in what is reserved`;
+  const asked = `${title}: ${formatBytes(oom.requestedBytes)} was requested`;
+  const free = `${formatBytes(freeBytes)} is free within reserved memory`;
   if (freeBytes < oom.requestedBytes) return `${asked}, and only ${free}.`;
   if (largestFreeBytes < oom.requestedBytes) {
     return `${asked}. ${free}, but in pieces of at most ${formatBytes(largestFreeBytes)}: fragmented.`;
   }
-  return `${asked}. A free range of ${formatBytes(largestFreeBytes)} is there, but of another pool or stream, or kept from splitting by the settings.`;
+  return `${asked}. A free range of ${formatBytes(largestFreeBytes)} exists, but belongs to another pool or stream, or the settings keep it from being split.`;
 }

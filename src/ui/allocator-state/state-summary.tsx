@@ -67,7 +67,7 @@ function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
           ))}
         </div>
         {pinSites.length > 0 && (
-          <ul aria-label="What keeps free memory from going back">
+          <ul aria-label="What keeps free memory from being released">
             {pinSites.map((site) => (
               <li key={site.allocation}>
                 <PinButton site={site} onPick={onPick} />
@@ -105,9 +105,13 @@ function factsOf({ totals }: StateOverview): readonly StateFact[] {
     bytes(
       'Allocated',
       allocatedBytes,
-      `${plural(totals.liveBlocks, 'live block')}, pending ones too`,
+      `${plural(totals.liveBlocks, 'live block')}, including pending ones`,
     ),
-    bytes('Pending free', pendingBytes, 'Freed, but a stream may still use it (record_stream)'),
+    bytes(
+      'Pending free',
+      pendingBytes,
+      'Freed, but another stream may still use it (record_stream)',
+    ),
     {
       ...bytes('Free', freeBytes, 'Between the blocks and in empty segments'),
       text: `${formatBytes(freeBytes)} (${usedText(freeBytes, reservedBytes) || 'none'})`,
@@ -115,12 +119,12 @@ function factsOf({ totals }: StateOverview): readonly StateFact[] {
     bytes(
       'Largest gap',
       largestFreeBytes,
-      'The largest request that can be served without new memory, if pool and stream fit',
+      'The largest request that fits without new memory, if pool and stream match',
     ),
     {
       term: 'Rounding',
       text: roundingText(totals),
-      title: 'Inside live blocks, beyond what was asked for',
+      title: 'In live blocks: block size minus requested size',
     },
   ];
 }
@@ -136,7 +140,7 @@ function PinButton({ site, onPick }: PinButtonProps) {
     <button
       type="button"
       className="pin-site"
-      title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are shared out evenly. Click to select the one that keeps most.`}
+      title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
       onClick={() => onPick(site)}
     >
       <span className="pin-bytes">{formatBytes(keptBytes)}</span>

@@ -125,7 +125,7 @@ function StateToolbar(props: StateToolbarProps) {
           <span className="legend-free" aria-hidden /> free
         </li>
         <li>
-          <span className="legend-pending" aria-hidden /> freed, awaiting a stream
+          <span className="legend-pending" aria-hidden /> pending free
         </li>
       </ul>
     </div>

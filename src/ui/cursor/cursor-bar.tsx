@@ -29,7 +29,7 @@ export function CursorBar() {
     return (
       <section className="cursor-bar" aria-label="Cursor">
         <span className="dim">
-          No history was recorded: what is shown is how memory stood when the snapshot was taken.
+          No history was recorded. You see memory as it was when the snapshot was taken.
         </span>
       </section>
     );
@@ -101,9 +101,9 @@ function Place({ cursor, at }: PlaceProps) {
 
 const STEPS = [
   { step: -BIG_STEP, label: `${BIG_STEP} events back`, key: 'Shift ,', Icon: ChevronsLeft },
-  { step: -1, label: 'Event before', key: ',', Icon: ChevronLeft },
-  { step: 1, label: 'Event after', key: '.', Icon: ChevronRight },
-  { step: BIG_STEP, label: `${BIG_STEP} events on`, key: 'Shift .', Icon: ChevronsRight },
+  { step: -1, label: 'Previous event', key: ',', Icon: ChevronLeft },
+  { step: 1, label: 'Next event', key: '.', Icon: ChevronRight },
+  { step: BIG_STEP, label: `${BIG_STEP} events forward`, key: 'Shift .', Icon: ChevronsRight },
 ];
 
 function StepButtons() {

@@ -37,7 +37,7 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
           <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>
         </Fact>
         <Fact term="Rounding loss">{roundingText(details)}</Fact>
-        <Fact term="Lived">{lifetimeText(device, details)}</Fact>
+        <Fact term="Lifetime">{lifetimeText(device, details)}</Fact>
         <Fact term="Allocated">
           {details.preexisting ? (
             'before recording'
@@ -62,7 +62,7 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
           </Fact>
         )}
         {details.annotations.length > 0 && (
-          <Fact term="Made in">
+          <Fact term="Annotations">
             <ol className="details-phases">
               {details.annotations.map((name, depth) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
@@ -79,7 +79,7 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
           </Fact>
         )}
         {details.compileContext !== undefined && (
-          <Fact term="Compiled in">
+          <Fact term="Compiled region">
             <FilterLink term={compileTerm(details.compileContext)}>
               {details.compileContext}
             </FilterLink>
@@ -87,7 +87,7 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
         )}
         {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
         {details.laterMetadata.length > 0 && (
-          <Fact term="Annotated" title="What torch.cuda.memory._annotate_tensor() said of it">
+          <Fact term="Annotated" title="Labels from torch.cuda.memory._annotate_tensor()">
             {details.laterMetadata.join(', ')}
           </Fact>
         )}
@@ -98,8 +98,8 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
 
 const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
   freed: 'freed',
-  pending: 'free pending',
-  live: 'alive at the end',
+  pending: 'pending free',
+  live: 'live at the end',
 };
 
 function StateChip({ details }: { readonly details: AllocationDetails }) {
@@ -121,7 +121,7 @@ function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string
 /** From allocation until its free was completed, or until the trace ends. */
 function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
   const { startEvent, endEvent, startUs, endUs, preexisting, state } = details;
-  if (preexisting && state !== 'freed') return 'the whole trace and longer';
+  if (preexisting && state !== 'freed') return 'longer than the whole trace';
   const isOver = state === 'freed';
   const events = (isOver ? endEvent : device.events) - Math.max(0, startEvent);
   const timeUs = (isOver ? endUs : device.durationUs) - (preexisting ? 0 : startUs);
@@ -186,7 +186,7 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
   return (
     <section aria-label="Same stack">
       <h2 className="details-heading">
-        {details.allocStack.kind === 'recorded' ? 'Same call site' : 'Without a stack as this one'}
+        {details.allocStack.kind === 'recorded' ? 'Same call site' : 'Also without a stack'}
       </h2>
       <dl className="details-facts">
         <div>
@@ -223,7 +223,7 @@ function FilterLink({ term, children }: FilterLinkProps) {
       type="button"
       className="filter-link"
       aria-pressed={isOn}
-      title={`${isOn ? 'Show all again' : 'Show these alone'}: ${term}`}
+      title={`${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
       onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
     >
       {children}

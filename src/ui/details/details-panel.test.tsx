@@ -21,7 +21,7 @@ async function showKeptClone(): Promise<Pinned> {
   const { allocation: index } = (await session.stepMatch(request)) ?? { allocation: -1 };
   const details = await session.allocation({ deviceIndex: 0, index });
   act(() => commit({ selection: details.label }));
-  await screen.findByText('alive at the end');
+  await screen.findByText('live at the end');
   return { ...shown, details };
 }
 

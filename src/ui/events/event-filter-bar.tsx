@@ -50,8 +50,8 @@ export function EventFilterBar(props: EventFilterBarProps) {
         label="Window"
         title={
           isZoomed
-            ? 'Only events in the window of the timeline'
-            : 'The timeline shows the whole trace: zoom in to have a window'
+            ? 'Only events in the timeline’s window'
+            : 'The timeline shows the whole trace. Zoom in first.'
         }
         isOn={settings.isWindowOnly}
         isUseful={isZoomed}
@@ -61,7 +61,7 @@ export function EventFilterBar(props: EventFilterBarProps) {
         label="Selected"
         title={
           selection === undefined
-            ? 'No allocation is selected: click a row to select one'
+            ? 'No allocation is selected. Click a row to select one.'
             : `Only events of ${selection}`
         }
         isOn={settings.isSelectedOnly}
@@ -144,7 +144,7 @@ export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
           className="event-chip"
           data-action={action}
           aria-pressed={chosen.includes(action)}
-          title={`${formatCount(count)} ${action} events pass the rest of the filter`}
+          title={`${formatCount(count)} ${action} events match the other filters`}
           onClick={() => toggle(action)}
         >
           {action} <span className="dim">{formatCountCompact(count)}</span>
@@ -194,7 +194,9 @@ function SizeInput({ label, placeholder, value, onChange }: SizeInputProps) {
       aria-label={label}
       aria-invalid={isBad}
       placeholder={placeholder}
-      title={isBad ? `"${value}" is no size: write 512, 64KiB or 1.5 GiB` : `${label}, as 64 MiB`}
+      title={
+        isBad ? `"${value}" is not a size. Write 512, 64KiB or 1.5 GiB.` : `${label}, as 64 MiB`
+      }
       value={value}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />

@@ -103,7 +103,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
   return (
     <dl className="details-facts">
       {!Number.isNaN(details.timeUs) && <Fact term="Time">{formatDurationUs(details.timeUs)}</Fact>}
-      <Fact term={isOom ? 'Asked for' : 'Size'}>{formatExactBytes(sizeBytes)}</Fact>
+      <Fact term={isOom ? 'Requested' : 'Size'}>{formatExactBytes(sizeBytes)}</Fact>
       {isOom && <Fact term="Free on device">{formatExactBytes(deviceFreeBytes)}</Fact>}
       {!Number.isNaN(blockBytes) && <Fact term="Block">{formatExactBytes(blockBytes)}</Fact>}
       {address !== '' && (
@@ -114,7 +114,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
         </Fact>
       )}
       {related.length > 0 && (
-        <Fact term="Belongs with">
+        <Fact term="Paired with">
           <Related related={related} onGoTo={onGoTo} />
         </Fact>
       )}
@@ -135,7 +135,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
       )}
       {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
       {details.unknownKeys.map(({ key, value }) => (
-        <Fact key={key} term={key} title="No PyTorch version known to vramscope writes this">
+        <Fact key={key} term={key} title="A key that vramscope does not know">
           {value}
         </Fact>
       ))}

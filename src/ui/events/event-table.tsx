@@ -105,7 +105,7 @@ function eventColumns(
     {
       id: 'size',
       header: 'Size',
-      title: 'Bytes asked for by allocs and frees, bytes of segments',
+      title: 'Requested bytes for allocations and frees, segment size for segments',
       widthPx: 86,
       align: 'end',
       render: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
@@ -120,8 +120,8 @@ function eventColumns(
     },
     {
       id: 'pair',
-      header: 'Other end',
-      title: 'The free of an alloc, the alloc of a free, and so with segments',
+      header: 'Pair',
+      title: 'The free of an allocation, the allocation of a free; likewise for segments',
       widthPx: 84,
       align: 'end',
       render: ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />,
@@ -145,7 +145,7 @@ function eventColumns(
     {
       id: 'address',
       header: 'Address',
-      title: 'As PyTorch writes it: b for a block, s for a segment, and which use of the address',
+      title: 'As PyTorch writes it: b for block, s for segment, then the address and its use count',
       widthPx: 138,
       render: ({ address }) => (
         <span className="mono" title={address}>
@@ -227,7 +227,7 @@ function Pair({ pair, onGoTo }: PairProps) {
       return <span className="dim">never</span>;
     case 'unknown':
       return (
-        <span className="dim" title="Nothing in this trace began what this event ends">
+        <span className="dim" title="Allocated before the first event of this trace">
           unknown
         </span>
       );

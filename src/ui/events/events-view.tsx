@@ -126,7 +126,7 @@ function NoEvents({ settings, onClear }: NoEventsProps) {
   const search = useView((state) => state.search);
   return (
     <>
-      <p>No event passes all of this{search === '' ? '' : ' and the search'}.</p>
+      <p>No event matches these filters{search === '' ? '' : ' and the search'}.</p>
       <p className="event-clear">
         {settings !== ALL_EVENTS && (
           <button type="button" className="button" onClick={onClear}>

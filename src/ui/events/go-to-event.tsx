@@ -40,7 +40,7 @@ export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
         title={
           isBad
             ? `Events are numbered 0 to ${formatCount(device.events - 1)}`
-            : 'Number of an event, then Enter (G)'
+            : 'Type an event number and press Enter (G)'
         }
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}

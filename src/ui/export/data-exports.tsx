@@ -15,15 +15,15 @@ interface DataExport {
 }
 
 const EXPORTS: readonly DataExport[] = [
-  { kind: 'counters-csv', label: 'Counters, CSV', about: 'the five counters after each event' },
-  { kind: 'allocations-csv', label: 'Allocations, CSV', about: 'one line an allocation' },
+  { kind: 'counters-csv', label: 'Counters, CSV', about: 'five counters after each event' },
+  { kind: 'allocations-csv', label: 'Allocations, CSV', about: 'one line per allocation' },
   { kind: 'allocations-arrow', label: 'Allocations, Arrow', about: 'with whole stacks' },
-  { kind: 'events-csv', label: 'Events, CSV', about: 'one line an event' },
+  { kind: 'events-csv', label: 'Events, CSV', about: 'one line per event' },
   { kind: 'events-arrow', label: 'Events, Arrow', about: 'with whole stacks' },
   {
     kind: 'perfetto',
     label: 'Trace for Perfetto',
-    about: 'counters and phases, in the time of a Kineto trace',
+    about: 'counters and annotations, on the clock of a Kineto trace',
     needsTime: true,
   },
   { kind: 'folded', label: 'Folded stacks', about: 'what is active at the peak' },
@@ -82,7 +82,7 @@ export function DataExports() {
                 <Download size={13} aria-hidden />
                 {label}
               </button>
-              <span className="dim">{lacksTime ? 'these events carry no times' : about}</span>
+              <span className="dim">{lacksTime ? 'this file has no timestamps' : about}</span>
             </li>
           );
         })}
@@ -98,8 +98,8 @@ function Outcome({ state, onCancel }: { readonly state: State; readonly onCancel
       <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>
         {state.kind === 'working' && `Writing, ${formatBytes(state.bytes)} so far…`}
         {state.kind === 'done' &&
-          `${state.name}, ${formatBytes(state.bytes)}, is with your downloads.`}
-        {state.kind === 'failed' && `It could not be written: ${state.reason}`}
+          `${state.name}, ${formatBytes(state.bytes)}, saved to your downloads.`}
+        {state.kind === 'failed' && `Could not write the file: ${state.reason}`}
       </p>
       {state.kind === 'working' && (
         <button type="button" className="button" onClick={onCancel}>

@@ -81,7 +81,9 @@ function PictureExports() {
       const blob = await idle.during(() => takePicture(kind, title));
       downloadText(`${snapshotStem(info.file.name)}-${name}.${kind}`, MIME[kind], [blob]);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : 'The browser could not make it.');
+      setFailure(
+        error instanceof Error ? error.message : 'Your browser could not create the file.',
+      );
     }
   }
   return (

@@ -21,7 +21,7 @@ interface Frame {
 /** @throws Error with a message for the user if there is no picture to take, or the browser can't take it */
 export async function takePicture(kind: PictureKind, title: string): Promise<Blob> {
   const element = document.getElementById(PICTURE_ID);
-  if (element === null) throw new Error('There is no view to take a picture of.');
+  if (element === null) throw new Error('There is no view to capture.');
   const { backgroundColor, color } = getComputedStyle(document.body);
   const { width, height } = element.getBoundingClientRect();
   const frame: Frame = { title, width, height, background: backgroundColor, color };
@@ -125,11 +125,11 @@ async function drawn(svg: string, { width, height }: Frame): Promise<Blob> {
   canvas.width = Math.round(width * PIXEL_RATIO);
   canvas.height = Math.round((height + TITLE_HEIGHT) * PIXEL_RATIO);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('The browser draws no pictures.');
+  if (context === null) throw new Error('Your browser cannot create images here.');
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
-      if (blob === null) reject(new Error('The picture is larger than the browser can write.'));
+      if (blob === null) reject(new Error('The picture is larger than your browser can write.'));
       else resolve(blob);
     });
   });

@@ -92,7 +92,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
         </div>
       </div>
       <p id="flame-hint" className="visually-hidden">
-        Each box is a frame of the call stacks, as wide as what it and its callees hold, its callees
+        Each box is a frame. Its width is the memory that it and its callees hold; its callees are
         below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. What is
         chosen is described behind the graph; the table has the same figures as text.
       </p>

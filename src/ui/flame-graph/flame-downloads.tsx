@@ -20,7 +20,7 @@ const FILES: readonly FlameFile[] = [
   {
     format: 'folded',
     label: 'Folded',
-    title: 'Folded stacks: a line a stack, for flamegraph.pl and its kin',
+    title: 'Folded stacks, one per line, for flamegraph.pl and similar tools',
     extension: 'folded.txt',
     mime: 'text/plain',
   },

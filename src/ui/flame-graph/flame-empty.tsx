@@ -12,7 +12,7 @@ export function FlameEmpty({ asked: { answer, request } }: { readonly asked: Fla
   if (request.onlyMatches && isSearched) {
     return (
       <Empty title="Nothing here matches the search">
-        <Action label="Show what does not match too" change={{ onlyMatches: false }} />
+        <Action label="Show non-matching allocations too" change={{ onlyMatches: false }} />
       </Empty>
     );
   }
@@ -22,25 +22,20 @@ export function FlameEmpty({ asked: { answer, request } }: { readonly asked: Fla
       return (
         <Empty
           title="Nothing was allocated in the window"
-          text={`In the timeline’s window, ${eventRangeText(set.from, set.to)}, there is no allocation.`}
+          text={`In the timeline’s window, ${eventRangeText(set.from, set.to)}, nothing was allocated.`}
         >
-          <Action label="Take the whole trace" change={{ x: 'all' }} />
+          <Action label="Use the whole trace" change={{ x: 'all' }} />
         </Empty>
       );
     case 'live':
       return (
         <Empty
-          title="Nothing was live then"
-          text="No block of this device was in use at that event. Choose another, such as the peak."
+          title="Nothing was live at this event"
+          text="This device had no blocks in use at that event. Choose another event, such as the peak."
         />
       );
     case 'difference':
-      return (
-        <Empty
-          title="Nothing changed"
-          text="What is live at both events is the very same: nothing came that stayed, and nothing went."
-        />
-      );
+      return <Empty title="Nothing changed" text="The same allocations are live at both events." />;
   }
 }
 
@@ -49,13 +44,13 @@ function NoLifetime() {
   const { device } = useDevice();
   return device.events === 0 ? (
     <Empty
-      title="No lifetime is known"
-      text="Nothing was recorded over time on this device. Weigh by bytes to see what was there when the snapshot was taken."
+      title="No lifetimes recorded"
+      text="This device has no recorded history. Switch to bytes to see what was live when the snapshot was taken."
     />
   ) : (
     <Empty
-      title="Nothing was held for any time"
-      text="What was live there, if anything, had just begun. Weigh by bytes to see it."
+      title="All lifetimes are zero"
+      text="Whatever is live here was only just allocated. Switch to bytes to see it."
     />
   );
 }
@@ -68,7 +63,7 @@ function NoDifference() {
   return (
     <Empty
       title="A difference needs two events"
-      text="Set the cursor at one event and the mark at another: what came between them and stayed is shown as growth, what went as shrinkage."
+      text="Set the cursor at one event and the mark at another. Memory that stayed shows as growth, memory that was freed as shrinkage."
     >
       <Action label="From the first event to the last" change={{ mark: 0, cursor: last }} />
       <Action label="From the first event to the peak" change={{ mark: 0, cursor: peak }} />

@@ -24,7 +24,7 @@ export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
   cursor: 'live at the cursor',
   end: 'live at the end',
   window: 'allocated in the window',
-  difference: 'difference of two cursors',
+  difference: 'difference of mark and cursor',
 };
 
 export const WEIGHT_TEXT: Readonly<Record<FlameWeight, string>> = {
@@ -35,10 +35,10 @@ export const WEIGHT_TEXT: Readonly<Record<FlameWeight, string>> = {
 };
 
 export const WEIGHT_TITLE: Readonly<Record<FlameWeight, string>> = {
-  bytes: 'Block bytes until their free has completed: as high as the timeline',
-  allocated: 'Block bytes until their free was asked for, as torch.cuda.memory_allocated()',
-  count: 'How many allocations',
-  lifetime: 'Block bytes times how long they were held within the trace',
+  bytes: 'Block bytes until their free completed, the same as in the timeline',
+  allocated: 'Block bytes until your program freed them, the same as torch.cuda.memory_allocated()',
+  count: 'Number of allocations',
+  lifetime: 'Block bytes times their lifetime within the trace',
 };
 
 export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
@@ -175,7 +175,7 @@ export function boxTooltip(
   const [value, magnitude] = [boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0];
   const group = layout.groupOf(box);
   const place = group === undefined ? '' : groupPlace(group);
-  const share = `${shareText(magnitude, total.magnitude)} of ${isDifference ? 'all change' : 'all'}`;
+  const share = `${shareText(magnitude, total.magnitude)} of ${isDifference ? 'the total change' : 'all'}`;
   const lines = [
     ...(place === '' ? [] : [place]),
     `${format.exact(value)}, ${share}`,
@@ -190,4 +190,4 @@ export function boxTooltip(
 }
 
 const hiddenTitle = (count: number): string =>
-  count === 1 ? 'one frame too small to see' : `${formatCount(count)} frames too small to see`;
+  count === 1 ? '1 frame too small to see' : `${formatCount(count)} frames too small to see`;

@@ -38,14 +38,14 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
       <FlameKey isDifference={isDifference} />
       {!hasStacks && (
         <Note>
-          This file holds no call stacks. Record them with{' '}
+          This file has no call stacks. Record them with{' '}
           <code>torch.cuda.memory._record_memory_history(stacks=&quot;all&quot;)</code> and take the
           snapshot again.
         </Note>
       )}
       {!graph.isRootFound && (
         <Note>
-          The frame that was zoomed into holds nothing here; shown is as much of its stack as does.
+          The frame you zoomed into holds nothing here. Showing the nearest caller that does.
         </Note>
       )}
     </div>
@@ -58,7 +58,7 @@ function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
   const entries = isDifference
     ? [
         { color: grew.at(-1), text: 'grew' },
-        { color: shrank.at(-1), text: 'shrank; as wide as both together' },
+        { color: shrank.at(-1), text: 'shrank; width is growth plus shrinkage' },
       ]
     : [
         { color: own[0], text: 'your code' },

@@ -107,7 +107,7 @@ function columnsOf(
   const share: Column<FlameRow> = {
     id: 'share',
     header: 'Share',
-    title: isDifference ? 'Of all change: what grew and what shrank together' : 'Of the whole',
+    title: isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
     widthPx: 76,
     align: 'end',
     render: ({ total }) => shareText(total, totalMagnitude),
@@ -127,11 +127,11 @@ function columnsOf(
   const total = figure(
     'total',
     isDifference ? 'Difference' : 'Total',
-    'Of all allocations that have it in their stack; recursion counts once',
+    'Allocations with this frame in their stack; recursion counts once',
   );
   // A stack has nothing inside it: its total is its own.
   if (by === 'stack') return [name, total, share, count];
-  const self = figure('self', 'Itself', 'Of allocations whose innermost box it is');
+  const self = figure('self', 'Self', 'Allocations whose innermost frame this is');
   return [name, total, share, self, count];
 }
 

@@ -53,7 +53,7 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
         options={FRAMES}
         texts={FRAMES_TEXT}
         value={flame.frames}
-        title="Frames without a box pass what they hold to their caller"
+        title="Hidden frames pass their memory to their caller"
         onChoose={(frames) => onChange({ frames, root: undefined })}
       />
       <fieldset className="segmented" aria-label="Direction">
@@ -67,7 +67,7 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
         </DirectionButton>
         <DirectionButton
           isPressed={flame.inverted}
-          title="From the innermost frames to their callers"
+          title="From innermost frames up to their callers"
           onClick={() => onChange({ inverted: true, root: undefined })}
         >
           <ArrowUpToLine size={13} aria-hidden />

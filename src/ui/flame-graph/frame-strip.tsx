@@ -22,9 +22,7 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
   if (selection === undefined) {
     return (
       <section className="frame-strip" aria-label="Chosen frame">
-        <p className="dim">
-          What a box or a row that you click holds, its stack and its allocations show here.
-        </p>
+        <p className="dim">Click a box or a row to see its memory, stack and allocations here.</p>
       </section>
     );
   }
@@ -46,7 +44,7 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
           <span className="dim">{shareText(magnitude, totalMagnitude)}</span>
           <span className="dim">{countText(count, isDifference)}</span>
           {self !== undefined && !isDifference && (
-            <span className="dim" title="Held by this itself, and by no frame inside it">
+            <span className="dim" title="Allocated by this frame itself, not by its callees">
               itself {format.short(self)}
             </span>
           )}
@@ -71,7 +69,11 @@ function FrameActions({ selection }: { readonly selection: FlameSelection }) {
       type="button"
       className="button"
       disabled={term === undefined}
-      title={term === undefined ? 'No search finds what has no frame' : `${does}: ${term}`}
+      title={
+        term === undefined
+          ? 'There is no search for allocations without a frame'
+          : `${does}: ${term}`
+      }
       onClick={go(change)}
     >
       {icon}
@@ -80,7 +82,7 @@ function FrameActions({ selection }: { readonly selection: FlameSelection }) {
   );
   return (
     <div className="frame-actions">
-      {button(<Filter size={13} aria-hidden />, 'Show only this', 'In all views', {
+      {button(<Filter size={13} aria-hidden />, 'Filter to this', 'In all views', {
         onlyMatches: true,
       })}
       {button(<Rows3 size={13} aria-hidden />, 'Allocations', 'List its allocations', {

@@ -61,7 +61,7 @@ interface Choice {
 }
 
 const CHOICES: Readonly<Record<Theme, Choice>> = {
-  system: { icon: Monitor, label: 'Theme: as the system', next: 'light' },
+  system: { icon: Monitor, label: 'Theme: system', next: 'light' },
   light: { icon: Sun, label: 'Theme: light', next: 'dark' },
   dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
 };

@@ -92,7 +92,7 @@ function RecordingStat() {
       <Stat
         label="Recording"
         value="partial"
-        note="only what came before the fault"
+        note="only events before the error"
         title={partial}
         tone="warning"
       />
@@ -133,10 +133,11 @@ function OomStat() {
   const first = ooms[0];
   const retried = device.ooms.length - ooms.length;
   if (device.events === 0) {
-    return <Stat label="Out of memory" value="cannot tell" note="no trace to look in" />;
+    return <Stat label="Out of memory" value="unknown" note="no recorded history" />;
   }
   if (first === undefined) {
-    const note = retried > 0 ? `${formatCount(retried)} retried, no error` : 'no OOM events';
+    const note =
+      retried > 0 ? `${formatCount(retried)} retried, no error` : 'no out-of-memory events';
     return <Stat label="Out of memory" value="none" note={note} />;
   }
   const others =
@@ -149,8 +150,8 @@ function OomStat() {
     <Stat
       label="Out of memory"
       value={ooms.length === 1 ? 'once' : `${formatCount(ooms.length)} times`}
-      note={`event ${formatCount(first.event)} asked for ${formatBytes(first.requestedBytes)}`}
-      title={`Event ${formatCount(first.event)}: asked for ${formatExactBytes(first.requestedBytes)}; the driver said ${formatExactBytes(first.deviceFreeBytes)} were free on the device${others}`}
+      note={`event ${formatCount(first.event)} requested ${formatBytes(first.requestedBytes)}`}
+      title={`Event ${formatCount(first.event)}: ${formatExactBytes(first.requestedBytes)} requested; ${formatExactBytes(first.deviceFreeBytes)} was free on the GPU${others}`}
       tone="danger"
       onClick={showNext}
     />

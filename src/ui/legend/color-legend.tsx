@@ -20,7 +20,7 @@ export function ColorLegend() {
   const { entries } = shown.legend;
   const { thin } = plotColors(theme);
   return (
-    <section className="color-legend" aria-label="Colours" data-open={isOpen}>
+    <section className="color-legend" aria-label="Colors" data-open={isOpen}>
       <LegendPlace {...shown} />
       <ul>
         {entries.map((entry) => (
@@ -33,7 +33,7 @@ export function ColorLegend() {
           </li>
         ))}
         <li>
-          <span className="legend-entry" title="Several blocks share these pixels: zoom in.">
+          <span className="legend-entry" title="Several blocks share these pixels. Zoom in.">
             <Swatch colors={[thin]} />
             thinner than a pixel
           </span>
@@ -103,7 +103,7 @@ function Entry({ entry, event, colors }: EntryProps) {
       type="button"
       className="legend-entry legend-filter"
       aria-pressed={isOn}
-      title={`${title}\n${isOn ? 'Show all again' : 'Show these alone'}: ${term}`}
+      title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
       onClick={() => toggle(term)}
     >
       {content}
@@ -134,11 +134,11 @@ function swatchColors(
 
 const LABELS: Readonly<Record<ColorBy, string>> = {
   stack: 'call stack',
-  site: 'top sites',
+  site: 'top call sites',
   size: 'size',
   stream: 'stream',
   pool: 'pool',
-  phase: 'phase',
+  phase: 'annotation',
   category: 'category',
   compile: 'compiled region',
 };
@@ -155,7 +155,7 @@ export function ColorSelect() {
   };
   return (
     <label className="labelled">
-      <span className="dim">Colour by</span>
+      <span className="dim">Color by</span>
       <select
         className="select"
         value={current}

@@ -33,12 +33,12 @@ export function AnnotationsSection({ query: { value, failure } }: AnnotationsSec
   const { device } = useDevice();
   const isEmpty = value?.groups.length === 0;
   return (
-    <section aria-label="Phases" className="summary-section">
-      <SectionHead title="Phases">
+    <section aria-label="Annotations" className="summary-section">
+      <SectionHead title="Annotations">
         {value !== undefined && !isEmpty && (
           <span className="dim">
-            {formatCount(value.groups.length)}, the highest first. Click one to see where memory
-            stood highest in it.
+            {formatCount(value.groups.length)}, sorted by peak. Click one to see where memory was
+            highest in it.
           </span>
         )}
       </SectionHead>
@@ -47,8 +47,8 @@ export function AnnotationsSection({ query: { value, failure } }: AnnotationsSec
       {value !== undefined && !isEmpty && <AnnotationTable {...value} />}
       {value !== undefined && value.moments > 0 && (
         <p className="dim">
-          {formatCount(value.moments)} more lack their START or their END: only a moment is known of
-          each, so they are in no row.
+          {formatCount(value.moments)} more are not listed: they lack their START or END, so only
+          one moment of each is known.
         </p>
       )}
     </section>
@@ -56,8 +56,8 @@ export function AnnotationsSection({ query: { value, failure } }: AnnotationsSec
 }
 
 function noAnnotationsText({ hasTime }: DeviceInfo): string {
-  if (!hasTime) return 'The events carry no times, so nothing says which lie in an annotation.';
-  return 'No annotations were recorded. torch.profiler.record_function("forward") around the parts of a step tells here which of them peaks.';
+  if (!hasTime) return 'This file has no timestamps, so events cannot be matched to annotations.';
+  return 'No annotations were recorded. Wrap parts of a step in torch.profiler.record_function("forward") to see here which of them peaks.';
 }
 
 function AnnotationTable({ groups }: AnnotationGroups) {
@@ -72,7 +72,7 @@ function AnnotationTable({ groups }: AnnotationGroups) {
   return (
     <div style={{ height }}>
       <VirtualTable
-        label="Phases"
+        label="Annotations"
         columns={COLUMNS}
         source={source}
         empty={undefined}
@@ -91,7 +91,7 @@ function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all
 const COLUMNS: readonly Column<AnnotationGroup>[] = [
   {
     id: 'name',
-    header: 'Phase',
+    header: 'Annotation',
     widthPx: 120,
     grow: 1,
     render: ({ name, names }) => (
@@ -101,11 +101,11 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
   {
     id: 'count',
     header: 'Times',
-    title: 'How often it was entered',
+    title: 'How many times it ran',
     widthPx: 84,
     align: 'end',
     render: ({ count, unclosed }) => (
-      <span title={unclosed > 0 ? `${formatCount(unclosed)} without START or END` : undefined}>
+      <span title={unclosed > 0 ? `${formatCount(unclosed)} lack START or END` : undefined}>
         {formatCount(count)}
         {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
       </span>
@@ -116,8 +116,8 @@ const COLUMNS: readonly Column<AnnotationGroup>[] = [
   peakColumn('Peak reserved', ({ peaks }) => peaks.reservedBytes),
   {
     id: 'growth',
-    header: 'Leaves behind',
-    title: 'Allocated memory after it less that before it, on average',
+    header: 'Net growth',
+    title: 'Allocated memory after minus before, on average',
     widthPx: 104,
     align: 'end',
     render: (group) => {
@@ -151,7 +151,7 @@ function peakColumn(header: string, of: (group: AnnotationGroup) => Peak): Colum
   return {
     id: header,
     header,
-    title: `${header.replace('Peak', 'Most')} memory inside of it`,
+    title: `Highest ${header.replace('Peak ', '')} memory inside it`,
     widthPx: 102,
     align: 'end',
     render: (group) => {

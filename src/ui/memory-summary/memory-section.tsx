@@ -30,12 +30,12 @@ const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
 type Moment = (typeof MOMENTS)[number];
 
 const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly title: string }>> = {
-  cursor: { label: 'At the cursor', title: 'The event that is pinned' },
+  cursor: { label: 'At the cursor', title: 'The event at the cursor' },
   oom: {
     label: 'At the OOM',
-    title: 'When memory ran out; the last time, where it did several times',
+    title: 'When memory ran out; the last time if it did so more than once',
   },
-  peak: { label: 'At the peak', title: 'Where active memory stood highest' },
+  peak: { label: 'At the peak', title: 'When active memory was highest' },
   end: { label: 'At the end', title: 'When the snapshot was taken' },
 };
 
@@ -72,7 +72,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
               type="button"
               aria-pressed={one === moment}
               disabled={events[one] === undefined}
-              title={events[one] === undefined ? 'No event is pinned' : MOMENT_TEXTS[one].title}
+              title={events[one] === undefined ? 'No cursor is set' : MOMENT_TEXTS[one].title}
               onClick={() => setChosen(one)}
             >
               {MOMENT_TEXTS[one].label}
@@ -92,7 +92,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
               notes,
             })}
             label="summary as text"
-            title="Copy these figures, phases, settings and what was recorded as text"
+            title="Copy these figures, annotations, settings and recording facts as text"
             className="button"
           >
             Copy

@@ -35,7 +35,7 @@ export function RecordingSection({ query }: RecordingSectionProps) {
           {RECORDING_TEXT[device.recording].short}: {device.recordingReason}
         </Fact>
         <Fact term="Events">{eventsText(device)}</Fact>
-        <Fact term="Ring">{ringText(value?.ringOverflowed)}</Fact>
+        <Fact term="max_entries">{ringText(value?.ringOverflowed)}</Fact>
         <Fact term="Devices">
           <Devices />
         </Fact>
@@ -143,13 +143,13 @@ function eventsText({ events, actions, hasTime, durationUs }: DeviceInfo): strin
   const kinds = Object.entries(actions)
     .sort(([, a], [, b]) => b - a)
     .map(([action, count]) => `${formatCount(count)} ${action}`);
-  const time = hasTime ? `, over ${formatDurationUs(durationUs)}` : ', without times';
+  const time = hasTime ? `, over ${formatDurationUs(durationUs)}` : ', no timestamps';
   return `${formatCount(events)}${time}: ${kinds.join(', ')}`;
 }
 
 function ringText(overflowed: boolean | undefined): string {
-  if (overflowed === undefined) return 'the file does not say whether it dropped entries';
-  return overflowed ? 'was full and dropped its oldest entries' : 'dropped nothing';
+  if (overflowed === undefined) return 'unknown whether events were dropped';
+  return overflowed ? 'full: the oldest events were dropped' : 'no events were dropped';
 }
 
 function columnsText({ columns }: TraceFacts): string {

@@ -15,8 +15,8 @@ export function SettingsSection() {
       </SectionHead>
       {rows.length === 0 ? (
         <p className="dim">
-          The file says nothing of them: PyTorch writes them since 2.3. Rounding and splitting are
-          taken as without any settings.
+          This file has no settings; PyTorch 2.3 and later write them. Rounding and splitting are
+          assumed to be the defaults.
         </p>
       ) : (
         <table className="summary-table summary-settings">

@@ -17,7 +17,7 @@ export function OomMessageBox() {
   return (
     <div className="oom-message-box">
       <label htmlFor={id} className="dim">
-        Paste all of it, with the traceback. Nothing is sent.
+        Paste the whole message, including the traceback. Nothing is sent.
       </label>
       <textarea
         ref={box}
@@ -48,7 +48,7 @@ function Result({ result }: { readonly result: OomMessageResult }) {
       return (
         <Unreadable
           text="This isn’t a PyTorch out-of-memory message."
-          about="Such a message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. NCCL, cuDNN and the system that killed a process write others."
+          about="PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different."
         />
       );
   }
@@ -70,7 +70,7 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
   const also = verdict.also === undefined ? [] : [verdict.also];
   if (count > 1) {
     const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
-    also.push(`The text has ${count} such messages; this is the first${device}.`);
+    also.push(`The text has ${count} such messages. This is the first${device}.`);
   }
   return (
     <>
@@ -98,7 +98,9 @@ function HowToRecord() {
   return (
     <>
       <h4>Which line, and what filled the memory</h4>
-      <p className="dim">A message names no line of code. Record a snapshot and open it here:</p>
+      <p className="dim">
+        The message does not name a line of code. Record a snapshot and open it here:
+      </p>
       <div className="recording">
         <pre>
           <code>{HOW_TO_RECORD}</code>

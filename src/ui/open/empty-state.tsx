@@ -14,7 +14,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         <h1>See where every byte of GPU memory went</h1>
         <p className="lead">
           vramscope opens PyTorch CUDA memory snapshots: every allocation over time, the line of
-          code that made it, and what was there when memory ran out.
+          code that made it, and what was live when memory ran out.
         </p>
         <div className="drop-zone" data-testid="drop-zone">
           <p className="drop-title">Drop a snapshot anywhere on this page</p>
@@ -30,16 +30,16 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
         <p className="privacy">
           <ShieldCheck size={15} aria-hidden />
           <span>
-            Nothing leaves this machine: the file is read here, in your browser, and its code is
-            never run. The page’s own policy lets the browser connect to nobody but this page’s
-            server and the address a <code>?snapshot=</code> link names.
+            Nothing leaves your machine: your browser reads the file here and never runs code from
+            it. The page’s security policy blocks connections to anything but this page’s server and
+            the host named in a <code>?snapshot=</code> link.
           </span>
         </p>
         <OomMessageLink />
         {SAMPLES.length > 0 && <SampleCards />}
         <section aria-labelledby="record-heading">
           <h2 className="section-heading" id="record-heading">
-            Record one of your own
+            Record your own snapshot
           </h2>
           <RecordRecipes />
         </section>
@@ -53,7 +53,7 @@ function SampleCards() {
   return (
     <section aria-labelledby="samples-heading">
       <h2 className="section-heading" id="samples-heading">
-        Or look at a real one
+        Or open a sample
       </h2>
       <ul className="samples">
         {SAMPLES.map(({ url, title, about }) => (
@@ -86,21 +86,21 @@ const SAMPLES: readonly Sample[] = import.meta.env.VITE_SINGLE
       {
         url: 'samples/train_gpt_small.pickle.gz',
         title: 'Healthy training',
-        about: 'A small GPT: the same waves every step, AdamW state from step 1 on.',
+        about: 'A small GPT: the same pattern every step, with AdamW state from step 1 on.',
       },
       {
         url: 'samples/leak_forward_hook.pickle.gz',
         title: 'A leak',
-        about: 'A forward hook keeps a tensor each step, and memory climbs.',
+        about: 'A forward hook keeps one tensor per step, and memory climbs.',
       },
       {
         url: 'samples/oom_fragmented.pickle.gz',
         title: 'Out of memory',
-        about: 'It fails with 2 GiB allocated of 6 GiB reserved.',
+        about: 'An allocation fails with 2 of 6 reserved GiB in use.',
       },
       {
         url: 'samples/frag_gpt_varlen.pickle.gz',
         title: 'Fragmentation',
-        about: 'Varying sequence lengths: three times as much reserved as used.',
+        about: 'Varying sequence lengths: reserved memory is three times what is used.',
       },
     ];

@@ -97,9 +97,7 @@ function LoadingCard({ name, progress }: LoadingCardProps) {
       <h2 className="card-title">Opening {name}</h2>
       <progress max={1} aria-label="Progress" {...(share !== undefined && { value: share })} />
       <p className="loading-facts">
-        <span>
-          {progress === undefined ? 'Waiting for the first bytes' : PHASES[progress.phase]}
-        </span>
+        <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
         {progress !== undefined && <span>{bytesText(progress)}</span>}
         {progress?.phase === 'reading' && (
           <span>{speedText(progress.readBytes, performance.now() - startedMs.current)}</span>

@@ -25,7 +25,7 @@ describe('markers', () => {
 
   it('says that what was free on the device was not recorded', () => {
     const [marker] = markersOf(deviceInfo({ ooms: [oom(7)] }), 'event', []).items;
-    expect(marker?.content.lines).toContain('free on the device: not recorded');
+    expect(marker?.content.lines).toContain('free GPU memory: not recorded');
   });
 
   it('tells an OOM that was retried from one that the program saw', () => {
@@ -33,7 +33,7 @@ describe('markers', () => {
     const { items } = markersOf(device, 'event', []);
     expect(items.map(({ kind, content }) => [kind, content.title])).toEqual([
       ['oom', 'Out of memory'],
-      ['retried', 'Retried: the program saw no error'],
+      ['retried', 'Retried: your program saw no error'],
     ]);
   });
 

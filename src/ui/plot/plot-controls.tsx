@@ -21,7 +21,7 @@ export function AxisSwitch() {
           type="button"
           aria-pressed={current === axis}
           disabled={axis === 'time' && !device.hasTime}
-          title={axis === 'time' && !device.hasTime ? 'This file has no times' : undefined}
+          title={axis === 'time' && !device.hasTime ? 'This file has no timestamps' : undefined}
           onClick={() => view.commit({ axis, x: 'all' })}
         >
           {label}

@@ -69,8 +69,8 @@ function ageText({ ageEvents, ageUs }: HitResult): string {
 
 export function hitContent(hit: HitResult): TooltipContent {
   const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameLabel(hit.topFrame);
-  const lines = [place, hit.stackKind === 'before-recording' ? 'age not known' : ageText(hit)];
-  if (hit.pending) lines.push('freed, but a stream may still use it');
+  const lines = [place, hit.stackKind === 'before-recording' ? 'age unknown' : ageText(hit)];
+  if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {
     const largest = formatBytes(hit.blockBytes);
     return {
@@ -84,13 +84,13 @@ export function hitContent(hit: HitResult): TooltipContent {
 
 export function oomContent(oom: OomInfo): TooltipContent {
   const free = Number.isNaN(oom.deviceFreeBytes)
-    ? 'free on the device: not recorded'
-    : `${formatBytes(oom.deviceFreeBytes)} free on the device`;
+    ? 'free GPU memory: not recorded'
+    : `${formatBytes(oom.deviceFreeBytes)} free on the GPU`;
   return {
-    title: oom.wasRetried ? 'Retried: the program saw no error' : 'Out of memory',
+    title: oom.wasRetried ? 'Retried: your program saw no error' : 'Out of memory',
     label: '',
     lines: [
-      `asked for ${formatBytes(oom.requestedBytes)}`,
+      `requested ${formatBytes(oom.requestedBytes)}`,
       free,
       `event ${formatCount(oom.event)}`,
     ],

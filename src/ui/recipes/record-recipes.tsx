@@ -53,9 +53,9 @@ function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
       </div>
       <p className="dim">
         {triedWith === undefined ? 'Untested. ' : `Run on an H200 with ${triedWith}. `}
-        Recording takes about 1 µs and 400 bytes of host memory an event; <code>max_entries</code>{' '}
-        bounds it, and drops the oldest events when it is reached. <code>stacks="python"</code>{' '}
-        keeps dumps short: PyTorch’s default, <code>"all"</code>, also looks up every C++ frame (a
+        Recording costs about 1 µs and 400 bytes of host memory per event. <code>max_entries</code>{' '}
+        limits the number of events; beyond it, the oldest are dropped. <code>stacks="python"</code>{' '}
+        keeps dumps fast: PyTorch’s default, <code>"all"</code>, also looks up every C++ frame (a
         dump of one training run took 461 s with it and 4 s without).
       </p>
     </div>

@@ -30,7 +30,7 @@ export async function appShell(): Promise<string> {
   // A server that answers everything with its index.html has not answered this.
   if (text.includes('Content-Security-Policy') && text.includes('worker-src blob:')) return text;
   throw new Error(
-    `The page in one file (${SHELL_URL}), which a report is made of, cannot be had: it is fetched when the first report is made, and needs the network once.`,
+    `The page in one file (${SHELL_URL}), is not available: it is downloaded when you export your first report, which needs the network once.`,
   );
 }
 

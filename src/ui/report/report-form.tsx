@@ -25,24 +25,24 @@ export function ReportForm() {
     >
       <p className="dim">
         One HTML file with {info.devices.length > 1 ? 'this device of ' : ''}
-        {info.file.name} inside. It opens in any browser, without a network, at this very view.
+        {info.file.name} inside. It opens in any browser, offline, at this view.
       </p>
-      <label htmlFor={notesId}>Notes for whoever opens it</label>
+      <label htmlFor={notesId}>Notes for the reader</label>
       <textarea
         id={notesId}
         rows={3}
         value={notes}
-        placeholder="What you tried, what you ask"
+        placeholder="What you tried, what you want to know"
         onChange={(event) => setNotes(event.target.value)}
       />
       <Choice isOn={isPart && isZoomed} isDisabled={!isZoomed} onChange={setIsPart}>
-        Only the events in view{!isZoomed && ' (all are in view: zoom in first)'}
+        Only the events in view{!isZoomed && ' (zoom in first)'}
       </Choice>
       <Choice isOn={isShortPaths} onChange={setIsShortPaths}>
         Shorten paths to their last two parts
       </Choice>
       <Choice isOn={isWithoutStacks} onChange={setIsWithoutStacks}>
-        Leave all stacks out
+        Omit all call stacks
       </Choice>
       <div className="report-actions">
         <button type="submit" className="button button-primary" disabled={state.kind === 'working'}>
@@ -81,7 +81,7 @@ function Outcome({ state }: { readonly state: ExportState }) {
     <p className="dim" role={state.kind === 'failed' ? 'alert' : 'status'}>
       {state.kind === 'working' && 'Packing…'}
       {state.kind === 'done' &&
-        `${state.name}, ${formatBytes(state.bytes)}, is with your downloads.`}
+        `${state.name}, ${formatBytes(state.bytes)}, saved to your downloads.`}
       {state.kind === 'failed' && state.reason}
     </p>
   );

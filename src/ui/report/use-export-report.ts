@@ -98,7 +98,7 @@ async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error('The data could not be encoded.'));
+    reader.onerror = () => reject(reader.error ?? new Error('Could not encode the data.'));
     reader.readAsDataURL(new Blob([bytes]));
   });
   return url.slice(url.indexOf(',') + 1);

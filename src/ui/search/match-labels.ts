@@ -18,15 +18,14 @@ export function matchBytes(
 export function matchTitle(summary: SearchSummary, allocations: number): string {
   const { count, blockBytes, requestedBytes, requestedUnknown } = summary;
   const { peakBytes, endBytes, cursorBytes } = summary;
-  const unknown =
-    requestedUnknown === 0 ? '' : ` (of ${formatCount(requestedUnknown)} it is not known)`;
+  const unknown = requestedUnknown === 0 ? '' : ` (unknown for ${formatCount(requestedUnknown)})`;
   return [
     `${formatCount(count)} of ${formatCount(allocations)} allocations match`,
     ...(cursorBytes === undefined ? [] : [`${formatBytes(cursorBytes)} at the cursor`]),
     `${formatBytes(peakBytes)} at the peak`,
     `${formatBytes(endBytes)} at the end`,
-    `${formatBytes(blockBytes)} over all their lives`,
-    `${formatBytes(requestedBytes)} of that asked for${unknown}`,
+    `${formatBytes(blockBytes)} added up over time`,
+    `${formatBytes(requestedBytes)} of that requested${unknown}`,
   ].join('\n');
 }
 
@@ -37,7 +36,7 @@ export function emptyReasons({ terms }: SearchSummary): readonly string[] {
     return alone.map(({ text, note }) => `${clip(text)} matches nothing.${note ? ` ${note}` : ''}`);
   }
   const each = terms.map(({ text, count }) => `${clip(text)} (${formatCount(count)})`);
-  return [`Each term matches some allocations, but none matches all: ${each.join(', ')}.`];
+  return [`Each term matches some allocations, but none matches all terms: ${each.join(', ')}.`];
 }
 
 const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);

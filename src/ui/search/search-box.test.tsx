@@ -45,7 +45,7 @@ it('says what is wrong with a search, and where, once the box is left', async ()
   await user.type(box(), 'size>abc forward{Enter}');
   expect(await screen.findByText(/abc/, { selector: 'mark' })).toBeDefined();
   await user.tab();
-  expect(screen.getByText('not understood')).toBeDefined();
+  expect(screen.getByText('invalid search')).toBeDefined();
   expect(box().getAttribute('aria-invalid')).toBe('true');
 });
 

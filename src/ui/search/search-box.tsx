@@ -38,8 +38,8 @@ export function SearchBox() {
         <button
           type="button"
           className="icon-button"
-          aria-label="Match before"
-          title="Select the match before (Shift Enter in the box)"
+          aria-label="Previous match"
+          title="Select the previous match (Shift+Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(true)}
         >
@@ -49,7 +49,7 @@ export function SearchBox() {
           type="button"
           className="icon-button"
           aria-label="Next match"
-          title="Select the next match, by alloc event (Enter in the box)"
+          title="Select the next match, in order of allocation (Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(false)}
         >
@@ -60,7 +60,7 @@ export function SearchBox() {
           className="icon-button"
           aria-label="Only matches"
           aria-pressed={onlyMatches}
-          title="Show the matches alone; else what does not match is dimmed"
+          title="Hide what does not match; otherwise it is dimmed"
           onClick={() => view.commit({ onlyMatches: !onlyMatches })}
         >
           <ListFilter size={15} aria-hidden />

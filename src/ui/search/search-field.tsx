@@ -52,7 +52,7 @@ export function SearchField(props: SearchFieldProps) {
         aria-invalid={isWrong}
         aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
         placeholder="Search ( / )"
-        title="Search in functions, files, addresses, sizes, states (/)"
+        title="Search functions, files, addresses, sizes, states (/)"
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
@@ -143,7 +143,7 @@ function SearchOutcome(props: SearchOutcomeProps) {
     if (isTyped && summary.problem.isUnfinished) return undefined;
     return (
       <span className="search-outcome" data-tone="danger" title={summary.problem.message}>
-        not understood
+        invalid search
       </span>
     );
   }

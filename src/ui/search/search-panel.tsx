@@ -83,13 +83,13 @@ function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
         ))}
       </div>
       {suggested.more > 0 && (
-        <p className="search-foot dim">{formatCount(suggested.more)} more: type on</p>
+        <p className="search-foot dim">{formatCount(suggested.more)} more: keep typing</p>
       )}
       {search === '' && (
         <p className="search-foot dim">
-          Or a <code>word</code> or <code>/regex/</code> in functions and files,{' '}
-          <code>model.py:42</code>, an address such as <code>0x7f064c000000</code>. All terms must
-          hold; <code>-term</code> excludes, quotes keep blanks.
+          You can also search functions and files for a <code>word</code> or <code>/regex/</code>,
+          or for <code>model.py:42</code> or an address such as <code>0x7f064c000000</code>. All
+          terms must match. <code>-term</code> excludes; use quotes for spaces.
         </p>
       )}
     </>

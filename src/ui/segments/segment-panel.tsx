@@ -25,7 +25,7 @@ export function SegmentPanel({ segment }: SegmentPanelProps) {
   if (failure !== undefined) {
     return (
       <section className="segment-panel" aria-label="Segment" role="alert">
-        The segment cannot be read: {failure}
+        Could not read the segment: {failure}
       </section>
     );
   }
@@ -33,7 +33,7 @@ export function SegmentPanel({ segment }: SegmentPanelProps) {
     return (
       <section className="segment-panel segment-hint" aria-label="Segment">
         <p className="dim">
-          Click a segment to see how large it is, what it holds and which line made it.
+          Click a segment to see its size, its contents and the line that created it.
         </p>
       </section>
     );
@@ -43,7 +43,7 @@ export function SegmentPanel({ segment }: SegmentPanelProps) {
     <section className="segment-panel" aria-label="Segment">
       <SegmentFactList found={value} state={state} />
       <div className="segment-stack">
-        <h2 className="details-heading">Made by</h2>
+        <h2 className="details-heading">Created by</h2>
         <StackList stack={value.facts.stack} />
       </div>
       {value.facts.releaseStack !== undefined && (
@@ -73,14 +73,14 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
         <button
           type="button"
           className="button"
-          title="Show the blocks that were in it alone, in all views"
+          title="Filter all views to the blocks that were in it"
           onClick={filter}
         >
           Filter
         </button>
       </p>
       <dl className="details-facts">
-        <Fact term="What">{segmentKindText(facts)}</Fact>
+        <Fact term="Kind">{segmentKindText(facts)}</Fact>
         <Fact term="Stream">{facts.stream}</Fact>
         <Fact term="Reserved">{lifeText(facts)}</Fact>
         <Fact term={`At event ${formatCount(state)}`}>
@@ -93,9 +93,9 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
 
 /** '6.80 MiB used by 2 blocks; largest free range 3.20 MiB' */
 function contentText({ blocks, usedBytes, largestFreeBytes }: SegmentContent): string {
-  if (blocks === 0) return 'all of it is free';
+  if (blocks === 0) return 'completely free';
   const count = plural(blocks, 'block');
   const used = `${formatBytes(usedBytes)} used by ${count}`;
-  if (largestFreeBytes === 0) return `${used}; nothing is free`;
+  if (largestFreeBytes === 0) return `${used}; completely full`;
   return `${used}; largest free range ${formatBytes(largestFreeBytes)}`;
 }

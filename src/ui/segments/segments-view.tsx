@@ -12,10 +12,10 @@ import { useTheme } from '../theme/use-theme.ts';
 import { SegmentPanel } from './segment-panel.tsx';
 import { segmentColor, segmentSource } from './segment-source.ts';
 
-const HINT = `Every segment as a band as high as it is large, the oldest at the bottom; the top is the
+const HINT = `Every segment is a band as tall as its size, the oldest at the bottom; the top is the
 reserved memory. Arrow keys pan, plus and minus zoom, F shows all, brackets step through events, Enter
-pins the newest segment at the event, Shift with arrow up and down pins its neighbours. What is pinned
-is told of below the plot.`;
+pins the newest segment at the event, Shift with arrow up and down pins its neighbors. Details
+appear below the plot.`;
 
 /** Reserved memory over events or time, segment by segment. */
 export function SegmentsView() {
@@ -26,7 +26,7 @@ export function SegmentsView() {
       <h2>No segments are known</h2>
       <p>
         The trace has no segment events and the file lists no segments at its end, so what this
-        device had reserved cannot be told. The other views show its allocations.
+        device had reserved is unknown. The other views show its allocations.
       </p>
     </div>
   );
@@ -64,8 +64,8 @@ function SegmentToolbar({ plot }: { readonly plot: PlotHandle }) {
       </div>
       {!hasEvents && (
         <p className="dim">
-          No segment came into being in this trace: those that are shown were there before it, and
-          who made them is not in the file.
+          No segment was created in this trace. Those shown existed before it, so the file does not
+          say which lines created them.
         </p>
       )}
     </div>
@@ -85,5 +85,5 @@ function SegmentLegend() {
   const theme = useTheme();
   const { value = SEGMENT_CLASSES } = useQuery('segmentKinds', {});
   const entries = value.map((kind) => ({ label: LABELS[kind], color: segmentColor(theme, kind) }));
-  return <ColorKey label="Colours" entries={entries} />;
+  return <ColorKey label="Colors" entries={entries} />;
 }

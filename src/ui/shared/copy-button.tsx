@@ -42,7 +42,7 @@ export function CopyButton({ text, label, title, className, children }: CopyButt
       {outcome === 'copied' ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
       <span className="copy-feedback" aria-live="polite">
         {outcome === 'copied' && 'Copied'}
-        {outcome === 'refused' && 'The browser refused'}
+        {outcome === 'refused' && 'Your browser refused'}
       </span>
     </button>
   );

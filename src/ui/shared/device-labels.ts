@@ -25,13 +25,13 @@ export function notesOf({ file, warnings }: SessionInfo, device: DeviceInfo): re
 function recordingText({ recordingReason, preexisting, events }: DeviceInfo): string {
   if (preexisting === 0 || events === 0) return recordingReason;
   const blocks = preexisting === 1 ? 'the block' : `the ${formatCount(preexisting)} blocks`;
-  return `${recordingReason} Who allocated ${blocks} from before is not in the file, nor when.`;
+  return `${recordingReason} The file does not say when or by which line ${blocks} from before were allocated.`;
 }
 
 function anomalyText({ anomalies }: DeviceInfo): string {
   return anomalies === 1
-    ? '1 event contradicts the events before it; figures after it may be off.'
-    : `${formatCount(anomalies)} events contradict those before them; figures after them may be off.`;
+    ? '1 event contradicts earlier ones; figures after it may be off.'
+    : `${formatCount(anomalies)} events contradict earlier ones; figures after them may be off.`;
 }
 
 interface RecordingText {
@@ -44,9 +44,9 @@ const blocksBefore = ({ preexisting }: DeviceInfo): string =>
   `${plural(preexisting, 'block')} from before`;
 
 export const RECORDING_TEXT: Readonly<Record<Recording, RecordingText>> = {
-  complete: { short: 'complete', note: () => 'from the first byte' },
+  complete: { short: 'complete', note: () => 'from the first allocation' },
   preexisting: { short: 'began late', note: blocksBefore },
-  truncated: { short: 'cut off', note: () => 'oldest events lost' },
+  truncated: { short: 'truncated', note: () => 'oldest events dropped' },
   none: { short: 'no history', note: () => 'final state only' },
 };
 
@@ -62,26 +62,26 @@ export const COUNTERS: readonly CounterText[] = [
   {
     name: 'allocatedBytes',
     label: 'Allocated',
-    about: 'Blocks that tensors hold, as torch.cuda.memory_allocated() counts them.',
+    about: 'Blocks in use by tensors, as torch.cuda.memory_allocated() counts them.',
   },
   {
     name: 'activeBytes',
     label: 'Active',
-    about: 'Allocated blocks, and freed ones that another stream may still use.',
+    about: 'Allocated blocks plus freed blocks that another stream may still use.',
   },
   {
     name: 'reservedBytes',
     label: 'Reserved',
-    about: 'Segments that PyTorch holds of the device, in use or cached.',
+    about: 'Memory that PyTorch has taken from the GPU: in use or cached.',
   },
   {
     name: 'requestedBytes',
     label: 'Requested',
-    about: 'Bytes that were asked for, before rounding up to whole blocks.',
+    about: 'Bytes your program requested, before rounding up to block sizes.',
   },
   {
     name: 'inactiveSplitBytes',
     label: 'Inactive split',
-    about: 'Free pieces of segments that are partly in use: they cannot be given back.',
+    about: 'Free memory in segments that are partly in use. empty_cache() cannot release it.',
   },
 ];

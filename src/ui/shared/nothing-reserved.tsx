@@ -9,8 +9,8 @@ export function NothingReserved() {
       <h2>Nothing is reserved here</h2>
       <p>
         {isEmptyAtEnd && device.peaks.reservedBytes.bytes === 0
-          ? 'Neither the trace nor the final state of this device holds a segment or a block.'
-          : 'At this event the allocator holds no segment and no block. Step on, or jump to the peak, with the bar above.'}
+          ? 'This device has no segments or blocks, neither in its trace nor in its final state.'
+          : 'At this event the allocator holds no segments or blocks. Step forward, or jump to the peak.'}
       </p>
     </div>
   );

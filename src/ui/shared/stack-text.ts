@@ -12,10 +12,10 @@ export function absenceExplanation(kind: StackKind): string {
     case 'recorded':
       return 'Only C++ frames that every stack has were recorded: nothing in them says what was computed.';
     case 'no-python-stack':
-      return 'Context was recorded, but the thread ran no Python at that moment. That is usual for autograd’s backward threads.';
+      return 'The thread was not running Python at that moment, which is normal for autograd’s backward threads.';
     case 'no-context':
-      return 'The recording kept no stack for this event. Record with context="all" and stacks="python" or "all" to get one.';
+      return 'No stack was recorded for this event. Record with context="all" and stacks="python" or "all" to get one.';
     case 'before-recording':
-      return 'This block was there before recording began, so the line that made it is not in the file. Start recording earlier to see it.';
+      return 'This block was allocated before recording began, so the file does not say which line made it. Start recording earlier to see it.';
   }
 }

@@ -45,7 +45,8 @@ export function UpdateBar() {
     <aside className="notices update-bar" aria-label="Update">
       <p>
         A newer vramscope is ready.
-        {isOpen && ' Reloading closes the open snapshot; the address keeps the view on it.'}
+        {isOpen &&
+          ' Reloading closes the open snapshot; the link in the address bar keeps the view.'}
       </p>
       <span className="button-row">
         <button type="button" className="button" onClick={reload}>

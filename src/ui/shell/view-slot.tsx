@@ -49,8 +49,8 @@ function FetchedView({ entry }: { readonly entry: ViewEntry }) {
     <div className="blank" role="alert">
       <h2>The {VIEW_LABELS[entry.name].label.toLowerCase()} view could not be loaded</h2>
       <p>
-        The server that this page came from is gone, or has a newer version by now. Reload the page
-        and open the file again.
+        The server of this page is gone or has a newer version. Reload the page and open the file
+        again.
       </p>
     </div>
   );

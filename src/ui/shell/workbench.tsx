@@ -120,7 +120,7 @@ function NoDevices() {
       <div className="blank">
         <h2>This snapshot is empty</h2>
         <p>
-          It holds no events and no segments of any device. PyTorch writes such a file when nothing
+          It has no events and no segments for any device. PyTorch writes such a file when nothing
           was allocated on the GPU, or when the snapshot was taken before CUDA was first used.
         </p>
       </div>

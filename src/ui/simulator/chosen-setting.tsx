@@ -35,9 +35,9 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isBest: boolean): st
   if (result.ooms.length > 0) return '';
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
   const share = recorded.peakReservedBytes === 0 ? 0 : saved / recorded.peakReservedBytes;
-  if (saved <= 0) return isBest ? 'No setting that was tried reserves less.' : '';
+  if (saved <= 0) return isBest ? 'None of the settings tried reserves less.' : '';
   const saving = `${formatBytes(saved)} less, ${formatPercent(share)}`;
-  return isBest ? `${saving}: the best of those tried.` : `${saving}.`;
+  return isBest ? `${saving}: the best setting tried.` : `${saving}.`;
 }
 
 function EnvironmentLine({ line, note }: { readonly line: string; readonly note: string }) {
@@ -62,9 +62,9 @@ interface ConfidenceNoteProps {
 export function ConfidenceNote({ result, requests, lowestBytes }: ConfidenceNoteProps) {
   const { confidence, unknowns, peakReservedBytes } = result;
   return (
-    <section className="whatif-sure" aria-label="How sure">
+    <section className="whatif-sure" aria-label="Confidence">
       <h2 className="whatif-heading">
-        How sure: <span data-confidence={confidence}>{confidence}</span>
+        Confidence: <span data-confidence={confidence}>{confidence}</span>
       </h2>
       <p>
         {CONFIDENCE_TEXT[confidence]} The {formatCount(requests)} requests of the recording are run
@@ -75,14 +75,14 @@ export function ConfidenceNote({ result, requests, lowestBytes }: ConfidenceNote
       </p>
       {lowestBytes !== undefined && (
         <p>
-          A real run would reserve between <b>{formatBytes(lowestBytes)}</b>, had no free waited for
+          A real run would reserve between <b>{formatBytes(lowestBytes)}</b>, if no free waited for
           another stream, and about <b>{formatBytes(peakReservedBytes)}</b>, with the waits that
           were recorded.
         </p>
       )}
       {unknowns.length > 0 && (
         <>
-          <p>What the trace does not tell:</p>
+          <p>What the trace does not record:</p>
           <ul className="whatif-unknowns">
             {unknowns.map(({ code, message }) => (
               <li key={code}>{message}</li>

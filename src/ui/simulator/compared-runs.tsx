@@ -43,7 +43,13 @@ export function ComparedRuns(props: ComparedRunsProps) {
     ['Peak reserved', bytes(recorded.peakReservedBytes), bytes(result.peakReservedBytes)],
     ...(lowestBytes === undefined
       ? []
-      : [['… had no free waited', { text: '', title: undefined }, bytes(lowestBytes)] as const]),
+      : [
+          [
+            '… without waiting for streams',
+            { text: '', title: undefined },
+            bytes(lowestBytes),
+          ] as const,
+        ]),
     ['Peak allocated', bytes(recorded.peakAllocatedBytes), bytes(result.peakAllocatedBytes)],
     ['Out of memory', count(recorded.ooms), count(result.ooms.length)],
     ['Retries', count(recorded.retries), count(result.retries)],
@@ -51,9 +57,9 @@ export function ComparedRuns(props: ComparedRunsProps) {
     ['cudaFree calls', count(recorded.deviceFrees), count(result.deviceFrees)],
     ['Reserved at the end', bytes(was?.reservedBytes), bytes(is.reservedBytes)],
     ['Allocated at the end', bytes(was?.allocatedBytes), bytes(is.allocatedBytes)],
-    ['Largest free piece then', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
-    ['Fragmentation then', share(was?.fragmentation), share(is.fragmentation)],
-    ['Smallest card', smallest(recordedCard), smallest(card)],
+    ['Largest free block at the end', bytes(was?.largestFreeBytes), bytes(is.largestFreeBytes)],
+    ['Fragmentation at the end', share(was?.fragmentation), share(is.fragmentation)],
+    ['Smallest GPU', smallest(recordedCard), smallest(card)],
   ] as const;
   return (
     <table className="whatif-compared">
@@ -82,12 +88,12 @@ export function ComparedRuns(props: ComparedRunsProps) {
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
-  '… had no free waited':
-    'Peak reserved if no other stream had been waited for: a real run lies between this and the figure above',
-  Retries: 'Times that all cached memory was given back for one request',
+  '… without waiting for streams':
+    'Peak reserved if no free waited for another stream. A real run lies between this and the figure above.',
+  Retries: 'How often PyTorch released its whole cache to serve one request',
   'cudaMalloc calls': 'cudaMalloc and cuMemMap since the first event',
   'cudaFree calls': 'cudaFree and cuMemUnmap since the first event',
-  'Largest free piece then': 'What one request could still get without new memory',
-  'Smallest card': 'The smallest common card that would have run all requests',
-  'Fragmentation then': 'Share of the free reserved bytes that lies outside the largest free piece',
+  'Largest free block at the end': 'The largest request that would fit without new memory',
+  'Smallest GPU': 'The smallest common GPU size that would fit all requests',
+  'Fragmentation at the end': 'Share of free reserved memory outside the largest free block',
 };

@@ -51,11 +51,11 @@ export function markedOoms(
 ): readonly OomMark[] {
   const marks = failedOoms(device).map(({ event, timeUs, requestedBytes }) => ({
     x: axis === 'event' ? event + 0.5 : timeUs,
-    title: `Recorded: out of memory at event ${formatCount(event)}, ${formatBytes(requestedBytes)} were asked for`,
+    title: `Recorded: out of memory at event ${formatCount(event)}, ${formatBytes(requestedBytes)} requested`,
   }));
   const last = result?.ooms.at(-1);
   if (result === undefined || last === undefined || last.isRecorded) return marks;
-  const title = `${settingName(result.settings)}: out of memory at event ${formatCount(last.event)}, ${formatBytes(last.requestedBytes)} were asked for`;
+  const title = `${settingName(result.settings)}: out of memory at event ${formatCount(last.event)}, ${formatBytes(last.requestedBytes)} requested`;
   return [...marks, { x: xOfEvent(recorded, axis, last.event), title }];
 }
 

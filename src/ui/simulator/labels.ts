@@ -5,7 +5,7 @@ import type { Confidence } from '../../core/simulator/types.ts';
 import type { CardFit } from '../../engine/analysis/what-if-handler.ts';
 
 export function settingName(settings: string): string {
-  return settings === '' ? 'The default allocator' : settings;
+  return settings === '' ? 'Default settings' : settings;
 }
 
 export function cardText({ gib }: CardFit): string {
@@ -13,14 +13,14 @@ export function cardText({ gib }: CardFit): string {
 }
 
 export function cardTitle({ gib, retries }: CardFit): string {
-  if (gib === undefined) return 'No common card has as much memory as this needs';
-  const left = `A card of ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, and serves all requests`;
+  if (gib === undefined) return 'This needs more memory than any common GPU has';
+  const left = `A GPU with ${gib} GiB leaves ${formatBytes(limitOfCard(gib))} for PyTorch, enough for all requests`;
   if (retries === 0) return left;
-  return `${left}, but gives back all that it caches ${plural(retries, 'time')}: slow`;
+  return `${left}, but slow: PyTorch would release its whole cache ${plural(retries, 'time')}`;
 }
 
 export const CONFIDENCE_TEXT: Readonly<Record<Confidence, string>> = {
-  high: "The allocator's rules decide all of it.",
-  medium: 'The peaks may shift with what the trace does not tell.',
-  low: 'A run under other settings would have asked for other things.',
+  high: "The allocator's rules alone decide the result.",
+  medium: 'The peaks may shift with facts that the trace does not record.',
+  low: 'A run under other settings would have requested other allocations.',
 };

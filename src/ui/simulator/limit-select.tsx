@@ -15,7 +15,7 @@ const OTHER = 'other';
 const CARDS = COMMON_CARDS_GIB.map((gib) => ({ gib, bytes: limitOfCard(gib) }));
 
 const ABOUT =
-  'What PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). A card keeps about 0.65 GiB for CUDA itself.';
+  'How much PyTorch may reserve, as with torch.cuda.set_per_process_memory_fraction(). CUDA itself uses about 0.65 GiB of a GPU.';
 
 /** How much memory the runs may have: as recorded, none, that of a common card, or any other. */
 export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
@@ -91,7 +91,7 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
         Run
       </button>
       <span id={hint} className="whatif-error" role="status">
-        {isWrong && 'Bytes over 0, such as 16GiB or 800MiB'}
+        {isWrong && 'Enter a size such as 16GiB or 800MiB'}
       </span>
     </form>
   );

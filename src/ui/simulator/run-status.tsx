@@ -25,7 +25,7 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
         <div className="whatif-status">
           <progress max={1} value={phase.done} aria-label="Runs" />
           <span className="whatif-doing">
-            {isSearching ? 'All settings are run; searching their smallest cards' : `Run ${count}`}
+            {isSearching ? 'All settings tried. Finding the smallest GPU for each' : `Run ${count}`}
             {name !== undefined && `: ${name}`}
           </span>
           <button type="button" className="button" onClick={onCancel}>
@@ -39,10 +39,10 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
       return (
         <div className="whatif-status" role="status">
           <span className="whatif-doing">
-            Cancelled: {count} were run
-            {run === rows.length && ', not all of their smallest cards are known'}.
+            Cancelled: {count} tried
+            {run === rows.length && '; some smallest GPUs are unknown'}.
           </span>
-          <ResumeButton label="Run the rest" onResume={onResume} />
+          <ResumeButton label="Try the rest" onResume={onResume} />
         </div>
       );
     case 'failed':

@@ -66,7 +66,7 @@ it('has the recorded run on top, with what the allocator itself counted', async 
 it('shows the best setting first, and which one would still fail', async () => {
   await showTable();
   expect(column(0)[0]).toBe('expandable_segments:True');
-  const byDefault = rows().find((row) => row.textContent.includes('The default allocator'));
+  const byDefault = rows().find((row) => row.textContent.includes('Default settings'));
   expect(within(byDefault as HTMLElement).getByTitle(/^Out of memory/)).toBeDefined();
 });
 

@@ -31,34 +31,33 @@ const COLUMNS: readonly Column[] = [
   {
     key: 'reserved',
     label: 'Peak reserved',
-    about:
-      'Most memory taken of the device; the darker part of a bar is the peak of what was allocated',
+    about: 'Peak reserved memory; the darker part of a bar is peak allocated memory',
     isNumber: false,
   },
   {
     key: 'card',
-    label: 'Card',
+    label: 'Smallest GPU',
     about:
-      'The smallest common card that would have run all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
+      'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
     isNumber: true,
   },
-  { key: 'ooms', label: 'OOM', about: 'Requests that run out of memory', isNumber: true },
+  { key: 'ooms', label: 'OOM', about: 'Requests that would run out of memory', isNumber: true },
   {
     key: 'retries',
     label: 'Retries',
-    about: 'Times that all cached memory is given back for one request: slow',
+    about: 'How often PyTorch would release its whole cache to serve one request (slow)',
     isNumber: true,
   },
   {
     key: 'calls',
     label: 'Calls',
-    about: 'cudaMalloc and cudaFree, or maps and unmaps: each makes the program wait',
+    about: 'Calls of cudaMalloc and cudaFree, or maps and unmaps; each one stalls your program',
     isNumber: true,
   },
   {
     key: 'confidence',
-    label: 'Sure',
-    about: 'How sure the figures are; the reasons are below',
+    label: 'Confidence',
+    about: 'How certain the figures are; the reasons are below',
     isNumber: false,
   },
 ];
@@ -185,7 +184,7 @@ function SettingTableRow({ row, recordedBytes, most, isChosen, onChoose }: Setti
       {name}
       {result === undefined ? (
         <td className="dim" colSpan={COLUMNS.length - 1}>
-          not run yet
+          not tried yet
         </td>
       ) : (
         <ResultCells result={result} card={card} most={most} recordedBytes={recordedBytes} />

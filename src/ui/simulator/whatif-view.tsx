@@ -25,7 +25,7 @@ export function WhatIfView() {
   if (reason === undefined) return <Runs />;
   return (
     <div className="blank">
-      <h2>What if: cannot be told for this device</h2>
+      <h2>What if is not available for this device</h2>
       <p>{reason}</p>
     </div>
   );
@@ -33,10 +33,10 @@ export function WhatIfView() {
 
 function unavailableReason(device: DeviceInfo): string | undefined {
   if (device.kind === 'host') {
-    return 'This is pinned host memory. Its allocator has none of the settings that are compared here; choose a CUDA device above.';
+    return 'This is pinned host memory, whose allocator has none of these settings. Choose a CUDA device above.';
   }
   if (device.events > 0) return undefined;
-  return 'The file has no history for it, so there are no requests to run again. Record some with torch.cuda.memory._record_memory_history() before the part of the program that matters, then take another snapshot.';
+  return 'This device has no recorded history, so there is nothing to simulate. Call torch.cuda.memory._record_memory_history() early in your program and take another snapshot.';
 }
 
 function Runs() {
@@ -140,7 +140,7 @@ function useSettings(settings: readonly string[]): readonly string[] {
   return useMemo(() => key.split('\n'), [key]);
 }
 
-/** '' where the file does not say, or says what is not understood: then the recorded run has no row of its own. */
+/** '' where the file does not say, or says what is invalid search: then the recorded run has no row of its own. */
 function recordedSettingOf({ settings }: SessionInfo): string {
   const parsed = parseAllocConf(confText(settings));
   return parsed.ok ? parsed.text : '';

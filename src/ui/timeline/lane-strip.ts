@@ -13,7 +13,7 @@ import { boxAt, type Lane, type LaneBox, laneBoxes, lanesOf } from './lane-layou
 
 export const LANE_HEIGHT = 18;
 /** Of the surface while no range has the focus. */
-export const LABEL = 'Annotations: arrow keys go from range to range, Enter zooms to one';
+export const LABEL = 'Annotations: arrow keys move between them, Enter zooms to one';
 const FONT = '11px system-ui, sans-serif';
 const PADDING = 5;
 /** Narrower boxes have no text. */
@@ -205,9 +205,9 @@ function clipText(context: CanvasRenderingContext2D, text: string, width: number
 function laneContent({ span, count }: LaneBox): TooltipContent {
   if (span === undefined) {
     return {
-      title: `${formatCount(count)} ranges`,
+      title: `${formatCount(count)} annotations`,
       label: '',
-      lines: ['too short to be told apart here: zoom in'],
+      lines: ['too short to show one by one: zoom in'],
     };
   }
   return { title: span.name, label: '', lines: spanLines(span) };

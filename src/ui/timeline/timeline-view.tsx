@@ -19,10 +19,10 @@ const NO_ANNOTATIONS = annotationLanes([]);
 const LANES_AT_FIRST = 4;
 const MAX_LANES = 12;
 
-const HINT = `Every allocation as a band as high as its block, the oldest at the bottom. Arrow keys
+const HINT = `Every allocation is a band as tall as its block, the oldest at the bottom. Arrow keys
 pan, plus and minus zoom, F shows all, brackets step through events, Enter pins the newest
-allocation at the event, Shift with arrow up and down pins its neighbours. Details of what is pinned
-follow in the panel beside it.`;
+allocation at the event, Shift with arrow up and down pins its neighbors. The side panel
+shows its details.`;
 
 /** All allocations over events or time, with what goes along with them. */
 export function TimelineView() {
@@ -88,14 +88,14 @@ interface LaneHeadProps {
 }
 
 function LaneHead({ levels, isOpen, onToggle }: LaneHeadProps) {
-  if (levels <= LANES_AT_FIRST) return <div className="lane-head plot-above-head">ranges</div>;
+  if (levels <= LANES_AT_FIRST) return <div className="lane-head plot-above-head">annotations</div>;
   const more = `${formatCount(levels - LANES_AT_FIRST)} more`;
   return (
     <button
       type="button"
       className="lane-head plot-above-head lane-toggle"
       aria-expanded={isOpen}
-      title={`Ranges on ${formatCount(levels)} levels; the wheel over them goes through all`}
+      title={`Annotations on ${formatCount(levels)} levels; scroll over them to see all`}
       onClick={onToggle}
     >
       {isOpen ? 'fewer' : more}

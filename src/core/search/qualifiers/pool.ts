@@ -12,10 +12,10 @@ export interface PoolCondition {
 }
 
 const POOLS: readonly (readonly [PoolWord, string])[] = [
-  ['small', 'blocks up to 1 MiB, in segments of 2 MiB'],
-  ['large', 'blocks above 1 MiB'],
-  ['default', 'in no private pool'],
-  ['private', 'in some private pool: of a CUDA graph or a MemPool'],
+  ['small', 'requests up to 1 MiB, in segments of 2 MiB'],
+  ['large', 'requests above 1 MiB'],
+  ['default', 'not in a private pool'],
+  ['private', 'in a private pool of a CUDA graph or MemPool'],
 ];
 const POOL_ID = /^\(\s*(\d{1,15})\s*,\s*(\d{1,15})\s*\)$/;
 

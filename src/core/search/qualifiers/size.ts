@@ -11,7 +11,7 @@ export interface SizeCondition {
 
 export const SIZE: AllocationQualifier<SizeCondition> = {
   name: 'size',
-  help: 'bytes of the block',
+  help: 'block size in bytes',
   examples: ['size>64MiB', 'size=512'],
   isComparable: true,
   parse(value, comparison) {

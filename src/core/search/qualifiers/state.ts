@@ -13,9 +13,9 @@ export interface StateCondition {
 }
 
 const STATES: readonly (readonly [StateWord, string])[] = [
-  ['live', 'allocated at the cursor, else at the end'],
-  ['pending', 'freed, but a stream still uses it'],
-  ['freed', 'freed by then'],
+  ['live', 'live at the cursor; without a cursor, at the end'],
+  ['pending', 'freed, but another stream may still use it'],
+  ['freed', 'freed before that'],
 ];
 
 export const STATE: AllocationQualifier<StateCondition> = {

@@ -12,7 +12,7 @@ const HANDLE_OR_POSITION = /^(0x[0-9a-f]{1,16}|\d{1,20})$/i;
 
 export const STREAM: AllocationQualifier<StreamCondition> = {
   name: 'stream',
-  help: 'a handle or a position in the list',
+  help: 'a stream handle, or its position in the list',
   examples: ['stream:0'],
   parse: (value) =>
     HANDLE_OR_POSITION.test(value) ? { kind: 'stream', stream: BigInt(value) } : undefined,
