@@ -44,7 +44,9 @@ test('arrows step through the events; Back leads back', async ({ page }) => {
       .getByRole('row', { name: /stream 0x/ })
       .first(),
   ).toBeVisible();
-  await expect(stateOf(page)).toContainText('it would first wait for streams that still use freed blocks');
+  await expect(stateOf(page)).toContainText(
+    'it would first wait for streams that still use freed blocks',
+  );
   await expect(page).toHaveURL(/at=101/);
   await page.goBack();
   await expect(cursorOf(page)).not.toContainText('Event 101of 758');

@@ -51,7 +51,7 @@ test('marks the settings that are not PyTorch’s defaults', async ({ page }) =>
 test('does not claim peaks and totals that a truncated trace hides', async ({ page }) => {
   await openSummary(page, 'train_ring_truncated.pickle.gz');
   await expect(page.getByRole('region', { name: 'Memory', exact: true })).toContainText(
-    'are unknown: the trace does not show its beginning',
+    'The trace does not cover the start of the process',
   );
   await expect(memoryRow(page, 'Allocated memory')).toContainText('≥');
   await expect(page.getByRole('region', { name: 'Recording' })).toContainText('truncated');
@@ -64,6 +64,6 @@ test('shows the final state of a file without a trace', async ({ page }) => {
   await idle(page);
   await expect(memoryRow(page, 'Reserved memory')).not.toContainText('unknown');
   await expect(page.getByRole('region', { name: 'Annotations' })).toContainText(
-    'nothing says which lie in an annotation',
+    'events cannot be matched to annotations',
   );
 });

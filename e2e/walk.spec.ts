@@ -180,9 +180,9 @@ const LACKING: readonly {
       Timeline: /No history was recorded/,
       Addresses: /No history was recorded/,
       Segments: /No history was recorded/,
-      Flame: /holds no call stacks/,
+      Flame: /has no call stacks/,
       Events: /No history was recorded/,
-      'What if': /The file has no history for it/,
+      'What if': /This device has no recorded history/,
     },
   },
   {
@@ -196,7 +196,7 @@ const LACKING: readonly {
       changedSample((entry) => {
         delete entry.frames;
       }),
-    says: { Flame: /holds no call stacks/ },
+    says: { Flame: /has no call stacks/ },
   },
   {
     what: 'without times',

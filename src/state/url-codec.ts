@@ -163,6 +163,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',
     selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
+    siteColors: opening.siteColors,
     colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
     cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),

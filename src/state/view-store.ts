@@ -7,6 +7,7 @@
  * of wheel steps or of held keys up to the first pause. What the page adjusts by itself gets none.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { SiteColors } from '../core/coloring/site-colors.ts';
 import type { FlameDataset } from '../core/flame-graph/flame-set.ts';
 import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/flame-graph/types.ts';
 import type { ColorBy, TimeAxis } from '../core/raster/types.ts';
@@ -65,6 +66,8 @@ export interface ViewState {
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   readonly selection: string | undefined;
   readonly colorBy: ColorBy;
+  /** Colors of the call sites that the legend names. Follows from the rest, so it is not in the URL. */
+  readonly siteColors: SiteColors;
   readonly lines: readonly CounterName[];
   /** Event at which the crosshair is pinned. */
   readonly cursor: EventIndex | undefined;
@@ -103,6 +106,7 @@ export const DEFAULT_VIEW: ViewState = {
   y: 'fit',
   selection: undefined,
   colorBy: 'stack',
+  siteColors: '',
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
   cursor: undefined,
   mark: undefined,

@@ -8,9 +8,9 @@ import {
   CLASS_NO_PYTHON_STACK,
   classesBySize,
   classesByStack,
-  FIRST_STACK_CLASS,
   sizeEdge,
 } from './classes.ts';
+import { FIRST_STACK_CLASS } from './site-colors.ts';
 
 type StackText = readonly string[];
 

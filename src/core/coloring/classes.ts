@@ -8,6 +8,7 @@ import { StackReader } from '../device/stacks.ts';
 import { MAX_CLASSES } from '../raster/colors.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
+import { FIRST_STACK_CLASS } from './site-colors.ts';
 
 /** Class by stack: allocated before recording began, and its stack is not known. */
 export const CLASS_BEFORE_RECORDING = 0;
@@ -15,8 +16,6 @@ export const CLASS_BEFORE_RECORDING = 0;
 export const CLASS_NO_CONTEXT = 1;
 /** Class by stack: context was recorded, the thread had no Python stack. */
 export const CLASS_NO_PYTHON_STACK = 2;
-/** By stack, recorded stacks have the classes from here on. */
-export const FIRST_STACK_CLASS = 3;
 /** By size: 512 bytes are 2^9, the last class begins where 64 GiB, 2^36, would be the end. */
 const SMALLEST_LOG2 = 9;
 const LARGEST_LOG2 = 36;
@@ -27,7 +26,8 @@ const HASH_PRIME = 0x01000193;
  * By the call site of each stack: a hash of the names, files and lines of its frames, callers included. Only
  * frames of Python count where a site has some: equal code keeps its color whether or not C++ frames were
  * recorded, and whichever way through the dispatcher a line took. Of C++ alone plumbing does not count, unless
- * a stack has nothing else.
+ * a stack has nothing else. Where two sites have the same hash, the one with fewer bytes takes the next free
+ * class: as long as there are enough, each site has one of its own.
  * Throws RangeError unless classCount is 4 to 253.
  */
 export function classesByStack(
@@ -37,7 +37,8 @@ export function classesByStack(
   reader: StackReader = new StackReader(snapshot),
 ): Uint8Array {
   checkClassCount(classCount, FIRST_STACK_CLASS + 1);
-  const siteClasses = classesOfStacks(snapshot, classCount, reader);
+  const hashes = hashesOfStacks(snapshot, reader);
+  const siteClasses = classesOfSites(allocations, reader, hashes, classCount - FIRST_STACK_CLASS);
   const classes = new Uint8Array(allocations.length);
   for (let id = 0; id < classes.length; id++) {
     const site = reader.siteOf(allocations.stack[id]);
@@ -70,12 +71,40 @@ export function sizeEdge(sizeClass: number, classCount: number): number {
   return 2 ** (SMALLEST_LOG2 + (sizeClass * (LARGEST_LOG2 - SMALLEST_LOG2)) / classCount);
 }
 
-/** Parents come before children, so one pass hashes each stack from its caller's hash. */
-function classesOfStacks(
-  { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
-  classCount: number,
+/**
+ * Class of each site, by its stack; of `count` classes. Heaviest first, so that what has to share is small. Sites
+ * of the same code have one class, also where they are several rows.
+ */
+function classesOfSites(
+  { stack, sizeBytes, length }: AllocationTable,
   reader: StackReader,
+  hashes: Uint32Array,
+  count: number,
 ): Uint8Array {
+  const bytesOf = new Map<number, number>();
+  for (let id = 0; id < length; id++) {
+    const site = reader.siteOf(stack[id]);
+    if (site <= EMPTY_STACK) continue;
+    const hash = hashes[site];
+    bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + sizeBytes[id]);
+  }
+  const classOfHash = new Map<number, number>();
+  const isTaken = new Uint8Array(count);
+  const heaviest = [...bytesOf].sort(([a, bytesA], [b, bytesB]) => bytesB - bytesA || a - b);
+  for (const [hash] of heaviest) {
+    let at = hash % count;
+    if (classOfHash.size < count) while (isTaken[at] === 1) at = (at + 1) % count;
+    isTaken[at] = 1;
+    classOfHash.set(hash, FIRST_STACK_CLASS + at);
+  }
+  return Uint8Array.from(hashes, (hash) => classOfHash.get(hash) ?? 0);
+}
+
+/** Parents come before children, so one pass hashes each stack from its caller's hash. */
+function hashesOfStacks(
+  { strings, frames, stacks }: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
+  reader: StackReader,
+): Uint32Array {
   const frameHash = new Int32Array(frames.length);
   const frameRank = new Uint8Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
@@ -86,7 +115,7 @@ function classesOfStacks(
   }
   // Hashes of a stack's frames of each rank and above: all, those that are no plumbing, those of Python.
   const hashes = [0, 1, 2].map(() => new Int32Array(stacks.length).fill(HASH_SEED));
-  const classes = new Uint8Array(stacks.length);
+  const hashOf = new Uint32Array(stacks.length);
   for (let stack = 1; stack < stacks.length; stack++) {
     const frame = stacks.frame[stack];
     const parent = stacks.parent[stack];
@@ -96,9 +125,9 @@ function classesOfStacks(
       hash[stack] = frameRank[frame] >= rank ? hashNumber(above, frameHash[frame]) : above;
       if (hash[stack] !== hash[EMPTY_STACK]) best = hash[stack];
     });
-    classes[stack] = FIRST_STACK_CLASS + (avalanche(best) % (classCount - FIRST_STACK_CLASS));
+    hashOf[stack] = avalanche(best);
   }
-  return classes;
+  return hashOf;
 }
 
 function checkClassCount(classCount: number, least: number): void {

@@ -120,7 +120,10 @@ function stackEntries(
   stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
 ): LegendEntry[] {
   const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
-  const named = heaviest.slice(0, NAMED_STACKS);
+  const isOwn = (at: number) =>
+    heaviest.findIndex(([, { swatch }]) => swatch === heaviest[at][1].swatch) === at;
+  // With more sites than classes some share one: of those that do, the heaviest is named.
+  const named = heaviest.slice(0, NAMED_STACKS).filter((_, at) => isOwn(at));
   const labels = siteLabels(
     context,
     named.map(([site]) => site),
@@ -128,14 +131,14 @@ function stackEntries(
   const entries = named.map(([, { swatch, sum }], at): LegendEntry => {
     return { ...labels[at], swatch, ...sum };
   });
-  const rest = heaviest.slice(NAMED_STACKS);
+  const rest = heaviest.filter((one) => !named.includes(one));
   if (rest.length === 0) return entries;
   const other = newSum();
   for (const [, { sum }] of rest) {
     other.bytes += sum.bytes;
     other.count += sum.count;
   }
-  const label = plural(rest.length, 'other stack');
-  const about = 'One colour a call stack; far more stacks than colours share some.';
+  const label = plural(rest.length, 'other call site');
+  const about = 'Too light here for a color that no other has.';
   return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
 }

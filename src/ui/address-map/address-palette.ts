@@ -1,7 +1,8 @@
 /** The colors of the address map that the timeline has no use for. */
 import type { MarkStyle } from '../../core/address-map/address-bands.ts';
-import type { ColorBy } from '../../core/raster/types.ts';
+import { LruCache } from '../../core/base/lru-cache.ts';
 import type { DimmablePalette } from '../../engine/handlers/address-map.ts';
+import type { ViewState } from '../../state/view-store.ts';
 import { paletteFor, plotColors, type ThemeName, toAbgr } from '../theme/palette.ts';
 import { plotStyle } from '../theme/plot-style.ts';
 
@@ -26,27 +27,22 @@ export function markColors(theme: ThemeName): Readonly<Record<MarkStyle, string>
   return { block: danger, gap: lines.inactiveSplitBytes };
 }
 
-const palettes = new Map<string, DimmablePalette>();
+const palettes = new LruCache<DimmablePalette>(16);
 
 /** The same object for the same arguments, as paletteFor. */
 export function addressPaletteFor(
   theme: ThemeName,
-  colorBy: ColorBy,
-  onlyMatches: boolean,
+  { colorBy, siteColors, onlyMatches }: Pick<ViewState, 'colorBy' | 'siteColors' | 'onlyMatches'>,
 ): DimmablePalette {
-  const key = `${theme} ${colorBy} ${onlyMatches}`;
-  let palette = palettes.get(key);
-  if (palette === undefined) {
+  return palettes.getOrMake(`${theme} ${colorBy} ${onlyMatches} ${siteColors}`, () => {
     const { gap, dim, faint } = COLORS[theme];
-    palette = {
-      ...paletteFor(theme, colorBy),
+    return {
+      ...paletteFor(theme, colorBy, siteColors),
       gap: toAbgr(gap),
       dim: toAbgr(onlyMatches ? faint : dim),
       // Segments stand apart as tiles do, by what is behind them.
       separator: toAbgr(plotColors(theme).background),
       marks: { block: toAbgr(markColors(theme).block), gap: toAbgr(markColors(theme).gap) },
     };
-    palettes.set(key, palette);
-  }
-  return palette;
+  });
 }

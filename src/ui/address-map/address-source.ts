@@ -39,7 +39,7 @@ export function addressSource({
       deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
-      palette: addressPaletteFor(theme, view.colorBy, view.onlyMatches),
+      palette: addressPaletteFor(theme, view),
       selected,
       highlight,
       search: view.search,

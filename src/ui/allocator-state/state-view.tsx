@@ -150,6 +150,7 @@ function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorSt
   const { device } = useDevice();
   const cursor = useView((view) => view.cursor);
   const colorBy = useView((view) => view.colorBy);
+  const siteColors = useView((view) => view.siteColors);
   const search = useView((view) => view.search);
   const onlyMatches = useView((view) => view.onlyMatches);
   const theme = useTheme();
@@ -157,13 +158,13 @@ function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorSt
   const colors = useMemo((): BarColors => {
     const { pending, background, thin } = plotColors(theme);
     return {
-      classes: classColors(theme, colorBy),
+      classes: classColors(theme, colorBy, siteColors),
       pending,
       unmatched: onlyMatches ? thin : undefined,
       edge: background,
       selection: plotStyle(theme).ink,
     };
-  }, [theme, colorBy, onlyMatches]);
+  }, [theme, colorBy, siteColors, onlyMatches]);
   const event = cursorEvent(device, cursor);
   const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
   const request: StateRequest = {

@@ -28,7 +28,7 @@ export function ColorLegend() {
             <Entry
               entry={entry}
               event={shown.legend.event}
-              colors={swatchColors(theme, shown.colorBy, entry)}
+              colors={swatchColors(theme, shown, entry)}
             />
           </li>
         ))}
@@ -123,13 +123,13 @@ function Swatch({ colors }: { readonly colors: readonly string[] }) {
 
 function swatchColors(
   theme: ThemeName,
-  colorBy: ColorBy,
+  { colorBy, siteColors }: ShownLegend,
   { swatch }: LegendEntry,
 ): readonly string[] {
   const { pending, stacks } = plotColors(theme);
   if (swatch === 'pending') return [pending];
   if (swatch === 'several') return stacks.slice(0, 4);
-  return classColors(theme, colorBy).slice(swatch, swatch + 1);
+  return classColors(theme, colorBy, siteColors).slice(swatch, swatch + 1);
 }
 
 const LABELS: Readonly<Record<ColorBy, string>> = {

@@ -1,17 +1,19 @@
 import { useEffect, useState } from 'react';
 import type { Legend } from '../../core/coloring/legend.ts';
+import { namedSites, type SiteColors, siteColorsInView } from '../../core/coloring/site-colors.ts';
 import type { ColorBy } from '../../core/raster/types.ts';
 import type { ColoringChoice, LegendRequest } from '../../engine/handlers/coloring.ts';
-import { useStores } from '../../state/stores.ts';
+import { useStores, useView } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useQuery, type WithoutDevice } from '../shared/use-query.ts';
-import { classColors } from '../theme/palette.ts';
+import { classColors, SITE_COLORS } from '../theme/palette.ts';
 
 export interface ShownLegend {
   readonly legend: Legend;
   /** What its swatches are rows of: the view may have gone on to another coloring. */
   readonly colorBy: ColorBy;
+  readonly siteColors: SiteColors;
   readonly isAtCursor: boolean;
 }
 
@@ -23,8 +25,22 @@ export function useLegend(): ShownLegend | undefined {
   const { value: legend, request } = useQuery('legend', useRestingRequest(), {
     cancelsStale: true,
   });
+  const colorBy = request?.colorBy;
+  const siteColors = useSiteColors(colorBy === 'stack' ? legend : undefined);
   if (legend === undefined || request === undefined) return undefined;
-  return { legend, colorBy: request.colorBy, isAtCursor: request.at !== undefined };
+  return { legend, colorBy: request.colorBy, siteColors, isAtCursor: request.at !== undefined };
+}
+
+/** Gives the call sites that a legend names colors that differ, in the plots too. */
+function useSiteColors(legend: Legend | undefined): SiteColors {
+  const { view } = useStores();
+  const before = useView((state) => state.siteColors);
+  const named = legend === undefined ? [] : namedSites(legend);
+  const siteColors = legend === undefined ? before : siteColorsInView(named, before, SITE_COLORS);
+  useEffect(() => {
+    if (view.getState().view.siteColors !== siteColors) view.adjust({ siteColors });
+  }, [view, siteColors]);
+  return siteColors;
 }
 
 /** What the view asks for, {@link REST_MS} after it came to rest. */

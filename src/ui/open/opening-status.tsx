@@ -54,7 +54,7 @@ function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
         <span>{name} could not be opened</span>
       </h2>
       <p>{message}</p>
-      {byte !== undefined && <p className="dim">Noticed at byte {formatCount(byte)}.</p>}
+      {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
       {advice !== '' && <p>{advice}</p>}
       {stillOpen !== undefined && <p className="dim">{stillOpen} is still open.</p>}
       <div className="card-actions">
@@ -64,7 +64,7 @@ function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
             className="button button-primary"
             onClick={() => void loader.openPartially()}
           >
-            Open the {formatCount(partialEvents)} whole events before the fault
+            Open the {formatCount(partialEvents)} complete events before the error
           </button>
         )}
         <FilePicker className="button">

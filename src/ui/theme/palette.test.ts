@@ -74,8 +74,21 @@ describe.each(THEMES)('colours of the %s theme', (theme) => {
     expect(lightness).toEqual(ordered);
   });
 
+  it.each(Object.entries(SIGHTS))('keeps stacks apart from the background with %s', (_, sight) => {
+    const { stacks, background } = plotColors(theme);
+    for (const color of stacks) {
+      expect(smallestDistance([color, background], sight)).toBeGreaterThan(0.1);
+    }
+  });
+
+  it('gives the sites in view the colors that are given', () => {
+    const [, , , first, second] = classColors(theme, 'stack', '3:5,4:0');
+    const { stacks } = plotColors(theme);
+    expect([first, second]).toEqual([stacks[5], stacks[0]]);
+  });
+
   it('keeps pending blocks apart from every class', () => {
-    const colors = [...classColors(theme, 'stack'), plotColors(theme).pending];
+    const colors = [...new Set(classColors(theme, 'stack')), plotColors(theme).pending];
     expect(smallestDistance(colors.slice(3), SIGHTS.normal)).toBeGreaterThan(0.08);
   });
 });

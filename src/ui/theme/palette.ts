@@ -5,6 +5,14 @@
  * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
  * along a ramp whose lightness alone tells the order.
  */
+import { LruCache } from '../../core/base/lru-cache.ts';
+import {
+  colorOfClass,
+  FIRST_STACK_CLASS,
+  readSiteColors,
+  type SiteColors,
+  STACK_CLASSES,
+} from '../../core/coloring/site-colors.ts';
 import type { ColorBy, Palette } from '../../core/raster/types.ts';
 
 export type ThemeName = 'light' | 'dark';
@@ -86,15 +94,23 @@ const LIGHT: PlotColors = {
 
 const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIGHT };
 
+/** How many colors call sites have. */
+export const SITE_COLORS = DARK.stacks.length;
+
 /**
- * CSS colors of the classes: 3 absences and 12 stacks; 9 sizes; for all that has names, none, the
+ * CSS colors of the classes: 3 absences, then the call sites; 9 sizes; for all that has names, none, the
  * rest and 12 of them.
+ * @param siteColors of the call sites in view, see site-colors.ts
  */
-export function classColors(theme: ThemeName, colorBy: ColorBy): readonly string[] {
+export function classColors(
+  theme: ThemeName,
+  colorBy: ColorBy,
+  siteColors: SiteColors = '',
+): readonly string[] {
   const colors = COLORS[theme];
   switch (colorBy) {
     case 'stack':
-      return [...colors.absences, ...colors.stacks];
+      return [...colors.absences, ...sitesOf(colors.stacks, siteColors)];
     case 'size':
       return colors.sizes;
     default:
@@ -102,27 +118,36 @@ export function classColors(theme: ThemeName, colorBy: ColorBy): readonly string
   }
 }
 
+function sitesOf(stacks: readonly string[], siteColors: SiteColors): string[] {
+  const given = readSiteColors(siteColors);
+  return Array.from({ length: STACK_CLASSES - FIRST_STACK_CLASS }, (_, at) => {
+    const siteClass = FIRST_STACK_CLASS + at;
+    return stacks[given.get(siteClass) ?? colorOfClass(siteClass, stacks.length)] ?? '';
+  });
+}
+
 export function plotColors(theme: ThemeName): PlotColors {
   return COLORS[theme];
 }
 
-const palettes = new Map<string, Palette>();
+/** Of the last ones: as many as a few themes, colorings and views of call sites make. */
+const palettes = new LruCache<Palette>(16);
 
 /** The same object for the same arguments, so that an unchanged palette has the same identity. */
-export function paletteFor(theme: ThemeName, colorBy: ColorBy): Palette {
-  const key = `${theme} ${colorBy}`;
-  let palette = palettes.get(key);
-  if (palette === undefined) {
+export function paletteFor(
+  theme: ThemeName,
+  colorBy: ColorBy,
+  siteColors: SiteColors = '',
+): Palette {
+  return palettes.getOrMake(`${theme} ${colorBy} ${siteColors}`, () => {
     const { background, pending, thin } = COLORS[theme];
-    palette = {
-      classes: Uint32Array.from(classColors(theme, colorBy), toAbgr),
+    return {
+      classes: Uint32Array.from(classColors(theme, colorBy, siteColors), toAbgr),
       background: toAbgr(background),
       pending: toAbgr(pending),
       thin: toAbgr(thin),
     };
-    palettes.set(key, palette);
-  }
-  return palette;
+  });
 }
 
 /** '#1b68b0' is 0xffb0681b: the bytes of ImageData, red first, read as a little-endian number. */

@@ -41,7 +41,7 @@ export function timelineSource(
       deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
-      palette: paletteFor(theme, view.colorBy),
+      palette: paletteFor(theme, view.colorBy, view.siteColors),
       lines: view.lines,
       selected,
       ...matchingOf(view),
