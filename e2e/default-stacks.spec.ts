@@ -32,7 +32,7 @@ async function expectReadable(part: Locator): Promise<void> {
   expect(await tooWide(part)).toEqual([]);
 }
 
-const legendOf = (page: Page): Locator => page.getByRole('region', { name: 'Colours' });
+const legendOf = (page: Page): Locator => page.getByRole('region', { name: 'Colors' });
 const detailsOf = (page: Page): Locator => page.getByTestId('details');
 
 /** Opens all folded frames, and the first C++ name in full. */

@@ -140,7 +140,7 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
     case 'pending':
       return (
         <span>
-          asked for at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />, not
+          requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />, not
           completed
         </span>
       );
@@ -150,7 +150,7 @@ function FreedText({ details }: { readonly details: AllocationDetails }) {
           <EventLink event={details.endEvent} timeUs={details.endUs} />
           {details.endEvent - details.freeRequestedEvent > 1 && (
             <>
-              , asked for at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />
+              , requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />
             </>
           )}
         </span>
