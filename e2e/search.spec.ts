@@ -8,7 +8,7 @@ test.describe('search', () => {
     const box = page.getByTestId('search');
     await expect(box).toBeFocused();
     await page.keyboard.type('lm_loss size>60MiB');
-    await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the peak');
+    await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the cursor');
     await page.keyboard.press('Enter');
     await expect(page.getByRole('search')).toContainText('1 of 12');
     await page.keyboard.press('Enter');
