@@ -29,18 +29,12 @@ async function feed(
   try {
     for await (const chunk of chunks) {
       await writer.ready;
-      await writer.write(ownBytes(chunk));
+      // A copy, since the stream may look at the chunk when it is no longer lent to us.
+      await writer.write(new Uint8Array(chunk));
     }
     await writer.close();
   } catch (error) {
     await writer.abort(error).catch(() => undefined);
     throw error;
   }
-}
-
-/** The stream takes no views of shared memory; ours never are, which only a copy can tell the types. */
-function ownBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
-  return chunk.buffer instanceof ArrayBuffer
-    ? new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    : new Uint8Array(chunk);
 }

@@ -11,19 +11,27 @@ import { type UrlSourceOptions, urlSource } from './url-source.ts';
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
+  // A chunk is lent until the next is asked for.
+  for await (const chunk of chunks) parts.push(chunk.slice());
   return Buffer.concat(parts);
 }
 
 const random = (length: number) => Buffer.from(Array.from({ length }, (_, i) => (i * 7919) >> 3));
 
 describe('a file on disk', () => {
-  it('gives its bytes in order for any slice, as often as asked', async () => {
+  it.each([
+    ['by a BYOB reader', false],
+    ['by slices', true],
+  ])('gives its bytes in order %s, as often as asked', async (_, withoutByob) => {
     const property = fc.asyncProperty(
       fc.uint8Array({ maxLength: 300 }),
       fc.integer({ min: 1, max: 70 }),
       async (bytes, slice) => {
-        const source = blobSource(new Blob([new Uint8Array(bytes)]), 'x', slice);
+        const blob = new Blob([new Uint8Array(bytes)]);
+        const source = blobSource(withoutByob ? onlySlices(blob) : blob, 'x', {
+          readBytes: slice,
+          sliceBytes: slice,
+        });
         expect(source.size).toBe(bytes.length);
         for (let time = 0; time < 2; time++) {
           expect(await bytesOf(source.chunks())).toEqual(Buffer.from(bytes));
@@ -34,7 +42,9 @@ describe('a file on disk', () => {
   });
 
   it('can be left before its end', async () => {
-    for await (const chunk of blobSource(new Blob([random(100)]), 'x', 10).chunks()) {
+    for await (const chunk of blobSource(new Blob([random(100)]), 'x', {
+      readBytes: 10,
+    }).chunks()) {
       expect(chunk).toHaveLength(10);
       break;
     }
@@ -68,14 +78,84 @@ function unreadableBlob(size: number, from: number): Blob {
       return part;
     }
   }
-  return new UnreadableBlob();
+  return onlySlices(new UnreadableBlob());
 }
+
+/** As in a browser whose files have no BYOB reader. */
+function onlySlices<T extends Blob>(blob: T): T {
+  blob.stream = () => new ReadableStream<Uint8Array<ArrayBuffer>>();
+  return blob;
+}
+
+/** The blob with a stream that gives `whole` reads of it, and then does what `then` says. */
+function blobThat(
+  bytes: Buffer,
+  whole: number,
+  then: (controller: ReadableByteStreamController) => void | Promise<void>,
+): Blob {
+  const blob = new Blob([new Uint8Array(bytes)]);
+  let at = 0;
+  let reads = 0;
+  blob.stream = () =>
+    new ReadableStream({
+      type: 'bytes',
+      pull(controller) {
+        const { byobRequest } = controller;
+        const view = byobRequest?.view;
+        if (reads++ >= whole || !(view instanceof Uint8Array)) return then(controller);
+        view.set(bytes.subarray(at, at + view.length));
+        at += view.length;
+        byobRequest?.respond(view.length);
+        return undefined;
+      },
+    });
+  return blob;
+}
+
+describe('a file whose reader fails', () => {
+  const bytes = random(1000);
+  const never = () => new Promise<void>(() => undefined);
+
+  it.each([0, 1, 4])('goes on with slices when a read hangs after %i', async (whole) => {
+    const blob = blobThat(bytes, whole, never);
+    const source = blobSource(blob, 'x', { readBytes: 100, sliceBytes: 64, stallMs: 20 });
+    expect((await bytesOf(source.chunks())).equals(bytes)).toBe(true);
+  });
+
+  it('can be left while nothing hangs', async () => {
+    const source = blobSource(blobThat(bytes, 2, never), 'x', { readBytes: 100, stallMs: 20 });
+    for await (const chunk of source.chunks()) {
+      expect(chunk).toHaveLength(100);
+      break;
+    }
+  });
+
+  it('says that a file was changed while it was read', async () => {
+    const fault = new DOMException('The file was changed', 'NotReadableError');
+    const blob = blobThat(bytes, 3, (controller) => controller.error(fault));
+    const source = blobSource(blob, 'run.pickle', { readBytes: 100 });
+    await expect(bytesOf(source.chunks())).rejects.toMatchObject({
+      failure: { code: 'unreadable', byte: 300, message: expect.stringContaining('was changed') },
+    });
+  });
+
+  it('says that a file became shorter while it was read', async () => {
+    const blob = blobThat(bytes, 3, (controller) => {
+      controller.close();
+      controller.byobRequest?.respond(0);
+    });
+    const source = blobSource(blob, 'run.pickle', { readBytes: 100 });
+    await expect(bytesOf(source.chunks())).rejects.toMatchObject({
+      failure: { code: 'unreadable', byte: 300, message: expect.stringContaining('shorter') },
+    });
+  });
+});
 
 describe('gunzip', () => {
   const plain = random(300_000);
   const packed = gzipSync(plain);
   const split = (bytes: Uint8Array) =>
-    blobSource(new Blob([new Uint8Array(bytes)]), 'x', 50_000).chunks();
+    blobSource(new Blob([new Uint8Array(bytes)]), 'x', { readBytes: 50_000 }).chunks();
 
   it('gives the bytes', async () => {
     expect((await bytesOf(webPlatform.gunzip(split(packed)))).equals(plain)).toBe(true);

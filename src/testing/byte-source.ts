@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { ByteSource } from '../core/input/types.ts';
 
-/** Bytes in memory as a source, in chunks of `chunkBytes`. */
+/** Bytes in memory as a source, in chunks of `chunkBytes`, each of them overwritten when the next is asked for. */
 export function bytesSource(bytes: Uint8Array, name = 'test', chunkBytes = 1 << 16): ByteSource {
   return {
     name,
     size: bytes.length,
     async *chunks() {
-      for (let at = 0; at < bytes.length; at += chunkBytes)
-        yield bytes.subarray(at, at + chunkBytes);
+      for (let at = 0; at < bytes.length; at += chunkBytes) {
+        const lent = bytes.slice(at, at + chunkBytes);
+        yield lent;
+        lent.fill(0xaa);
+      }
     },
   };
 }

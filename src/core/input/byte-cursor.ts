@@ -1,4 +1,4 @@
-/** Chunks of bytes in order; the chunks may have any size, zero too. */
+/** Chunks of bytes in order; the chunks may have any size, zero too. Each is lent until the next is asked for. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /** Starts reading from the first byte; may be called again. */
@@ -28,12 +28,12 @@ export class ByteCursor {
   /** The next `count` bytes without consuming them; fewer only where the stream ends before. */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#pending.length >= count) return this.#pending.subarray(0, count);
-    const pieces: Uint8Array[] = [this.#pending];
+    const pieces: Uint8Array[] = [this.#pending.slice()];
     let length = this.#pending.length;
     while (length < count) {
       const next = await this.#iterator.next();
       if (next.done === true) break;
-      pieces.push(next.value);
+      pieces.push(next.value.slice());
       length += next.value.length;
     }
     this.#pending = concatBytes(pieces, length);
@@ -42,7 +42,8 @@ export class ByteCursor {
 
   /** The next `count` bytes, consumed; fewer only where the stream ends before. */
   async read(count: number): Promise<Uint8Array> {
-    const bytes = await this.peek(count);
+    // A copy, as the chunk may be gone when the reader looks at it once more.
+    const bytes = (await this.peek(count)).slice();
     this.#consume(bytes.length);
     return bytes;
   }
@@ -102,7 +103,7 @@ export async function collectBytes(
   for await (const chunk of stream) {
     length += chunk.length;
     if (length > limitBytes) return undefined;
-    pieces.push(chunk);
+    pieces.push(chunk.slice());
   }
   return concatBytes(pieces, length);
 }

@@ -116,6 +116,7 @@ class Ending {
 async function* pieces(input: ByteStream): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     for (let at = 0; at < chunk.length; at += PIECE_BYTES)
-      yield chunk.subarray(at, at + PIECE_BYTES);
+      // A copy, as the decompressor may keep what it has not used.
+      yield chunk.slice(at, at + PIECE_BYTES);
   }
 }

@@ -5,7 +5,11 @@ export interface ByteSource {
   readonly name: string;
   /** Bytes in all; undefined when a server does not say. */
   readonly size: number | undefined;
-  /** The bytes from the start, in chunks of any size. May be called again (the general decoder re-reads). */
+  /**
+   * The bytes from the start, in chunks of any size. May be called again (the general decoder re-reads).
+   * A chunk is lent until the next one is asked for, since its memory may be read into again: who
+   * keeps any of it makes a copy.
+   */
   chunks(): AsyncIterable<Uint8Array>;
 }
 

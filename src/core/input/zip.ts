@@ -107,7 +107,7 @@ async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: num
   let kept = 0;
   let size = 0;
   for await (const chunk of stream) {
-    pieces.push(chunk);
+    pieces.push(chunk.slice());
     kept += chunk.length;
     size += chunk.length;
     // Squeezed at twice the length, so that one-byte chunks cost no more than big ones.
