@@ -89,3 +89,29 @@ test('keys of the plot leave text fields alone', async ({ page }) => {
   await page.mouse.move(place.x, place.y);
   await expect(plotOf(page)).toBeVisible();
 });
+
+test('the verdict, a sparkline and a mark lead to what they show', async ({ page }) => {
+  await openCapture(page, 'leak_forward_hook.pickle.gz');
+  const verdict = page.getByRole('status', { name: 'Verdict' });
+  await verdict.getByRole('button', { name: /keeps 512/ }).click();
+  await expect(page).toHaveURL(/finding=/);
+  await page.keyboard.press('Escape');
+  await expect(page).not.toHaveURL(/finding=/);
+
+  // Its first quarter is of early steps.
+  const cursor = page.getByRole('region', { name: 'Cursor' });
+  const opened = await cursor.textContent();
+  const sparkline = page.getByRole('button', { name: /at most .* over/ }).first();
+  const box = await sparkline.boundingBox();
+  if (box === null) throw new Error('There is no sparkline');
+  await page.mouse.click(box.x + box.width / 4, box.y + box.height / 2);
+  await expect(page).toHaveURL(/at=\d+/);
+  await expect(cursor).not.toHaveText(opened ?? '');
+
+  await page.keyboard.press('m');
+  await page.keyboard.press('p');
+  const difference = page.getByRole('region', { name: 'From the mark to the cursor' });
+  await difference.getByRole('button', { name: 'Compare by stack' }).click();
+  await expect(page.getByRole('application', { name: 'Flame graph' })).toBeVisible();
+  await expect(page).toHaveURL(/flame=difference/);
+});

@@ -22,9 +22,11 @@ export class Tooltip {
     if (content !== this.#content) this.#fill(content);
     const { width, height } = this.#size;
     const fitsRight = x + OFFSET + width < window.innerWidth;
-    const fitsBelow = y + OFFSET + height < window.innerHeight;
+    // Above first: a stack grows from the bottom, so that there is less of it.
+    const fitsAbove = y - OFFSET - height > 0;
     const left = fitsRight ? x + OFFSET : Math.max(0, x - OFFSET - width);
-    const top = fitsBelow ? y + OFFSET : Math.max(0, y - OFFSET - height);
+    const lowest = Math.max(0, window.innerHeight - height);
+    const top = fitsAbove ? y - OFFSET - height : Math.min(y + OFFSET, lowest);
     this.#element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
 

@@ -210,6 +210,15 @@ function useTableHandle(
   { geometry, position, moveTo }: TableScroll,
   setActive: (row: number) => void,
 ): void {
+  /** To be brought to the middle once it is known where that is. */
+  const awaited = useRef<number>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the height is first known
+  useLayoutEffect(() => {
+    const row = awaited.current;
+    if (row === undefined || geometry.bodyPx === 0) return;
+    awaited.current = undefined;
+    moveTo(positionCentring(geometry, row));
+  }, [geometry.bodyPx]);
   useImperativeHandle(handle, () => {
     const reveal = (row: number, place: 'nearest' | 'middle' = 'nearest') =>
       moveTo(
@@ -221,6 +230,7 @@ function useTableHandle(
       reveal,
       goTo(row) {
         setActive(row);
+        awaited.current = geometry.bodyPx === 0 ? row : undefined;
         reveal(row, 'middle');
       },
       focus: () => grid.current?.focus({ preventScroll: true }),
