@@ -71,8 +71,11 @@ export function useEscape(
       // What is open over the page closes first.
       if (document.querySelector('dialog[open], :popover-open') !== null) return;
       const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
-      if (view.undoClick()) event.preventDefault();
-      else if (isInPanel || target === document.body) action?.();
+      const isUndone = view.undoClick();
+      if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
+        event.preventDefault();
+        if (!isUndone) action?.();
+      }
     }
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);

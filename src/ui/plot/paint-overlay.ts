@@ -20,8 +20,8 @@ export interface OverlayScene {
   readonly markers: readonly { readonly marker: Marker; readonly x: number }[];
 }
 
-/** Below the figures at the top of the plot, which take two rows in a narrow one. */
-const markerTop = (width: number): number => (width < 660 ? 46 : 25);
+/** Below the figures at the top of the plot, which take more rows in a narrow one. */
+const markerTop = (width: number): number => (width < 660 ? 66 : 25);
 
 const FONT = '11px system-ui, sans-serif';
 

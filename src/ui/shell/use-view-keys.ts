@@ -3,7 +3,7 @@ import { type RefObject, useEffect } from 'react';
 import { isTextField } from '../shared/use-shortcut.ts';
 
 /** Nothing else on the page takes these, save a text field. */
-const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fwasd[]{}']);
+const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
 
 /** These scroll, press and close where the focus is: the view has them while that is nowhere or on a view's tab. */
 const OWNED_KEYS: ReadonlySet<string> = new Set([
@@ -36,10 +36,21 @@ export function useViewKeys(view: RefObject<HTMLElement | null>): void {
       const isOwned = OWNED_KEYS.has(key) && !(isOnTab && key === 'Enter');
       const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
       if (!isOurs) return;
-      const copy = { key, altKey, shiftKey, bubbles: true, cancelable: true };
-      if (!taker.dispatchEvent(new KeyboardEvent('keydown', copy))) event.preventDefault();
+      if (handOn(taker, { key, altKey, shiftKey })) event.preventDefault();
     }
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, [view]);
+}
+
+/** True when the element took the key. Who listens to the window gets the key itself, not this copy of it. */
+function handOn(taker: Element, key: KeyboardEventInit): boolean {
+  const copy = new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true });
+  const stop = (event: Event) => {
+    if (event === copy) event.stopPropagation();
+  };
+  document.addEventListener('keydown', stop);
+  taker.dispatchEvent(copy);
+  document.removeEventListener('keydown', stop);
+  return copy.defaultPrevented;
 }
