@@ -10,7 +10,7 @@ for (const name of ['oom_fragmented', 'train_gpt_small', 'compile_train']) {
     const colors = await sites.evaluateAll((all) =>
       all.map((one) => getComputedStyle(one).backgroundColor),
     );
-    expect(colors.length).toBeGreaterThan(2);
+    expect(colors.length).toBeGreaterThan(1);
     expect(new Set(colors).size).toBe(colors.length);
   });
 }

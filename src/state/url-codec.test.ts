@@ -33,6 +33,7 @@ const view: fc.Arbitrary<ViewState> = fc.record({
   x: fc.oneof(fc.constant('all' as const), range),
   y: fc.oneof(fc.constant('fit' as const), range),
   selection: fc.option(label, { nil: undefined }),
+  foldsGaps: fc.boolean(),
   siteColors: fc.constant(''),
   colorBy: fc.constantFrom('stack' as const, 'size' as const, 'category' as const),
   lines: fc.subarray([

@@ -76,6 +76,7 @@ export function encodeView(
   if (view.view !== DEFAULT_VIEW.view) params.set('view', view.view);
   if (view.deviceIndex !== opening.deviceIndex) params.set('device', String(view.deviceIndex));
   if (view.axis !== DEFAULT_VIEW.axis) params.set('axis', view.axis);
+  if (view.foldsGaps) params.set('gaps', 'folded');
   if (view.x !== 'all') params.set('x', rangeText(view.x));
   if (view.y !== 'fit') params.set('y', rangeText(view.y));
   if (view.selection !== undefined) params.set('select', view.selection);
@@ -163,6 +164,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     x: read.value('x', parseRange) ?? 'all',
     y: read.value('y', parseRange) ?? 'fit',
     selection: read.value('select', (text) => (LABEL.test(text) ? text : undefined)),
+    foldsGaps: read.value('gaps', oneOf(['folded'])) !== undefined,
     siteColors: opening.siteColors,
     colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,

@@ -59,6 +59,8 @@ export interface ViewState {
   /** Position in SessionInfo.devices. */
   readonly deviceIndex: number;
   readonly axis: TimeAxis;
+  /** Idle gaps are cut short in plots by time; `x` and all figures are in true time all the same. */
+  readonly foldsGaps: boolean;
   /** 'all' is the whole trace, whatever its length. */
   readonly x: Range | 'all';
   /** 'fit' reaches to the highest of what is drawn, over the whole trace: panning does not rescale. */
@@ -102,6 +104,7 @@ export const DEFAULT_VIEW: ViewState = {
   view: 'timeline',
   deviceIndex: 0,
   axis: 'event',
+  foldsGaps: false,
   x: 'all',
   y: 'fit',
   selection: undefined,

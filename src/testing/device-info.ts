@@ -1,4 +1,5 @@
 /** A device of 100 events without times or peaks, but for what is given. */
+import { NO_FOLDS } from '../core/device/time-folds.ts';
 import type { Crosshair, DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { Counters, Peak } from '../core/replay/types.ts';
 
@@ -38,6 +39,7 @@ export function deviceInfo(given: Partial<DeviceInfo> = {}): DeviceInfo {
     hasTime: false,
     hasCategory: false,
     durationUs: 0,
+    folds: NO_FOLDS,
     ooms: [],
     snapshots: [],
     ...given,

@@ -10,6 +10,7 @@ import {
 import { unpairedAnnotations } from './annotations.ts';
 import type { DeviceContext } from './device-context.ts';
 import { durationUs, timeOfEventUs } from './events.ts';
+import { findTimeFolds } from './time-folds.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
 /** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */
@@ -34,6 +35,7 @@ export function deviceInfo({ trace, replay }: DeviceContext, index: number): Dev
     hasTime: events.timeUs !== undefined,
     hasCategory: events.category !== undefined,
     durationUs: durationUs(events),
+    folds: findTimeFolds(events.timeUs),
     ooms: eventsOf(events, TraceAction.Oom).map((event) => ({
       ...oomInfo(events, event),
       wasRetried: retried.has(event),

@@ -2,6 +2,7 @@
  * Plain data about a snapshot: what the page shows and the CLI prints.
  * Names and texts are resolved here (strings, not indices), so that they can cross to another thread.
  */
+
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
 import type {
   CarriedColumn,
@@ -11,6 +12,7 @@ import type {
   SettingValue,
   SnapshotWarning,
 } from '../snapshot/tables.ts';
+import type { TimeFolds } from './time-folds.ts';
 
 export interface DeviceInfo {
   /** Position in SessionInfo.devices; what all requests call `deviceIndex`. */
@@ -32,6 +34,8 @@ export interface DeviceInfo {
   readonly hasCategory: boolean;
   /** Microseconds from the first to the last event; 0 without times. */
   readonly durationUs: number;
+  /** Its idle gaps; none without times. */
+  readonly folds: TimeFolds;
   readonly ooms: readonly OomInfo[];
   /** `snapshot` entries: events at which a snapshot was taken. */
   readonly snapshots: readonly EventIndex[];

@@ -7,10 +7,11 @@
  * Columns outside the trace have first = last = -1.
  */
 
+import { foldTime, unfoldTime } from '../device/time-folds.ts';
 import type { CounterName } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { SampledTimes, TimelineIndex } from './timeline-index.ts';
-import type { TimeAxis, Viewport } from './types.ts';
+import type { PlotAxis, Viewport } from './types.ts';
 import { axisExtent } from './viewport.ts';
 
 /** The states first[c] to last[c], both included, are those that hold somewhere in column c. */
@@ -27,7 +28,10 @@ export type ColumnAxis = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
 export function columnRanges(index: TimelineIndex, view: ColumnAxis): ColumnRanges {
   if (view.axis === 'event') return statesByEvent(index.eventCount, view.x0, view.x1, view.width);
   if (index.times === undefined) throw new RangeError('This trace has no times to draw by');
-  return statesByTime(index.times, index.eventCount, view.x0, view.x1, view.width);
+  const { times } = index;
+  if (view.axis === 'time') return statesByTime(times, index.eventCount, view, (x) => x);
+  const { folds } = times;
+  return statesByTime(times, index.eventCount, view, (x) => unfoldTime(folds, x));
 }
 
 /** State t spans x from t to t + 1. Example: 4 columns over x 0 to 6 cover events 0-1, 1-2, 3-4, 4-5. */
@@ -51,16 +55,15 @@ function statesByEvent(eventCount: number, x0: number, x1: number, width: number
 function statesByTime(
   times: SampledTimes,
   eventCount: number,
-  x0: number,
-  x1: number,
-  width: number,
+  { x0, x1, width }: ColumnAxis,
+  timeAt: (x: number) => number,
 ): ColumnRanges {
   const ranges = emptyRanges(width);
   const columnWidth = (x1 - x0) / width;
-  let before: EventIndex = times.countBefore(x0);
+  let before: EventIndex = times.countBefore(timeAt(x0));
   for (let column = 0; column < width; column++) {
-    const left = x0 + column * columnWidth;
-    const right = x0 + (column + 1) * columnWidth;
+    const left = timeAt(x0 + column * columnWidth);
+    const right = timeAt(x0 + (column + 1) * columnWidth);
     const beforeRight = Math.max(before, times.countBefore(right));
     if (right > 0 && left < times.durationUs + 1 && eventCount > 0) {
       const carriedIn = before === eventCount || times.of(before) > left;
@@ -133,9 +136,16 @@ export function highestStates(
 export function counterOverview(
   index: TimelineIndex,
   name: CounterName,
-  axis: TimeAxis,
+  axis: PlotAxis,
   width: number,
 ): Float64Array {
-  const x1 = axisExtent(axis, index.eventCount, index.times?.durationUs ?? 0);
+  const { times, eventCount } = index;
+  const durationUs = times?.durationUs ?? 0;
+  const isFolded = axis === 'folded' && times !== undefined;
+  const x1 = axisExtent(
+    axis,
+    eventCount,
+    isFolded ? foldTime(times.folds, durationUs) : durationUs,
+  );
   return counterColumns(index, name, columnRanges(index, { axis, x0: 0, x1, width }));
 }

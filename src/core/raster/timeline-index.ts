@@ -5,7 +5,9 @@
  * States are raw event indices: state t is what stands after event t, an allocation is live in
  * start <= t < end. Heights are true block bytes, so the top of the stack is the active counter.
  */
+
 import { lowerBound, upperBound } from '../base/binary-search.ts';
+import { findTimeFolds, type TimeFolds } from '../device/time-folds.ts';
 import type { AllocationIndex, AllocationTable, CounterName, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { CounterBlocks } from './counter-blocks.ts';
@@ -113,6 +115,7 @@ export class SampledTimes {
   readonly #originUs: number;
   /** Time of the last event of each whole block of 64. */
   readonly #samples: Float64Array;
+  #folds: TimeFolds | undefined;
 
   constructor(timeUs: Float64Array) {
     this.#timeUs = timeUs;
@@ -122,6 +125,12 @@ export class SampledTimes {
     for (let i = 0; i < this.#samples.length; i++) {
       this.#samples[i] = timeUs[i * SAMPLE + SAMPLE - 1];
     }
+  }
+
+  /** Its idle gaps; the first call reads the whole trace. */
+  get folds(): TimeFolds {
+    this.#folds ??= findTimeFolds(this.#timeUs);
+    return this.#folds;
   }
 
   /** Time of an event since the first one. */

@@ -12,8 +12,11 @@ import type { CounterName } from '../replay/types.ts';
 export const TIME_AXES = ['event', 'time'] as const;
 export type TimeAxis = (typeof TIME_AXES)[number];
 
+/** Of a picture. 'folded': time with its idle gaps cut short, x as core/device/time-folds.ts places it. */
+export type PlotAxis = TimeAxis | 'folded';
+
 export interface Viewport {
-  readonly axis: TimeAxis;
+  readonly axis: PlotAxis;
   readonly x0: number;
   readonly x1: number;
   /** Bytes at the bottom and at the top edge. */

@@ -5,7 +5,7 @@
  * 10 significant bits, such as 1,304 = 652 * 2 or 0.375 = 3 * 2^-3. Then every edge, column * width,
  * is exact in floating point, and panning by whole columns gives bit-identical columns.
  */
-import type { TimeAxis, Viewport } from './types.ts';
+import type { PlotAxis, Viewport } from './types.ts';
 
 /** How far the trace reaches: x from 0 to x, y from 0 to y. */
 export interface Extent {
@@ -20,14 +20,14 @@ const GRID_BITS = 10;
 /** Room above the highest peak. */
 const HEADROOM = 1.05;
 
-/** Where the x axis ends. By time the last event's state is held for 1 us, so that it can be seen. */
-export function axisExtent(axis: TimeAxis, eventCount: number, durationUs: number): number {
+/** Where the x axis ends; `durationUs` is folded where the axis is. By time the last event's state is held for 1 us, so that it can be seen. */
+export function axisExtent(axis: PlotAxis, eventCount: number, durationUs: number): number {
   return axis === 'event' ? Math.max(1, eventCount) : durationUs + 1;
 }
 
 /** The whole trace, with a little room above. */
 export function fitViewport(
-  axis: TimeAxis,
+  axis: PlotAxis,
   extent: Extent,
   width: number,
   height: number,

@@ -5,6 +5,7 @@ import { type AnnotationLanes, annotationLanes } from '../../core/device/annotat
 import { crosshairAt, eventAtTime } from '../../core/device/events.ts';
 import type { Crosshair, HitResult } from '../../core/device/types.ts';
 import { counterOverview } from '../../core/raster/columns.ts';
+import type { PlotAxis } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
@@ -26,7 +27,7 @@ export interface PixelInfo<Hit> {
 }
 
 export interface MinimapRequest extends DeviceRequest {
-  readonly axis: 'event' | 'time';
+  readonly axis: PlotAxis;
   readonly width: number;
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { axisTicks, byteTicks } from './axes.ts';
+import { findTimeFolds, foldTime, unfoldTime } from '../../core/device/time-folds.ts';
+import { axisTicks, byteTicks, foldedTicks, foldsInView } from './axes.ts';
 
 const GIB = 1024 ** 3;
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label);
@@ -49,5 +50,33 @@ describe('x ticks', () => {
     expect(labels(axisTicks('time', 0, 3e6, 4))).toContain('1 s');
     expect(labels(axisTicks('time', 1_000_000, 1_004_000, 4))).toContain('1,001 ms');
     expect(labels(axisTicks('time', 0, 8, 4))).toContain('2 µs');
+  });
+});
+
+describe('an axis of folded time', () => {
+  // 10 ms of work, 9 s idle, 10 ms of work.
+  const times = Float64Array.from({ length: 2000 }, (_, i) => i * 10 + (i < 1000 ? 0 : 9e6));
+  const folds = findTimeFolds(times);
+  const end = foldTime(folds, 9_019_990);
+
+  it('says true times on both sides of the cut, in order, and none within', () => {
+    const ticks = foldedTicks(folds, 0, end, 8);
+    const labels = ticks.map(({ label }) => label);
+    expect(labels[0]).toBe('0');
+    expect(labels.some((label) => /^9,01\d(\.\d+)? ms$/.test(label))).toBe(true);
+    expect(ticks.map(({ value }) => value)).toEqual(
+      ticks.map(({ value }) => value).toSorted((a, b) => a - b),
+    );
+    for (const { value } of ticks) {
+      const timeUs = unfoldTime(folds, value);
+      expect(timeUs < 9990.5 || timeUs > 9_009_999.5).toBe(true);
+    }
+  });
+
+  it('marks the cut with how long nothing happened', () => {
+    const marks = foldsInView(folds, 0, end, 1000);
+    expect(marks).toHaveLength(1);
+    expect(marks[0]?.idleUs).toBeCloseTo(9_000_010, 3);
+    expect(foldsInView(folds, 0, 5000, 1000)).toHaveLength(0);
   });
 });

@@ -1,6 +1,8 @@
 /** The axes and the grid, by D3, in SVG. */
-import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, ticks } from 'd3';
-import { formatCount } from '../../core/base/format.ts';
+import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, ticks } from 'd3';
+import { lowerBound } from '../../core/base/binary-search.ts';
+import { formatCount, formatDurationUs } from '../../core/base/format.ts';
+import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../core/device/time-folds.ts';
 import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
 
 export interface AxisElements {
@@ -21,15 +23,19 @@ export function drawAxes(
   elements: AxisElements,
   viewport: Viewport,
   size: { readonly width: number; readonly height: number },
+  folds: TimeFolds = NO_FOLDS,
 ): void {
   const { axis, x0, x1, y0, y1 } = viewport;
   const x = scaleLinear([x0, x1], [0, size.width]);
   const y = scaleLinear([y0, y1], [size.height, 0]);
-  const xTicks = axisTicks(axis, x0, x1, Math.max(2, Math.floor(size.width / X_SPACING)));
+  const xCount = Math.max(2, Math.floor(size.width / X_SPACING));
+  const xTicks =
+    axis === 'folded' ? foldedTicks(folds, x0, x1, xCount) : axisTicks(axis, x0, x1, xCount);
   const yTicks = byteTicks(y0, y1, Math.max(2, Math.floor(size.height / Y_SPACING)));
   select(elements.x).call(
     axisBottom(x).tickValues(valuesOf(xTicks)).tickFormat(labelOf(xTicks)).tickSizeOuter(0),
   );
+  drawFolds(elements.x, axis === 'folded' ? foldsInView(folds, x0, x1, size.width) : [], x);
   const left = axisLeft(y).tickValues(valuesOf(yTicks)).tickFormat(labelOf(yTicks));
   // Drawn towards the left from the right edge of its own element.
   select(elements.y).select<SVGGElement>('g').call(left.tickSizeOuter(0));
@@ -40,6 +46,90 @@ export function drawAxes(
     .attr('x2', size.width)
     .attr('y1', ({ value }) => Math.round(y(value)) + 0.5)
     .attr('y2', ({ value }) => Math.round(y(value)) + 0.5);
+}
+
+/** Two slanted strokes where time is cut short, and how long nothing happened there. */
+function drawFolds(
+  element: SVGSVGElement,
+  folds: readonly FoldInView[],
+  x: (value: number) => number,
+): void {
+  select(element)
+    .selectAll<SVGGElement, FoldInView>('g.fold')
+    .data(folds)
+    .join((enter) => {
+      const group = enter.append('g').attr('class', 'fold');
+      group.append('path').attr('d', 'M-4,10 L0,0 M0,10 L4,0');
+      group.append('title');
+      return group;
+    })
+    .attr('transform', (fold) => `translate(${x(fold.x)},0)`)
+    .select('title')
+    .text(({ idleUs, count }) =>
+      count === 1
+        ? `${formatDurationUs(idleUs)} without events`
+        : `${formatDurationUs(idleUs)} without events, in ${formatCount(count)} gaps`,
+    );
+}
+
+export interface FoldInView {
+  /** Its middle, on the folded axis. */
+  readonly x: number;
+  readonly idleUs: number;
+  /** Gaps too close to be marked one by one share a mark. */
+  readonly count: number;
+}
+
+/** CSS pixels between marks of folds, at least. */
+const FOLD_SPACING = 14;
+
+/** Where the axis is cut, from x0 to x1 on `width` pixels. */
+export function foldsInView(
+  { fromUs, toUs, fromX, cutUs }: TimeFolds,
+  x0: number,
+  x1: number,
+  width: number,
+): readonly FoldInView[] {
+  const spacing = ((x1 - x0) / width) * FOLD_SPACING;
+  const found: FoldInView[] = [];
+  for (let at = 0; at < fromX.length; at++) {
+    const x = (fromX[at] ?? 0) + cutUs / 2;
+    if (x < x0 || x > x1) continue;
+    const idleUs = (toUs[at] ?? 0) - (fromUs[at] ?? 0);
+    const last = found.at(-1);
+    if (last === undefined || x - last.x >= spacing) found.push({ x, idleUs, count: 1 });
+    else
+      found[found.length - 1] = { x: last.x, idleUs: last.idleUs + idleUs, count: last.count + 1 };
+  }
+  return found;
+}
+
+/** True times, where they lie on the folded axis; none within a gap. About `count`, well apart. */
+export function foldedTicks(
+  folds: TimeFolds,
+  x0: number,
+  x1: number,
+  count: number,
+): readonly Tick[] {
+  const stepUs = tickStep(x0, x1, count);
+  const apart = stepUs * 0.75;
+  const found: Tick[] = [];
+  // Places about a step apart, each moved to the round time that is nearest to it.
+  for (let x = Math.ceil(x0 / stepUs) * stepUs; x <= x1; x += stepUs / 4) {
+    const timeUs = Math.round(unfoldTime(folds, x) / stepUs) * stepUs;
+    const place = foldTime(folds, timeUs);
+    const isInside = place >= x0 && place <= x1 && Math.abs(unfoldTime(folds, place) - timeUs) < 1;
+    const last = found.at(-1);
+    if (!isInside || isInGap(folds, timeUs)) continue;
+    if (last !== undefined && place - last.value < apart) continue;
+    found.push({ value: place, label: timeLabel(timeUs, stepUs) });
+  }
+  return found;
+}
+
+function isInGap({ fromUs, toUs }: TimeFolds, timeUs: number): boolean {
+  const at = lowerBound(fromUs, timeUs) - 1;
+  return at >= 0 && timeUs < (toUs[at] ?? 0);
 }
 
 const valuesOf = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
@@ -106,9 +196,11 @@ const TIME_UNITS = [
 function timeTicks(x0: number, x1: number, count: number): readonly Tick[] {
   const values = ticks(x0, x1, count);
   const stepUs = values.length > 1 ? (values[1] ?? 0) - (values[0] ?? 0) : x1 - x0;
+  return values.map((value) => ({ value, label: timeLabel(value, stepUs) }));
+}
+
+/** In the unit that the step between ticks can be said in. */
+function timeLabel(timeUs: number, stepUs: number): string {
   const { us, name } = TIME_UNITS.find((unit) => stepUs >= unit.us / 10) ?? TIME_UNITS[2];
-  return values.map((value) => ({
-    value,
-    label: value === 0 ? '0' : `${formatDecimal(value / us)} ${name}`,
-  }));
+  return timeUs === 0 ? '0' : `${formatDecimal(timeUs / us)} ${name}`;
 }

@@ -1,8 +1,9 @@
 /** Where single events lie on the x axis: by time that is asked of the worker, once an event. */
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { TimeAxis } from '../../core/raster/types.ts';
+import type { PlotAxis } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
+import { endOf, toPlotX } from './viewport-of.ts';
 
 export class EventPositions {
   readonly #session: Pick<SessionApi, 'crosshair'>;
@@ -23,13 +24,15 @@ export class EventPositions {
   }
 
   /** Left edge of an event, one past the last for where the trace ends; undefined while not known. */
-  xOf(event: EventIndex, axis: TimeAxis): number | undefined {
+  xOf(event: EventIndex, axis: PlotAxis): number | undefined {
     if (axis === 'event') return Math.max(0, event);
     if (event <= 0) return 0;
-    if (event >= this.#device.events) return this.#device.durationUs + 1;
+    if (event >= this.#device.events) return endOf(this.#device, axis);
     const timeUs = this.#timesUs.get(event);
     if (timeUs === undefined) void this.#ask(event);
-    return timeUs === undefined || Number.isNaN(timeUs) ? undefined : timeUs;
+    return timeUs === undefined || Number.isNaN(timeUs)
+      ? undefined
+      : toPlotX(this.#device, axis, timeUs);
   }
 
   async #ask(event: EventIndex): Promise<void> {

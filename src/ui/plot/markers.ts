@@ -1,8 +1,9 @@
 /** OOMs and snapshots as marks on the x axis, found by where they are. */
 import { lowerBound } from '../../core/base/binary-search.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { TimeAxis } from '../../core/raster/types.ts';
+import type { PlotAxis } from '../../core/raster/types.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
+import { toPlotX } from './viewport-of.ts';
 
 export interface Marker {
   /** 'retried': an OOM that the program did not see. */
@@ -20,21 +21,22 @@ export interface Markers {
 
 export const NO_MARKERS: Markers = { items: [], xs: new Float64Array(0) };
 
-/** @param snapshotTimesUs of device.snapshots; only for the time axis */
+/** @param snapshotTimesUs of device.snapshots; only for the axes by time */
 export function markersOf(
   device: DeviceInfo,
-  axis: TimeAxis,
+  axis: PlotAxis,
   snapshotTimesUs: readonly number[],
 ): Markers {
   const ooms = device.ooms.map((oom): Marker => {
     return {
       kind: oom.wasRetried ? 'retried' : 'oom',
-      x: axis === 'event' ? oom.event + 0.5 : oom.timeUs,
+      x: axis === 'event' ? oom.event + 0.5 : toPlotX(device, axis, oom.timeUs),
       content: oomContent(oom),
     };
   });
   const snapshots = device.snapshots.map((event, index): Marker => {
-    const x = axis === 'event' ? event + 0.5 : (snapshotTimesUs[index] ?? Number.NaN);
+    const timeUs = snapshotTimesUs[index] ?? Number.NaN;
+    const x = axis === 'event' ? event + 0.5 : toPlotX(device, axis, timeUs);
     return { kind: 'snapshot', x, content: snapshotContent(event) };
   });
   const items = [...ooms, ...snapshots].filter(({ x }) => !Number.isNaN(x));

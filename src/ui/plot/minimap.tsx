@@ -16,7 +16,7 @@ import type { Range } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { useQuery } from '../shared/use-query.ts';
-import { endOf } from './viewport-of.ts';
+import { endOf, fromPlotX, plotAxisOf, toPlotX } from './viewport-of.ts';
 
 const HEIGHT = 36;
 
@@ -47,7 +47,7 @@ export function Minimap() {
 type SvgRef = RefObject<SVGSVGElement | null>;
 
 function useOverview(root: SvgRef, width: number): void {
-  const axis = useView((view) => view.axis);
+  const axis = useView(plotAxisOf);
   const { value } = useQuery('minimap', width === 0 ? undefined : { axis, width });
   useEffect(() => {
     if (value !== undefined && root.current !== null) drawOverview(root.current, value);
@@ -79,7 +79,10 @@ function useBrush(root: SvgRef, device: DeviceInfo, width: number): void {
   useEffect(() => {
     if (root.current === null || width === 0) return;
     const group = select(root.current).select<SVGGElement>('.minimap-brush');
-    const end = () => endOf(device, view.getState().view.axis);
+    const axis = () => plotAxisOf(view.getState().view);
+    const end = () => endOf(device, axis());
+    const timeOf = (range: Range | 'all') => mapRange(range, (x) => fromPlotX(device, axis(), x));
+    const placeOf = (range: Range | 'all') => mapRange(range, (x) => toPlotX(device, axis(), x));
     const brush = brushX<unknown>()
       .extent([
         [0, 0],
@@ -90,16 +93,21 @@ function useBrush(root: SvgRef, device: DeviceInfo, width: number): void {
         if (!sourceEvent) return;
         if (type === 'start') view.beginDrag();
         // A press alone has not drawn a range yet; on its release it is a click.
-        else view.move({ x: rangeOf(selection, end() / width) });
+        else view.move({ x: timeOf(rangeOf(selection, end() / width)) });
         if (type === 'end') view.endDrag();
       });
     group.call(brush);
-    const follow = () => moveBrush(group, brush, view.getState().view.x, width, end());
+    const follow = () => moveBrush(group, brush, placeOf(view.getState().view.x), width, end());
     follow();
     return view.subscribe((now, before) => {
-      if (now.view.x !== before.view.x || now.view.axis !== before.view.axis) follow();
+      if (now.view.x !== before.view.x || plotAxisOf(now.view) !== plotAxisOf(before.view))
+        follow();
     });
   }, [root, view, device, width]);
+}
+
+function mapRange(range: Range | 'all', map: (x: number) => number): Range | 'all' {
+  return range === 'all' ? range : { from: map(range.from), to: map(range.to) };
 }
 
 type BrushGroup = Selection<SVGGElement, unknown, null, undefined>;

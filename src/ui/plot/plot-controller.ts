@@ -4,6 +4,7 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
+import type { TimeFolds } from '../../core/device/time-folds.ts';
 import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
 import type { Viewport } from '../../core/raster/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
@@ -18,7 +19,7 @@ import { PlotHover, Readout } from './plot-hover.ts';
 import { type Plot, PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest, PlotSource } from './plot-source.ts';
 import { Tooltip } from './tooltip.ts';
-import { viewportOf } from './viewport-of.ts';
+import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
 
 export interface PlotElements {
   /** What takes the pointer; the canvases fill it. */
@@ -107,6 +108,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#strip = options.strip?.({
       navigation: this.navigation,
       tooltip,
+      folds: options.device.folds,
       repaint: () => this.#repaintAll(),
     });
     const unsubscribe = view.subscribe((now, before) => {
@@ -184,12 +186,13 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
   #update(view: ViewState, before: ViewState): void {
     const { device, source } = this.#options;
     const { pixelWidth: width, pixelHeight: height } = this.#size;
-    if (view.cursor !== before.cursor || view.axis !== before.axis) {
+    if (view.cursor !== before.cursor || plotAxisOf(view) !== plotAxisOf(before)) {
       void this.#moveCursor(view);
     }
     this.#hover.setMark(view.mark);
     if (width === 0 || view.deviceIndex !== device.index) return;
-    const window = { axis: view.axis, x: view.x, y: source.rangeY(view) };
+    const { axis, foldsGaps, x } = view;
+    const window = { axis, foldsGaps, x, y: source.rangeY(view) };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });
     const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;
     const look = { view, theme: this.#theme, selected: this.#selected };
@@ -227,8 +230,9 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
       this.#options.onError(error);
       return;
     }
-    if (this.#view.cursor !== view.cursor || this.#view.axis !== view.axis) return;
-    const x = view.axis === 'event' ? event : crosshair.timeUs;
+    if (this.#view.cursor !== view.cursor || plotAxisOf(this.#view) !== plotAxisOf(view)) return;
+    const axis = plotAxisOf(view);
+    const x = axis === 'event' ? event : toPlotX(device, axis, crosshair.timeUs);
     this.#cursor = view.cursor === undefined ? undefined : { event, x };
     this.#hover.setRest(crosshair, this.#cursor);
     if (this.#cursor !== undefined) this.navigation.bringIntoView(x);
@@ -275,7 +279,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     if (wasStale) {
       // The strip first: it asks for its size, which costs a layout once the axes have changed.
       this.#strip?.paint(viewport, this.#theme, this.#frames.frame);
-      drawAxes(this.#options.elements.axes, viewport, this.#size);
+      drawAxes(this.#options.elements.axes, viewport, this.#size, this.#options.device.folds);
     }
     if (this.#frames.isCurrent) {
       this.#measureFrame();
@@ -304,6 +308,8 @@ export interface PlotStrip<F> {
 export interface StripHost {
   readonly navigation: PlotNavigation;
   readonly tooltip: Tooltip;
+  /** Where the x axis is cut while it is 'folded'. */
+  readonly folds: TimeFolds;
   /** The strip has changed. */
   readonly repaint: () => void;
 }

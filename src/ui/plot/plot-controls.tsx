@@ -1,34 +1,77 @@
 import { Maximize2 } from 'lucide-react';
+import type { DeviceInfo } from '../../core/device/types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 
-const AXES: readonly { readonly axis: TimeAxis; readonly label: string }[] = [
-  { axis: 'event', label: 'Events' },
-  { axis: 'time', label: 'Time' },
+interface AxisChoice {
+  readonly axis: TimeAxis;
+  readonly foldsGaps: boolean;
+  readonly label: string;
+  readonly about: string;
+}
+
+const AXES: readonly AxisChoice[] = [
+  {
+    axis: 'event',
+    foldsGaps: false,
+    label: 'Events',
+    about: 'Every event is equally wide: best to see what the allocator did',
+  },
+  {
+    axis: 'time',
+    foldsGaps: false,
+    label: 'Time',
+    about: 'True to time: best to see how long things took',
+  },
+  {
+    axis: 'time',
+    foldsGaps: true,
+    label: 'Folded',
+    about: 'Time with idle gaps cut short: best where startup or waiting fills the picture',
+  },
 ];
 
-/** What x counts. */
-export function AxisSwitch() {
+/** What x counts. @param canFold false for a plot that only draws true time */
+export function AxisSwitch({ canFold = true }: { readonly canFold?: boolean }) {
   const { device } = useDevice();
   const { view } = useStores();
   const current = useView((state) => state.axis);
+  const isFolded = useView((state) => state.foldsGaps);
   return (
     <fieldset className="segmented" aria-label="Horizontal axis">
-      {AXES.map(({ axis, label }) => (
-        <button
-          key={axis}
-          type="button"
-          aria-pressed={current === axis}
-          disabled={axis === 'time' && !device.hasTime}
-          title={axis === 'time' && !device.hasTime ? 'This file has no timestamps' : undefined}
-          onClick={() => view.commit({ axis, x: 'all' })}
-        >
-          {label}
-        </button>
-      ))}
+      {AXES.filter(({ foldsGaps }) => canFold || !foldsGaps).map(
+        ({ axis, foldsGaps, label, about }) => {
+          const reason = unavailableReason(device, axis, foldsGaps);
+          const isOn = current === axis && (axis === 'event' || !canFold || isFolded === foldsGaps);
+          return (
+            <button
+              key={label}
+              type="button"
+              aria-pressed={isOn}
+              disabled={reason !== undefined && !isOn}
+              title={`${reason ?? about} (X)`}
+              // Between true and folded time the window stays where it is.
+              onClick={() =>
+                view.commit({ axis, foldsGaps, ...(current !== axis && { x: 'all' }) })
+              }
+            >
+              {label}
+            </button>
+          );
+        },
+      )}
     </fieldset>
   );
+}
+
+function unavailableReason(
+  { hasTime, folds }: DeviceInfo,
+  axis: TimeAxis,
+  foldsGaps: boolean,
+): string | undefined {
+  if (axis === 'time' && !hasTime) return 'This file has no timestamps';
+  return foldsGaps && folds.fromUs.length === 0 ? 'This trace has no idle gaps' : undefined;
 }
 
 export function FitButton({ onFit }: { readonly onFit: () => void }) {

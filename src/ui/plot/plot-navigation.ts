@@ -8,7 +8,7 @@ import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
 import type { PlotHeights, PlotHit, PlotPixel } from './plot-source.ts';
-import { extentOf, rangeX, rangeY } from './viewport-of.ts';
+import { extentOf, plotAxisOf, rangeX, rangeY, toPlotX } from './viewport-of.ts';
 
 /** What is on the canvas now. */
 export interface Plot {
@@ -166,9 +166,22 @@ export class PlotNavigation {
     },
   };
 
+  /** Events, time, folded time, and events again, as far as the file has them. */
+  nextAxis(): void {
+    const { device, view } = this.#options;
+    if (!device.hasTime) return;
+    const { axis, foldsGaps } = this.#view;
+    const canFold = device.folds.fromUs.length > 0;
+    if (axis === 'event') view.commit({ axis: 'time', foldsGaps: false, x: 'all' });
+    else if (!foldsGaps && canFold) view.commit({ foldsGaps: true });
+    else view.commit({ axis: 'event', foldsGaps: false, x: 'all' });
+  }
+
   zoomToSpan(span: AnnotationSpan): void {
-    if (this.#view.axis === 'time') this.#commitRange(span.startUs, span.endUs);
-    else this.#commitRange(span.startEvent, span.endEvent);
+    const axis = plotAxisOf(this.#view);
+    const toX = (timeUs: number) => toPlotX(this.#options.device, axis, timeUs);
+    if (axis === 'event') this.#commitRange(span.startEvent, span.endEvent);
+    else this.#commitRange(toX(span.startUs), toX(span.endUs));
   }
 
   /** Brings `x` to the middle if it is out of view: part of what moved the cursor there. */
@@ -211,7 +224,10 @@ export class PlotNavigation {
     const moved = movement(viewport, extent);
     if (moved === viewport) return undefined;
     const isYMoved = withY || moved.y0 !== viewport.y0 || moved.y1 !== viewport.y1;
-    return { x: rangeX(moved, extent), ...(isYMoved && source.keepY(rangeY(moved))) };
+    return {
+      x: rangeX(moved, extent, this.#options.device),
+      ...(isYMoved && source.keepY(rangeY(moved))),
+    };
   }
 
   #pan(move: Point, isFirst: boolean): void {
@@ -236,7 +252,7 @@ export class PlotNavigation {
     const viewport = this.#options.plot()?.viewport;
     if (viewport === undefined) return;
     const extent = this.#extent(viewport);
-    const x = rangeX(zoomToRange(viewport, from, to, extent), extent);
+    const x = rangeX(zoomToRange(viewport, from, to, extent), extent, this.#options.device);
     this.#options.view.commit({ x });
   }
 
@@ -337,6 +353,8 @@ function actionOf(
     case '0':
     case 'f':
       return () => plot.fit();
+    case 'x':
+      return () => plot.nextAxis();
     case '[':
       return () => plot.stepEvent(-1);
     case ']':

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findTimeFolds } from '../../core/device/time-folds.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { extentOf, rangeX, rangeY, viewportOf } from './viewport-of.ts';
@@ -15,7 +16,7 @@ describe('viewports', () => {
         const viewport = viewportOf(DEFAULT_VIEW, device, HEIGHTS, { width, height: 500 });
         expect(viewport.x0).toBe(0);
         expect(viewport.x1).toBeGreaterThanOrEqual(device.events);
-        expect(rangeX(viewport, extentOf(device, 'event', HEIGHTS))).toBe('all');
+        expect(rangeX(viewport, extentOf(device, 'event', HEIGHTS), device)).toBe('all');
       }),
     );
   });
@@ -37,10 +38,27 @@ describe('viewports', () => {
       fc.property(range, ([from, length]) => {
         const x = { from, to: from + length };
         const once = viewportOf({ ...DEFAULT_VIEW, x }, device, HEIGHTS, SIZE);
-        const kept = { x: rangeX(once, extentOf(device, 'event', HEIGHTS)), y: rangeY(once) };
+        const kept = {
+          x: rangeX(once, extentOf(device, 'event', HEIGHTS), device),
+          y: rangeY(once),
+        };
         expect(viewportOf({ ...DEFAULT_VIEW, ...kept }, device, HEIGHTS, SIZE)).toEqual(once);
       }),
     );
+  });
+
+  it('keeps true times where gaps are folded', () => {
+    const times = Float64Array.from({ length: 2000 }, (_, i) => i + (i < 1000 ? 0 : 9e6));
+    const folds = findTimeFolds(times);
+    const idle = deviceInfo({ events: 2000, hasTime: true, durationUs: 9_001_999, folds });
+    const view = { ...DEFAULT_VIEW, axis: 'time' as const, foldsGaps: true };
+    const whole = viewportOf(view, idle, HEIGHTS, SIZE);
+    expect(whole.axis).toBe('folded');
+    expect(whole.x1).toBeLessThan(2100);
+    const x = { from: 500, to: 9_001_500 };
+    const part = viewportOf({ ...view, x }, idle, HEIGHTS, SIZE);
+    const kept = rangeX(part, extentOf(idle, 'folded', HEIGHTS), idle);
+    expect(kept).toEqual({ from: expect.closeTo(500, -1), to: expect.closeTo(9_001_500, -1) });
   });
 
   it('makes the best of a range that is not in the trace', () => {

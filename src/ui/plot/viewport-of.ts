@@ -1,6 +1,7 @@
 /** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
+import { foldTime, unfoldTime } from '../../core/device/time-folds.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
+import type { PlotAxis, TimeAxis, Viewport } from '../../core/raster/types.ts';
 import {
   axisExtent,
   clampViewport,
@@ -20,17 +21,34 @@ export interface PlotSize {
 /** The part of the view that decides what is shown. */
 export interface Window {
   readonly axis: TimeAxis;
+  readonly foldsGaps: boolean;
+  /** In events or true time, also where gaps are folded. */
   readonly x: Range | 'all';
   readonly y: Range | 'fit';
 }
 
+/** What a plot draws by: the view keeps true times, the picture may fold them. */
+export const plotAxisOf = ({ axis, foldsGaps }: Pick<Window, 'axis' | 'foldsGaps'>): PlotAxis =>
+  axis === 'time' && foldsGaps ? 'folded' : axis;
+
+/** From an event or a true time to its place on the axis of a plot. */
+export const toPlotX = ({ folds }: Pick<DeviceInfo, 'folds'>, axis: PlotAxis, x: number): number =>
+  axis === 'folded' ? foldTime(folds, x) : x;
+
+/** From a place on the axis of a plot to the event or the true time there. */
+export const fromPlotX = (
+  { folds }: Pick<DeviceInfo, 'folds'>,
+  axis: PlotAxis,
+  x: number,
+): number => (axis === 'folded' ? unfoldTime(folds, x) : x);
+
 /** Where the x axis of a device ends: after its last event. */
-export function endOf(device: DeviceInfo, axis: TimeAxis): number {
-  return axisExtent(axis, device.events, device.durationUs);
+export function endOf(device: DeviceInfo, axis: PlotAxis): number {
+  return axisExtent(axis, device.events, toPlotX(device, axis, device.durationUs));
 }
 
 /** How far one can go: x to the end of the trace, y as high as the plot reaches. */
-export function extentOf(device: DeviceInfo, axis: TimeAxis, heights: PlotHeights): Extent {
+export function extentOf(device: DeviceInfo, axis: PlotAxis, heights: PlotHeights): Extent {
   return { x: endOf(device, axis), y: heights.reachBytes };
 }
 
@@ -40,19 +58,25 @@ export function viewportOf(
   heights: PlotHeights,
   size: PlotSize,
 ): Viewport {
-  const { axis, x, y } = window;
+  const { x, y } = window;
+  const axis = plotAxisOf(window);
   const extent = extentOf(device, axis, heights);
   const fitted = { x: extent.x, y: heights.fittedBytes };
   const whole = fitViewport(axis, fitted, size.width, size.height);
-  const withX = x === 'all' ? whole : { ...whole, x0: x.from, x1: x.to };
+  const toX = (value: number) => toPlotX(device, axis, value);
+  const withX = x === 'all' ? whole : { ...whole, x0: toX(x.from), x1: toX(x.to) };
   const withY = y === 'fit' ? withX : { ...withX, y0: y.from, y1: y.to };
   return snapToColumns(clampViewport(withY, extent), extent);
 }
 
-/** The x of a viewport as it is kept: 'all' stays true when the canvas is resized. */
-export function rangeX(viewport: Viewport, extent: Extent): Range | 'all' {
-  const isWhole = viewport.x0 <= 0 && viewport.x1 >= extent.x;
-  return isWhole ? 'all' : { from: viewport.x0, to: viewport.x1 };
+/** The x of a viewport as it is kept, in true time: 'all' stays true when the canvas is resized. */
+export function rangeX(
+  { axis, x0, x1 }: Viewport,
+  extent: Extent,
+  device: Pick<DeviceInfo, 'folds'>,
+): Range | 'all' {
+  if (x0 <= 0 && x1 >= extent.x) return 'all';
+  return { from: fromPlotX(device, axis, x0), to: fromPlotX(device, axis, x1) };
 }
 
 export function rangeY({ y0, y1 }: Viewport): Range {

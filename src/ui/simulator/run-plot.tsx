@@ -66,7 +66,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
   return (
     <section className="whatif-plot" aria-label="Reserved memory over time">
       <div className="toolbar-row">
-        <AxisSwitch />
+        <AxisSwitch canFold={false} />
         <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>
       <div

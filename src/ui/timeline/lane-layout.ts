@@ -1,8 +1,10 @@
 /** Annotation ranges as boxes in lanes: only what is in view, and what is too thin is merged. */
+
 import { lowerBound, upperBound } from '../../core/base/binary-search.ts';
 import { type AnnotationLanes, spanOfRow } from '../../core/device/annotation-lanes.ts';
+import { foldTime, NO_FOLDS, type TimeFolds } from '../../core/device/time-folds.ts';
 import type { AnnotationSpan } from '../../core/device/types.ts';
-import type { TimeAxis } from '../../core/raster/types.ts';
+import type { PlotAxis } from '../../core/raster/types.ts';
 
 /** The spans of one nesting level, in order; none overlap. */
 export interface Lane {
@@ -24,13 +26,19 @@ export interface LaneBox {
 /** Thinner than this is merged with its neighbors. */
 const MIN_WIDTH = 1;
 
-/** One lane for each level, on either axis. Nothing is copied. */
-export function lanesOf(annotations: AnnotationLanes, axis: TimeAxis): readonly Lane[] {
+/** One lane for each level, on any axis. Nothing is copied, unless gaps are folded. */
+export function lanesOf(
+  annotations: AnnotationLanes,
+  axis: PlotAxis,
+  folds: TimeFolds = NO_FOLDS,
+): readonly Lane[] {
   const { first } = annotations;
   const [start, end] =
     axis === 'event'
       ? [annotations.startEvent, annotations.endEvent]
-      : [annotations.startUs, annotations.endUs];
+      : [annotations.startUs, annotations.endUs].map((times) =>
+          axis === 'time' ? times : times.map((timeUs) => foldTime(folds, timeUs)),
+        );
   return Array.from(first.subarray(1), (to, lane) => {
     const from = first[lane] ?? to;
     return {

@@ -3,7 +3,7 @@
 import { formatCount, formatDurationUs } from '../../core/base/format.ts';
 import type { AnnotationLanes } from '../../core/device/annotation-lanes.ts';
 import type { AnnotationSpan } from '../../core/device/types.ts';
-import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
+import type { PlotAxis, Viewport } from '../../core/raster/types.ts';
 import type { PlotStrip, StripHost } from '../plot/plot-controller.ts';
 import type { TooltipContent } from '../plot/tooltip.ts';
 import type { ThemeName } from '../theme/palette.ts';
@@ -26,7 +26,7 @@ export class LaneStrip implements PlotStrip<unknown> {
   readonly #stop = new AbortController();
   #annotations: AnnotationLanes | undefined;
   #lanes: readonly Lane[] = [];
-  #axis: TimeAxis | undefined;
+  #axis: PlotAxis | undefined;
   #boxes: readonly (readonly LaneBox[])[] = [];
   /** Level on top; others are reached by wheel and keys where there are more than fit. */
   #firstLane = 0;
@@ -70,7 +70,9 @@ export class LaneStrip implements PlotStrip<unknown> {
     if (context === null || width === 0 || height === 0) return;
     if (this.#axis !== viewport.axis) {
       this.#axis = viewport.axis;
-      this.#lanes = this.#annotations ? lanesOf(this.#annotations, viewport.axis) : [];
+      this.#lanes = this.#annotations
+        ? lanesOf(this.#annotations, viewport.axis, this.#host.folds)
+        : [];
     }
     this.#viewport = viewport;
     const ratio = viewport.width / width;
