@@ -13,11 +13,14 @@ import { BENCH_FOLDER } from './subjects.mjs';
 const PICKLEPARSER_LIMIT_BYTES = 540e6;
 const PICKLEPARSER_HEAP = '--max-old-space-size=12000';
 
-/** Node 20 reads no TypeScript: the core is bundled as the command line is. */
-export async function buildNodeBenches() {
-  const source = (name) => join(ROOT, 'bench', `${name}.ts`);
+/**
+ * Node 20 reads no TypeScript: the core is bundled as the command line is.
+ * @param {string} root a checkout of this repository @param {string} outDir
+ */
+export async function buildNodeBenches(root = ROOT, outDir = join(BENCH_FOLDER, 'build')) {
+  const source = (name) => join(root, 'bench', `${name}.ts`);
   await build({
-    root: ROOT,
+    root,
     configFile: false,
     logLevel: 'warn',
     build: {
@@ -26,7 +29,7 @@ export async function buildNodeBenches() {
       rolldownOptions: {
         input: [source('decode-vramscope'), source('answers-vramscope')],
       },
-      outDir: join(BENCH_FOLDER, 'build'),
+      outDir,
       emptyOutDir: true,
     },
   });

@@ -3,12 +3,14 @@
  *
  *   --small        only the small files: one or two minutes instead of twelve
  *   --only page    only the page, or only `node` (decoders, answers, command line)
+ *   --against REF  only decoding and replaying, beside the same of another commit; see against.mjs
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runNpm } from '../scripts/run-command.mjs';
+import { measureAgainst } from './against.mjs';
 import {
   buildNodeBenches,
   measureAnswers,
@@ -20,11 +22,19 @@ import { resultsTable } from './results-table.mjs';
 import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
 
 const { values } = parseArgs({
-  options: { small: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: {
+    small: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    against: { type: 'string' },
+  },
 });
 const wants = (part) => values.only === undefined || values.only === part;
 
 const subjects = prepareSubjects(values.small);
+if (values.against !== undefined) {
+  await measureAgainst(values.against, subjects);
+  process.exit();
+}
 if ((await runNpm(['run', 'build'])) !== 0) throw new Error('The build failed');
 
 const page = wants('page') ? await measureAllPages() : undefined;

@@ -103,15 +103,17 @@ export class LaneSteps {
     return this.#count === 0;
   }
 
-  /** Adds what the row lacks of steps. Does nothing when there are too many. */
-  add(row: readonly LearnedStep[]): void {
-    if (this.#count + row.length > MAX_STEPS) return;
+  /** Adds the steps that are not there yet. False where there is none to add, or no room. */
+  add(row: readonly LearnedStep[]): boolean {
+    if (this.#count + row.length > MAX_STEPS) return false;
+    const before = this.#count;
     let parent = -1;
     for (const learned of row)
       parent = this.#find(parent, learned) ?? this.#append(parent, learned);
     const bytes = row.reduce((sum, { kind, run }) => sum + run.length + valueBytes(kind), 16);
     this.rowBytes = Math.max(this.rowBytes, bytes);
     this.#findStraight();
+    return this.#count > before;
   }
 
   /** The first row that was learned, where it comes in the usual order. */

@@ -105,8 +105,8 @@ describe('the lane', () => {
     const events = Array.from({ length: 400 }, (__, i) => usual(i, more(i)));
     const bytes = pickleOf(form, events);
     expect(differences(outcome(bytes, [bytes.length]), byOpcodes(bytes))).toEqual([]);
-    // The first rows of each kind, and of protocol 2 those with memo slots of one byte.
-    expect(rowsOfSink(bytes)).toBeLessThan(form === 'put' ? 180 : 40);
+    // The first rows of each kind; of protocol 2 also the 160 or so with memo slots of one byte.
+    expect(rowsOfSink(bytes)).toBeLessThan(form === 'put' ? 200 : 40);
   });
 
   it('reads keys in another order', () => {

@@ -54,6 +54,8 @@ const MAX_LESSONS = 512;
 /** Failed attempts in a row after which rows go by untried, as many as there were failures. */
 const PATIENCE = 8;
 const MAX_PAUSE = 64;
+/** Rows that go by unlearned at most after a lesson that taught nothing. */
+const MAX_LESSON_PAUSE = 15;
 
 /** What is there once the first row was learned. */
 interface Equipment {
@@ -67,6 +69,9 @@ export class RowLane {
   readonly #steps = new LaneSteps();
   #equipment: Equipment | undefined;
   #lessons = 0;
+  /** Rows that go by unlearned after lessons that taught nothing, ever more of them. */
+  #vainLessons = 0;
+  #lessonPause = 0;
   #failures = 0;
   #pause = 0;
 
@@ -83,10 +88,17 @@ export class RowLane {
   learn(shape: Shape, buffer: Uint8Array, start: number, end: number): void {
     const lane = shape.sink?.lane;
     if (lane === undefined || this.#lessons >= MAX_LESSONS) return;
+    if (this.#lessonPause > 0) {
+      this.#lessonPause--;
+      return;
+    }
     this.#lessons++;
+    this.#vainLessons = Math.min(2 * this.#vainLessons + 1, MAX_LESSON_PAUSE);
+    this.#lessonPause = this.#vainLessons;
     const steps = stepsOf(shape.keys, lane, this.#machine, buffer, start, end);
-    if (steps === undefined) return;
-    this.#steps.add(steps);
+    if (steps === undefined || !this.#steps.add(steps)) return;
+    this.#vainLessons = 0;
+    this.#lessonPause = 0;
     if (this.#equipment !== undefined) return;
     const { rows } = lane;
     const lists = new LaneLists(this.#machine);
