@@ -122,7 +122,8 @@ describe('showing a row', () => {
     fc.assert(
       fc.property(placed, ({ g, row, position }) => {
         fc.pre(isWhole(g, position, row) && g.bodyPx >= g.rowHeightPx);
-        expect(positionShowing(g, position, row)).toBe(position);
+        // A row that is whole to the last bit may move by that bit.
+        expect(positionShowing(g, position, row)).toBeCloseTo(position, 9);
       }),
     );
   });
