@@ -31,7 +31,7 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
   const findings = findingsOf(page);
-  await expect(findings).toContainText('No OOM in this file, but:');
+  await expect(findings).toContainText('No out-of-memory error in this file, but:');
   const leak = cardOf(page, 'Growth: kept by a hook');
   await expect(leak).toContainText('512.00 KiB in 1 tensor every step');
   await expect(leak).toContainText('20.00 MiB');
@@ -103,7 +103,7 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
 test('says calmly that nothing was found, and what was checked', async ({ page }) => {
   await openCapture(page, 'train_gpt_small.pickle.gz');
   const findings = findingsOf(page);
-  await expect(findings).toContainText('No OOM in this file, and nothing found that is wrong.');
+  await expect(findings).toContainText('No out-of-memory error, and no problem found.');
   const checks = findings.getByRole('list', { name: 'Checks' }).getByRole('listitem');
   await expect(checks.filter({ hasText: /^Leak/ })).toContainText('clear');
   await expect(checks.filter({ hasText: 'Expandable segments' })).toContainText('clear');

@@ -31,7 +31,7 @@ describe("a rank's file", () => {
   });
 });
 
-it('the device with the higher peak comes first, and both are told of', async () => {
+it('the device with the higher peak comes first, and both are listed', async () => {
   const { devices } = JSON.parse((await cli(['stats', TWO, '--json'])).out);
   const [a, b] = devices.map(
     ({ peak }: { peak: { allocatedBytes: { bytes: number } } }) => peak.allocatedBytes.bytes,

@@ -108,7 +108,7 @@ describe('opening', () => {
 });
 
 describe('the views', () => {
-  it('are awaited, and told of when they cannot be loaded', async () => {
+  it('are awaited, and reported when they cannot be loaded', async () => {
     const { loader, calls, stores } = setup('', () => Promise.reject(new TypeError('offline')));
     const opening = loader.open(blob('a.pickle'));
     calls[0]?.resolve(snapshot('a.pickle'));

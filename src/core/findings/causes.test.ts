@@ -119,13 +119,13 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
     ['oom_larger_batch', /^Out of memory: 3\.57 GiB of the 3\.89 GiB /, 'oom', /^Raise or remove/],
     [
       'growing_concat',
-      /^No OOM in this file, but:$/,
+      /^No out-of-memory error in this file, but:$/,
       'fragmentation',
       /^Allocate the full size once/,
     ],
     [
       'kv_cache_generate',
-      /^No OOM in this file, but:$/,
+      /^No out-of-memory error in this file, but:$/,
       'fragmentation',
       /^Allocate the full size once/,
     ],

@@ -37,7 +37,7 @@ export type Finding = AnyFinding<DetectorId, FindingKind>;
 export interface Check {
   readonly detector: DetectorId;
   readonly status: DetectorResult['status'];
-  /** What was checked, or why it cannot be told; for 'found' how many findings. */
+  /** What was checked, or why it is unknown; for 'found' how many findings. */
   readonly reason: string;
 }
 

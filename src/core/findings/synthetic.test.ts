@@ -294,7 +294,7 @@ describe('fragmentation', () => {
       'train.py:20 (train) grows a tensor by copying it into a slightly larger one, 29 times',
     );
     expect(finding.advice[0]).toContain('Allocate the full size once');
-    expect(finding.parts[0].note).toBe('different sizes asked for');
+    expect(finding.parts[0].note).toBe('different sizes requested');
     expect(finding.evidence.allocationCount).toBe(30);
   });
 

@@ -28,16 +28,16 @@ describe('the verdict', () => {
   it.each([
     ['oom_fragmented', 'severe', /^Out of memory because the memory is fragmented: 379\.75 MiB/],
     ['oom_batch_too_big', 'severe', /^Out of memory: .* 512\.00 MiB more was requested/],
-    ['leak_forward_hook', 'warning', /^No OOM in this file, but:$/],
-    ['streams_record_stream', 'warning', /^No OOM in this file, but:$/],
+    ['leak_forward_hook', 'warning', /^No out-of-memory error in this file, but:$/],
+    ['streams_record_stream', 'warning', /^No out-of-memory error in this file, but:$/],
     [
       'kv_cache_generate',
       'calm',
-      /^No OOM in this file, and nothing grave: 3 small findings below\.$/,
+      /^No out-of-memory error, and no serious problem: 3 small findings below\.$/,
     ],
-    ['train_gpt_small', 'calm', /^No OOM in this file, and nothing found that is wrong\.$/],
-    ['train_ring_truncated', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],
-    ['no_history', 'unknown', /^Whether memory ran out cannot be told\. .*\.$/],
+    ['train_gpt_small', 'calm', /^No out-of-memory error, and no problem found\.$/],
+    ['train_ring_truncated', 'unknown', /^We can't tell whether memory ran out\. .*\.$/],
+    ['no_history', 'unknown', /^We can't tell whether memory ran out\. .*\.$/],
   ])('%s: %s', async (name, tone, text) => {
     const found = await verdict(name);
     expect(found.tone).toBe(tone);
@@ -93,7 +93,9 @@ describe('the verdict', () => {
     expect(text).toMatch(
       /^Out of memory after 27 steps because capture\.py:375 \(run\) keeps 16\.00 MiB .*; without that the run needs about 86\.09 MiB\.$/,
     );
-    expect(also[0]).toMatch(/^capture\.py:375 \(run\) asked for 16\.00 MiB and got an OOM\.$/);
+    expect(also[0]).toMatch(
+      /^capture\.py:375 \(run\) asked for 16\.00 MiB and ran out of memory\.$/,
+    );
     expect(advice[0]).toMatch(/^Store tensor\.detach\(\)\.cpu\(\)/);
     expect(findings.map(({ detector }) => detector)).toEqual(['growth', 'oom']);
   });

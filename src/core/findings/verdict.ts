@@ -15,7 +15,7 @@ import { KEPT_EXCEPTIONS } from './detectors/oom.ts';
 import type { Check, Finding } from './detectors.ts';
 import type { OomFailure } from './types.ts';
 
-/** severe: memory ran out. warning: it will, or is wasted. unknown: it cannot be told. */
+/** severe: memory ran out. warning: it will, or is wasted. unknown: it cannot be known. */
 export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
 
 export interface Verdict {
@@ -234,11 +234,11 @@ function calmTone(oom: Check, checks: readonly Check[]): VerdictTone {
 
 function textWithoutOom(oom: Check, hasCulprits: boolean, small: number): string {
   if (oom.status === 'cannot-tell')
-    return `Whether memory ran out cannot be told. ${sentence(oom.reason)}`;
-  if (hasCulprits) return 'No OOM in this file, but:';
+    return `We can't tell whether memory ran out. ${sentence(oom.reason)}`;
+  if (hasCulprits) return 'No out-of-memory error in this file, but:';
   return small > 0
-    ? `No OOM in this file, and nothing grave: ${plural(small, 'small finding')} below.`
-    : 'No OOM in this file, and nothing found that is wrong.';
+    ? `No out-of-memory error, and no serious problem: ${plural(small, 'small finding')} below.`
+    : 'No out-of-memory error, and no problem found.';
 }
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

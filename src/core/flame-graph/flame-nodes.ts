@@ -1,5 +1,5 @@
 /**
- * The two ways to read a weighed tree, each opened only as far as one looks: from callers down to
+ * The two ways to read a weighed tree, each opened only as far as it is shown: from callers down to
  * what they called, and from the innermost boxes up to their callers.
  */
 

@@ -38,7 +38,7 @@ describe('an OOM', () => {
     expect(askedAgain(`${before}\n oom 300Mi @\n +B 1Mi ${CONV}`)).toEqual([]);
   });
 
-  it('cannot be told where no stack is known at all', () => {
+  it('finds none where no stack is known at all', () => {
     expect(askedAgain('oom 300Mi\n +A 1Mi')).toEqual([]);
     expect(askedAgain('oom 300Mi @\n +A 1Mi')).toEqual([]);
   });

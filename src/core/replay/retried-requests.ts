@@ -20,7 +20,7 @@ import {
 } from '../snapshot/tables.ts';
 import type { Replay } from './types.ts';
 
-/** Those of the trace, in order. Without recorded stacks none can be told. */
+/** Those of the trace, in order. Without recorded stacks none can be found. */
 export function findRetriedOoms(
   { events }: Pick<DeviceTrace, 'events'>,
   { allocationOfEvent, allocations }: Pick<Replay, 'allocationOfEvent' | 'allocations'>,

@@ -66,7 +66,11 @@ describe('for people', () => {
   it('text keeps to its columns, but for paths, and names every check', async () => {
     const report = await reportOf('leak_output_list');
     const lines = findingsText(report, { columns: 80, color: false });
-    expect(lines.slice(0, 3)).toEqual(['3 findings', '', 'No OOM in this file, but:']);
+    expect(lines.slice(0, 3)).toEqual([
+      '3 findings',
+      '',
+      'No out-of-memory error in this file, but:',
+    ]);
     expect(lines.filter((line) => line.startsWith('Try: '))).toHaveLength(2);
     expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
     expect(lines.filter((line) => line.length > 80 && !line.includes('/'))).toEqual([]);

@@ -16,7 +16,7 @@ import type { DeviceStats, OomReport, StatsReport } from './stats.ts';
 import { changedSettings } from './summary-text.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
-/** In the order in which one contains the other, as far as one does. */
+/** In the order in which one contains the other, where it does. */
 const COUNTERS: readonly (readonly [CounterName, string])[] = [
   ['requestedBytes', 'requested'],
   ['allocatedBytes', 'allocated'],

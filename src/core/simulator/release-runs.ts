@@ -69,7 +69,7 @@ function isForOneRequest({ events }: DeviceTrace, event: EventIndex, end: EventI
   return isRequest && (stack[event] === NO_STACK || stack[event] === stack[end]);
 }
 
-/** Garbage collection needs a stack to be told from a call of empty_cache(). */
+/** Garbage collection needs a stack to differ from a call of empty_cache(). */
 function collects(
   { events }: DeviceTrace,
   { garbageCollectionThreshold }: AllocSettings,

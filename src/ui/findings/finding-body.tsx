@@ -42,7 +42,7 @@ export function FindingBody({ finding }: FindingBodyProps) {
         </details>
       )}
       <p className="finding-disproof dim">
-        <strong>It would be wrong if:</strong> {disproof}
+        <strong>This may be wrong if:</strong> {disproof}
       </p>
     </div>
   );

@@ -22,7 +22,7 @@ import { useFindingSelection } from './use-finding-selection.ts';
 
 const STOPPED: Verdict = {
   tone: 'unknown',
-  text: 'Stopped before anything could be told.',
+  text: 'Stopped before there was a result.',
   also: [],
   advice: [],
   why: [],

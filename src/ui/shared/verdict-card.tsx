@@ -33,7 +33,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   const Icon = ICONS[verdict.tone];
   const { text, advice } = verdict;
   const isFolded = folding !== undefined && !folding.isUnfolded;
-  // 'No OOM in this file, but:' alone says little: what follows is worth a line of the three.
+  // 'No out-of-memory error in this file, but:' alone says little: what follows is worth a line of the three.
   const also = isFolded ? verdict.also.slice(0, text.endsWith(':') ? 1 : 0) : verdict.also;
   const lineOf = (line: string) => (
     <VerdictLine text={line} finding={findingBehind(line, verdict)} onShow={onShow} />

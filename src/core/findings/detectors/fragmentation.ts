@@ -172,7 +172,7 @@ function fragmentationFinding(
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
   const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(({ stack, sizes, bytes }) =>
-    sitePart(context, { stack, bytes, count: sizes }, 'different sizes asked for'),
+    sitePart(context, { stack, bytes, count: sizes }, 'different sizes requested'),
   );
   const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
   return {

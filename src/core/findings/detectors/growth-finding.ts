@@ -75,7 +75,7 @@ export function growthFinding(
       ...(lead.madeAt === undefined ? [] : [{ label: 'made at', text: lead.madeAt }]),
       ...factsOf(context, sequence, perStep, sites, bytes, law),
       {
-        label: 'asked for, without rounding',
+        label: 'requested, before rounding',
         bytes: kept.reduce((sum, id) => sum + table.requestedBytes[id], 0),
       },
     ],

@@ -15,7 +15,7 @@ import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 
-/** In fewer steps nothing can be told from a start. */
+/** In fewer steps a step looks like a start. */
 const MIN_KEPT_STEPS = 4;
 /** Below, a site may look like a leak and the test of steadiness has too little to go by. */
 const SHORT_STEPS = 8;

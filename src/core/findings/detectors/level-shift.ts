@@ -55,7 +55,7 @@ export function detectLevelShift(context: AnalysisContext): DetectorResult<Shift
   const steps = stepCount(primary);
   if (steps < MIN_STEPS) {
     return cannotTell(
-      `Only ${steps} steps, from ${primary.description}: a step up takes ${MIN_STEPS} to be told from a start.`,
+      `Only ${steps} steps, from ${primary.description}: a step up takes ${MIN_STEPS} to differ from a start.`,
     );
   }
   const peaks = stepPeaks(context, primary);

@@ -193,13 +193,13 @@ function joined(sentences: readonly string[]): string {
 function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {
   switch (source) {
     case 'own':
-      return `${line} asked for ${bytes} and got an OOM.`;
+      return `${line} asked for ${bytes} and ran out of memory.`;
     case 'same-size':
-      return `Backward asked for ${bytes} and got an OOM. The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`;
+      return `Backward asked for ${bytes} and ran out of memory. The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`;
     case 'last-line':
-      return `Backward asked for ${bytes} and got an OOM. The last line of Python before it is ${line}.`;
+      return `Backward asked for ${bytes} and ran out of memory. The last line of Python before it is ${line}.`;
     case 'none':
-      return `Backward, which has no Python stack, asked for ${bytes} and got an OOM.`;
+      return `Backward, which has no Python stack, asked for ${bytes} and ran out of memory.`;
   }
 }
 
@@ -282,7 +282,7 @@ function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
     parts: sites
       .slice(0, TOP_PARTS)
-      .map((site) => sitePart(context, site, 'asked for in vain, all attempts together')),
+      .map((site) => sitePart(context, site, 'requested without success, all attempts together')),
     facts: [
       { label: 'attempts that failed', count: ooms.length },
       { label: 'the largest', bytes },

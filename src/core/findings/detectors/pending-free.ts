@@ -48,7 +48,7 @@ export function detectPendingFree(context: AnalysisContext): DetectorResult<Pend
 
 function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
   if (!hasTrace) {
-    return 'The file has no trace, so when frees were asked for and done is not recorded.';
+    return 'The file has no trace, so it does not say when frees were requested and when they completed.';
   }
   const { action } = input.trace.events;
   const isUnrequested =

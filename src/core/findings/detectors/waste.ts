@@ -18,7 +18,7 @@ import type { Detector, DetectorResult, FindingBy } from '../types.ts';
 
 export const waste = {
   id: 'waste',
-  about: 'bytes that are allocated and that nobody asked for',
+  about: 'bytes that are allocated but were never requested',
   titles: { rounding: 'Rounding' },
   band: { style: 'peak', label: 'peak' },
   evidenceSearch: 'line',
@@ -59,7 +59,7 @@ export function detectWaste(context: AnalysisContext): DetectorResult<WasteFindi
   if (wasted.unknownBytes > peakBytes / 2) {
     return {
       status: 'cannot-tell',
-      reason: `Of ${formatBytes(wasted.unknownBytes)} at the peak it is not recorded how much was asked for.`,
+      reason: `Of ${formatBytes(wasted.unknownBytes)} at the peak, the requested size is not recorded.`,
     };
   }
   const bytes = wasted.lostBytes + wasted.smallFreeBytes;
