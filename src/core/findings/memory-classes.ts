@@ -33,7 +33,7 @@ const CLASS_RULES: Readonly<Record<MemoryClass, { label: string; rule: string }>
   },
   activations: {
     label: 'activations',
-    rule: 'allocated in forward, and alive until backward, the next forward or the end',
+    rule: 'allocated in forward, and live until backward, the next forward or the end',
   },
   inputs: {
     label: 'inputs, targets and others',

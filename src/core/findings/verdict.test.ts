@@ -62,7 +62,7 @@ describe('the verdict', () => {
       'Your process hit its own memory limit (set_per_process_memory_fraction); the GPU still had 130.88 GiB free.',
     ]);
     expect((await verdict('oom_batch_too_big')).also).toEqual([
-      'Most of what was alive: 3.50 GiB from scenarios.py:48 (attention), 3.50 GiB from scenarios.py:52 (mlp), 1.00 GiB from scenarios.py:47 (attention).',
+      'Most of what was live: 3.50 GiB from scenarios.py:48 (attention), 3.50 GiB from scenarios.py:52 (mlp), 1.00 GiB from scenarios.py:47 (attention).',
       expect.stringMatching(/^Your process hit its own memory limit/),
     ]);
     const [gaps] = (await verdict('frag_gpt_varlen')).also;

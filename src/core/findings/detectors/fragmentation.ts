@@ -82,14 +82,14 @@ function expandableSegments<F extends AnyFinding>(
   own: ChecklistAnswer<F>,
   { isExpandable }: ChecklistFacts,
 ): ChecklistAnswer<F> {
-  if (isExpandable === true) return { status: 'clear', text: 'They are on.', findings: [] };
+  if (isExpandable === true) return { status: 'clear', text: 'Already enabled.', findings: [] };
   if (own.status === 'clear') {
     return { ...own, text: 'There are hardly any gaps that they would close.' };
   }
   if (own.status !== 'found') return own;
   const lost = own.findings.filter(({ kind }) => kind === 'reserved-unused');
   if (lost.length === 0) {
-    return { status: 'clear', text: 'Gaps are not what matters here.', findings: [] };
+    return { status: 'clear', text: 'Fragmentation is not the problem here.', findings: [] };
   }
   const bytes = lost.reduce((sum, finding) => sum + finding.bytes, 0);
   const state = isExpandable === undefined ? 'Not recorded whether they are on.' : 'They are off.';

@@ -122,11 +122,11 @@ function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }:
   if (kind === 'kept-graph') {
     const from = `from ${plural(amounts.sites, 'call site')}`;
     const made = madeAt === undefined ? '' : `, made at ${madeAt}`;
-    return `A whole autograd graph stays alive ${interval}: ${amount} ${from}${trend}${made}, probably held by ${where}.`;
+    return `A whole autograd graph stays live ${interval}: ${amount} ${from}${trend}${made}, probably held by ${where}.`;
   }
-  if (kind === 'kept-gradients') return `Backward leaves ${amount} alive ${interval}${trend}.`;
+  if (kind === 'kept-gradients') return `Backward leaves ${amount} live ${interval}${trend}.`;
   if (kind === 'kept-optimizer' && frameIs === 'started at') {
-    return `A new optimizer's state stays alive ${interval}: ${amount}${trend}, for steps that ${where} starts.`;
+    return `A new optimizer's state stays live ${interval}: ${amount}${trend}, for steps that ${where} starts.`;
   }
   return `${where} keeps ${amount} ${interval}${trend}.`;
 }

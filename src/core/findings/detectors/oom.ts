@@ -156,7 +156,7 @@ function oomFinding(
       isCaught: isGoingOn,
       usage: usageUpTo(context, event),
     },
-    parts: sites.map((site) => sitePart(context, site, 'alive at the OOM')),
+    parts: sites.map((site) => sitePart(context, site, 'live at the OOM')),
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
@@ -254,7 +254,7 @@ function holdersText(context: AnalysisContext, live: Int32Array): string {
         : frameLocation(frame === undefined ? undefined : context.input.stacks.frame(frame));
     return `${formatBytes(bytes)} from ${place}`;
   });
-  return `Most of what was alive: ${texts.join(', ')}.`;
+  return `Most of what was live: ${texts.join(', ')}.`;
 }
 
 const TOP_PARTS = 8;
@@ -276,7 +276,7 @@ function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[
     kind: RETRIED,
     severity: 'low',
     bytes,
-    claim: `${plural(ooms.length, 'request')} failed, and the same place asked again at once: no error came of it. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${who}.`,
+    claim: `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${who}.`,
     ...where,
     perStep: undefined,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },

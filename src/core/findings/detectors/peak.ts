@@ -120,7 +120,7 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
     ...where,
     perStep: undefined,
     events: { first: event, last: event },
-    parts: sites.map((site) => sitePart(context, site, 'alive at the peak')),
+    parts: sites.map((site) => sitePart(context, site, 'live at the peak')),
     facts: classes.flatMap(({ label, rule, bytes: own }): Fact[] => [
       { label, bytes: own },
       { label: `${label}: rule`, text: rule },
