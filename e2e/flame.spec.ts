@@ -22,7 +22,7 @@ test('a click zooms, shows the frame, and its link leads back to the same pictur
   await graphOf(page).click({ position: { x: 60, y: 70 } });
   await expect(trailOf(page)).toContainText('train_gpt_small');
   await expect(chosenOf(page)).toContainText('scenarios.py:107');
-  await expect(chosenOf(page)).toContainText('77.7 %');
+  await expect(chosenOf(page)).toContainText('77.7%');
   await idle(page);
   await page.reload();
   await chooseFile(page, fixture('train_gpt_small.pickle.gz'));

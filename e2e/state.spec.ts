@@ -24,7 +24,7 @@ test('at the OOM: what is free, in which pieces, and that empty_cache() would no
   await expect(state).toContainText('in pieces of at most 354.66 MiB');
   await expect(state).toContainText('empty_cache() would release nothing');
   await expect(segmentsOf(page).getByRole('row', { name: /Large pool/ })).toContainText('5.80 GiB');
-  await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99 %');
+  await expect(segmentsOf(page).getByRole('row', { name: /7f62a0000000/ })).toContainText('99%');
   await expect(page).toHaveURL(/view=state/);
   // Where a file opens is not in its link; any other moment is.
   await expect(page).not.toHaveURL(/at=/);

@@ -66,11 +66,11 @@ function summary(cells) {
   const worst = Math.max(...cells.map((cell) => Math.abs(allocatedOff(cell))));
   const rows = [
     ['peak reserved equal to the byte', count((cell) => reservedOff(cell) === 0)],
-    ['peak reserved within 0.5 %', count((cell) => Math.abs(reservedOff(cell)) <= 0.005)],
-    ['peak reserved within 3 %', count((cell) => Math.abs(reservedOff(cell)) <= 0.03)],
+    ['peak reserved within 0.5%', count((cell) => Math.abs(reservedOff(cell)) <= 0.005)],
+    ['peak reserved within 3%', count((cell) => Math.abs(reservedOff(cell)) <= 0.03)],
     ['peak allocated equal to the byte', count((cell) => allocatedOff(cell) === 0)],
     [
-      `peak allocated within 0.5 % (worst ${(100 * worst).toFixed(3)} %)`,
+      `peak allocated within 0.5% (worst ${(100 * worst).toFixed(3)}%)`,
       count((cell) => Math.abs(allocatedOff(cell)) <= 0.005),
     ],
     [
@@ -91,7 +91,7 @@ function table(cells) {
   const rows = cells.map((cell) => {
     const { workload, name, real, simulated } = cell;
     const off = reservedOff(cell);
-    const difference = off === 0 ? 'equal' : `${off > 0 ? '+' : ''}${(100 * off).toFixed(2)} %`;
+    const difference = off === 0 ? 'equal' : `${off > 0 ? '+' : ''}${(100 * off).toFixed(2)}%`;
     const reserved = [real.peak_reserved_bytes, simulated.peakReservedBytes].map((bytes) =>
       (bytes / MIB).toFixed(0),
     );

@@ -66,20 +66,20 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
 }
 
 /**
- * A share of a whole, never '0 %' of what is something: '40 %' and '0.4 %'; with 1 decimal '40.0 %' and
- * '< 0.1 %'; with 0 decimals '40 %', '< 1 %' and '> 99 %' of what is not all.
+ * A share of a whole, never '0%' of what is something: '40%' and '0.4%'; with 1 decimal '40.0%' and
+ * '< 0.1%'; with 0 decimals '40%', '< 1%' and '> 99%' of what is not all.
  */
 export function formatPercent(share: number, decimals?: 0 | 1): string {
   if (Number.isNaN(share)) return UNKNOWN;
   const percent = share * 100;
   if (decimals === 0) {
-    if (percent > 0 && percent < 1) return '< 1 %';
-    return percent > 99 && percent < 100 ? '> 99 %' : `${Math.round(percent)} %`;
+    if (percent > 0 && percent < 1) return '< 1%';
+    return percent > 99 && percent < 100 ? '> 99%' : `${Math.round(percent)}%`;
   }
-  if (percent > 0 && percent < 0.1) return '< 0.1 %';
-  if (decimals === 1) return `${percent.toFixed(1)} %`;
+  if (percent > 0 && percent < 0.1) return '< 0.1%';
+  if (decimals === 1) return `${percent.toFixed(1)}%`;
   const isSmall = percent !== 0 && Math.abs(percent) < 1;
-  return `${isSmall ? percent.toFixed(1) : Math.round(percent)} %`;
+  return `${isSmall ? percent.toFixed(1) : Math.round(percent)}%`;
 }
 
 const COUNT_UNITS = ['k', 'M', 'G'] as const;

@@ -93,7 +93,7 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
     ],
     [
       'oom_logits_backward',
-      /^Out of memory: one request of 2\.00 GiB, which is 30 % of all that would have been in use/,
+      /^Out of memory: one request of 2\.00 GiB, which is 30% of all that would have been in use/,
       'oom',
       /fused or chunked cross-entropy/,
     ],

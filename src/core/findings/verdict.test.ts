@@ -67,7 +67,7 @@ describe('the verdict', () => {
     ]);
     const [gaps] = (await verdict('frag_gpt_varlen')).also;
     expect(gaps).toMatch(
-      /10\.50 GiB \(66 %\) was lost .* scenarios\.py:47 \(attention\) asked for 118 different sizes/,
+      /10\.50 GiB \(66%\) was lost .* scenarios\.py:47 \(attention\) asked for 118 different sizes/,
     );
   });
 

@@ -122,11 +122,11 @@ describe('a group', () => {
 
 it('never rounds a little to nothing, nor almost all to all', () => {
   expect([0, 1, 500, 999, 1000].map((used) => usedText(used, 1000))).toEqual([
-    '0 %',
-    '< 1 %',
-    '50 %',
-    '> 99 %',
-    '100 %',
+    '0%',
+    '< 1%',
+    '50%',
+    '> 99%',
+    '100%',
   ]);
   expect(usedText(5, 0)).toBe('');
 });

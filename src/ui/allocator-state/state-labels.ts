@@ -26,7 +26,7 @@ export function groupTerms({ privatePool, isSmall, stream }: SegmentGroup): stri
   return [pool, poolTerm(isSmall ? 'small' : 'large'), streamTerm(stream)].join(' ');
 }
 
-/** '73 %'; '' if nothing is reserved. */
+/** '73%'; '' if nothing is reserved. */
 export function usedText(usedBytes: number, sizeBytes: number): string {
   if (sizeBytes === 0) return '';
   return formatPercent(usedBytes / sizeBytes, 0);

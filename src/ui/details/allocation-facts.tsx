@@ -110,7 +110,7 @@ function StateChip({ details }: { readonly details: AllocationDetails }) {
   );
 }
 
-/** '512 bytes (3.1 %)'; unknown where the request is. */
+/** '512 bytes (3.1%)'; unknown where the request is. */
 function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string {
   const lost = blockBytes - requestedBytes;
   if (Number.isNaN(lost)) return 'unknown';

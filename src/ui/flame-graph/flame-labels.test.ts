@@ -26,11 +26,11 @@ describe('figures', () => {
     expect(countText(-1, true)).toBe('-1 allocation');
   });
 
-  it('never say 0 % of something', () => {
-    expect(shareText(1, 10_000)).toBe('< 0.1 %');
-    expect(shareText(-5, 10)).toBe('50.0 %');
-    expect(shareText(0, 10)).toBe('0.0 %');
-    expect(shareText(0, 0)).toBe('0 %');
+  it('never say 0% of something', () => {
+    expect(shareText(1, 10_000)).toBe('< 0.1%');
+    expect(shareText(-5, 10)).toBe('50.0%');
+    expect(shareText(0, 10)).toBe('0.0%');
+    expect(shareText(0, 0)).toBe('0%');
   });
 });
 

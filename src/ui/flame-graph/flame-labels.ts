@@ -93,9 +93,9 @@ export function countText(count: number, isSigned: boolean): string {
   return `${sign}${formatCount(count)} ${Math.abs(count) === 1 ? 'allocation' : 'allocations'}`;
 }
 
-/** '98.2 %'; only 0 is '0 %'. */
+/** '98.2%'; only 0 is '0%'. */
 export function shareText(part: number, whole: number): string {
-  if (whole === 0) return '0 %';
+  if (whole === 0) return '0%';
   return formatPercent(Math.abs(part) / whole, 1);
 }
 

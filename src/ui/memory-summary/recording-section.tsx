@@ -219,7 +219,7 @@ function SharesTable({ heading, rows }: SharesTableProps) {
   );
 }
 
-/** '12.3 %', '< 0.1 %', '–' of nothing. */
+/** '12.3%', '< 0.1%', '–' of nothing. */
 function shareText(part: number, whole: number): string {
   return whole === 0 ? '–' : formatPercent(part / whole, 1);
 }

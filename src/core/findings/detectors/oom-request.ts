@@ -51,7 +51,7 @@ const LARGE_SHARE = 0.25;
 
 /** What one request that is a large part of all says of itself. */
 export interface LargeRequest {
-  /** 'one request of 2.00 GiB, which is 30 % of all that would have been in use, did not fit.' */
+  /** 'one request of 2.00 GiB, which is 30% of all that would have been in use, did not fit.' */
   readonly sentence: string;
   readonly facts: readonly Fact[];
   readonly advice: readonly string[];

@@ -139,7 +139,7 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
   };
 }
 
-/** 'activations 3.20 GiB (61 %), parameters 1.10 GiB (21 %)': those of a hundredth and more. */
+/** 'activations 3.20 GiB (61%), parameters 1.10 GiB (21%)': those of a hundredth and more. */
 function mixText(classes: readonly ClassSum[], peakBytes: number): string {
   return classes
     .filter(({ bytes }) => bytes >= peakBytes / 100)
@@ -189,7 +189,7 @@ function peakRemedies(classes: readonly ClassSum[], peakBytes: number): Remedy[]
       id: 'checkpointing',
       savedBytes: isTraining ? activations * 0.6 : 0,
       text: (saved) =>
-        `Activation checkpointing of each block: saves about ${saved} for a third more compute (assumes that block inputs are 40 % of what is kept).`,
+        `Activation checkpointing of each block: saves about ${saved} for a third more compute (assumes that block inputs are 40% of what is kept).`,
     },
     {
       id: 'mixed-precision',
