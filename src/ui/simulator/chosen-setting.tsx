@@ -25,7 +25,7 @@ export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) 
       </p>
       <div className="whatif-lines">
         <EnvironmentLine line={line} note="from PyTorch 2.9 on" />
-        <EnvironmentLine line={olderLine} note="the older name, which every version reads" />
+        <EnvironmentLine line={olderLine} note="the older name, which every version accepts" />
       </div>
     </section>
   );

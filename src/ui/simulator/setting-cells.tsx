@@ -77,7 +77,7 @@ export function OomCell({ ooms }: { readonly ooms: readonly SimulatedOom[] }) {
   if (last === undefined) return <td className="whatif-number">0</td>;
   return (
     <td className="whatif-number" data-tone="danger" title={`Out of memory ${failureText(last)}`}>
-      {last.isRecorded ? formatCount(ooms.length) : 'fails'}
+      {last.isRecorded ? formatCount(ooms.length) : `≥ ${formatCount(ooms.length)}`}
     </td>
   );
 }

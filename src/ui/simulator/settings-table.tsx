@@ -36,7 +36,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     key: 'card',
-    label: 'Smallest GPU',
+    label: 'Fits on',
     about:
       'The smallest common GPU size that would fit all requests, whatever the memory above; slow: only by giving back all cached memory now and then',
     isNumber: true,
