@@ -74,7 +74,7 @@ test('a backward thread is named by its node, in every view', async ({ page }) =
     await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
     await idle(page);
     const main = page.getByRole('main');
-    if (view === 'Allocations') await page.getByRole('button', { name: 'By site' }).click();
+    if (view === 'Allocations') await page.getByRole('button', { name: 'By call site' }).click();
     if (view !== 'Flame') await expect(main).toContainText(/\w+Backward0 \(backward pass\)/);
     await expect(main).not.toHaveText(RAW);
   }
