@@ -1,4 +1,4 @@
-import { Gunzip } from 'fflate';
+import type { Gunzip } from 'fflate';
 import { CancelledError, errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { ByteStream, OpenBytes } from './byte-cursor.ts';
@@ -32,7 +32,9 @@ export async function* gunzip(
     }
   } catch (failure) {
     if (failure instanceof LoadError || failure instanceof CancelledError) throw failure;
-    const rescue = new GzipRescue();
+    // Few files need it: fetched when one does.
+    const { Gunzip } = await import('fflate');
+    const rescue = new GzipRescue(Gunzip);
     for await (const chunk of rescue.run(open(), produced)) {
       produced += chunk.length;
       yield chunk;
@@ -55,16 +57,21 @@ function gzipError(
 }
 
 class GzipRescue {
+  readonly #inflater: typeof Gunzip;
   /** gzip members met. */
   members = 1;
   /** What ended the data, undefined when they ended as they should. */
   failure: unknown;
 
+  constructor(inflater: typeof Gunzip) {
+    this.#inflater = inflater;
+  }
+
   /** The decompressed bytes from `from` on; ends quietly at a fault and keeps it in `failure`. */
   async *run(input: ByteStream, from: number): AsyncGenerator<Uint8Array> {
     const output: Uint8Array[] = [];
     let memberBytes = 0;
-    const inflater = new Gunzip((chunk) => {
+    const inflater = new this.#inflater((chunk) => {
       memberBytes += chunk.length;
       output.push(chunk);
     });

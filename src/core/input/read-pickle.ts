@@ -19,6 +19,12 @@ const MAX_GENERAL_BYTES = 64 * 2 ** 20;
  */
 const MAX_TRAILING_BYTES = 64 * 2 ** 20;
 
+/**
+ * From so many bytes on events are read by a lane, whose code is fetched then: in a smaller file it learns
+ * for longer than it reads, and before a file is open the page does without it.
+ */
+const LANE_FROM_BYTES = 2 ** 20;
+
 export interface ReadPickle {
   readonly snapshot: Snapshot;
   readonly protocol: number | undefined;
@@ -57,9 +63,15 @@ export async function readPickle(
 async function pump(open: OpenBytes, decoder: SnapshotDecoder, meter: Meter): Promise<void> {
   let trailingBytes = 0;
   let bytes = 0;
+  let hasLane = false;
   for await (const chunk of open()) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
+    if (!hasLane && bytes >= LANE_FROM_BYTES) {
+      const { RowLane } = await import('../pickle/row-lane.ts');
+      decoder.attachLane((machine) => new RowLane(machine));
+      hasLane = true;
+    }
     bytes += chunk.length;
     // As much per byte of the file as so far; exact for a bare pickle.
     const { share } = meter;

@@ -9,6 +9,7 @@ import { LoadError } from '../base/load-error.ts';
 import { tooManyMarks } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
+import type { RowLane } from './row-lane.ts';
 import { RowReader } from './row-reader.ts';
 import { DeclinedError, Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
@@ -37,6 +38,11 @@ export class PickleDecoder {
   constructor(machine: ValueMachine) {
     this.#machine = machine;
     this.#rows = new RowReader(machine);
+  }
+
+  /** From here on rows are read by a lane, which learns how they are written from those that come next. */
+  attachLane(createLane: (machine: ValueMachine) => RowLane): void {
+    this.#rows.lane = createLane(this.#machine);
   }
 
   /**

@@ -6,6 +6,7 @@ import { EventPickler, type PickleForm, type WrittenEvent } from '../../testing/
 import { LoadError } from '../base/load-error.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import { EventSink } from '../snapshot/event-sink.ts';
+import { RowLane } from './row-lane.ts';
 import { DeclinedError } from './types.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -13,6 +14,7 @@ afterEach(() => void vi.restoreAllMocks());
 /** The tables, or the fault and the tables up to it. */
 function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
   const decoder = new SnapshotDecoder();
+  decoder.attachLane((machine) => new RowLane(machine));
   let fault: string | undefined;
   try {
     for (let at = 0, i = 0; at < bytes.length; i++) {

@@ -9,7 +9,7 @@
  * key. Whatever is not as expected goes back to the opcode loop, in the middle of a dictionary too:
  * what was read so far is put on the stack as the loop would have done.
  */
-import { RowLane } from './row-lane.ts';
+import type { RowLane } from './row-lane.ts';
 import type { Shape } from './shape-table.ts';
 import { ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
@@ -38,23 +38,23 @@ const MAX_TEMPLATES = 4;
 
 export class RowReader {
   readonly #machine: ValueMachine;
-  readonly #lane: RowLane;
   readonly #templates: Template[] = [];
   #listRows = new Int32Array(1024);
   /** What #readList read. */
   #listTag: Tag = Tag.List;
   #listVal = 0;
+  /** Reads rows without the stack machine; undefined until a file is large enough for it. */
+  lane: RowLane | undefined;
   /** Where the dictionary begins that `read` has left half read, -1 for none. */
   openAt = -1;
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
-    this.#lane = new RowLane(machine);
   }
 
   /** There is a shape to look for, and the memo slots still hold what they did. */
   get isReady(): boolean {
-    const isTaught = this.#templates.length > 0 || this.#lane.isReady;
+    const isTaught = this.#templates.length > 0 || this.lane?.isReady === true;
     return isTaught && !this.#machine.memo.isRewritten;
   }
 
@@ -64,7 +64,7 @@ export class RowReader {
    * memo entries.
    */
   learn(shape: Shape, buffer: Uint8Array, start: number, end: number): void {
-    this.#lane.learn(shape, buffer, start, end);
+    this.lane?.learn(shape, buffer, start, end);
     // It is not as its template says, which goes on to fit the others.
     if (start === this.openAt) return;
     const count = shape.keys.length;
@@ -99,7 +99,7 @@ export class RowReader {
     let at = pos;
     this.openAt = -1;
     while (at < lastStart) {
-      at = this.#lane.read(buffer, view, at, stop);
+      if (this.lane !== undefined) at = this.lane.read(buffer, view, at, stop);
       const isDict = buffer[at] === EMPTY_DICT && buffer[at + 1] === MEMOIZE;
       if (at >= lastStart || !isDict || buffer[at + 2] !== MARK) return at;
       const template = this.#templateFor(buffer, view, at + 3);
@@ -112,7 +112,7 @@ export class RowReader {
         this.openAt = at;
         return -after;
       }
-      this.#lane.learn(template.shape, buffer, at, after - 1);
+      this.lane?.learn(template.shape, buffer, at, after - 1);
       at = after;
     }
     return at;

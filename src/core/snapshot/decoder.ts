@@ -1,6 +1,8 @@
 /** Bytes of a pickle, or a JavaScript value, to a Snapshot. */
 import { LoadError } from '../base/load-error.ts';
 import { PickleDecoder } from '../pickle/pickle-decoder.ts';
+import type { RowLane } from '../pickle/row-lane.ts';
+import type { ValueMachine } from '../pickle/value-machine.ts';
 import { walkValue } from '../pickle/walk-value.ts';
 import { assembleSnapshot } from './assemble.ts';
 import { SnapshotSchema } from './schema.ts';
@@ -20,6 +22,11 @@ export class SnapshotDecoder {
   /** Size of the pickle where it is known, or a good guess: columns then grow to their size at once. */
   set totalBytes(bytes: number | undefined) {
     this.#pickle.totalBytes = bytes;
+  }
+
+  /** Reads events by a lane from here on: the same tables, in half the time. */
+  attachLane(createLane: (machine: ValueMachine) => RowLane): void {
+    this.#pickle.attachLane(createLane);
   }
 
   /** Whole events so far. */
