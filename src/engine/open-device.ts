@@ -6,7 +6,7 @@ import type { DeviceContext } from '../core/device/device-context.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/raster/types.ts';
 import type { AllocationTable } from '../core/replay/types.ts';
-import { dependsOnCursor, matchAllocations } from '../core/search/match-search.ts';
+import { searchMatching } from '../core/search/lazy-matching.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
@@ -48,6 +48,7 @@ export class OpenDevice {
    */
   matches(search: string, at: EventIndex | undefined): SearchMatches {
     // Most searches match the same wherever the cursor is.
+    const { dependsOnCursor, matchAllocations } = searchMatching();
     const state = dependsOnCursor(search) ? at : undefined;
     const key = `${state ?? 'end'} ${search}`;
     return this.#matches.getOrMake(key, () => matchAllocations(this.context, search, state));

@@ -6,6 +6,7 @@ import { LoadError } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
+import { loadSearchMatching } from '../core/search/lazy-matching.ts';
 import { loadRegexEngine, mayHoldRegex } from '../core/search/regex-engine.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
 import { abortError } from './errors.ts';
@@ -59,16 +60,14 @@ const loadHandlers = () => import('./handlers.ts');
 
 /** Whatever is asked with a search is matched at once: what that needs must be there. */
 async function prepareSearch(request: object): Promise<void> {
-  const texts = 'choice' in request ? [request, request.choice] : [request];
-  const holdsRegex = texts.some(
-    (part) =>
-      typeof part === 'object' &&
-      part !== null &&
-      'search' in part &&
-      typeof part.search === 'string' &&
-      mayHoldRegex(part.search),
+  const parts = 'choice' in request ? [request, request.choice] : [request];
+  const searches = parts.flatMap((part) =>
+    typeof part === 'object' && part !== null && 'search' in part && typeof part.search === 'string'
+      ? [part.search]
+      : [],
   );
-  if (holdsRegex) await loadRegexEngine();
+  if (searches.some((search) => search !== '')) await loadSearchMatching();
+  if (searches.some(mayHoldRegex)) await loadRegexEngine();
 }
 
 class Session {
@@ -126,6 +125,8 @@ class Session {
     const { HANDLERS } = await loadHandlers();
     const handler: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
     if (handler === undefined) throw new Error(`No query ${name}`);
+    // Handlers ask for the totals of no search too.
+    await loadSearchMatching();
     await prepareSearch(request);
     return handler(this.#device(request.deviceIndex), request, { signal, onProgress });
   }

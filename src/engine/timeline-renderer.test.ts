@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadSearchMatching } from '../core/search/lazy-matching.ts';
 import { liveBytesAt, matchAllocations } from '../core/search/match-search.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
@@ -6,6 +7,8 @@ import { TEST_PALETTE } from '../testing/naive-raster.ts';
 import { nodeClock } from '../testing/node-clock.ts';
 import { OpenDevice } from './open-device.ts';
 import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
+
+beforeAll(loadSearchMatching);
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SEGMENT_CLASSES } from '../../core/address-map/segment-index.ts';
 import type { Viewport } from '../../core/raster/types.ts';
+import { loadSearchMatching } from '../../core/search/lazy-matching.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
@@ -8,6 +9,8 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
 import type { QueryCall } from '../queries.ts';
 import { addressMapHandlers, type DimmablePalette } from './address-map.ts';
+
+beforeAll(loadSearchMatching);
 
 const CALL: QueryCall<never> = {
   signal: new AbortController().signal,

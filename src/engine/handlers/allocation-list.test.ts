@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadSearchMatching } from '../../core/search/lazy-matching.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { OpenDevice } from '../open-device.ts';
 import { allocationListHandlers as lists } from './allocation-list.ts';
 import { searchHandlers } from './search.ts';
+
+beforeAll(loadSearchMatching);
 
 const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
 const device = new OpenDevice(context, nodeClock);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loadSearchMatching } from '../../core/search/lazy-matching.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
@@ -6,6 +7,8 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { ALL_EVENTS, eventChoice } from '../../ui/events/event-choice.ts';
 import { OpenDevice } from '../open-device.ts';
 import { type EventChoice, eventListHandlers } from './event-list.ts';
+
+beforeAll(loadSearchMatching);
 
 const { snapshot, eventOf } = snapshotFromText(`
   +A 512 @train.py:10 forward

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loadSearchMatching } from '../../core/search/lazy-matching.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -7,6 +8,8 @@ import { flameBoxesQuery } from '../../ui/flame-graph/flame-query.ts';
 import { OpenDevice } from '../open-device.ts';
 import { transferablesOf } from '../rpc.ts';
 import { type FlameRequest, flameGraphHandlers } from './flame-graph.ts';
+
+beforeAll(loadSearchMatching);
 
 const open = (name: string) =>
   new OpenDevice(contextsOf(loadCapture(`${name}.pickle.gz`))[0], nodeClock);
