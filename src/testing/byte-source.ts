@@ -9,7 +9,8 @@ export function bytesSource(bytes: Uint8Array, name = 'test', chunkBytes = 1 << 
     size: bytes.length,
     async *chunks() {
       for (let at = 0; at < bytes.length; at += chunkBytes) {
-        const lent = bytes.slice(at, at + chunkBytes);
+        // Not slice(), which makes of a Buffer a view: the bytes would be overwritten where they are.
+        const lent = new Uint8Array(bytes.subarray(at, at + chunkBytes));
         yield lent;
         lent.fill(0xaa);
       }

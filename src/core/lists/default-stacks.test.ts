@@ -7,6 +7,7 @@ import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { makeColoring } from '../coloring/colorings.ts';
 import { type Legend, legendAt } from '../coloring/legend.ts';
+import { STACK_CLASSES } from '../coloring/site-colors.ts';
 import { earlierUses } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { frameLabel, functionText } from '../device/frame-text.ts';
@@ -60,7 +61,7 @@ function linesOf(context: DeviceContext): string[] {
 function legendOf(context: DeviceContext, colorBy: 'stack' | 'site'): Legend {
   const { replay, trace } = context;
   const index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
-  const coloring = makeColoring(context, colorBy, colorBy === 'stack' ? 15 : 14);
+  const coloring = makeColoring(context, colorBy, colorBy === 'stack' ? STACK_CLASSES : 14);
   return legendAt(context, index, colorBy, coloring, replay.peaks.activeBytes.event);
 }
 
