@@ -51,11 +51,7 @@ function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
   const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
   const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
   const kept = keptSentences(release);
-  const answer = (
-    <>
-      <code>torch.cuda.empty_cache()</code> {releaseSentence(release, totals)}
-    </>
-  );
+  const answer = `torch.cuda.${releaseSentence(release, totals)}`;
   if (kept.length === 0) return <p>{answer}</p>;
   return (
     <details className="state-release" open={hasRoom}>

@@ -238,7 +238,7 @@ function factsOf(
     { label: 'began at step', count: began },
     { label: 'kept by the end', bytes },
     { label: 'share of the peak', text: formatPercent(bytes / peak) },
-    { label: 'grows', text: lawText(law) },
+    { label: 'how it grows', text: lawText(law) },
     ...extrapolation(law, perStep, roomAtOom(context)),
   ];
 }

@@ -177,7 +177,9 @@ export function lawText({ kind, keptBytes, moreBytes, sizes, pieces }: GrowthLaw
     case 'in-bursts':
       return `in bursts: ${plural(keptBytes.length, 'step')} kept something, the others nothing`;
     case 'flat':
-      return isUneven({ keptBytes }) ? `flat on average, pieces of ${range}` : 'flat';
+      return isUneven({ keptBytes })
+        ? `by about the same each step on average, in pieces of ${range}`
+        : 'by about the same each step';
   }
 }
 

@@ -63,7 +63,8 @@ function remedyAnswer<F extends AnyFinding>(
   if (own.status !== 'found') return own;
   const found = own.findings.flatMap(({ remedies = [] }) => remedies).find((r) => r.id === id);
   if (found === undefined) {
-    const text = 'Activations are too small a part of the peak for it to matter.';
+    const text =
+      'It would save little: few of the bytes at the peak are activations that a backward pass uses.';
     return { status: 'clear', text, findings: [] };
   }
   const { text, savedBytes } = found;
