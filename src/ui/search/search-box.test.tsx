@@ -40,6 +40,16 @@ it('steps from match to match, and says which one is pinned', async () => {
   expect(view().selection).not.toBe(first);
 });
 
+it('takes two steps for two quick presses', async () => {
+  const { user } = await renderOn(CAPTURE, <SearchBox />);
+  const next = screen.getByRole<HTMLButtonElement>('button', { name: 'Next match' });
+  await user.type(box(), 'capture.py:338');
+  await expect.poll(() => next.disabled).toBe(false);
+  next.click();
+  next.click();
+  await screen.findByText(/^2 of 24 · /);
+});
+
 it('says what is wrong with a search, and where, once the box is left', async () => {
   const { user } = await renderOn(CAPTURE, <SearchBox />);
   await user.type(box(), 'size>abc forward{Enter}');

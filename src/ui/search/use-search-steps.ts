@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { errorText } from '../../core/base/errors.ts';
 import type { MatchStep } from '../../core/search/step-match.ts';
 import { useStores } from '../../state/stores.ts';
@@ -23,11 +23,21 @@ export function useSearchSteps(): SearchSteps {
   const { view } = useStores();
   const [last, setLast] = useState<MatchStep>();
   const [failure, setFailure] = useState<string>();
-  const step = useCallback(
+  /** Where the next step starts: a step that is asked for before the page has drawn the one before starts from that one. */
+  const from = useRef<{ readonly selected: number; readonly last: MatchStep | undefined }>({
+    selected,
+    last: undefined,
+  });
+  useEffect(() => {
+    from.current = { ...from.current, selected };
+  }, [selected]);
+  const queue = useRef(Promise.resolve());
+  const takeStep = useCallback(
     async (isBackwards: boolean) => {
       const { search, cursor, axis, x, selection } = view.getState().view;
       // The worker finds the selection a moment after it was made; the last step knows better.
-      const from = last !== undefined && last.label === selection ? last.allocation : selected;
+      const { last: before, selected: pinned } = from.current;
+      const start = before !== undefined && before.label === selection ? before.allocation : pinned;
       const windowFrom = x === 'all' ? 0 : x.from;
       const request = {
         search,
@@ -37,9 +47,10 @@ export function useSearchSteps(): SearchSteps {
         isBackwards,
       };
       try {
-        const found = await ask('stepMatch', { ...request, selected: from });
+        const found = await ask('stepMatch', { ...request, selected: start });
         setFailure(undefined);
         if (found === undefined) return;
+        from.current = { ...from.current, last: found };
         setLast(found);
         const now = view.getState().view;
         view.commit({
@@ -50,7 +61,14 @@ export function useSearchSteps(): SearchSteps {
         setFailure(errorText(error));
       }
     },
-    [ask, view, device, selected, last],
+    [ask, view, device],
   );
-  return { step: (isBackwards) => void step(isBackwards), last, failure };
+  // Two quick presses are two steps: the second waits for the first.
+  const step = useCallback(
+    (isBackwards: boolean) => {
+      queue.current = queue.current.then(() => takeStep(isBackwards));
+    },
+    [takeStep],
+  );
+  return { step, last, failure };
 }
