@@ -14,6 +14,9 @@ export default defineConfig({
   timeout: 60_000,
   // A machine may be busy; what is right appears, and is not waited for any longer.
   expect: { timeout: 15_000 },
+  // A machine that stalls for seconds fails a gesture that no page could follow. `npm test` names
+  // each test that needed its second try.
+  retries: 1,
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   use: {
     baseURL: `http://127.0.0.1:${PORT}`,

@@ -55,6 +55,7 @@ function start(root: HTMLElement): void {
     window,
     openInfo: () => openInfo(stores.session.getState()),
     onProblems: onNotices,
+    beginLag: idle.begin,
   });
   const loader = createSnapshotLoader({
     client: session,

@@ -44,18 +44,29 @@ let window: FakeWindow;
 let store: ViewStore;
 let sync: UrlSync;
 let problems: readonly string[];
+/** How often the address was said to lag, and to have caught up. */
+let lags: number;
+let caughtUp: number;
 
 beforeEach(() => {
   vi.useFakeTimers();
   window = new FakeWindow('/app/?snapshot=a.pickle');
   store = createViewStore();
   problems = [];
+  lags = 0;
+  caughtUp = 0;
   sync = startUrlSync({
     store,
     window: window as unknown as UrlWindow,
     openInfo: () => INFO,
     onProblems: (found) => {
       problems = found;
+    },
+    beginLag: () => {
+      lags++;
+      return () => {
+        caughtUp++;
+      };
     },
   });
 });
@@ -78,6 +89,17 @@ describe('the address bar', () => {
       vi.advanceTimersByTime(16);
     }
   };
+
+  it('says that it lags from the second move on, until it is written', () => {
+    wheel(1);
+    wheel(5);
+    expect([lags, caughtUp]).toEqual([1, 0]);
+    vi.advanceTimersByTime(400);
+    expect([lags, caughtUp]).toEqual([1, 1]);
+    wheel(2);
+    window.go(-1);
+    expect(lags).toBe(caughtUp);
+  });
   const pause = () => vi.advanceTimersByTime(1000);
 
   it('gets one entry for a run of wheel steps, at its first, and keeps ?snapshot=', () => {

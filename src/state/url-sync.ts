@@ -21,6 +21,8 @@ export interface UrlSyncOptions {
   readonly openInfo: () => Pick<SessionInfo, 'file' | 'devices'> | undefined;
   /** Back or Forward led to a URL that holds something unreadable. */
   readonly onProblems?: (problems: readonly string[]) => void;
+  /** The address lags behind the view from this call on, until the function that it returned is called. */
+  readonly beginLag?: () => () => void;
 }
 
 export interface UrlSync {
@@ -33,8 +35,9 @@ export interface UrlSync {
 const PAUSE_MS = 400;
 
 export function startUrlSync(options: UrlSyncOptions): UrlSync {
-  const { store, window, openInfo, onProblems } = options;
+  const { store, window, openInfo, onProblems, beginLag } = options;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let endLag: (() => void) | undefined;
   /** The gesture that the current history entry is of; undefined when its moves have paused. */
   let gesture: number | undefined;
   /** True while the store takes over what the URL says already. */
@@ -45,9 +48,15 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
     return parseUrl(window.location.search, window.location.hash, opening);
   };
 
-  function write(view: ViewState, how: 'pushState' | 'replaceState'): void {
+  function cancelTimer(): void {
     clearTimeout(timer);
     timer = undefined;
+    endLag?.();
+    endLag = undefined;
+  }
+
+  function write(view: ViewState, how: 'pushState' | 'replaceState'): void {
+    cancelTimer();
     const info = openInfo();
     if (info === undefined) return;
     const { pathname, search, hash } = window.location;
@@ -59,6 +68,7 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
   /** Writes once the view rests; a drag goes on however long it rests. */
   function writeLater(): void {
     clearTimeout(timer);
+    endLag ??= beginLag?.();
     timer = setTimeout(() => {
       const { view, isDragging } = store.getState();
       write(view, 'replaceState');
@@ -82,8 +92,7 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
   });
 
   function restore(): void {
-    clearTimeout(timer);
-    timer = undefined;
+    cancelTimer();
     gesture = undefined;
     const { view, problems } = read();
     isRestoring = true;
@@ -96,7 +105,7 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
   return {
     read,
     stop() {
-      clearTimeout(timer);
+      cancelTimer();
       unsubscribe();
       window.removeEventListener('popstate', restore);
     },
