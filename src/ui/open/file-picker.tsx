@@ -1,17 +1,17 @@
 import { createContext, type ReactNode, useContext, useRef } from 'react';
-import { useServices } from '../shared/services.ts';
+import type { GivenFiles } from '../../state/given-files.ts';
 
 const PickFileContext = createContext<() => void>(() => undefined);
 
 interface FilePickerRootProps {
   /** A file is about to be chosen. */
   readonly onPick: () => void;
+  readonly onFiles: (given: GivenFiles) => void;
   readonly children: ReactNode;
 }
 
 /** Holds the page's one file input, which all pickers below it share. */
-export function FilePickerRoot({ onPick, children }: FilePickerRootProps) {
-  const { loader } = useServices();
+export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <PickFileContext
@@ -27,8 +27,7 @@ export function FilePickerRoot({ onPick, children }: FilePickerRootProps) {
         hidden
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          if (file !== undefined) void loader.open({ kind: 'blob', blob: file, name: file.name });
+          onFiles({ files: [...(currentTarget.files ?? [])], folders: [] });
           // Emptied, so that the same file can be chosen again.
           currentTarget.value = '';
         }}

@@ -1,6 +1,6 @@
 import './app.css';
 import { useCallback, useEffect, useState } from 'react';
-import type { OpenSource } from '../../engine/protocol.ts';
+import { type GivenFiles, routeGivenFiles } from '../../state/given-files.ts';
 import { openInfo } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
@@ -22,8 +22,11 @@ export function App() {
   const { loader, report } = useServices();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
-  const openFile = useCallback((source: OpenSource) => void loader.open(source), [loader]);
-  const isDragging = useIncomingFiles(openFile);
+  const takeFiles = useCallback(
+    (given: GivenFiles) => routeGivenFiles(given, { open: (source) => void loader.open(source) }),
+    [loader],
+  );
+  const isDragging = useIncomingFiles(takeFiles);
   const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
   const closeHelp = useCallback(() => setIsHelpOpen(false), []);
   useShortcut('?', toggleHelp);
@@ -34,7 +37,7 @@ export function App() {
   const info = openInfo(state);
   const status = <OpeningStatus state={state} />;
   return (
-    <FilePickerRoot onPick={preloadWorkbench}>
+    <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
       <div className="app">
         <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp}>
           {info !== undefined && OpenFile !== undefined ? <OpenFile info={info} /> : undefined}

@@ -1,11 +1,8 @@
 import { useEffect, useState } from 'react';
-import type { OpenSource } from '../../engine/protocol.ts';
+import { filesOfTransfer, type GivenFiles } from '../../state/given-files.ts';
 
-/**
- * Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it.
- * A folder arrives as a file too; reading it fails with a message of its own.
- */
-export function useIncomingFiles(onFile: (source: OpenSource) => void): boolean {
+/** Files dropped or pasted anywhere on the page. Returns whether a drag with files is over it. */
+export function useIncomingFiles(onFiles: (given: GivenFiles) => void): boolean {
   const [isDragging, setIsDragging] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
@@ -15,9 +12,6 @@ export function useIncomingFiles(onFile: (source: OpenSource) => void): boolean 
     const setDepth = (value: number) => {
       depth = Math.max(0, value);
       setIsDragging(depth > 0);
-    };
-    const open = (file: File | undefined) => {
-      if (file !== undefined) onFile({ kind: 'blob', blob: file, name: file.name });
     };
     window.addEventListener(
       'dragenter',
@@ -42,13 +36,15 @@ export function useIncomingFiles(onFile: (source: OpenSource) => void): boolean 
         setDepth(0);
         if (!hasFiles(event.dataTransfer)) return;
         event.preventDefault();
-        open(event.dataTransfer?.files[0]);
+        onFiles(filesOfTransfer(event.dataTransfer));
       },
       { signal },
     );
-    window.addEventListener('paste', (event) => open(event.clipboardData?.files[0]), { signal });
+    window.addEventListener('paste', (event) => onFiles(filesOfTransfer(event.clipboardData)), {
+      signal,
+    });
     return () => stop.abort();
-  }, [onFile]);
+  }, [onFiles]);
   return isDragging;
 }
 
