@@ -231,7 +231,7 @@ export const LAYERS = [
     folder: 'cli',
     does: 'the command line, on Node',
     imports: ['core'],
-    packages: ['commander'],
+    packages: ['commander', '@modelcontextprotocol/sdk', 'zod'],
     node: true,
   },
   {

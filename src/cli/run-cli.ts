@@ -6,6 +6,7 @@ import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
 import { completionCommand } from './commands/completion.ts';
 import { exportCommand } from './commands/export.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { reportCommand } from './commands/report.ts';
 import { addServing } from './commands/serve.ts';
 import { statsCommand } from './commands/stats.ts';
@@ -19,6 +20,7 @@ const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   whatIfCommand,
   reportCommand,
   exportCommand,
+  mcpCommand,
   completionCommand,
 ];
 

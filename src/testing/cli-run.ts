@@ -7,6 +7,18 @@ export interface CliRun {
   readonly error: string;
 }
 
+/** A terminal of 80 columns that nobody reads. */
+export const QUIET_IO: CliIo = {
+  stdin: piecesOf(new Uint8Array(0)),
+  writeOut: () => undefined,
+  writeError: () => undefined,
+  columns: 80,
+  color: false,
+  desktop: { platform: 'linux', env: {} },
+  pageFolder: 'dist',
+  interruption: () => new AbortController().signal,
+};
+
 /** Runs one command line in this process. `stdin`: the bytes piped in; `pageFolder`: the built page; `interruption`: Ctrl+C. */
 export async function cli(
   args: readonly string[],
@@ -17,6 +29,7 @@ export async function cli(
   let out = '';
   let error = '';
   const io: CliIo = {
+    ...QUIET_IO,
     stdin: piecesOf(stdin ?? new Uint8Array(0)),
     writeOut: (text) => {
       out += text;
@@ -24,9 +37,6 @@ export async function cli(
     writeError: (text) => {
       error += text;
     },
-    columns: 80,
-    color: false,
-    desktop: { platform: 'linux', env: {} },
     pageFolder,
     interruption: () => interruption,
   };

@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+import type { CliIo } from '../cli-io.ts';
+
+const EXAMPLES = `
+Examples:
+  claude mcp add vramscope -- npx vramscope mcp
+  {"mcpServers": {"vramscope": {"command": "npx", "args": ["vramscope", "mcp"]}}}
+
+docs/agents.md lists the tools, and how an agent goes from an OOM to a line of code.
+`;
+
+export function mcpCommand(io: CliIo, version: string): Command {
+  return new Command('mcp')
+    .description('answer a coding agent over stdin and stdout (Model Context Protocol)')
+    .addHelpText('after', EXAMPLES)
+    .action(async () => {
+      // The protocol's library is as large as the rest of the command line: fetched for this command alone.
+      const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+      const { serveMcp } = await import('../mcp/server.ts');
+      await serveMcp(io, version, new StdioServerTransport());
+    });
+}

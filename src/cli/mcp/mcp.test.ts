@@ -1,0 +1,157 @@
+/** The MCP server as an agent's client sees it: the SDK's own client, over a pair of transports in memory. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statsOfDevice, truthOf } from '../../testing/captures.ts';
+import { QUIET_IO } from '../../testing/cli-run.ts';
+import { DEFAULT_ANSWER_BYTES } from './answer.ts';
+import { serveMcp } from './server.ts';
+
+const OOM = 'fixtures/oom_fragmented.pickle.gz';
+const LEAK = 'fixtures/leak_forward_hook.pickle.gz';
+const GPT = 'fixtures/train_gpt_small.pickle.gz';
+
+let client: Client;
+let served: Promise<void>;
+
+beforeAll(async () => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  client = new Client({ name: 'test', version: '1' });
+  served = serveMcp(QUIET_IO, '1.0.0', theirs);
+  await client.connect(ours);
+});
+
+afterAll(async () => {
+  await client.close();
+  await served;
+});
+
+interface Answer {
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+async function ask(name: string, input: Record<string, unknown>): Promise<Answer> {
+  const { content, isError } = await client.callTool({ name, arguments: input });
+  const [first] = content as { type: string; text: string }[];
+  return { isError: isError === true, text: first?.text ?? '' };
+}
+
+async function askJson(name: string, input: Record<string, unknown>) {
+  const { isError, text } = await ask(name, input);
+  expect(isError, text).toBe(false);
+  return JSON.parse(text);
+}
+
+describe('the MCP server', () => {
+  test('lists its tools, each with a description and typed input', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'open',
+      'findings',
+      'stats',
+      'call_sites',
+      'allocations',
+      'what_if',
+    ]);
+    for (const { description, inputSchema, annotations } of tools) {
+      expect(description?.length).toBeGreaterThan(40);
+      expect(inputSchema.required).toContain('file');
+      expect(annotations?.readOnlyHint).toBe(true);
+    }
+  });
+
+  test('open says what the file is and why memory ran out', async () => {
+    const { verdict, devices } = await askJson('open', { file: OOM });
+    expect(verdict.text).toMatch(/^Out of memory because the memory is fragmented/);
+    expect(devices).toMatchObject([{ device: 0, events: 6302, recording: 'complete', ooms: 1 }]);
+  });
+
+  test("stats gives the allocator's own figures", async () => {
+    const { peak, end } = await askJson('stats', { file: GPT });
+    const truth = statsOfDevice(truthOf('train_gpt_small.pickle.gz'), 0);
+    expect(peak.allocatedBytes.bytes).toBe(truth['allocated_bytes.all.peak']);
+    expect(end.reservedBytes).toBe(truth['reserved_bytes.all.current']);
+  });
+
+  test('findings name the line, and one of them tells all', async () => {
+    const list = await askJson('findings', { file: LEAK });
+    expect(list.rows[0]).toMatchObject({ detector: 'growth', severity: 'high' });
+    expect(list.rows[0].lines[0]).toMatch(/scenarios\.py:271 /);
+    const whole = await askJson('findings', { file: LEAK, finding: 0 });
+    expect(whole.stack.length).toBeGreaterThan(1);
+    expect(whole.disproof).not.toBe('');
+  });
+
+  test('call sites add up to what is live at the event', async () => {
+    const { rows, liveBytes, total, next } = await askJson('call_sites', {
+      file: GPT,
+      at: 'peak',
+      maxBytes: 100_000,
+    });
+    expect(next).toBeUndefined();
+    expect(rows).toHaveLength(total);
+    const sum = rows.reduce((bytes: number, row: { bytes: number }) => bytes + row.bytes, 0);
+    expect(sum).toBe(liveBytes);
+    const truth = statsOfDevice(truthOf('train_gpt_small.pickle.gz'), 0);
+    expect(liveBytes).toBe(truth['allocated_bytes.all.peak']);
+  });
+
+  test('pages of allocations follow one another without a gap', async () => {
+    const whole = await askJson('allocations', {
+      file: GPT,
+      search: 'size>8MiB',
+      maxBytes: 100_000,
+    });
+    const names: string[] = [];
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const page = await askJson('allocations', { file: GPT, search: 'size>8MiB', offset });
+      names.push(...page.rows.map(({ name }: { name: string }) => name));
+      offset = page.next;
+    }
+    expect(names.length).toBe(whole.total);
+    expect(names.slice(0, whole.rows.length)).toEqual(
+      whole.rows.map(({ name }: { name: string }) => name),
+    );
+  });
+
+  test('what_if runs the settings that are asked for', async () => {
+    const { recorded, cases } = await askJson('what_if', {
+      file: OOM,
+      settings: ['expandable_segments:True'],
+    });
+    expect(recorded.ooms).toBe(1);
+    expect(cases).toMatchObject([{ settings: 'expandable_segments:True', ooms: 0 }]);
+  });
+
+  test.each([
+    ['open', { file: OOM }],
+    ['findings', { file: 'fixtures/default_stacks/oom_batch_too_big.pickle.gz' }],
+    ['findings', { file: 'fixtures/train_hf_gpt2.pickle.gz', finding: 0 }],
+    ['stats', { file: GPT }],
+    ['call_sites', { file: 'fixtures/train_hf_gpt2.pickle.gz' }],
+    ['allocations', { file: GPT }],
+    ['what_if', { file: LEAK }],
+  ])('%s %j is short unless more is asked for', async (name, input) => {
+    const { isError, text } = await ask(name, input);
+    expect(isError, text).toBe(false);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(DEFAULT_ANSWER_BYTES);
+  });
+
+  test.each([
+    ['open', { file: 'fixtures/none.pickle' }, /^No such file/],
+    ['open', { file: 'package.json' }, /./],
+    ['stats', { file: GPT, device: 7 }, /^There is no device 7 in the file\. Use one of: 0\.$/],
+    ['call_sites', { file: GPT, at: 99_999_999 }, /^There is no event 99999999/],
+    ['call_sites', { file: GPT, at: 'oom' }, /^No OOM was recorded/],
+    ['allocations', { file: GPT, search: 'size>>' }, /^Search, character 1: "size>>" is not valid/],
+    ['findings', { file: LEAK, finding: 99 }, /findings, counted from 0/],
+    ['what_if', { file: GPT, settings: ['expandable:1'] }, /expandable/],
+    ['what_if', { file: 'fixtures/no_history.pickle.gz' }, /^The snapshot has no trace/],
+    ['stats', {}, /file/],
+  ])('%s %j is refused, and says why', async (name, input, why) => {
+    const { isError, text } = await ask(name, input);
+    expect(isError).toBe(true);
+    expect(text).toMatch(why);
+  });
+});

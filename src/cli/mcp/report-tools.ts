@@ -1,0 +1,169 @@
+/** Tools that answer with the reports of the command line: overview, findings, counters, other settings. */
+import { z } from 'zod';
+import { assert } from '../../core/base/assert.ts';
+import { formatBytes } from '../../core/base/format.ts';
+import { deviceInfo, failedOoms } from '../../core/device/device-info.ts';
+import type { Analysis } from '../../core/findings/analyse.ts';
+import {
+  buildFindings,
+  type DeviceFindings,
+  type FindingReport,
+} from '../../core/report/findings.ts';
+import { buildStats } from '../../core/report/stats.ts';
+import { buildWhatIf } from '../../core/report/whatif.ts';
+import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
+import { PRESETS } from '../../core/simulator/presets.ts';
+import { recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
+import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
+import { type Json, pageOf, shortened } from './answer.ts';
+import type { OneDevice } from './open-files.ts';
+import { defineTool, OF_DEVICE, OF_FILE, PAGE, placeText, refusal } from './tool.ts';
+
+export const openTool = defineTool({
+  name: 'open',
+  title: 'Open a snapshot',
+  description:
+    'Call this first. Says what a PyTorch CUDA memory snapshot holds: devices, how complete the recording is, peaks, OOMs, warnings, and the verdict on the device with the most memory.',
+  input: OF_FILE,
+  async answer(files, input) {
+    const main = await files.device(input.file, undefined);
+    const { verdict } = findingsOf(main, await main.analysis());
+    return shortened(
+      {
+        file: main.file.name,
+        bytes: main.file.bytes,
+        verdict,
+        mainDevice: main.context.trace.device,
+        devices: main.contexts.map((context, index) => {
+          const info = deviceInfo(context, index);
+          return {
+            device: info.device,
+            kind: info.kind,
+            events: info.events,
+            allocations: info.allocations,
+            recording: info.recording,
+            recordingMeans: info.recordingReason,
+            peakAllocatedBytes: info.peaks.allocatedBytes,
+            peakReservedBytes: info.peaks.reservedBytes,
+            ooms: failedOoms(info).length,
+          };
+        }),
+        warnings: main.snapshot.warnings.map(({ message }) => message),
+        next: 'findings for causes and lines; stats, call_sites, allocations, what_if for figures',
+      },
+      input.maxBytes,
+    );
+  },
+});
+
+export const statsTool = defineTool({
+  name: 'stats',
+  title: 'Counters of a device',
+  description:
+    'Requested, allocated, active and reserved bytes at the start, at the end and at the peak, equal to torch.cuda.memory_stats(); every OOM; the allocator settings.',
+  input: OF_DEVICE,
+  async answer(files, input) {
+    const one = await files.device(input.file, input.device);
+    const report = buildStats(one.file, one.snapshot, one.contexts);
+    const ofDevice = report.devices[one.deviceIndex];
+    assert(ofDevice !== undefined, 'there is one for each context');
+    const { ooms, ...figures } = ofDevice;
+    return shortened(
+      {
+        ...figures,
+        settings: report.settings,
+        ooms,
+        warnings: report.warnings.map(({ message }) => message),
+      },
+      input.maxBytes,
+    );
+  },
+});
+
+export const findingsTool = defineTool({
+  name: 'findings',
+  title: 'Causes found',
+  description:
+    'Why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak. Each finding has its line of user code, bytes, and what to try. Without `finding`, a short list, the gravest first; with it, one in full: stack, parts, facts, and how to disprove it.',
+  input: {
+    ...OF_DEVICE,
+    ...PAGE,
+    finding: z.number().int().min(0).optional().describe('Position in the list.'),
+  },
+  async answer(files, input) {
+    const one = await files.device(input.file, input.device);
+    const { verdict, checks, findings: found } = findingsOf(one, await one.analysis());
+    if (input.finding !== undefined) {
+      const chosen = found[input.finding];
+      if (chosen === undefined)
+        throw refusal(`There are ${found.length} findings, counted from 0.`);
+      return shortened({ ...chosen }, input.maxBytes);
+    }
+    const unclear = checks.filter(({ status }) => status === 'cannot-tell');
+    const head = {
+      verdict,
+      cannotTell: unclear.map(({ detector, reason }) => `${detector}: ${reason}`),
+    };
+    return pageOf(head, found.map(briefFinding), input);
+  },
+});
+
+export const whatIfTool = defineTool({
+  name: 'what_if',
+  title: 'Other allocator settings',
+  description:
+    'Runs the recorded requests again under other PYTORCH_ALLOC_CONF settings: peak reserved bytes and OOMs of each. Without settings, ten that are worth trying.',
+  input: {
+    ...OF_DEVICE,
+    settings: z
+      .array(z.string())
+      .optional()
+      .describe('For example ["expandable_segments:True", "max_split_size_mb:128"].'),
+    limitBytes: z
+      .number()
+      .positive()
+      .optional()
+      .describe('What PyTorch may reserve; by default the limit that the recorded run hit.'),
+  },
+  async answer(files, input) {
+    const { context, snapshot } = await files.device(input.file, input.device);
+    const { trace, replay } = context;
+    if (trace.events.length === 0)
+      throw refusal('The snapshot has no trace: there are no requests to run again.');
+    const texts = input.settings ?? PRESETS;
+    const confs = texts.map((text) => {
+      const conf = parseAllocConf(text);
+      if (conf.ok) return conf;
+      throw refusal(`${text}: ${conf.message} (character ${conf.position + 1}).`);
+    });
+    const run = whatIfInput(trace, replay, snapshot.settings);
+    const recorded = recordedRun(run, 1);
+    const limitBytes = input.limitBytes ?? recordedLimit(recorded, run);
+    const results = confs.map((conf) => simulate(run, conf, { limitBytes, parts: 1 }));
+    const [report] = buildWhatIf([
+      { device: trace.device, recorded, results, lowestBytes: [] },
+    ]).devices;
+    return shortened({ ...report }, input.maxBytes);
+  },
+});
+
+function findingsOf({ file, context }: OneDevice, analysis: Analysis): DeviceFindings {
+  const [device] = buildFindings(file, [context.trace], [analysis]).devices;
+  assert(device !== undefined, 'one analysis gives one device');
+  return device;
+}
+
+function briefFinding(finding: FindingReport, at: number): Json {
+  const { detector, severity, bytes, claim, userLines, events, advice } = finding;
+  return {
+    finding: at,
+    detector,
+    severity,
+    bytes,
+    size: formatBytes(bytes),
+    claim,
+    lines: userLines.slice(0, 3).map(placeText),
+    events,
+    try: advice[0] ?? null,
+  };
+}
