@@ -2,6 +2,7 @@
 
 import { LoadError } from '../core/base/load-error.ts';
 import type { ByteSource } from '../core/input/types.ts';
+import type { ReadableBlob } from './page-blob.ts';
 
 /** What one read asks for: as much as the decoder is given at a time. */
 const READ_BYTES = 2 ** 20;
@@ -27,7 +28,11 @@ export interface BlobSourceOptions {
  * The file, read into one buffer over and over where the browser can (a BYOB reader), else slice by
  * slice. A chunk is gone when the next one is asked for.
  */
-export function blobSource(blob: Blob, name: string, options: BlobSourceOptions = {}): ByteSource {
+export function blobSource(
+  blob: ReadableBlob,
+  name: string,
+  options: BlobSourceOptions = {},
+): ByteSource {
   return {
     name,
     size: blob.size,
@@ -39,14 +44,14 @@ export function blobSource(blob: Blob, name: string, options: BlobSourceOptions 
 const underWay = new Set<BlobReading>();
 
 class BlobReading {
-  readonly #blob: Blob;
+  readonly #blob: ReadableBlob;
   readonly #name: string;
   readonly #readBytes: number;
   readonly #sliceBytes: number;
   readonly #stallMs: number;
   #reader: ReadableStreamBYOBReader | undefined;
 
-  constructor(blob: Blob, name: string, options: BlobSourceOptions) {
+  constructor(blob: ReadableBlob, name: string, options: BlobSourceOptions) {
     const { readBytes = READ_BYTES, sliceBytes = SLICE_BYTES, stallMs = STALL_MS } = options;
     this.#blob = blob;
     this.#name = name;
@@ -114,9 +119,9 @@ class BlobReading {
 }
 
 /** Undefined where the browser has none for files. */
-function byobReader(blob: Blob): ReadableStreamBYOBReader | undefined {
+function byobReader(blob: ReadableBlob): ReadableStreamBYOBReader | undefined {
   try {
-    return blob.stream().getReader({ mode: 'byob' });
+    return blob.stream?.().getReader({ mode: 'byob' });
   } catch {
     return undefined;
   }
@@ -137,7 +142,7 @@ async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | undefine
 }
 
 async function readSlice(
-  blob: Blob,
+  blob: ReadableBlob,
   name: string,
   from: number,
   sliceBytes: number,
@@ -149,7 +154,7 @@ async function readSlice(
   }
 }
 
-function unreadable(blob: Blob, name: string, from: number, error: unknown): LoadError {
+function unreadable(blob: ReadableBlob, name: string, from: number, error: unknown): LoadError {
   if (from === 0 && blob.type === '' && blob.size <= MAX_FOLDER_BYTES) {
     return new LoadError({
       code: 'folder',

@@ -1,11 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAbortError } from '../core/base/errors.ts';
+import { LoadError } from '../core/base/load-error.ts';
 import { annotationLanes } from '../core/device/annotation-lanes.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
+import { blobSource } from './blob-source.ts';
 import { createSessionClient, type SessionClientOptions } from './client.ts';
 import { createIdleCounter, createMarks } from './instrumentation.ts';
-import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
+import { pageBlob } from './page-blob.ts';
+import type { OpenOptions, OpenProgress, OpenSource, SessionApi, WireSource } from './protocol.ts';
 import { serveSession } from './session.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
 
@@ -47,6 +50,10 @@ class FakeSession {
     eventAt: async () => 5,
     findAllocation: async () => undefined,
     annotations: async () => annotationLanes([]),
+    attachAnalysis: async () => {
+      this.asked.push('attachAnalysis');
+      return undefined;
+    },
     recycle: async ({ pixels }) => {
       this.asked.push([...pixels]);
       return undefined;
@@ -74,15 +81,22 @@ class FakeWorker {
   }
 }
 
+const OTHER: OpenSource = { kind: 'url', url: 'https://host/other' };
+const EVENT = { deviceIndex: 0, timeUs: 1 };
 const never = (): Promise<never> => new Promise(() => undefined);
 
-function setUp(options: SessionClientOptions = {}) {
+/** @param prepare is given the session of each worker but the first */
+function setUp(
+  options: SessionClientOptions = {},
+  prepare: (session: FakeSession) => void = () => undefined,
+) {
   const workers: FakeWorker[] = [];
   const client = createSessionClient({
     baseUrl: 'https://host/app/index.html?snapshot=x',
     ...options,
     createWorker: () => {
       const worker = new FakeWorker();
+      if (workers.length > 0) prepare(worker.session);
       workers.push(worker);
       return worker as unknown as Worker;
     },
@@ -198,21 +212,107 @@ describe('the session client', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('reads the snapshot that was open once more after such a replacement', async () => {
+  /** FILE is open, and its worker was replaced because it did not stop reading another one. */
+  async function setUpReplaced(prepare: (next: FakeSession) => void = () => undefined) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { client, workers } = setUp();
+    const { client, workers } = setUp({}, prepare);
     await client.open(FILE, {});
     if (workers[0] !== undefined) Object.assign(workers[0].session.api, { open: never });
+    const replaced = vi.fn();
+    onTestFinished(client.onReplaced(replaced));
     const stop = new AbortController();
-    const other: OpenSource = { kind: 'url', url: 'https://host/other' };
-    const cancelled = client.open(other, {}, { signal: stop.signal });
+    const cancelled = client.open(OTHER, {}, { signal: stop.signal });
     stop.abort();
     await expect(cancelled).rejects.toSatisfy(isAbortError);
+    expect(replaced).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1000);
     vi.useRealTimers();
-    const asked = { deviceIndex: 0, timeUs: 1 };
-    expect(await Promise.all([client.eventAt(asked), client.eventAt(asked)])).toEqual([5, 5]);
-    expect(workers[1]?.session.asked).toMatchObject([{ kind: 'blob', name: 'x' }]);
+    expect(replaced).toHaveBeenCalledOnce();
+    return { client, asked: () => workers[1]?.session.asked };
+  }
+
+  it('reads the snapshot that was open once more after such a replacement', async () => {
+    const { client, asked } = await setUpReplaced();
+    expect(await Promise.all([client.eventAt(EVENT), client.eventAt(EVENT)])).toEqual([5, 5]);
+    expect(asked()).toMatchObject([{ kind: 'blob', name: 'x' }]);
+  });
+
+  it('has it there for the analysis, too', async () => {
+    const { client, asked } = await setUpReplaced();
+    const { port1: port } = new MessageChannel();
+    await client.attachAnalysis({ port });
+    expect(asked()).toMatchObject([{ kind: 'blob', name: 'x' }, 'attachAnalysis']);
+  });
+
+  it('does not disturb the opening of another file for it, and goes on when that fails', async () => {
+    const failed = new LoadError({ code: 'png', message: 'A picture.' });
+    let fail: () => void = () => undefined;
+    const { client, asked } = await setUpReplaced(({ api }) => {
+      const { open } = api;
+      const others = new Promise<never>((_, reject) => {
+        fail = () => reject(failed);
+      });
+      Object.assign(api, {
+        open: (source: OpenSource, ...rest: [OpenOptions]) =>
+          source.kind === 'url' ? others : open?.(source, ...rest),
+      });
+    });
+    const other = client.open(OTHER, {});
+    const event = client.eventAt(EVENT);
+    await client.recycle({ deviceIndex: 0, pixels: new Uint32Array(1) });
+    expect(asked()).toEqual([[0]]);
+    fail();
+    await expect(other).rejects.toMatchObject({ failure: { code: 'png' } });
+    expect(await event).toBe(5);
+    expect(asked()).toMatchObject([[0], { kind: 'blob', name: 'x' }]);
+  });
+
+  it('reads a file for a worker that cannot', async () => {
+    const { client, workers } = setUp();
+    const texts: string[] = [];
+    const kinds: string[] = [];
+    const unreadable = new LoadError({ code: 'unreadable', message: 'No.', byte: 0 });
+    if (workers[0] !== undefined) {
+      Object.assign(workers[0].session.api, {
+        open: async (source: WireSource) => {
+          kinds.push(source.kind);
+          if (source.kind !== 'page') throw unreadable;
+          const decoder = new TextDecoder();
+          const { chunks } = blobSource(pageBlob(source.port, source), source.name);
+          for await (const chunk of chunks()) texts.push(decoder.decode(chunk, { stream: true }));
+          return sessionInfoOf(source.name);
+        },
+      });
+    }
+    const blob = new Blob(['long '.repeat(2_000_000)]);
+    expect(await client.open({ kind: 'blob', blob, name: 'a' }, {})).toMatchObject({
+      file: { name: 'a' },
+    });
+    expect(texts).toHaveLength(2);
+    expect(texts.join('')).toBe('long '.repeat(2_000_000));
+    await client.open(FILE, {});
+    expect(texts.at(-1)).toBe('x');
+    expect(kinds).toEqual(['blob', 'page', 'page']);
+  });
+
+  it('says what is wrong with a file that the page cannot read either', async () => {
+    const { client, workers } = setUp();
+    const slice = () => ({ arrayBuffer: () => Promise.reject(new Error('Gone')) });
+    const blob = Object.assign(new Blob(['x']), { slice });
+    if (workers[0] !== undefined) {
+      Object.assign(workers[0].session.api, {
+        open: async (source: WireSource) => {
+          if (source.kind !== 'page') throw new LoadError({ code: 'folder', message: 'No.' });
+          const { chunks } = blobSource(pageBlob(source.port, source), source.name);
+          for await (const _ of chunks()) throw new Error('It was read');
+        },
+      });
+    }
+    await expect(
+      client.open({ kind: 'blob', blob: blob as unknown as Blob, name: 'a' }, {}),
+    ).rejects.toMatchObject({
+      failure: { code: 'folder', message: expect.stringContaining('folder') },
+    });
   });
 
   it('keeps a worker that stops in time', async () => {

@@ -6,15 +6,18 @@
  * A worker that does not stop when an opening is cancelled, because a hostile file keeps it busy, is
  * ended and replaced. The snapshot that was open before is read once more when it is asked about.
  */
+import { isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
+import type { SessionInfo } from '../core/device/types.ts';
 import { crashError } from './errors.ts';
 import { createIdleCounter, createMarks, type IdleCounter, type Marks } from './instrumentation.ts';
+import { servePageBlob } from './page-blob.ts';
 import type {
   OpenOptions,
   OpenProgress,
-  OpenSource,
   SessionApi,
   SessionMethods,
+  WireSource,
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
 import { connect, createRpcProxy, type Remote, type RemoteCallOptions } from './rpc.ts';
@@ -28,6 +31,8 @@ const AFTER_CRASH =
 const STOP_TIMEOUT_MS = 1000;
 
 export interface SessionClient extends SessionApi {
+  /** Calls back when another worker has taken the place of one, until the returned function is called. */
+  onReplaced(listener: () => void): () => void;
   /** Ends the worker; what is pending rejects. */
   close(): void;
 }
@@ -41,7 +46,10 @@ export interface SessionClientOptions {
 }
 
 /** What the client implements; every other method is forwarded to the worker. */
-type ClientMethods = Pick<SessionClient, 'open' | 'recycle' | 'attachAnalysis' | 'close'>;
+type ClientMethods = Pick<
+  SessionClient,
+  'open' | 'recycle' | 'attachAnalysis' | 'onReplaced' | 'close'
+>;
 type ForwardedMethods = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
 
 type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
@@ -54,11 +62,11 @@ interface Connection {
   /** Set when the worker was ended because it did not stop: what it was asked is asked of the next. */
   replaced: boolean;
   /** The snapshot that was open before, while it is read once more. */
-  restoring?: Promise<unknown>;
+  restoring: Promise<unknown> | undefined;
 }
 
 interface OpenRequest {
-  readonly source: OpenSource;
+  readonly source: WireSource;
   readonly options: OpenOptions;
 }
 
@@ -71,34 +79,100 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   const baseUrl = options.baseUrl ?? globalThis.document?.baseURI;
   let connection = connectTo(createWorker());
 
+  const onReplaced = new Set<() => void>();
+
   /** What is open, which a worker that takes the place of another does not have. */
   let opened: { readonly request: OpenRequest; in: Connection } | undefined;
+  /** Settles when the file that is being opened is open or has failed; never rejects. */
+  let opening: Promise<void> | undefined;
+  /** Workers cannot read files here: the page does. */
+  let isReadHere = false;
 
-  function call<K extends keyof SessionMethods>(
-    method: K,
-    request: SessionMethods[K]['request'],
-    callOptions?: RemoteCallOptions<SessionMethods[K]['progress']>,
-  ): Promise<SessionMethods[K]['result']> {
+  /** Sends until a worker answers that is not replaced meanwhile. */
+  function ask<T>(
+    send: (asked: Connection) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
     return idle.during(async () => {
       for (;;) {
         const asked = connection;
-        if (method !== 'open' && opened !== undefined && opened.in !== asked && !asked.crashed) {
-          await restore(asked, opened.request);
-        }
         try {
-          return await asked.remote.call(method, request, callOptions);
+          return await send(asked);
         } catch (error) {
           const isStale = asked.replaced && connection !== asked;
-          if (!isStale || callOptions?.signal?.aborted) throw error;
+          if (!isStale || signal?.aborted) throw error;
         }
       }
     });
   }
 
-  async function restore(connected: Connection, request: OpenRequest): Promise<void> {
-    connected.restoring ??= connected.remote.call('open', request);
-    await connected.restoring;
-    if (opened?.request === request) opened.in = connected;
+  /** Asks about what is open, which is read once more where the worker does not have it. */
+  function call<K extends Exclude<keyof SessionMethods, 'open'>>(
+    method: K,
+    request: SessionMethods[K]['request'],
+    options: RemoteCallOptions<SessionMethods[K]['progress']> = {},
+  ): Promise<SessionMethods[K]['result']> {
+    return ask(async (asked) => {
+      await restore(asked);
+      return asked.remote.call(method, request, options);
+    }, options.signal);
+  }
+
+  async function restore(asked: Connection): Promise<void> {
+    while (opened !== undefined && opened.in !== asked && !asked.crashed && !asked.replaced) {
+      // The file that is being opened comes first: a session reads one at a time.
+      if (opening !== undefined) await opening;
+      else await restoreIn(asked, opened.request);
+    }
+  }
+
+  async function restoreIn(asked: Connection, request: OpenRequest): Promise<void> {
+    asked.restoring ??= sendOpen(asked, request).finally(() => {
+      asked.restoring = undefined;
+    });
+    try {
+      await asked.restoring;
+    } catch (error) {
+      // Another file is being opened.
+      if (opening !== undefined && isAbortError(error)) return;
+      throw error;
+    }
+    if (opened?.request === request) opened.in = asked;
+  }
+
+  /** A port goes once: each sending of a file that the page reads has one of its own. */
+  function sendOpen(
+    { remote }: Connection,
+    request: OpenRequest,
+    callOptions: RemoteCallOptions<OpenProgress> = {},
+  ): Promise<SessionInfo> {
+    const { source, options } = request;
+    if (source.kind !== 'blob' || !isReadHere) return remote.call('open', request, callOptions);
+    const { blob, name } = source;
+    const { size, type } = blob;
+    const port = servePageBlob(blob);
+    const onPage = { kind: 'page', port, name, size, type } as const;
+    return remote.call('open', { source: onPage, options }, { ...callOptions, transfer: [port] });
+  }
+
+  async function sendReadably(
+    asked: Connection,
+    request: OpenRequest,
+    callOptions: RemoteCallOptions<OpenProgress>,
+  ): Promise<SessionInfo> {
+    try {
+      return await sendOpen(asked, request, callOptions);
+    } catch (error) {
+      if (isReadHere || request.source.kind !== 'blob' || !isUnreadable(error)) throw error;
+    }
+    isReadHere = true;
+    try {
+      return await sendOpen(asked, request, callOptions);
+    } catch (error) {
+      // It is the file that cannot be read, whoever tries.
+      if (isUnreadable(error)) isReadHere = false;
+      throw error;
+    }
   }
 
   /** Ends the worker that reads a file nobody waits for, unless it stops soon. */
@@ -111,6 +185,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       connection = connectTo(createWorker());
       busy.worker.terminate();
       busy.remote.fail(closedError());
+      for (const listener of onReplaced) listener();
     };
     const wait = () => {
       timer = setTimeout(end, STOP_TIMEOUT_MS);
@@ -123,7 +198,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   }
 
   async function open(
-    source: OpenSource,
+    source: WireSource,
     openOptions: OpenOptions,
     callOptions: CallOptions<OpenProgress> = {},
   ) {
@@ -136,10 +211,23 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
     const { signal } = callOptions;
     const request = { source: absolute(source, baseUrl), options: openOptions };
     const onAnswered = endUnlessStopped(signal);
-    const info = await call('open', request, { signal, onProgress, onAnswered });
-    opened = { request, in: connection };
+    const info = await openIn(request, { signal, onProgress, onAnswered });
     marks.reach('decoded');
     return info;
+  }
+
+  async function openIn(request: OpenRequest, callOptions: RemoteCallOptions<OpenProgress>) {
+    const reading = ask(async (asked) => {
+      const info = await sendReadably(asked, request, callOptions);
+      opened = { request, in: asked };
+      return info;
+    }, callOptions.signal);
+    const settled = () => {
+      if (opening === ended) opening = undefined;
+    };
+    const ended: Promise<void> = reading.then(settled, settled);
+    opening = ended;
+    return reading;
   }
 
   const own: ClientMethods = {
@@ -151,8 +239,11 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
         ? Promise.resolve(undefined)
         : connection.remote.call('recycle', request, { transfer }).catch(() => undefined);
     },
-    attachAnalysis: (request) =>
-      connection.remote.call('attachAnalysis', request, { transfer: [request.port] }),
+    attachAnalysis: (request) => call('attachAnalysis', request, { transfer: [request.port] }),
+    onReplaced(listener) {
+      onReplaced.add(listener);
+      return () => onReplaced.delete(listener);
+    },
     close() {
       connection.worker.terminate();
       connection.remote.fail(closedError());
@@ -172,6 +263,7 @@ function connectTo(worker: SessionWorker): Connection {
     remote: connect<SessionMethods>(port1),
     crashed: false,
     replaced: false,
+    restoring: undefined,
   };
   const crash = (event: Event) => {
     connection.crashed = true;
@@ -188,7 +280,14 @@ function closedError(): LoadError {
   return new LoadError({ code: 'closed', message: 'This session was closed.' });
 }
 
-function absolute(source: OpenSource, baseUrl: string | undefined): OpenSource {
+/** The first byte could not be read already. */
+function isUnreadable(error: unknown): boolean {
+  if (!(error instanceof LoadError)) return false;
+  const { code, byte } = error.failure;
+  return code === 'folder' || (code === 'unreadable' && byte === 0);
+}
+
+function absolute(source: WireSource, baseUrl: string | undefined): WireSource {
   if (source.kind !== 'url') return source;
   try {
     return { kind: 'url', url: new URL(source.url, baseUrl).href };

@@ -14,6 +14,15 @@ export type OpenSource =
   | { readonly kind: 'blob'; readonly blob: Blob; readonly name: string }
   | { readonly kind: 'url'; readonly url: string };
 
+/** What the worker reads: also a file that the page reads for it (page-blob.ts). */
+export type WireSource =
+  | OpenSource
+  | (Pick<Blob, 'size' | 'type'> & {
+      readonly kind: 'page';
+      readonly port: MessagePort;
+      readonly name: string;
+    });
+
 export interface OpenOptions {
   /** Open the whole events before a fault and mark the snapshot as partial. */
   readonly allowPartial?: boolean;
@@ -37,7 +46,7 @@ export interface FrameQueries {
 export interface SessionApi extends QueryClient<DeviceQueries>, QueryClient<FrameQueries> {
   /** Replaces the open snapshot only when it succeeds. Rejects with LoadError (core/base/load-error.ts) or AbortError. */
   open(
-    source: OpenSource,
+    source: WireSource,
     options: OpenOptions,
     call?: CallOptions<OpenProgress>,
   ): Promise<SessionInfo>;
@@ -57,7 +66,7 @@ export interface RecycleRequest extends DeviceRequest {
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
 export interface SessionMethods extends DeviceQueries, FrameQueries {
   readonly open: {
-    readonly request: { readonly source: OpenSource; readonly options: OpenOptions };
+    readonly request: { readonly source: WireSource; readonly options: OpenOptions };
     readonly progress: OpenProgress;
     readonly result: SessionInfo;
   };

@@ -17,10 +17,10 @@ import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type {
   OpenOptions,
   OpenProgress,
-  OpenSource,
   RecycleRequest,
   SessionApi,
   SessionMethods,
+  WireSource,
 } from './protocol.ts';
 import type { CallOptions, QueryHandlers } from './queries.ts';
 import { createRpcProxy, type Handlers, serve, transferring } from './rpc.ts';
@@ -30,7 +30,7 @@ export interface SessionHost {
   readonly platform: Platform;
   readonly clock: CooperativeClock;
   /** Rejects with LoadError; stops reading when `signal` is aborted. */
-  readonly sourceOf: (source: OpenSource, signal: AbortSignal) => Promise<ByteSource>;
+  readonly sourceOf: (source: WireSource, signal: AbortSignal) => Promise<ByteSource>;
 }
 
 const NEVER_ABORTED = new AbortController().signal;
@@ -82,7 +82,7 @@ class Session {
   }
 
   async open(
-    source: OpenSource,
+    source: WireSource,
     options: OpenOptions,
     call: CallOptions<OpenProgress> = {},
   ): Promise<SessionInfo> {

@@ -2,6 +2,7 @@
 import { blobSource } from './blob-source.ts';
 import { createClock } from './cooperative-clock.ts';
 import { webPlatform } from './gunzip.ts';
+import { pageBlob } from './page-blob.ts';
 import { createSession, serveSession } from './session.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -17,6 +18,7 @@ function start(port: MessagePort): void {
     sourceOf: async (source, signal) => {
       warming.abort();
       if (source.kind === 'blob') return blobSource(source.blob, source.name);
+      if (source.kind === 'page') return blobSource(pageBlob(source.port, source), source.name);
       const { urlSource } = await import('./url-source.ts');
       return urlSource(source.url, { signal });
     },

@@ -18,7 +18,7 @@ export function captureSession(
     platform: webPlatform,
     clock: nodeClock,
     sourceOf: async (source) => {
-      if (source.kind === 'blob') throw new Error('Captures are opened by name');
+      if (source.kind !== 'url') throw new Error('Captures are opened by name');
       return bytesSource(bytesOf(source.url), source.url);
     },
   });

@@ -43,7 +43,9 @@ export async function renderOn(
   children: ReactNode,
   bytes?: Uint8Array,
 ): Promise<Shown> {
-  const session = captureSession(bytes && (() => bytes));
+  const session = Object.assign(captureSession(bytes && (() => bytes)), {
+    onReplaced: () => () => undefined,
+  });
   const idle = createIdleCounter();
   const marks = createMarks();
   const stores = createStores();

@@ -5,7 +5,7 @@ import { analyse } from '../../core/findings/analyse.ts';
 import { DETECTOR_IDS, type Finding } from '../../core/findings/detectors.ts';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { InThreadWorker, openSession } from '../../testing/open-session.ts';
+import { captureSession, InThreadWorker, openSession } from '../../testing/open-session.ts';
 import { createIdleCounter } from '../instrumentation.ts';
 import type { SessionApi } from '../protocol.ts';
 import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
@@ -144,6 +144,25 @@ describe('the worker', () => {
     await expect(asked).rejects.toThrow(LoadError);
     await expect(asked).rejects.toThrow(/analysis has stopped/);
     expect((await client.findings({ deviceIndex: 0 })).findings).not.toHaveLength(0);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('begins again when the session that it copies from was replaced', async () => {
+    const sessions = [
+      { attachAnalysis: async () => undefined },
+      await openSession('leak_forward_hook'),
+    ];
+    let replace: () => void = () => undefined;
+    const { client, workers } = clientOf(captureSession(), {
+      attachAnalysis: async (port) => sessions.shift()?.attachAnalysis({ port }),
+      onReplaced: (listener) => {
+        replace = listener;
+        return () => undefined;
+      },
+    });
+    const asked = client.findings({ deviceIndex: 0 });
+    replace();
+    expect((await asked).findings).not.toHaveLength(0);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 

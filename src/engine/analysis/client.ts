@@ -26,6 +26,8 @@ type AnalysisWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'termina
 export interface AnalysisClientOptions {
   /** Hands the session worker a port on which it serves copies of its devices. */
   readonly attachAnalysis: (port: MessagePort) => Promise<unknown>;
+  /** The session worker that served them is gone, another one is there: from SessionClient. */
+  readonly onReplaced?: (listener: () => void) => () => void;
   readonly idle?: IdleCounter;
   readonly createWorker?: () => AnalysisWorker;
   /** How long the copy is kept for another query. */
@@ -42,12 +44,15 @@ const REPORT_INTERVAL_MS = 50;
 
 interface Connection {
   readonly remote: Remote<AnalysisMethods>;
+  /** Set when the session that it copies from was replaced: what it was asked is asked again. */
+  isStale: boolean;
   end(error: Error): void;
 }
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
   const { attachAnalysis, idle = createIdleCounter(), createWorker = newAnalysisWorker } = options;
   const { idleTimeoutMs = IDLE_TIMEOUT_MS, now = () => performance.now() } = options;
+  const { onReplaced = () => () => undefined } = options;
   let connection: Connection | undefined;
   let holders = 0;
   let running = 0;
@@ -65,9 +70,15 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     const page = new MessageChannel();
     const session = new MessageChannel();
     const remote = connect<AnalysisMethods>(page.port1);
+    const unsubscribe = onReplaced(() => {
+      opened.isStale = true;
+      fail(abortError('The session was replaced'));
+    });
     const opened: Connection = {
       remote,
+      isStale: false,
       end(error) {
+        unsubscribe();
         worker.terminate();
         page.port1.close();
         remote.fail(error);
@@ -104,8 +115,16 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     const release = hold();
     running++;
     try {
-      const { remote } = connection ?? open();
-      return await idle.during(() => remote.call(name, request, callOptions));
+      return await idle.during(async () => {
+        for (;;) {
+          const asked = connection ?? open();
+          try {
+            return await asked.remote.call(name, request, callOptions);
+          } catch (error) {
+            if (!asked.isStale || callOptions?.signal?.aborted) throw error;
+          }
+        }
+      });
     } finally {
       running--;
       release();

@@ -47,7 +47,11 @@ function useAnalysisServices(): AnalysisServices {
   const { view } = useStores();
   const [services] = useState(() => {
     const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
-    const analysis = createAnalysisClient({ attachAnalysis, idle });
+    const analysis = createAnalysisClient({
+      attachAnalysis,
+      onReplaced: session.onReplaced,
+      idle,
+    });
     return { analysis, findings: createFindingsStore({ analysis, idle, marks }) };
   });
   useEffect(() => view.subscribe(services.analysis.yieldToInteraction), [view, services]);
