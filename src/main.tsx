@@ -28,11 +28,21 @@ declare global {
   }
 }
 
+/** Who frames this page and may talk to it: see state/embedding.ts. */
+const embedderOf = ({ location, parent }: Window): string | undefined =>
+  parent === window
+    ? undefined
+    : (new URLSearchParams(location.search).get('embedder') ?? undefined);
+
 function showSource(url: string | undefined): void {
   const target = new URL(window.location.href);
   // Written by hand: URLSearchParams would escape the slashes of samples/x.pickle.
-  target.search =
-    url === undefined ? '' : `?snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`;
+  const embedder = embedderOf(window);
+  const params = [
+    ...(url === undefined ? [] : [`snapshot=${encodeURIComponent(url).replace(/%2F/g, '/')}`]),
+    ...(embedder === undefined ? [] : [`embedder=${encodeURIComponent(embedder)}`]),
+  ];
+  target.search = params.join('&');
   if (target.href !== window.location.href) window.history.replaceState(null, '', target);
 }
 
@@ -80,6 +90,14 @@ function start(root: HTMLElement): void {
       </StoresContext>
     </StrictMode>,
   );
+  const embedder = embedderOf(window);
+  if (embedder !== undefined) {
+    const { version } = window.vramscope;
+    void import('./state/embedding.ts').then(({ startEmbedding }) => {
+      const problem = startEmbedding({ embedder, version, window, loader, session, stores });
+      if (problem !== undefined) onNotices([problem]);
+    });
+  }
   if (parsed?.kind === 'problem') onNotices([parsed.problem]);
   const { snapshotUrl } = urlSync.read();
   if (report !== undefined) openReport(report, loader);

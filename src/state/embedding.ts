@@ -1,0 +1,210 @@
+/**
+ * The page in a frame of another page, such as a dashboard: `?embedder=https://dash.example.org` names
+ * the one origin that may talk to it, by messages. docs/embedding.md is for those who write that page.
+ *
+ * Whoever frames the page could name themselves, so that a person might drop a file into a frame of
+ * a page they do not know. That page is therefore told of snapshots that it gave itself, of no others.
+ */
+import type { LoadFailure } from '../core/base/load-error.ts';
+import type { AllocationDetails, SessionInfo } from '../core/device/types.ts';
+import type { SessionClient } from '../engine/client.ts';
+import type { SnapshotLoader } from './snapshot-loader.ts';
+import type { Stores } from './stores.ts';
+import { parseUrl, URL_VERSION } from './url-codec.ts';
+import { openingView, viewFitting } from './view-fitting.ts';
+
+/** Raised when the meaning of a message changes; not for a new one. */
+const MESSAGE_VERSION = 1;
+
+/** What the embedding page may send, beside `vramscope: 1`. */
+export type EmbedderMessage =
+  /** Asks for `ready`, for whoever began to listen too late. */
+  | { readonly type: 'hello' }
+  | { readonly type: 'open'; readonly blob: Blob; readonly name: string }
+  /** `hash`: the part of a link after #, such as "view=allocations&search=size>64MiB". */
+  | { readonly type: 'view'; readonly hash: string };
+
+/** What it is told, beside `vramscope: 1`. */
+export type PageMessage =
+  | { readonly type: 'ready'; readonly version: string }
+  | { readonly type: 'opened'; readonly name: string; readonly devices: readonly OpenedDevice[] }
+  | {
+      readonly type: 'failed';
+      readonly name: string;
+      readonly message: string;
+      readonly advice: string;
+    }
+  /** An allocation was selected; null where none is any more. */
+  | { readonly type: 'selected'; readonly allocation: SelectedAllocation | null }
+  /** A message could not be understood. */
+  | { readonly type: 'refused'; readonly message: string };
+
+export interface OpenedDevice {
+  readonly device: number;
+  readonly events: number;
+  readonly peakAllocatedBytes: number;
+  readonly peakReservedBytes: number;
+  readonly ooms: number;
+}
+
+export interface SelectedAllocation {
+  readonly label: string;
+  readonly device: number;
+  readonly blockBytes: number;
+  readonly requestedBytes: number;
+  /** -1: before the trace. */
+  readonly startEvent: number;
+  readonly frame: { readonly file: string; readonly line: number; readonly name: string } | null;
+}
+
+/** The part of `window` that is used. */
+export interface EmbeddedWindow {
+  readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
+  addEventListener(type: 'message', listener: (event: MessageEvent) => void): void;
+}
+
+export interface EmbeddingOptions {
+  /** `?embedder=`, as it stands in the address. */
+  readonly embedder: string;
+  readonly version: string;
+  readonly window: EmbeddedWindow;
+  readonly loader: Pick<SnapshotLoader, 'open'>;
+  readonly session: Pick<SessionClient, 'findAllocation' | 'allocation'>;
+  readonly stores: Pick<Stores, 'session' | 'view'>;
+}
+
+/**
+ * Listens for as long as the page lives.
+ * @returns what is wrong with `embedder`, in a sentence; undefined when all is well
+ */
+export function startEmbedding(options: EmbeddingOptions): string | undefined {
+  const { window, loader, stores } = options;
+  const origin = originOf(options.embedder);
+  if (origin === undefined)
+    return `The link's embedder "${options.embedder.slice(0, 60)}" is not an origin such as https://dash.example.org and was ignored.`;
+  /** The latest snapshot that the embedder gave, once it is open. */
+  let given: SessionInfo | undefined;
+  let toldSelection: string | undefined;
+
+  const tell = (message: PageMessage) =>
+    window.parent.postMessage({ vramscope: MESSAGE_VERSION, ...message }, origin);
+
+  /** The snapshot that is open, if the embedder gave it. */
+  function openOfEmbedder(): SessionInfo | undefined {
+    const state = stores.session.getState();
+    return state.phase === 'ready' && state.info === given ? given : undefined;
+  }
+
+  async function open(blob: Blob, name: string): Promise<void> {
+    given = undefined;
+    toldSelection = undefined;
+    await loader.open({ kind: 'blob', blob, name });
+    const state = stores.session.getState();
+    if (state.phase === 'failed') tell(failedMessage(name, state.failure));
+    // Another file may have been opened meanwhile: that one is not the embedder's.
+    if (state.phase !== 'ready' || state.info.file.name !== name) return;
+    given = state.info;
+    tell(openedMessage(given));
+    await tellSelection();
+  }
+
+  function show(hash: string): void {
+    const info = openOfEmbedder();
+    if (info === undefined) {
+      tell({ type: 'refused', message: 'No snapshot of yours is open.' });
+      return;
+    }
+    const wanted = hash.replace(/^#/, '');
+    const versioned = /(^|&)v=/.test(wanted) ? wanted : `v=${URL_VERSION}&${wanted}`;
+    const { view, problems } = parseUrl('', versioned, openingView(info));
+    stores.view.restore(viewFitting(view, info));
+    const [problem] = problems;
+    if (problem !== undefined) tell({ type: 'refused', message: problem });
+  }
+
+  async function tellSelection(): Promise<void> {
+    const info = openOfEmbedder();
+    const { selection, deviceIndex } = stores.view.getState().view;
+    const key = `${deviceIndex} ${selection}`;
+    if (info === undefined || key === toldSelection) return;
+    const isFirst = toldSelection === undefined;
+    toldSelection = key;
+    const details = selection === undefined ? undefined : await detailsOf(selection, deviceIndex);
+    if (toldSelection !== key || openOfEmbedder() !== info) return;
+    const device = info.devices[deviceIndex]?.device ?? -1;
+    if (details !== undefined) tell(selectedMessage(details, device));
+    else if (!isFirst) tell({ type: 'selected', allocation: null });
+  }
+
+  async function detailsOf(label: string, deviceIndex: number) {
+    const index = await options.session.findAllocation({ deviceIndex, label });
+    return index === undefined ? undefined : options.session.allocation({ deviceIndex, index });
+  }
+
+  window.addEventListener('message', ({ origin: sender, source, data }) => {
+    if (sender !== origin || source !== window.parent) return;
+    if (data?.vramscope !== MESSAGE_VERSION) return;
+    const message = messageOf(data);
+    if (message?.type === 'hello') tell({ type: 'ready', version: options.version });
+    else if (message?.type === 'view') show(message.hash);
+    else if (message?.type === 'open') void open(message.blob, message.name);
+    else tell({ type: 'refused', message: `Not a message of version ${MESSAGE_VERSION}.` });
+  });
+  stores.view.subscribe(() => void tellSelection());
+  tell({ type: 'ready', version: options.version });
+  return undefined;
+}
+
+/** The origin of an address that is nothing but an origin; undefined for anything else, "*" and "null" too. */
+function originOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { origin, protocol } = new URL(text);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return isWeb && (text === origin || text === `${origin}/`) ? origin : undefined;
+}
+
+/** A message that was checked field by field: it comes from somebody else's code. */
+function messageOf(data: Readonly<Record<string, unknown>>): EmbedderMessage | undefined {
+  const { type, blob, name, hash } = data;
+  if (type === 'hello') return { type };
+  if (type === 'view' && typeof hash === 'string') return { type, hash };
+  if (type !== 'open' || !(blob instanceof Blob)) return undefined;
+  return { type, blob, name: typeof name === 'string' && name !== '' ? name : 'snapshot.pickle' };
+}
+
+function openedMessage({ file, devices }: SessionInfo): PageMessage {
+  return {
+    type: 'opened',
+    name: file.name,
+    devices: devices.map(({ device, events, peaks, ooms }) => ({
+      device,
+      events,
+      peakAllocatedBytes: peaks.allocatedBytes.bytes,
+      peakReservedBytes: peaks.reservedBytes.bytes,
+      ooms: ooms.filter(({ wasRetried }) => !wasRetried).length,
+    })),
+  };
+}
+
+const failedMessage = (name: string, { message, advice }: LoadFailure): PageMessage => ({
+  type: 'failed',
+  name,
+  message,
+  advice,
+});
+
+function selectedMessage(details: AllocationDetails, device: number): PageMessage {
+  const { label, blockBytes, requestedBytes, startEvent, topUserFrame: frame } = details;
+  return {
+    type: 'selected',
+    allocation: {
+      label,
+      device,
+      blockBytes,
+      requestedBytes,
+      startEvent,
+      frame:
+        frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name },
+    },
+  };
+}
