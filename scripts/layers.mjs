@@ -17,6 +17,7 @@ export const UI_GROUND = {
     'core/snapshot',
     'core/replay',
     'core/device',
+    'core/classes/types.ts',
     'core/search',
     'core/lists',
     'core/coloring',
@@ -92,9 +93,14 @@ export const LAYERS = [
     imports: TABLES,
   },
   {
+    folder: 'core/classes',
+    does: 'what each allocation is to the program: a parameter, a gradient, an activation, …',
+    imports: DEVICE,
+  },
+  {
     folder: 'core/search',
     does: 'the search language: from a text to a mask over the allocations',
-    imports: DEVICE,
+    imports: [...DEVICE, 'core/classes'],
     packages: ['re2js'],
   },
   {
@@ -105,12 +111,12 @@ export const LAYERS = [
   {
     folder: 'core/lists',
     does: 'events, allocations and call sites as rows: order, filters, texts',
-    imports: [...DEVICE, 'core/search'],
+    imports: [...DEVICE, 'core/classes', 'core/search'],
   },
   {
     folder: 'core/flame-graph',
     does: 'memory by call stack: live at an event, allocated in a window, or a difference',
-    imports: [...DEVICE, 'core/search'],
+    imports: [...DEVICE, 'core/classes', 'core/search'],
   },
   {
     folder: 'core/memory-summary',
@@ -125,22 +131,22 @@ export const LAYERS = [
   {
     folder: 'core/raster',
     does: 'from a viewport to pixels and ids of the timeline; level of detail',
-    imports: [...DEVICE, 'core/search'],
+    imports: [...DEVICE, 'core/classes', 'core/search'],
   },
   {
     folder: 'core/coloring',
     does: 'which colour an allocation gets, and what the colours mean: the legend',
-    imports: [...DEVICE, 'core/search', 'core/raster'],
+    imports: [...DEVICE, 'core/classes', 'core/search', 'core/raster'],
   },
   {
     folder: 'core/address-map',
     does: 'addresses over time: from a viewport to pixels, free ranges and segments',
-    imports: [...DEVICE, 'core/search', 'core/raster'],
+    imports: [...DEVICE, 'core/classes', 'core/search', 'core/raster'],
   },
   {
     folder: 'core/findings',
     does: 'what runs the detectors; detectors/, one a file; steps/, what finds the steps of a program',
-    imports: [...DEVICE, 'core/allocator-state'],
+    imports: [...DEVICE, 'core/classes', 'core/allocator-state'],
   },
   {
     folder: 'core/export',

@@ -2,56 +2,19 @@
  * What a call stack says of the code that allocates: in an optimizer, in a module's forward, in
  * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
  */
-import type { FrameView } from '../device/types.ts';
+import { FrameRole, frameRoles } from '../classes/frame-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisInput } from './types.ts';
 
-const PYTHON = 1;
-const OPTIMIZER = 2;
-const MODULE_CALL = 4;
-const BUILDING = 8;
+const {
+  Python: PYTHON,
+  Optimizer: OPTIMIZER,
+  ModuleCall: MODULE_CALL,
+  Building: BUILDING,
+} = FrameRole;
+/** Of stacks alone. */
 const HOOK = 16;
 const BACKWARD = 32;
-
-/** torch/optim and the optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
-const OPTIMIZER_FILE =
-  /(^|[\\/])(torch[\\/]optim[\\/]|optim(izers?)?[\\/]|[^\\/]*optimizer[^\\/]*\.py$)/i;
-const TORCH_OPTIM = /(^|[\\/])torch[\\/]optim[\\/]/;
-const MODULE_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]module\.py$/;
-const CALLS_FORWARD = new Set(['_call_impl', '_wrapped_call_impl', '_slow_forward', 'inner']);
-const MOVES_MODEL = new Set([
-  '_apply',
-  'to',
-  'cuda',
-  'convert',
-  'load_state_dict',
-  '_load_from_state_dict',
-]);
-const LOADS_MODEL =
-  /^(from_pretrained|_load_pretrained_model|_init_weights|reset_parameters|dispatch_model)$/;
-/** Where a backward thread's Python begins: custom Functions, tensor hooks, checkpoint's recomputation. */
-const AUTOGRAD_FILE = /(^|[\\/])torch[\\/](autograd|utils[\\/]checkpoint|_functorch|_dynamo)/;
-const ENTRY_NAMES = new Set([
-  '<module>',
-  '_bootstrap',
-  '_bootstrap_inner',
-  '_run_code',
-  '_run_module_as_main',
-]);
-
-/** Per frame: bits that hold for a stack as soon as one frame has them. */
-function frameBits({ name, filename, kind }: FrameView, isPython: boolean): number {
-  if (!isPython) return 0;
-  let bits = PYTHON;
-  if (TORCH_OPTIM.test(filename) || (name === 'step' && OPTIMIZER_FILE.test(filename))) {
-    bits |= OPTIMIZER;
-  }
-  if (MODULE_FILE.test(filename) && CALLS_FORWARD.has(name)) bits |= MODULE_CALL;
-  if (MODULE_FILE.test(filename) && MOVES_MODEL.has(name)) bits |= BUILDING;
-  if (LOADS_MODEL.test(name)) bits |= BUILDING;
-  if (name === '__init__' && kind === 'user') bits |= BUILDING;
-  return bits;
-}
 
 export class StackClassifier {
   readonly #bits: Uint8Array;
@@ -136,11 +99,12 @@ function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
   const facts: FrameFacts[] = [];
   for (let i = 0; i < snapshot.frames.length; i++) {
     const frame = stacks.frame(i);
+    const roles = frameRoles(frame, stacks.isPython(i));
     facts.push({
-      bits: frameBits(frame, stacks.isPython(i)),
+      bits: roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING),
       isUser: frame.kind === 'user',
       isForward: /forward/i.test(frame.name),
-      startsInAutograd: AUTOGRAD_FILE.test(frame.filename) && !ENTRY_NAMES.has(frame.name),
+      startsInAutograd: (roles & FrameRole.Autograd) !== 0,
     });
   }
   return facts;

@@ -1,0 +1,75 @@
+/** Classes of recorded programs, and the rules that each of them shows. */
+import { describe, expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { classTotalsAt } from './class-totals.ts';
+import { classify } from './classify.ts';
+import {
+  EVIDENCE_TEXTS,
+  Evidence,
+  MEMORY_CLASS_ORDER,
+  MEMORY_CLASSES,
+  MemoryClass,
+} from './types.ts';
+
+const MiB = 2 ** 20;
+
+function peakOf(name: string): Readonly<Record<string, number>> {
+  const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+  const totals = classTotalsAt(context, context.replay.peaks.allocatedBytes.event, true);
+  const sum = totals.reduce((bytes, total) => bytes + total.bytes, 0);
+  expect(sum).toBe(context.replay.peaks.allocatedBytes.bytes);
+  return Object.fromEntries(
+    totals.map((total) => [MEMORY_CLASSES[total.class].id, total.bytes / MiB]),
+  );
+}
+
+it('every class has its names, its place in lists, and every evidence its text', () => {
+  const all = Object.values(MemoryClass);
+  expect(MEMORY_CLASSES).toHaveLength(all.length);
+  expect([...MEMORY_CLASS_ORDER].sort((a, b) => a - b)).toEqual(all);
+  expect(EVIDENCE_TEXTS).toHaveLength(Object.values(Evidence).length);
+});
+
+describe('the peak of a small GPT', () => {
+  // The model has 131.2 MiB of parameters; AdamW keeps two tensors of the size of each.
+  it.each(['train_gpt_small', 'train_gpt_checkpoint', 'train_gpt_amp'])('%s', (name) => {
+    const peak = peakOf(name);
+    expect(peak.parameters).toBeCloseTo(131.2, 0);
+    // Blocks that other tensors left are a little larger.
+    expect(peak['optimizer-state']).toBeGreaterThan(261);
+    expect(peak['optimizer-state']).toBeLessThan(275);
+    expect(peak.workspaces).toBeGreaterThanOrEqual(64);
+    expect(peak.unknown ?? 0).toBe(0);
+  });
+});
+
+describe('what the program wrote', () => {
+  const stack = [{ name: 'f', filename: '/home/me/a.py', line: 1 }];
+  const alloc = (addr: number, more: object = {}) => {
+    return { action: 'alloc', addr, size: 512, frames: stack, ...more };
+  };
+
+  it('goes before everything else, and the last word holds', () => {
+    const context = contextOf(
+      traceOf(
+        alloc(512, { user_metadata: 'parameters: head.weight' }),
+        alloc(1024, { category: 'GRADIENT' }),
+        alloc(2048, { user_metadata: 'step 3 of the gradient test' }),
+        alloc(4096, { user_metadata: 'inputs' }),
+        {
+          action: 'annotate',
+          addr: 4096,
+          size: 0,
+          user_metadata: 'optimizer: exp_avg',
+          frames: [],
+        },
+      ),
+    );
+    const { classOf, evidenceOf } = classify(context);
+    const { Parameters, Gradients, Unknown, OptimizerState } = MemoryClass;
+    expect([...classOf]).toEqual([Parameters, Gradients, Unknown, OptimizerState]);
+    expect(evidenceOf[0]).toBe(Evidence.Metadata);
+    expect(evidenceOf[1]).toBe(Evidence.Category);
+  });
+});
