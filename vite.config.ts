@@ -50,7 +50,19 @@ export default defineConfig({
       },
     }),
   ],
-  worker: { format: 'es' },
+  worker: {
+    format: 'es',
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 1 },
+            { name: 'handlers', test: /[\\/]engine[\\/]handlers\.ts$/ },
+          ],
+        },
+      },
+    },
+  },
   build: {
     target: 'es2022',
     sourcemap: false,
@@ -58,8 +70,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // What the empty page needs is one chunk: it compresses better than several small ones.
-        codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] },
+        // One chunk for what the empty page needs, and one for what the first file needs: they
+        // compress better than several small ones, and nothing is fetched because of what was fetched.
+        codeSplitting: {
+          groups: [
+            { name: 'page', tags: ['$initial'], priority: 1 },
+            { name: 'workbench', test: /[\\/]ui[\\/]shell[\\/]workbench\.tsx$/ },
+          ],
+        },
       },
     },
   },

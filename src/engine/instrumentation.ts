@@ -7,38 +7,40 @@ export interface IdleCounter {
   begin(): () => void;
   /** Runs `work` as one piece of work. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when nothing has run for {@link QUIET_MS}. */
-  whenIdle(): Promise<void>;
+  /** Resolves when nothing has run for `quietMs`, which is {@link QUIET_MS} unless it is given. */
+  whenIdle(quietMs?: number): Promise<void>;
   readonly running: number;
 }
 
 /** The pause between one answer and the work it causes (a render, the next frame) is not idleness. */
 const QUIET_MS = 60;
 
+interface IdleWaiter {
+  readonly quietMs: number;
+  readonly resolve: () => void;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
 export function createIdleCounter(): IdleCounter {
   let running = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let waiting: (() => void)[] = [];
+  const waiting = new Set<IdleWaiter>();
 
-  function settle(): void {
-    clearTimeout(timer);
-    if (running > 0 || waiting.length === 0) return;
-    timer = setTimeout(() => {
-      const resolved = waiting;
-      waiting = [];
-      for (const resolve of resolved) resolve();
-    }, QUIET_MS);
+  function start(waiter: IdleWaiter): void {
+    waiter.timer = setTimeout(() => {
+      waiting.delete(waiter);
+      waiter.resolve();
+    }, waiter.quietMs);
   }
 
   function begin(): () => void {
     running++;
-    clearTimeout(timer);
+    for (const { timer } of waiting) clearTimeout(timer);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       running--;
-      settle();
+      if (running === 0) waiting.forEach(start);
     };
   }
 
@@ -52,10 +54,11 @@ export function createIdleCounter(): IdleCounter {
         end();
       }
     },
-    whenIdle: () =>
+    whenIdle: (quietMs = QUIET_MS) =>
       new Promise((resolve) => {
-        waiting.push(resolve);
-        settle();
+        const waiter: IdleWaiter = { quietMs, resolve, timer: undefined };
+        waiting.add(waiter);
+        if (running === 0) start(waiter);
       }),
     get running() {
       return running;

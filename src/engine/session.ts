@@ -54,9 +54,10 @@ type SessionOwnMethods = Omit<SessionApi, keyof DeviceQueries>;
 
 /**
  * Half of the worker's code handles queries that nobody can send before a file is open: it is
- * fetched while the first one is read.
+ * fetched once the first one is, while the page makes its views. Sooner, compiling it would hold up the decoder.
  */
 const loadHandlers = () => import('./handlers.ts');
+const loadDeviceCopies = () => import('./analysis/clone-device.ts');
 
 /** Whatever is asked with a search is matched at once: what that needs must be there. */
 async function prepareSearch(request: object): Promise<void> {
@@ -92,8 +93,6 @@ class Session {
     const signal = call.signal
       ? AbortSignal.any([call.signal, superseded.signal])
       : superseded.signal;
-    // If it fails, the first query fails with the same error.
-    loadHandlers().catch(() => undefined);
     const opened = await openSnapshot({
       source: await this.#host.sourceOf(source, signal),
       platform: this.#host.platform,
@@ -104,6 +103,8 @@ class Session {
       onProgress: (progress) => call.onProgress?.(progress),
     });
     this.#current = opened;
+    // If one fails, the first query for it fails with the same error.
+    for (const load of [loadHandlers, loadDeviceCopies]) load().catch(() => undefined);
     return opened.info;
   }
 
@@ -137,7 +138,7 @@ class Session {
   }
 
   async attachAnalysis({ port }: { port: MessagePort }): Promise<undefined> {
-    const { serveDeviceCopies } = await import('./analysis/clone-device.ts');
+    const { serveDeviceCopies } = await loadDeviceCopies();
     serveDeviceCopies(port, (deviceIndex) => this.#device(deviceIndex).context, this.#host.clock);
     return undefined;
   }

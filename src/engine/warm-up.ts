@@ -20,6 +20,7 @@ export async function warmUp(
   platform: Platform,
   signal: AbortSignal,
 ): Promise<void> {
+  if (signal.aborted) return;
   const bytes = madeUpPickle();
   const source = {
     name: 'warm-up',

@@ -19,6 +19,7 @@ function setUp(timeoutMs = 10_000) {
     fail: (error: Error) => void;
   }[] = [];
   let forgotten = 0;
+  let held = 0;
   const idle = createIdleCounter();
   const marks = createMarks();
   const keeper = createFindingsStore({
@@ -27,6 +28,10 @@ function setUp(timeoutMs = 10_000) {
     timeoutMs,
     analysis: {
       forget: () => forgotten++,
+      hold: () => {
+        held++;
+        return () => held--;
+      },
       findings: ({ deviceIndex }, { signal, onProgress } = {}) =>
         new Promise((answer, fail) => {
           asked.push({ deviceIndex, signal, tell: (p) => onProgress?.(p), answer, fail });
@@ -34,7 +39,7 @@ function setUp(timeoutMs = 10_000) {
     },
   });
   marks.start();
-  return { asked, idle, keeper, marks, forgotten: () => forgotten };
+  return { asked, idle, keeper, marks, forgotten: () => forgotten, held: () => held };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -56,6 +61,17 @@ describe('findings', () => {
     expect(keeper.of(INFO, 0).getState().phase).toBe('done');
     expect(marks.times().analysed).toBeGreaterThanOrEqual(marks.times().painted ?? Infinity);
     expect(idle.running).toBe(0);
+  });
+
+  it('have their worker before the first frame, and hold it until they are there', async () => {
+    const { asked, held, keeper, marks } = setUp();
+    keeper.show(INFO, 0);
+    expect([asked.length, held()]).toEqual([0, 1]);
+    marks.reach('painted');
+    await settled();
+    asked[0]?.answer({ findings: [], checks: [CLEAR] });
+    await settled();
+    expect(held()).toBe(0);
   });
 
   it('do not wait for a painting that does not come', async () => {

@@ -1,6 +1,7 @@
 /**
  * The findings of each device that was looked at, for as long as its snapshot is open. A run starts when
- * the first frame has been painted, and only for the device that is shown; another device's ends.
+ * the first frame has been painted, and only for the device that is shown; another device's ends. The
+ * worker that it needs loads before that, while the page waits for its frame.
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
@@ -37,7 +38,7 @@ export interface FindingsStore {
 }
 
 interface Needs {
-  readonly analysis: Pick<AnalysisClient, 'findings' | 'forget'>;
+  readonly analysis: Pick<AnalysisClient, 'findings' | 'forget' | 'hold'>;
   readonly idle: Pick<IdleCounter, 'begin'>;
   readonly marks: Pick<Marks, 'reached' | 'reach'>;
   /** A view that paints no timeline sets no mark: the run starts after so long all the same. */
@@ -88,7 +89,12 @@ export function createFindingsStore(needs: Needs): FindingsStore {
     runs.get(store)?.abort();
     const controller = new AbortController();
     runs.set(store, controller);
-    void work(controller.signal).finally(idle.begin());
+    const release = analysis.hold();
+    const endWork = idle.begin();
+    void work(controller.signal).finally(() => {
+      release();
+      endWork();
+    });
   }
 
   function end(store: DeviceFindings, state: Partial<FindingsState>): void {

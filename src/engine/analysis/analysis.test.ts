@@ -125,13 +125,15 @@ describe('the worker', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('stays while it is held', async () => {
+  it('starts when it is held, before there is a question, and stays until it is not', async () => {
     useFakeTimeouts();
     const { client, workers } = clientOf(await openSession('train_gpt_small'));
     const release = client.hold();
+    expect(workers).toHaveLength(1);
     await client.findings({ deviceIndex: 0 });
     vi.advanceTimersByTime(60_000);
     expect(workers[0]?.isTerminated).toBe(false);
+    expect(workers).toHaveLength(1);
     release();
     vi.advanceTimersByTime(60_000);
     expect(workers[0]?.isTerminated).toBe(true);

@@ -1,6 +1,7 @@
 /**
- * The page's handle on the analysis worker. The worker starts with the first query and ends soon
- * after the last result, because it holds a copy of the device: an idle tab has the tables once.
+ * The page's handle on the analysis worker. The worker starts with the first query, or sooner where one is
+ * to come, and ends soon after the last result, because it holds a copy of the device: an idle tab has the
+ * tables once.
  */
 import { abortError, crashError } from '../errors.ts';
 import { createIdleCounter, type IdleCounter } from '../instrumentation.ts';
@@ -13,7 +14,7 @@ const AFTER_CRASH =
   'The snapshot stays open. Try again. If the analysis stops again, your browser may be short of memory: run vramscope analyze FILE on the command line.';
 
 export interface AnalysisClient extends AnalysisApi {
-  /** Keeps the worker and what it knows until the returned function is called. */
+  /** Starts the worker, and keeps it and what it knows until the returned function is called. */
   hold(): () => void;
   /** The user moves through the views: a running analysis waits a moment. Cheap, also when none runs. */
   yieldToInteraction(): void;
@@ -92,12 +93,17 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     worker.addEventListener('messageerror', crash);
     worker.postMessage('connect', [page.port2, session.port2]);
     attachAnalysis(session.port1).catch(fail);
-    connection = opened;
     return opened;
+  }
+
+  function connected(): Connection {
+    connection ??= open();
+    return connection;
   }
 
   function hold(): () => void {
     clearTimeout(timer);
+    connected();
     holders++;
     let isHeld = true;
     return () => {
@@ -117,7 +123,7 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
     try {
       return await idle.during(async () => {
         for (;;) {
-          const asked = connection ?? open();
+          const asked = connected();
           try {
             return await asked.remote.call(name, request, callOptions);
           } catch (error) {

@@ -35,11 +35,12 @@ export function Notices() {
 /** Offers a newer version; the user decides when to reload. */
 export function UpdateBar() {
   const [reload, setReload] = useState<() => void>();
+  const { idle } = useServices();
   const isOpen = useSession((session) => openInfo(session) !== undefined);
   useEffect(() => {
     // A function given to a setter is called: hand it one that gives the function.
-    watchUpdates((start) => setReload(() => start));
-  }, []);
+    watchUpdates(idle, (start) => setReload(() => start));
+  }, [idle]);
   if (reload === undefined) return undefined;
   return (
     <aside className="notices update-bar" aria-label="Update">

@@ -1,21 +1,32 @@
 /** The service worker, which keeps the page for when there is no network. Not in the one-file build. */
+import type { IdleCounter } from '../../engine/instrumentation.ts';
+
+/**
+ * The worker fetches and stores all of the page once more, on the cores that a first file needs: it
+ * comes when nothing has run for so long.
+ */
+const QUIET_MS = 3000;
 
 /**
  * Registers it; `onUpdate` is called when a newer version has been fetched and waits. It takes over
  * only when its argument is called, which reloads the page: an open snapshot is never lost to it.
  * Where there is none (`npx vramscope`, private windows) the page works as ever, online.
  */
-export function watchUpdates(onUpdate: (reload: () => void) => void): void {
+export function watchUpdates(
+  idle: Pick<IdleCounter, 'whenIdle'>,
+  onUpdate: (reload: () => void) => void,
+): void {
   void forgetOldCaches();
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-  register(navigator.serviceWorker, onUpdate).catch(() => undefined);
+  register(navigator.serviceWorker, idle, onUpdate).catch(() => undefined);
 }
 
 async function register(
   workers: ServiceWorkerContainer,
+  idle: Pick<IdleCounter, 'whenIdle'>,
   onUpdate: (reload: () => void) => void,
 ): Promise<void> {
-  await pageLoaded();
+  await idle.whenIdle(QUIET_MS);
   const registration = await workers.register('./sw.js');
   const offer = () => {
     const { waiting } = registration;
@@ -30,12 +41,6 @@ async function register(
   registration.addEventListener('updatefound', () => {
     registration.installing?.addEventListener('statechange', offer);
   });
-}
-
-/** The worker fetches all of the page once more: that must not slow the page itself down. */
-async function pageLoaded(): Promise<void> {
-  if (document.readyState === 'complete') return;
-  await new Promise((resolve) => window.addEventListener('load', resolve, { once: true }));
 }
 
 /** Samples of another version, which its service worker kept (scripts/service-worker.mjs); all that is not the page itself. */

@@ -54,7 +54,15 @@ function useAnalysisServices(): AnalysisServices {
     });
     return { analysis, findings: createFindingsStore({ analysis, idle, marks }) };
   });
-  useEffect(() => view.subscribe(services.analysis.yieldToInteraction), [view, services]);
+  useEffect(
+    () =>
+      view.subscribe(({ moves, commits }, before) => {
+        // What follows by itself, such as colors that settle, is no reason to wait.
+        if (moves !== before.moves || commits !== before.commits)
+          services.analysis.yieldToInteraction();
+      }),
+    [view, services],
+  );
   return services;
 }
 
