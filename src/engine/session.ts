@@ -3,6 +3,7 @@
  * the worker serves it over a port, tests call it in Node.
  */
 import { LoadError } from '../core/base/load-error.ts';
+import { loadClasses } from '../core/classes/lazy-classes.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
@@ -59,8 +60,8 @@ type SessionOwnMethods = Omit<SessionApi, keyof DeviceQueries>;
 const loadHandlers = () => import('./handlers.ts');
 const loadDeviceCopies = () => import('./analysis/clone-device.ts');
 
-/** Whatever is asked with a search is matched at once: what that needs must be there. */
-async function prepareSearch(request: object): Promise<void> {
+/** Whatever is asked with a search, or by class, is answered at once: what that needs must be there. */
+async function prepare(request: object): Promise<void> {
   const parts = 'choice' in request ? [request, request.choice] : [request];
   const searches = parts.flatMap((part) =>
     typeof part === 'object' && part !== null && 'search' in part && typeof part.search === 'string'
@@ -69,6 +70,7 @@ async function prepareSearch(request: object): Promise<void> {
   );
   if (searches.some((search) => search !== '')) await loadSearchMatching();
   if (searches.some(mayHoldRegex)) await loadRegexEngine();
+  if ('colorBy' in request && request.colorBy === 'class') await loadClasses();
 }
 
 class Session {
@@ -110,7 +112,7 @@ class Session {
 
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.deviceIndex);
-    await prepareSearch(request);
+    await prepare(request);
     const begin = (out: Uint32Array | undefined) => device.timeline.begin(request, out);
     const frame = await device.drawFrame(request.viewport, begin, call.signal);
     return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
@@ -128,7 +130,7 @@ class Session {
     if (handler === undefined) throw new Error(`No query ${name}`);
     // Handlers ask for the totals of no search too.
     await loadSearchMatching();
-    await prepareSearch(request);
+    await prepare(request);
     return handler(this.#device(request.deviceIndex), request, { signal, onProgress });
   }
 

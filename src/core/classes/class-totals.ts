@@ -1,21 +1,35 @@
 /** What memory is made of at one event, by class. */
 import { liveAt } from '../replay/live-at.ts';
+import type { AllocationTable } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import { type ClassSource, classify } from './classify.ts';
-import { type ClassTotal, MEMORY_CLASS_ORDER } from './types.ts';
+import { classify } from './classify.ts';
+import {
+  type Classification,
+  type ClassSource,
+  type ClassTotal,
+  MEMORY_CLASS_ORDER,
+} from './types.ts';
+
+/** Block bytes by class in the state after `event`: see {@link sumByClass}. */
+export function classTotalsAt(
+  source: ClassSource,
+  event: EventIndex,
+  allocatedOnly = false,
+): ClassTotal[] {
+  return sumByClass(source.replay.allocations, classify(source), event, allocatedOnly);
+}
 
 /**
  * Block bytes by class in the state after `event`, the largest first; classes without any are left out.
  * They add up to the active bytes or, with `allocatedOnly`, to the allocated ones, which leave out blocks
  * whose free was requested.
  */
-export function classTotalsAt(
-  source: ClassSource,
+export function sumByClass(
+  allocations: AllocationTable,
+  { classOf }: Classification,
   event: EventIndex,
-  allocatedOnly = false,
+  allocatedOnly: boolean,
 ): ClassTotal[] {
-  const { allocations } = source.replay;
-  const { classOf } = classify(source);
   const bytes = new Float64Array(MEMORY_CLASS_ORDER.length);
   const counts = new Int32Array(MEMORY_CLASS_ORDER.length);
   for (const id of liveAt(allocations, event)) {

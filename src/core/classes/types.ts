@@ -3,6 +3,9 @@
  * this, so it is inferred, and every answer keeps the evidence that it rests on. What no evidence
  * decides is called unknown; it is never spread over the other classes.
  */
+import type { StackReader, StackSource } from '../device/stacks.ts';
+import type { Replay } from '../replay/types.ts';
+import type { DeviceTrace } from '../snapshot/tables.ts';
 
 /** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
 export const MemoryClass = {
@@ -164,6 +167,14 @@ export const EVIDENCE_TEXTS: readonly string[] = [
   'it was allocated before the recording began',
   'no stack was recorded',
 ];
+
+/** What of a device is read. */
+export interface ClassSource {
+  readonly snapshot: StackSource;
+  readonly trace: Pick<DeviceTrace, 'events'>;
+  readonly replay: Pick<Replay, 'allocations' | 'allocationOfEvent'>;
+  readonly stacks: StackReader;
+}
 
 /** A class for every allocation, by AllocationIndex. */
 export interface Classification {

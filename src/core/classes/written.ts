@@ -1,10 +1,7 @@
 /** What the program or the profiler wrote about allocations: `annotate` events, metadata, and categories. */
-import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { TraceAction } from '../snapshot/tables.ts';
-import { MemoryClass } from './types.ts';
-
-type Source = Pick<DeviceContext, 'snapshot' | 'trace' | 'replay'>;
+import { type ClassSource, MemoryClass } from './types.ts';
 
 /**
  * The profiler's words, and those that a program puts first in its metadata: 'gradient blocks.0.qkv.weight'. What
@@ -34,7 +31,7 @@ export function* writtenClasses({
   snapshot,
   trace,
   replay,
-}: Source): Generator<readonly [AllocationIndex, MemoryClass]> {
+}: ClassSource): Generator<readonly [AllocationIndex, MemoryClass]> {
   const { category, userMetadata, action, address } = trace.events;
   const named = new Map<number, MemoryClass | undefined>();
   const classAt = (column: Int32Array | undefined, event: number): MemoryClass | undefined => {

@@ -1,5 +1,7 @@
 /** What several detectors need, made once and when first asked for. */
 import { CancelledError } from '../base/errors.ts';
+import { classify } from '../classes/classify.ts';
+import type { Classification } from '../classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
@@ -17,6 +19,8 @@ export interface StateBytes {
 
 export class AnalysisContext implements StepDetectionInput {
   readonly input: AnalysisInput;
+  /** With the C++ frames that `input` is without. */
+  readonly #recorded: AnalysisInput;
   readonly #isCancelled: () => boolean;
   #classifier: StackClassifier | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
@@ -24,6 +28,7 @@ export class AnalysisContext implements StepDetectionInput {
   #siteCount = 0;
 
   constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
+    this.#recorded = input;
     this.input = pythonStacks(input).input;
     this.#isCancelled = isCancelled;
   }
@@ -36,6 +41,11 @@ export class AnalysisContext implements StepDetectionInput {
   get classifier(): StackClassifier {
     this.#classifier ??= new StackClassifier(this.input);
     return this.#classifier;
+  }
+
+  /** What each allocation is. */
+  get classification(): Classification {
+    return this.#recorded.classification ?? classify(this.#recorded);
   }
 
   /** How the program repeats itself, the most trustworthy first. */

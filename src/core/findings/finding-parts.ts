@@ -1,14 +1,17 @@
 /** Pieces that all detectors' findings are made of. */
 import { fileName } from '../base/file-names.ts';
+import { sumByClass } from '../classes/class-totals.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
 import { frameLabel } from '../device/frame-text.ts';
 import type { FrameView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
-import type { FrameIndex, StackIndex } from '../snapshot/tables.ts';
+import type { EventIndex, FrameIndex, StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
 import {
   type AddressGap,
   type AnyFinding,
   type Evidence,
+  type Fact,
   type FindingPart,
   MAX_EVIDENCE,
 } from './types.ts';
@@ -128,4 +131,12 @@ export function sitePart(
   note: string,
 ): FindingPart {
   return { stack, frame: context.input.stacks.topUserFrameView(stack), bytes, count, note };
+}
+
+/** What is allocated at an event, by class. */
+export function classFacts(context: AnalysisContext, event: EventIndex): Fact[] {
+  const { allocations } = context.input.replay;
+  return sumByClass(allocations, context.classification, event, false).map((total) => {
+    return { label: MEMORY_CLASSES[total.class].label, bytes: total.bytes };
+  });
 }

@@ -2,6 +2,7 @@
  * What a detector is asked and what it answers. Everything in a finding is plain data (numbers,
  * strings, arrays), so that it can cross to another thread.
  */
+import type { Classification } from '../classes/types.ts';
 import type { AnnotationSource } from '../device/annotations.ts';
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
@@ -21,6 +22,8 @@ export interface AnalysisInput {
   readonly trace: DeviceTrace;
   readonly stacks: StackReader;
   readonly replay: ReplayColumns;
+  /** What each allocation is, where that is known already: to find it takes the stacks of frees too. */
+  readonly classification?: Classification;
 }
 
 export type ReplayColumns = Pick<

@@ -29,6 +29,7 @@ export interface Viewport {
 
 /** What the colors of allocations tell apart, see colorings.ts. */
 export const COLORINGS = [
+  'class',
   'stack',
   'site',
   'size',

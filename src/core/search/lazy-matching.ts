@@ -1,5 +1,6 @@
 /** What matches searches, fetched when the first one comes: a session opens and draws files without it. */
 import { assert } from '../base/assert.ts';
+import { loadClasses } from '../classes/lazy-classes.ts';
 
 type SearchMatching = typeof import('./match-search.ts');
 
@@ -7,7 +8,7 @@ let matching: SearchMatching | undefined;
 
 /** To be awaited before a search is matched. */
 export async function loadSearchMatching(): Promise<void> {
-  matching ??= await import('./match-search.ts');
+  [matching] = await Promise.all([import('./match-search.ts'), loadClasses()]);
 }
 
 export function searchMatching(): SearchMatching {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MemoryClass } from '../classes/types.ts';
 import { addTerm, hasTerm, removeTerm, textTerm, toggleTerm } from './edit-search.ts';
 import { parseSearch } from './parse-search.ts';
 import { categoryTerm } from './qualifiers/category.ts';
@@ -56,6 +57,8 @@ describe('terms', () => {
     ['frame:"f@a b.py:12"', { kind: 'frame', frame: 'f@a b.py:12' }],
     ['site:b7f064c000000_0', { kind: 'site', label: 'b7f064c000000_0' }],
     ['phase:forward', { kind: 'phase', name: 'forward' }],
+    ['class:optimizer', { kind: 'class', class: MemoryClass.OptimizerState }],
+    ['class:grad', { kind: 'class', class: MemoryClass.Gradients }],
     ['category:""', { kind: 'category', name: '' }],
     ['compile:"Region: 0/0"', { kind: 'compile', context: 'Region: 0/0' }],
   ])('%s', (text, condition) => {

@@ -4,6 +4,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import type { Qualifier } from './qualifier.ts';
 import { AGE } from './qualifiers/age.ts';
 import { CATEGORY } from './qualifiers/category.ts';
+import { CLASS } from './qualifiers/class.ts';
 import { COMPILE } from './qualifiers/compile.ts';
 import { FRAME } from './qualifiers/frame.ts';
 import { PHASE } from './qualifiers/phase.ts';
@@ -14,7 +15,19 @@ import { STATE } from './qualifiers/state.ts';
 import { STREAM } from './qualifiers/stream.ts';
 
 /** In the order in which the page offers them. */
-const LIST = [SIZE, AGE, STREAM, POOL, STATE, FRAME, SITE, PHASE, CATEGORY, COMPILE] as const;
+const LIST = [
+  CLASS,
+  SIZE,
+  AGE,
+  STREAM,
+  POOL,
+  STATE,
+  FRAME,
+  SITE,
+  PHASE,
+  CATEGORY,
+  COMPILE,
+] as const;
 
 /** What a term with a qualifier asks. Its kind is the qualifier's name. */
 export type QualifierCondition = NonNullable<ReturnType<(typeof LIST)[number]['parse']>>;

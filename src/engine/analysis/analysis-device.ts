@@ -12,7 +12,7 @@ export class AnalysisDevice {
   readonly settings: Snapshot['settings'];
   readonly #made = new Map<unknown, unknown>();
 
-  constructor({ snapshot, trace, events, replay }: DeviceCopy) {
+  constructor({ snapshot, trace, events, replay, classification }: DeviceCopy) {
     const { strings, settings, ...tables } = snapshot;
     const source = {
       ...tables,
@@ -24,6 +24,7 @@ export class AnalysisDevice {
       trace: { ...trace, events: spreadEvents(events) },
       stacks: new StackReader(source),
       replay,
+      classification,
     };
   }
 

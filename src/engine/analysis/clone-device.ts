@@ -18,6 +18,8 @@ import {
   tableFrom,
   transferables,
 } from '../../core/base/table.ts';
+import { loadClasses } from '../../core/classes/lazy-classes.ts';
+import type { Classification } from '../../core/classes/types.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
 import type { StackSource } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
@@ -58,13 +60,15 @@ export interface DeviceCopy {
     readonly others: OtherEvents;
   };
   readonly replay: AnalysisInput['replay'];
+  readonly classification: Classification;
 }
 
 /** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
 export async function cloneDevice(
-  { snapshot, trace, replay }: DeviceContext,
+  context: DeviceContext,
   clock: CooperativeClock,
 ): Promise<DeviceCopy> {
+  const { snapshot, trace, replay } = context;
   const copier = new Copier(clock);
   const { events, segments, blocks, ...rest } = trace;
   const copy: DeviceCopy = {
@@ -99,6 +103,7 @@ export async function cloneDevice(
       peaks: replay.peaks,
       anomalyCount: replay.anomalyCount,
     },
+    classification: await copier.classification(context),
   };
   return transferring(copy, copier.columns);
 }
@@ -171,6 +176,15 @@ class Copier {
     const copy = await cloneColumn(column, this.pause);
     this.columns.push(copy);
     return copy;
+  }
+
+  async classification(context: DeviceContext): Promise<Classification> {
+    const { classifyInPieces } = await loadClasses();
+    const work = classifyInPieces(context);
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) await this.pause();
+    const { classOf, evidenceOf } = step.value;
+    return { classOf: await this.column(classOf), evidenceOf: await this.column(evidenceOf) };
   }
 
   readonly pause = async (): Promise<void> => {

@@ -133,6 +133,7 @@ function swatchColors(
 }
 
 const LABELS: Readonly<Record<ColorBy, string>> = {
+  class: 'class',
   stack: 'call stack',
   site: 'top call sites',
   size: 'size',

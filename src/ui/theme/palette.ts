@@ -98,7 +98,7 @@ const COLORS: Readonly<Record<ThemeName, PlotColors>> = { dark: DARK, light: LIG
 export const SITE_COLORS = DARK.stacks.length;
 
 /**
- * CSS colors of the classes: 3 absences, then the call sites; 9 sizes; for all that has names, none, the
+ * CSS colors of the classes: 3 absences, then the call sites; 9 sizes; by class unknown, then the others; for all that has names, none, the
  * rest and 12 of them.
  * @param siteColors of the call sites in view, see site-colors.ts
  */
@@ -113,6 +113,8 @@ export function classColors(
       return [...colors.absences, ...sitesOf(colors.stacks, siteColors)];
     case 'size':
       return colors.sizes;
+    case 'class':
+      return [...colors.absences.slice(0, 1), ...colors.stacks];
     default:
       return [...colors.absences.slice(0, 2), ...colors.stacks];
   }

@@ -11,6 +11,7 @@ import {
 } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  classFacts,
   evidence,
   fingerprint,
   frameLocation,
@@ -19,7 +20,6 @@ import {
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
-import { classesAt } from '../memory-classes.ts';
 import { judgeOom } from '../oom-verdict.ts';
 import { segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
@@ -161,7 +161,7 @@ function oomFinding(
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
       ...(large?.facts ?? []),
-      ...classesAt(context, event).map(({ label, bytes }): Fact => ({ label, bytes })),
+      ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
     evidence: evidence(

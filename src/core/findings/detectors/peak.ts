@@ -1,5 +1,7 @@
 /** What the highest moment is made of, and what would lower it. */
 import { formatBytes, formatPercent } from '../../base/format.ts';
+import { sumByClass } from '../../classes/class-totals.ts';
+import { type ClassTotal, MEMORY_CLASSES, MemoryClass } from '../../classes/types.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex, Peak } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
@@ -12,7 +14,6 @@ import {
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
-import { type ClassSum, classesAt, type MemoryClass } from '../memory-classes.ts';
 import type {
   AnyFinding,
   ChecklistAnswer,
@@ -104,7 +105,7 @@ export function detectPeak(context: AnalysisContext): DetectorResult<PeakFinding
 
 function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFinding {
   const { allocations } = context.input.replay;
-  const classes = classesAt(context, event);
+  const classes = sumByClass(allocations, context.classification, event, true);
   const live = liveAt(allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_PARTS);
   const last = lastBigPiece(context, live, bytes);
@@ -122,10 +123,13 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
     perStep: undefined,
     events: { first: event, last: event },
     parts: sites.map((site) => sitePart(context, site, 'live at the peak')),
-    facts: classes.flatMap(({ label, rule, bytes: own }): Fact[] => [
-      { label, bytes: own },
-      { label: `${label}: rule`, text: rule },
-    ]),
+    facts: classes.flatMap(({ class: of, bytes: own }): Fact[] => {
+      const { label, about } = MEMORY_CLASSES[of];
+      return [
+        { label, bytes: own },
+        { label: `${label}: what`, text: about },
+      ];
+    }),
     evidence: evidence(
       context,
       live,
@@ -135,17 +139,18 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
     advice: remedies.map(({ text }) => text),
     remedies,
     disproof:
-      'Classes are inferred from stacks and lifetimes; a recording with stacks="all" shows more of backward.',
+      'Classes are inferred from stacks and lifetimes unless the program recorded them; the search class: shows which allocations each has.',
     fingerprint: fingerprint(context, 'peak', 'composition', stack),
   };
 }
 
 /** 'activations 3.20 GiB (61%), parameters 1.10 GiB (21%)': those of a hundredth and more. */
-function mixText(classes: readonly ClassSum[], peakBytes: number): string {
+function mixText(classes: readonly ClassTotal[], peakBytes: number): string {
   return classes
     .filter(({ bytes }) => bytes >= peakBytes / 100)
     .map(
-      ({ label, bytes }) => `${label} ${formatBytes(bytes)} (${formatPercent(bytes / peakBytes)})`,
+      ({ class: of, bytes }) =>
+        `${MEMORY_CLASSES[of].label} ${formatBytes(bytes)} (${formatPercent(bytes / peakBytes)})`,
     )
     .join(', ');
 }
@@ -173,12 +178,13 @@ interface Idea {
 }
 
 /** Ordered by the bytes they save; those under a hundredth of the peak are left out. */
-function peakRemedies(classes: readonly ClassSum[], peakBytes: number): Remedy[] {
-  const of = (name: MemoryClass): number => classes.find((c) => c.name === name)?.bytes ?? 0;
-  const activations = of('activations');
-  const optimizer = of('optimizer-state');
-  const model = of('parameters') + of('gradients') + optimizer;
-  const isTraining = of('gradients') > 0 || optimizer > 0;
+function peakRemedies(classes: readonly ClassTotal[], peakBytes: number): Remedy[] {
+  const of = (name: MemoryClass): number =>
+    classes.find((total) => total.class === name)?.bytes ?? 0;
+  const activations = of(MemoryClass.Activations);
+  const optimizer = of(MemoryClass.OptimizerState);
+  const model = of(MemoryClass.Parameters) + of(MemoryClass.Gradients) + optimizer;
+  const isTraining = of(MemoryClass.Gradients) > 0 || optimizer > 0;
   const ideas: Idea[] = [
     {
       id: 'batch-size',

@@ -1,0 +1,18 @@
+/** What classifies allocations, fetched when classes are first asked for: a session opens and draws files without it. */
+import { assert } from '../base/assert.ts';
+
+type Classes = typeof import('./classify.ts');
+
+let classes: Classes | undefined;
+
+/** To be awaited before {@link loadedClasses} is called. */
+export async function loadClasses(): Promise<Classes> {
+  classes ??= await import('./classify.ts');
+  return classes;
+}
+
+/** For code that cannot wait: a search qualifier, a coloring. */
+export function loadedClasses(): Classes {
+  assert(classes !== undefined, 'loadClasses was awaited');
+  return classes;
+}
