@@ -1,13 +1,19 @@
 /** What classifies allocations, fetched when classes are first asked for: a session opens and draws files without it. */
 import { assert } from '../base/assert.ts';
 
-type Classes = typeof import('./classify.ts');
+type Classes = typeof import('./classify.ts') & Pick<typeof import('./types.ts'), 'classLabels'>;
 
 let classes: Classes | undefined;
 
 /** To be awaited before {@link loadedClasses} is called. */
 export async function loadClasses(): Promise<Classes> {
-  classes ??= await import('./classify.ts');
+  if (classes === undefined) {
+    const [found, { classLabels }] = await Promise.all([
+      import('./classify.ts'),
+      import('./types.ts'),
+    ]);
+    classes = { ...found, classLabels };
+  }
   return classes;
 }
 

@@ -107,6 +107,17 @@ export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
   MemoryClass.Unknown,
 ];
 
+/** 'class:gradients', the search for a class. */
+export const classTerm = (of: MemoryClass): string => `class:${MEMORY_CLASSES[of].id}`;
+
+/** For legends, in their order. */
+export function classLabels() {
+  return MEMORY_CLASS_ORDER.map((of) => {
+    const { label, about } = MEMORY_CLASSES[of];
+    return { class: of, label, about, term: classTerm(of) };
+  });
+}
+
 /** The numbers are those of {@link Classification.evidenceOf}; new ones go at the end. */
 export const Evidence = {
   None: 0,

@@ -5,7 +5,6 @@
 import { assertUnreachable } from '../base/assert.ts';
 import { formatBytes } from '../base/format.ts';
 import { loadedClasses } from '../classes/lazy-classes.ts';
-import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
@@ -13,7 +12,6 @@ import { absenceText } from '../device/stacks.ts';
 import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
 import { categoryTerm } from '../search/qualifiers/category.ts';
-import { classTerm } from '../search/qualifiers/class.ts';
 import { compileTerm } from '../search/qualifiers/compile.ts';
 import { phaseTerm } from '../search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../search/qualifiers/pool.ts';
@@ -110,13 +108,10 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
 
 /** What each allocation is: the classes that this device has, whatever they hold at the moment. */
 function byClass(context: DeviceContext): Coloring {
-  const { classOf } = loadedClasses().classify(context);
+  const { classify, classLabels } = loadedClasses();
+  const { classOf } = classify(context);
   const present = new Set(classOf);
-  const classes = MEMORY_CLASS_ORDER.filter((of) => present.has(of)).map((of): ColorClass => {
-    const { label, about } = MEMORY_CLASSES[of];
-    return { class: of, label, about, term: classTerm(of) };
-  });
-  return { classOf, classes };
+  return { classOf, classes: classLabels().filter((one) => present.has(one.class)) };
 }
 
 function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {

@@ -1,5 +1,6 @@
 import { loadedClasses } from '../../classes/lazy-classes.ts';
 import {
+  classLabels,
   MEMORY_CLASS_ORDER,
   MEMORY_CLASSES,
   type MemoryClass,
@@ -31,8 +32,7 @@ export const CLASS: AllocationQualifier<ClassCondition> = {
     const { classOf } = loadedClasses().classify(context);
     return { mask: maskOf(classOf.length, (id) => classOf[id] === condition.class) };
   },
-  suggest: () =>
-    MEMORY_CLASS_ORDER.map((of) => ({ term: classTerm(of), hint: MEMORY_CLASSES[of].about })),
+  suggest: () => classLabels().map(({ term, about }) => ({ term, hint: about })),
 };
 
 /** A class's name, or the beginning of one that no other has: 'optimizer', 'grad'. */
@@ -40,8 +40,4 @@ function classNamed(value: string): MemoryClass | undefined {
   const whole: string = OTHER_NAMES[value] ?? value;
   const begins = MEMORY_CLASS_ORDER.filter((of) => MEMORY_CLASSES[of].id.startsWith(whole));
   return whole !== '' && begins.length === 1 ? begins[0] : undefined;
-}
-
-export function classTerm(of: MemoryClass): string {
-  return `class:${MEMORY_CLASSES[of].id}`;
 }
