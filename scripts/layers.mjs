@@ -151,7 +151,7 @@ export const LAYERS = [
   {
     folder: 'core/export',
     does: 'what other programs read: CSV, Arrow, Perfetto, speedscope, folded stacks',
-    imports: [...DEVICE, 'core/lists', 'core/flame-graph'],
+    imports: [...DEVICE, 'core/classes', 'core/lists', 'core/flame-graph'],
     packages: ['@uwdata/flechette'],
   },
   {
@@ -162,7 +162,7 @@ export const LAYERS = [
   {
     folder: 'core/report',
     does: 'summaries and findings as text, Markdown and JSON',
-    imports: [...DEVICE, 'core/memory-summary', 'core/findings', 'core/simulator'],
+    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings', 'core/simulator'],
     types: ['core/input'],
   },
   {

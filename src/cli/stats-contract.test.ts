@@ -33,6 +33,8 @@ describe('stats --json says what the allocator said', () => {
       }
       expect(device.ooms.length).toBe(truth.num_ooms ?? 0);
       expect(device.anomalies).toBe(0);
+      const byClass = device.peakByClass.reduce((sum, { bytes }) => sum + bytes, 0);
+      if (device.recording !== 'none') expect(byClass).toBe(device.peak.allocatedBytes.bytes);
     }
     const isPartOnly = /recorded_late|ring_truncated|empty/.test(name);
     expect(warnings.length).toBe(isPartOnly ? 1 : 0);
@@ -76,6 +78,7 @@ const DEVICE_SHAPE = {
   start: ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedBytes'],
   end: ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedBytes'],
   peak: ['requestedBytes', 'allocatedBytes', 'activeBytes', 'reservedBytes', 'inactiveSplitBytes'],
+  peakByClass: 'object',
   ooms: 'object',
   anomalies: 'number',
 };

@@ -97,6 +97,7 @@ function briefAllocation(row: AllocationRow): Json {
     freedAt: row.endEvent === NEVER ? null : row.endEvent,
     stream: row.stream,
     pool: row.pool,
+    class: row.class,
     line: lineText(row.line),
   };
 }

@@ -17,7 +17,7 @@ export async function loadClasses(): Promise<Classes> {
   return classes;
 }
 
-/** For code that cannot wait: a search qualifier, a coloring. */
+/** For code that cannot wait. */
 export function loadedClasses(): Classes {
   assert(classes !== undefined, 'loadClasses was awaited');
   return classes;

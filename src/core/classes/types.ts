@@ -4,7 +4,7 @@
  * decides is called unknown; it is never spread over the other classes.
  */
 import type { StackReader, StackSource } from '../device/stacks.ts';
-import type { Replay } from '../replay/types.ts';
+import type { AllocationIndex, Replay } from '../replay/types.ts';
 import type { DeviceTrace } from '../snapshot/tables.ts';
 
 /** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
@@ -201,3 +201,11 @@ export interface ClassTotal {
   readonly bytes: number;
   readonly count: number;
 }
+
+/** The class of one allocation. */
+export const classAt = ({ classOf }: Classification, id: AllocationIndex): MemoryClassInfo =>
+  MEMORY_CLASSES[classOf[id]];
+
+/** What says so, to be read after "because". */
+export const evidenceAt = ({ evidenceOf }: Classification, id: AllocationIndex): string =>
+  EVIDENCE_TEXTS[evidenceOf[id]];

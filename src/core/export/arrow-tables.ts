@@ -13,6 +13,8 @@ import {
   uint64,
   utf8,
 } from '@uwdata/flechette';
+import { classify } from '../classes/classify.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { stackKind } from '../device/stacks.ts';
@@ -27,7 +29,7 @@ interface ArrowColumn {
 
 /**
  * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
- * trace), free_requested_event, end_event (null: never), stream, pool, is_small, stack.
+ * trace), free_requested_event, end_event (null: never), stream, pool, class, is_small, stack.
  */
 export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
@@ -44,6 +46,10 @@ export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer
     end_event: { type: int32(), values: event(a.end) },
     stream: { type: dictionaryText(), values: streams(a.stream, context) },
     pool: { type: dictionaryText(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
+    class: {
+      type: dictionaryText(),
+      values: Array.from(classify(context).classOf, (of) => MEMORY_CLASSES[of].id),
+    },
     is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
     stack: {
       type: dictionaryText(),

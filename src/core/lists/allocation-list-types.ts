@@ -1,5 +1,6 @@
 /** Allocations, and sites, as rows of a table. Plain data, sent to the page. */
 
+import type { MemoryClassId } from '../classes/types.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
@@ -38,6 +39,7 @@ export interface AllocationRow {
   /** 'small', 'large', and the id of a private pool: 'small (1, 0)'. */
   readonly pool: string;
   readonly line: CallSiteLine;
+  readonly class: MemoryClassId;
 }
 
 /** Which code allocated, in one line: enough to distinguish one stack from another. */
@@ -61,6 +63,7 @@ export type AllocationKey =
   | 'state'
   | 'stream'
   | 'pool'
+  | 'class'
   | 'site';
 
 /** All matching allocations with one stack. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { allocationDetails } from '../device/allocation-details.ts';
 import { earlierUses } from '../device/allocation-labels.ts';
 import { matchAllocations } from '../search/match-search.ts';
@@ -136,6 +137,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, (row: AllocationRow) => nu
   state: ({ state }) => ['live', 'pending', 'freed', 'later'].indexOf(state),
   stream: ({ stream }) => stream,
   pool: ({ pool }) => `${pool.split(' ').slice(1).join(' ')} ${pool.startsWith('small')}`,
+  class: ({ class: own }) => MEMORY_CLASS_ORDER.findIndex((of) => MEMORY_CLASSES[of].id === own),
   site: ({ line }) => line.topFrame?.filename ?? Number.NaN,
 };
 

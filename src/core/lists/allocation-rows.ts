@@ -1,3 +1,5 @@
+import { classify } from '../classes/classify.ts';
+import { classAt } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
@@ -21,12 +23,13 @@ export function allocationRows(
 }
 
 function rowOf(
-  { snapshot, trace, replay, stacks }: DeviceContext,
+  context: DeviceContext,
   lifetimes: Lifetimes,
   earlier: Int32Array,
   id: AllocationIndex,
   cursor: EventIndex | undefined,
 ): AllocationRow {
+  const { snapshot, trace, replay, stacks } = context;
   const table = replay.allocations;
   const isPreexisting = id < table.preexisting;
   const pool = table.isSmall[id] === 1 ? 'small' : 'large';
@@ -48,6 +51,7 @@ function rowOf(
     stream: streamText(trace.streams[table.stream[id]]),
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
     line: callSiteLine(stacks, table.stack[id], isPreexisting),
+    class: classAt(classify(context), id).id,
   };
 }
 

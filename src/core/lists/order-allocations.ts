@@ -1,4 +1,6 @@
 import { assertUnreachable } from '../base/assert.ts';
+import { classify } from '../classes/classify.ts';
+import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationIndex } from '../replay/types.ts';
@@ -42,6 +44,7 @@ function matching(length: number, mask: Uint8Array | undefined): Uint32Array {
   return ids;
 }
 
+const CLASS_ORDER: readonly number[] = MEMORY_CLASS_ORDER;
 const STATE_ORDER: Readonly<Record<StateAt, number>> = { live: 0, pending: 1, freed: 2, later: 3 };
 
 /** What an allocation is sorted by. */
@@ -78,6 +81,11 @@ function sortValue(
     case 'pool': {
       const places = textOrder(trace.pools.map((pool) => privatePoolText(pool) ?? ''));
       return (id) => places[allocations.pool[id]] * 2 + allocations.isSmall[id];
+    }
+    case 'class': {
+      const { classOf } = classify(context);
+      const places = Uint8Array.from(MEMORY_CLASSES, (_, of) => CLASS_ORDER.indexOf(of));
+      return (id) => places[classOf[id]];
     }
     case 'site': {
       const places = callSiteOrder(context, allocations.stack);

@@ -27,6 +27,7 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   state: ({ state }) => state,
   stream: ({ stream }) => stream,
   pool: ({ pool }) => pool,
+  class: (row) => row.class,
   function: ({ line }) => functionOf(line.topFrame),
   file: ({ line }) => placeOf(line.topFrame),
   calls: ({ line }) => functionOf(line.innerFrame),

@@ -1,5 +1,12 @@
 /** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
-import { formatBytes, formatCount, formatDurationUs, plural } from '../base/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatPercent,
+  plural,
+} from '../base/format.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { durationUs } from '../device/events.ts';
 import { findRetriedOoms } from '../replay/retried-requests.ts';
@@ -12,7 +19,7 @@ import {
 } from '../replay/types.ts';
 import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
-import type { DeviceStats, OomReport, StatsReport } from './stats.ts';
+import type { ClassBytes, DeviceStats, OomReport, StatsReport } from './stats.ts';
 import { changedSettings } from './summary-text.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
@@ -42,6 +49,9 @@ const NO_OOM: Readonly<Record<Recording, string>> = {
 
 const LABEL_WIDTH = 16;
 const NUMBER_WIDTH = 13;
+/** 'KV cache and growing state' is the longest. */
+const CLASS_WIDTH = 27;
+const SHARE_WIDTH = 7;
 /** OOMs listed one by one; more are counted. */
 const MAX_OOMS = 5;
 
@@ -95,6 +105,7 @@ function deviceText(device: DeviceStats, context: DeviceContext, options: TextOp
     ...countersText(device, context.replay.end, options),
     ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),
     '',
+    ...classesText(device, options),
     ...factsText(device, context),
     ...oomsText(ooms, device.recording, options),
   ];
@@ -124,6 +135,30 @@ function legend(ooms: OomEvents): string {
   const oom = ooms.failed.length > 0 ? '   ^ out of memory' : '';
   return `${' '.repeat(14)}█ allocated   ░ reserved above it${oom}`;
 }
+
+/** What the peak is made of: classes of a hundredth of it and more. */
+function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): string[] {
+  const whole = peak.allocatedBytes.bytes;
+  const shown = peakByClass.filter(({ bytes }) => bytes * 100 >= whole);
+  // Without stacks there is nothing to tell.
+  if (peakByClass.every((one) => one.class === 'unknown')) return [];
+  const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
+  const rows = [
+    ...shown.map((one): [string, number] => [labelOf(one), one.bytes]),
+    ...(rest > 0 ? [['others', rest] satisfies [string, number]] : []),
+  ];
+  return [
+    styled(`  Allocated at the peak, by class`, 'dim', options),
+    ...rows.map(([label, bytes]) => {
+      const share = formatPercent(bytes / whole).padStart(SHARE_WIDTH);
+      return `  ${label.padEnd(CLASS_WIDTH)}${formatBytes(bytes).padStart(NUMBER_WIDTH)}${share}`;
+    }),
+    '',
+  ];
+}
+
+const labelOf = ({ class: id }: ClassBytes): string =>
+  MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
 
 function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
   const { preexisting } = replay.allocations;

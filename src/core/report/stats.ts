@@ -5,6 +5,8 @@
  * and peak are all the state of the dump, with event -1, and a warning says so: that state is a
  * fact, and the lowest that the real peak can have been.
  */
+import { classTotalsAt } from '../classes/class-totals.ts';
+import { MEMORY_CLASSES, type MemoryClassId } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { sessionInfo, traceCounts } from '../device/device-info.ts';
 import { isUnusedDevice } from '../device/main-device.ts';
@@ -50,8 +52,17 @@ export interface DeviceStats {
   readonly start: StateBytes;
   readonly end: StateBytes;
   readonly peak: { readonly [K in CounterName]: Peak };
+  /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
+  readonly peakByClass: readonly ClassBytes[];
   readonly ooms: readonly OomReport[];
   readonly anomalies: number;
+}
+
+/** See docs/classes.md. */
+export interface ClassBytes {
+  readonly class: MemoryClassId;
+  readonly bytes: number;
+  readonly count: number;
 }
 
 export type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
@@ -110,6 +121,7 @@ function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
     start: stateBytes(info.start),
     end: stateBytes(info.end),
     peak: info.peaks,
+    peakByClass: peakByClass(info, context),
     ooms: info.ooms.map(({ event, requestedBytes, deviceFreeBytes }) => ({
       event,
       requestedBytes,
@@ -117,6 +129,13 @@ function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
     })),
     anomalies: info.anomalies,
   };
+}
+
+function peakByClass({ peaks, recording }: DeviceInfo, context: DeviceContext): ClassBytes[] {
+  if (recording === 'none') return [];
+  return classTotalsAt(context, peaks.allocatedBytes.event, true).map(
+    ({ class: of, bytes, count }) => ({ class: MEMORY_CLASSES[of].id, bytes, count }),
+  );
 }
 
 function stateBytes(counters: Counters): StateBytes {

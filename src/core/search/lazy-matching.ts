@@ -1,6 +1,5 @@
 /** What matches searches, fetched when the first one comes: a session opens and draws files without it. */
 import { assert } from '../base/assert.ts';
-import { loadClasses } from '../classes/lazy-classes.ts';
 
 type SearchMatching = typeof import('./match-search.ts');
 
@@ -8,7 +7,7 @@ let matching: SearchMatching | undefined;
 
 /** To be awaited before a search is matched. */
 export async function loadSearchMatching(): Promise<void> {
-  [matching] = await Promise.all([import('./match-search.ts'), loadClasses()]);
+  matching ??= await import('./match-search.ts');
 }
 
 export function searchMatching(): SearchMatching {

@@ -86,6 +86,13 @@ function allocationColumns(
       render: ({ line }) => <SiteCell line={line} />,
     },
     {
+      id: 'class',
+      header: 'Class',
+      title: 'What it is to the program, by stack and lifetime; the details say why',
+      widthPx: 118,
+      render: ({ class: own }) => own.replace('-', ' '),
+    },
+    {
       id: 'lifetime',
       header: 'Lifetime',
       title: `Lifetime in ${clock === 'time' ? 'time' : 'events'}; ≥: longer than the trace covers`,

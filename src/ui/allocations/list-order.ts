@@ -20,6 +20,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
   state: 'up',
   stream: 'up',
   pool: 'up',
+  class: 'up',
   site: 'up',
 };
 

@@ -1,4 +1,4 @@
-import { loadedClasses } from '../../classes/lazy-classes.ts';
+import { classify } from '../../classes/classify.ts';
 import {
   classLabels,
   MEMORY_CLASS_ORDER,
@@ -29,7 +29,7 @@ export const CLASS: AllocationQualifier<ClassCondition> = {
     return found === undefined ? undefined : { kind: 'class', class: found };
   },
   match(context, condition) {
-    const { classOf } = loadedClasses().classify(context);
+    const { classOf } = classify(context);
     return { mask: maskOf(classOf.length, (id) => classOf[id] === condition.class) };
   },
   suggest: () => classLabels().map(({ term, about }) => ({ term, hint: about })),
