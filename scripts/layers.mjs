@@ -149,6 +149,11 @@ export const LAYERS = [
     imports: [...DEVICE, 'core/classes', 'core/allocator-state'],
   },
   {
+    folder: 'core/compare',
+    does: 'why one recording needs more than another: call sites matched, exact differences, the verdict',
+    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings'],
+  },
+  {
     folder: 'core/export',
     does: 'what other programs read: CSV, Arrow, Perfetto, speedscope, folded stacks',
     imports: [...DEVICE, 'core/classes', 'core/lists', 'core/flame-graph'],
@@ -162,7 +167,14 @@ export const LAYERS = [
   {
     folder: 'core/report',
     does: 'summaries and findings as text, Markdown and JSON',
-    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings', 'core/simulator'],
+    imports: [
+      ...DEVICE,
+      'core/classes',
+      'core/memory-summary',
+      'core/findings',
+      'core/simulator',
+      'core/compare',
+    ],
     types: ['core/input'],
   },
   {

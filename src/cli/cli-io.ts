@@ -1,5 +1,7 @@
 import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
+import { runInThread } from './job-workers.ts';
+import { JOBS, type JobName, type Jobs } from './jobs.ts';
 import type { Desktop } from './serve/open-browser.ts';
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -18,6 +20,8 @@ export interface CliIo {
    * on, the program must end by itself.
    */
   interruption(): AbortSignal;
+  /** Does a job beside others, in a thread of its own where there are threads. Rejects with LoadError. */
+  runJob<K extends JobName>(name: K, request: Jobs[K]['request']): Promise<Jobs[K]['result']>;
 }
 
 interface OutputStream {
@@ -42,8 +46,11 @@ export interface ProcessLike {
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 
-/** @param pageFolder see {@link CliIo} */
-export function processIo(host: ProcessLike, pageFolder: string): CliIo {
+/**
+ * @param pageFolder see {@link CliIo}
+ * @param script what worker threads are started with: the program itself
+ */
+export function processIo(host: ProcessLike, pageFolder: string, script: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
   let isClosed = false;
   stdout.on('error', (error) => {
@@ -76,6 +83,9 @@ export function processIo(host: ProcessLike, pageFolder: string): CliIo {
       }
       return controller.signal;
     },
+    // Threads have no stdin.
+    runJob: (name, request) =>
+      request.path === '-' ? JOBS[name](request, { stdin }) : runInThread(script, name, request),
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

@@ -56,7 +56,7 @@ export function deviceOf(
   });
 }
 
-function parseWhole(text: string): number {
+export function parseWhole(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Enter a number, 0 or higher.');
 }
