@@ -149,9 +149,15 @@ export const LAYERS = [
     imports: [...DEVICE, 'core/classes', 'core/allocator-state'],
   },
   {
-    folder: 'core/compare',
-    does: 'why one recording needs more than another: call sites matched, exact differences, the verdict',
-    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings'],
+    folder: 'core/summary-file',
+    does: "one rank's snapshot in at most 64 kB: written, and read back",
+    imports: [...DEVICE, 'core/classes', 'core/raster', 'core/memory-summary', 'core/findings'],
+  },
+  {
+    folder: 'core/ranks',
+    does: "a job from its ranks' summaries: roles, outliers and their causes, who failed first",
+    imports: ['core/base', 'core/device', 'core/summary-file'],
+    types: ['core/replay'],
   },
   {
     folder: 'core/export',
@@ -173,7 +179,7 @@ export const LAYERS = [
       'core/memory-summary',
       'core/findings',
       'core/simulator',
-      'core/compare',
+      'core/ranks',
     ],
     types: ['core/input'],
   },
@@ -249,7 +255,7 @@ export const LAYERS = [
     folder: 'cli',
     does: 'the command line, on Node',
     imports: ['core'],
-    packages: ['commander', '@modelcontextprotocol/sdk', 'zod'],
+    packages: ['commander', '@modelcontextprotocol/sdk', 'workerpool', 'zod'],
     node: true,
   },
   {

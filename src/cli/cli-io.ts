@@ -1,7 +1,5 @@
 import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
-import { runInThread } from './job-workers.ts';
-import { JOBS, type JobName, type Jobs } from './jobs.ts';
 import type { Desktop } from './serve/open-browser.ts';
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -9,6 +7,10 @@ export interface CliIo {
   readonly stdin: AsyncIterable<Uint8Array>;
   writeOut(text: string): void;
   writeError(text: string): void;
+  /** One line that the next call replaces, '' to take it away; nothing where nobody watches. */
+  showProgress(text: string): void;
+  /** What worker threads run; undefined where all is done in this one. */
+  readonly workerScript: string | undefined;
   /** Columns of the terminal; 80 where the output is no terminal. */
   readonly columns: number;
   readonly color: boolean;
@@ -20,8 +22,6 @@ export interface CliIo {
    * on, the program must end by itself.
    */
   interruption(): AbortSignal;
-  /** Does a job beside others, in a thread of its own where there are threads. Rejects with LoadError. */
-  runJob<K extends JobName>(name: K, request: Jobs[K]['request']): Promise<Jobs[K]['result']>;
 }
 
 interface OutputStream {
@@ -46,11 +46,11 @@ export interface ProcessLike {
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 
-/**
- * @param pageFolder see {@link CliIo}
- * @param script what worker threads are started with: the program itself
- */
-export function processIo(host: ProcessLike, pageFolder: string, script: string): CliIo {
+/** Back to the line's start, and erase it. */
+const ERASE_LINE = '\r\u001b[K';
+
+/** @param pageFolder see {@link CliIo}, as for `workerScript` */
+export function processIo(host: ProcessLike, pageFolder: string, workerScript?: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
   let isClosed = false;
   stdout.on('error', (error) => {
@@ -72,6 +72,10 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
     writeError: (text) => {
       stderr.write(text);
     },
+    showProgress: (text) => {
+      if (stderr.isTTY === true) stderr.write(`${ERASE_LINE}${text}`);
+    },
+    workerScript,
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stdout.columns ?? MIN_COLUMNS)),
     // https://no-color.org: set to anything but the empty string.
     desktop: { platform, env },
@@ -83,9 +87,6 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
       }
       return controller.signal;
     },
-    // Threads have no stdin.
-    runJob: (name, request) =>
-      request.path === '-' ? JOBS[name](request, { stdin }) : runInThread(script, name, request),
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

@@ -1,4 +1,4 @@
-/** What `report` and `export` have in common: the device, and the file that is written. */
+/** What commands that write a file have in common: the file, and for `report` and `export` the device. */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../core/base/file-names.ts';
@@ -7,34 +7,36 @@ import type { DeviceContext } from '../core/device/device-context.ts';
 import { deviceOrder } from '../core/report/device-order.ts';
 import type { OutputTarget } from './write-output.ts';
 
-export interface OutputOptions {
+export interface FileOptions {
   readonly output?: string;
   readonly force?: true;
-  readonly device?: number;
   readonly partial?: true;
 }
 
-export function addOutputOptions(command: Command): Command {
+export interface OutputOptions extends FileOptions {
+  readonly device?: number;
+}
+
+export function addFileOptions(command: Command): Command {
   return command
     .option('-o, --output <path>', 'output file (default: named after the snapshot)')
     .option('--force', 'overwrite an existing file')
-    .option(
-      '--device <position>',
-      'position of the device in the file (default: the one with the highest peak)',
-      parseWhole,
-    )
     .option('--partial', 'read a truncated file up to the damage');
+}
+
+export function addOutputOptions(command: Command): Command {
+  return addFileOptions(command).option(
+    '--device <position>',
+    'position of the device in the file (default: the one with the highest peak)',
+    parseWhole,
+  );
 }
 
 /**
  * Without --output, a file in the working directory, named after the one that was given: a name that
  * stands inside a file is somebody else's.
  */
-export function outputTarget(
-  input: string,
-  options: OutputOptions,
-  extension: string,
-): OutputTarget {
+export function outputTarget(input: string, options: FileOptions, extension: string): OutputTarget {
   const stem = input === '-' ? 'stdin' : snapshotStem(basename(input));
   const path = options.output ?? `${stem}.${extension}`;
   return { path, input, force: options.force === true };
@@ -56,6 +58,7 @@ export function deviceOf(
   });
 }
 
+/** A number of an option, 0 or higher. */
 export function parseWhole(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Enter a number, 0 or higher.');

@@ -28,11 +28,15 @@ export interface Analysis {
 }
 
 /** @throws CancelledError when `isCancelled` says so; what has been handed out until then stays true. */
-export async function analyse(
-  input: AnalysisInput,
-  options: AnalyseOptions = {},
+export function analyse(input: AnalysisInput, options: AnalyseOptions = {}): Promise<Analysis> {
+  return analyseContext(new AnalysisContext(input, options.isCancelled), options);
+}
+
+/** As `analyse`, for who needs the steps and call sites of the context too: both are found once. */
+export async function analyseContext(
+  context: AnalysisContext,
+  options: Omit<AnalyseOptions, 'isCancelled'> = {},
 ): Promise<Analysis> {
-  const context = new AnalysisContext(input, options.isCancelled);
   const findings: Finding[] = [];
   const checks: Check[] = [];
   for (const detector of DETECTOR_IDS) {

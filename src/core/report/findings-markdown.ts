@@ -81,7 +81,7 @@ function checkRow({ detector, status, reason }: Check): string {
 }
 
 /** Names come from the file: they must not become markup, HTML or mentions. */
-function inline(text: string): string {
+export function inline(text: string): string {
   return printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
 }
 

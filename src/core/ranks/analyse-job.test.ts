@@ -1,0 +1,323 @@
+import { describe, expect, it } from 'vitest';
+import {
+  equalRanks,
+  fleetSummary,
+  grown,
+  growthAt,
+  largestSite,
+  pipelineRanks,
+  raised,
+  withRank,
+  withSite,
+} from '../../testing/ranks.ts';
+import type { RankSummary, SummarySite } from '../summary-file/types.ts';
+import { analyseJob } from './analyse-job.ts';
+import { parseLayout } from './layout.ts';
+
+const MIB = 2 ** 20;
+const codes = (problems: readonly { readonly code: string }[]) => problems.map(({ code }) => code);
+
+const site = (key: string, peakBytes: number, peakCount: number): SummarySite => ({
+  key,
+  line: `line-of-${key}`,
+  frame: { file: '/workspace/train.py', line: 88, name: 'main' },
+  label: 'main',
+  class: 'parameters',
+  allocations: peakCount,
+  peakCount,
+  peakBytes,
+  endBytes: peakBytes,
+});
+
+describe('ranks that do the same', () => {
+  it('are one role without an outlier', () => {
+    const job = analyseJob(equalRanks(8));
+    expect(job.roles).toEqual([
+      { name: 'A', ranks: [0, 1, 2, 3, 4, 5, 6, 7], about: 'all ranks do the same' },
+    ]);
+    expect(job).toMatchObject({ outliers: [], problems: [], notes: [] });
+    expect(job.verdict).toMatch(/^No outlier: 8 ranks peak at 517\.98 MiB allocated/);
+  });
+
+  it('may differ by as much as they all do', () => {
+    const noisy = equalRanks(8).map(({ path, summary }, i) => ({
+      path,
+      summary: raised(summary, [0, 90, 30, 120, 60, 100, 20, 140][i] * MIB),
+    }));
+    expect(analyseJob(noisy).outliers).toEqual([]);
+  });
+
+  it.each([1, 2])('are not judged where there are %i', (count) => {
+    const files = withRank(equalRanks(count), 0, (summary) => raised(summary, 400 * MIB));
+    const { outliers, verdict } = analyseJob(files);
+    expect(outliers).toEqual([]);
+    expect(verdict).toMatch(
+      count === 1 ? /nothing to compare/ : /We can't tell which of the 2 ranks/,
+    );
+  });
+});
+
+describe('an outlier', () => {
+  const job = (change: (summary: RankSummary) => RankSummary) =>
+    analyseJob(withRank(equalRanks(8), 5, change));
+
+  it('holds more of the same: more', () => {
+    const { outliers, roles } = job((summary) => {
+      const { key, peakBytes, peakCount } = largestSite(summary);
+      return grown(summary, key, { peakBytes: 4 * peakBytes, peakCount: 4 * peakCount });
+    });
+    expect(outliers).toMatchObject([{ rank: 5, cause: 'more', counter: 'allocatedBytes' }]);
+    expect(roles).toHaveLength(1);
+  });
+
+  it('holds as many that are larger: larger', () => {
+    const own = largestSite(fleetSummary('fsdp2_rank0'));
+    const { outliers } = job((summary) =>
+      grown(summary, own.key, { peakBytes: 3 * own.peakBytes }),
+    );
+    expect(outliers).toMatchObject([
+      { rank: 5, cause: 'larger', frame: own.frame, aboveRoleBytes: 2 * own.peakBytes },
+    ]);
+    expect(outliers[0].claim).toContain('2.0 times the size');
+  });
+
+  it('holds what no other has: only-here', () => {
+    const { outliers, roles } = job((summary) => withSite(summary, site('x', 300 * MIB, 24)));
+    expect(roles).toHaveLength(1);
+    expect(outliers).toMatchObject([
+      { rank: 5, cause: 'only-here', aboveRoleBytes: 300 * MIB, frame: { line: 88 } },
+    ]);
+  });
+
+  it('keeps more every step: growth, also where that is not far yet', () => {
+    for (const bytes of [300 * MIB, 12 * MIB]) {
+      const { outliers } = job((summary) => {
+        const leak = site('x', bytes, 10);
+        return { ...withSite(summary, leak), findings: [growthAt(leak, bytes)] };
+      });
+      expect(outliers).toMatchObject([{ rank: 5, cause: 'growth', frame: { line: 88 } }]);
+    }
+  });
+
+  it('reserved more for the same tensors: fragmentation', () => {
+    const { outliers } = job((summary) => {
+      const { reservedBytes } = summary.peak;
+      const higher = { ...reservedBytes, bytes: (reservedBytes.bytes ?? 0) + 400 * MIB };
+      return { ...summary, peak: { ...summary.peak, reservedBytes: higher } };
+    });
+    expect(outliers).toMatchObject([
+      { rank: 5, cause: 'fragmentation', counter: 'reservedBytes', aboveRoleBytes: 400 * MIB },
+    ]);
+  });
+
+  it('is none where most ranks grow: that is said of all', () => {
+    const all = equalRanks(8).map(({ path, summary }) => {
+      const leak = site('x', 80 * MIB, 10);
+      return {
+        path,
+        summary: { ...withSite(summary, leak), findings: [growthAt(leak, 80 * MIB)] },
+      };
+    });
+    const { outliers, verdict } = analyseJob(all);
+    expect(outliers).toEqual([]);
+    expect(verdict).toContain('8 ranks of 8 keep 8.00 MiB every step at train.py:88 (main).');
+  });
+});
+
+describe('a pipeline', () => {
+  it('has a role for its first, its middle and its last stages, and no outlier', () => {
+    const job = analyseJob(pipelineRanks());
+    expect(job.roles.map(({ ranks }) => ranks)).toEqual([[0], [1, 2], [3]]);
+    expect(job.roles.map(({ about }) => about.split(':')[0])).toEqual([
+      'first stage',
+      'middle stages',
+      'last stage',
+    ]);
+    expect(job.outliers).toEqual([]);
+    expect(job.verdict).toContain('Activations fall with the stage');
+    // What falls is 162 MiB a stage: once it is taken off, the two middle stages are alike.
+    const [, a, b] = job.ranks;
+    expect(Math.abs((a.aboveRoleBytes ?? 0) - (b.aboveRoleBytes ?? 0))).toBeLessThan(8 * MIB);
+  });
+
+  it('with two ranks a stage tells an unusual rank from its twin', () => {
+    // Four replicas of the middle stages' ranks: 0 is first, 1 to 4 stage 1, 5 to 8 stage 2, 9 last.
+    const [first, second, third, last] = pipelineRanks();
+    const stages = [first, second, second, second, second, third, third, third, third, last];
+    const files = stages.map(({ summary }, rank) => ({
+      path: `rank${rank}.pickle`,
+      summary: { ...summary, rank, file: { ...summary.file, name: `rank${rank}.pickle` } },
+    }));
+    expect(analyseJob(files).outliers).toEqual([]);
+    const changed = withRank(files, 3, (summary) => withSite(summary, site('x', 300 * MIB, 4)));
+    expect(analyseJob(changed).outliers).toMatchObject([{ rank: 3, cause: 'only-here' }]);
+  });
+});
+
+describe('a layout', () => {
+  it('says which ranks are one stage, whatever they do', () => {
+    const { roles } = analyseJob(pipelineRanks(), { layout: parseLayout('pp2,tp2') });
+    expect(roles.map(({ name, ranks }) => [name, ranks])).toEqual([
+      ['stage 0', [0, 1]],
+      ['stage 1', [2, 3]],
+    ]);
+  });
+
+  it('may be a list of roles', () => {
+    const text =
+      '{"roles": [{"name": "trainer", "ranks": [0, 2, 3]}, {"name": "rollout", "ranks": [1]}]}';
+    const { roles } = analyseJob(pipelineRanks(), { layout: parseLayout(text) });
+    expect(roles.map(({ name, ranks }) => [name, ranks])).toEqual([
+      ['trainer', [0, 2, 3]],
+      ['rollout', [1]],
+    ]);
+  });
+
+  it.each([
+    '',
+    'pp',
+    'pp0',
+    '4,2',
+    '{}',
+    '{"roles": [1]}',
+    '{"roles": [{"name": "a", "ranks": ["0"]}]}',
+  ])('is refused where it is none: %j', (text) => {
+    expect(() => parseLayout(text)).toThrow(RangeError);
+  });
+});
+
+describe('who failed first', () => {
+  const failing = (steps: Readonly<Record<number, number>>, recording = 'complete') =>
+    equalRanks(8).map(({ path, summary }, rank) => {
+      const step = steps[rank];
+      const oom = {
+        event: 9,
+        timeUs: 9,
+        requestedBytes: 1,
+        deviceFreeBytes: null,
+        wasRetried: false,
+      };
+      const ooms = step === undefined ? [] : [{ ...oom, step }];
+      return {
+        path,
+        summary: { ...summary, ooms, oomCount: ooms.length, recording } as RankSummary,
+      };
+    });
+
+  it('is the rank with the earliest step', () => {
+    const { failure } = analyseJob(failing({ 2: 11, 6: 7, 7: 11 }));
+    expect(failure.first).toEqual([6]);
+    expect(failure.text).toBe(
+      'Rank 6 ran out of memory first in step 8; 2 ranks followed in later steps.',
+    );
+  });
+
+  it('is not known within a step, and not where a recording does not reach back', () => {
+    const { failure } = analyseJob(failing({ 2: 7, 6: 7 }));
+    expect(failure.first).toEqual([2, 6]);
+    expect(failure.text).toContain("We can't tell the order within a step");
+    const late = analyseJob(failing({ 2: 7, 6: 9 }, 'truncated')).failure;
+    expect(late.first).toEqual([]);
+    expect(late.text).toContain('does not reach back to the start');
+  });
+
+  it('is nobody where nothing failed', () => {
+    expect(analyseJob(equalRanks(3)).failure).toEqual({ failed: [], first: [], text: '' });
+  });
+});
+
+describe('files', () => {
+  it('that are missing are named', () => {
+    const files = equalRanks(12).filter((_, rank) => ![3, 4, 5, 9].includes(rank));
+    const { problems, ranks } = analyseJob(files);
+    expect(problems).toMatchObject([{ code: 'missing-ranks' }]);
+    expect(problems[0].message).toContain('Ranks 3–5, 9 are missing');
+    expect(ranks).toHaveLength(8);
+  });
+
+  it('of one rank are named, and the first is shown', () => {
+    const [first, second, third] = equalRanks(3);
+    const other = {
+      path: 'second/rank1.pickle',
+      summary: raised({ ...second.summary, events: 7 }, 1),
+    };
+    const { problems, ranks } = analyseJob([first, second, third, other]);
+    expect(problems).toMatchObject([
+      { code: 'two-files-of-one-rank', files: [second.path, other.path] },
+    ]);
+    expect(ranks.map(({ path }) => path)).toEqual([first.path, second.path, third.path]);
+  });
+
+  it('of a snapshot and of its own summary are one rank', () => {
+    const files = equalRanks(3);
+    const twice = [...files, ...files.map((file) => ({ ...file, path: `${file.path}.gz` }))];
+    expect(analyseJob(twice)).toMatchObject({ problems: [], ranks: [{}, {}, {}] });
+  });
+
+  it('that could not be read are named beside all the others', () => {
+    const unread = [
+      { path: 'rank3.pickle', failure: { code: 'truncated', message: 'The file ends too early.' } },
+      { path: 'rank4.vramscope.json', failure: { code: 'newer-summary', message: 'Newer.' } },
+    ];
+    const { problems, ranks } = analyseJob(equalRanks(3), { unread });
+    expect(codes(problems)).toEqual(['unreadable', 'newer-summary']);
+    expect(ranks).toHaveLength(3);
+  });
+
+  it('of two jobs are named, by the code that they ran or by the time', () => {
+    const other = pipelineRanks().map(({ path, summary }, i) => ({
+      path,
+      summary: {
+        ...summary,
+        rank: 3 + i,
+        program: { count: 9, keys: [...'abcdefghi'], allocations: Array(9).fill(50) },
+      },
+    }));
+    const mixed = [
+      ...equalRanks(3),
+      ...other.map(({ summary }, i) => ({ path: `rank${3 + i}.pickle`, summary })),
+    ];
+    // Four do the same, so the three are the odd ones.
+    expect(analyseJob(mixed).problems).toMatchObject([
+      { code: 'several-jobs', message: expect.stringMatching(/^Ranks 0–2 share hardly a line/) },
+    ]);
+    const later = equalRanks(8).map((file, rank) => {
+      const startUs = (file.summary.startUs ?? 0) + (rank === 6 ? 86400e6 : rank * 1e6);
+      return { ...file, summary: { ...file.summary, startUs } };
+    });
+    expect(analyseJob(later).problems).toMatchObject([
+      { code: 'several-jobs', message: expect.stringMatching(/^Rank 6 ran 24 h 00 min later/) },
+    ]);
+  });
+
+  it('without a rank in the name are counted in their natural order', () => {
+    const names = ['host10.pickle', 'host2.pickle', 'host1.pickle'];
+    const files = equalRanks(3).map(({ summary }, i) => ({
+      path: names[i],
+      summary: { ...summary, rank: null },
+    }));
+    const { ranks, problems } = analyseJob(files);
+    expect(ranks.map(({ path, isCounted }) => [path, isCounted])).toEqual([
+      ['host1.pickle', true],
+      ['host2.pickle', true],
+      ['host10.pickle', true],
+    ]);
+    expect(problems).toEqual([]);
+    const pattern = /host(\d+)/;
+    expect(analyseJob(files, { pattern }).ranks.map(({ rank }) => rank)).toEqual([1, 2, 10]);
+  });
+
+  it('none at all', () => {
+    expect(analyseJob([]).verdict).toBe('No rank could be read.');
+  });
+});
+
+it('1,024 ranks are judged at once', () => {
+  const files = withRank(equalRanks(1024), 700, (summary) =>
+    withSite(summary, site('x', 300 * MIB, 24)),
+  );
+  const before = performance.now();
+  const { outliers } = analyseJob(files);
+  expect(outliers.map(({ rank }) => rank)).toEqual([700]);
+  expect(performance.now() - before).toBeLessThan(4000);
+});

@@ -1,0 +1,100 @@
+/** A job as tables and titles: what a terminal, Markdown and the page say alike. */
+import { formatBytes, formatPercent, plural } from '../base/format.ts';
+import { numbersText } from './failures.ts';
+import { frameLabelOf } from './rank-lines.ts';
+import type { Job, JobRank, Outlier } from './types.ts';
+
+/** Ranks listed one by one; of larger jobs those that matter, and the rest as one line a role. */
+const MAX_LISTED = 32;
+
+/** What a table of ranks says, for a terminal and for Markdown alike. */
+export interface RanksTable {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Says what was left out; '' where nothing was. */
+  readonly rest: string;
+}
+
+/** By rank. Of more than 32 ranks the outliers, those that failed, and the highest and lowest of each role. */
+export function ranksTable(job: Job): RanksTable {
+  const listed = job.ranks.length <= MAX_LISTED ? job.ranks : notable(job);
+  const rows = listed.map((rank) => rankRow(rank, job));
+  const left = job.ranks.length - listed.length;
+  return {
+    header: ['rank', 'role', 'allocated', 'reserved', 'above role', 'OOMs', ''],
+    rows,
+    rest: left === 0 ? '' : `${plural(left, 'rank')} more between these.`,
+  };
+}
+
+function notable({ ranks, roles, outliers, failure }: Job): JobRank[] {
+  const wanted = new Set([
+    ...outliers.slice(0, MAX_LISTED / 2).map(({ rank }) => rank),
+    ...failure.failed.slice(0, MAX_LISTED / 4).map(({ rank }) => rank),
+  ]);
+  roles.slice(0, MAX_LISTED / 4).forEach((_, role) => {
+    const own = ranks.filter((one) => one.role === role);
+    const byPeak = own.toSorted((a, b) => peakOf(a) - peakOf(b));
+    for (const end of [byPeak[0], byPeak.at(-1)]) if (end !== undefined) wanted.add(end.rank);
+  });
+  return ranks.filter(({ rank }) => wanted.has(rank));
+}
+
+const peakOf = ({ summary }: JobRank): number => summary.peak.allocatedBytes.bytes ?? 0;
+
+function rankRow(rank: JobRank, job: Job): string[] {
+  const { peak, oomCount, recording } = rank.summary;
+  const outlier = job.outliers.find((one) => one.rank === rank.rank);
+  const remarks = [
+    outlier === undefined ? [] : `outlier: ${outlier.cause}`,
+    recording === 'complete' ? [] : `recording: ${recording}`,
+  ].flat();
+  return [
+    String(rank.rank),
+    job.roles[rank.role].name,
+    formatBytes(peak.allocatedBytes.bytes ?? Number.NaN),
+    formatBytes(peak.reservedBytes.bytes ?? Number.NaN),
+    aboveText(rank),
+    oomCount === 0 ? '' : String(oomCount),
+    remarks.join(', '),
+  ];
+}
+
+/** '+88.00 MiB'; '' where there is nothing to compare with, '0' where there is no difference. */
+export function aboveText({ aboveRoleBytes }: Pick<JobRank, 'aboveRoleBytes'>): string {
+  if (aboveRoleBytes === null) return '';
+  if (Math.abs(aboveRoleBytes) < 1) return '0';
+  return `${aboveRoleBytes > 0 ? '+' : ''}${formatBytes(aboveRoleBytes)}`;
+}
+
+/** 'A  ranks 0, 1  peak 517.98 MiB  alone has …', in parts. */
+export function roleFacts(
+  job: Job,
+): { name: string; ranks: string; peak: string; about: string }[] {
+  return job.roles.map(({ name, ranks, about }, i) => {
+    const peaks = job.ranks.filter(({ role }) => role === i).map(peakOf);
+    const [low, high] = [Math.min(...peaks), Math.max(...peaks)];
+    const isOne = formatBytes(low) === formatBytes(high);
+    return {
+      name,
+      ranks: `${ranks.length === 1 ? 'rank' : 'ranks'} ${numbersText(ranks)}`,
+      peak: isOne ? formatBytes(high) : `${formatBytes(low)} to ${formatBytes(high)}`,
+      about,
+    };
+  });
+}
+
+/** 'Rank 2: +88.00 MiB (17%) allocated, growth, fleet.py:26 (fsdp2)' */
+export function outlierTitle({
+  rank,
+  counter,
+  bytes,
+  aboveRoleBytes,
+  cause,
+  frame,
+}: Outlier): string {
+  const share = formatPercent(aboveRoleBytes / (bytes - aboveRoleBytes));
+  const what = counter === 'allocatedBytes' ? 'allocated' : 'reserved';
+  const where = frame === null ? '' : `, ${frameLabelOf(frame)}`;
+  return `Rank ${rank}: +${formatBytes(aboveRoleBytes)} (${share}) ${what}, ${cause}${where}`;
+}

@@ -1,0 +1,179 @@
+/** Summaries as they are read: anybody may have written the file, so nothing is believed before it is checked. */
+import { LoadError } from '../base/load-error.ts';
+import { COUNTER_NAMES } from '../replay/types.ts';
+import { type RankSummary, SUMMARY_SCHEMA } from './types.ts';
+
+/** Its own summaries have 64 kB; an older or newer vramscope may allow more. */
+const MAX_TEXT = 4 * 2 ** 20;
+const SCHEMA = /^vramscope\.summary\/(\d{1,6})$/;
+const OWN_VERSION = Number(SCHEMA.exec(SUMMARY_SCHEMA)?.[1]);
+
+/** @throws LoadError 'newer-summary' or 'bad-summary' */
+export function readSummary(text: string): RankSummary {
+  const value = parse(text);
+  const schema = isRecord(value) ? SCHEMA.exec(String(value.schema)) : null;
+  if (schema === null) throw bad('This is not a summary of a snapshot.');
+  if (Number(schema[1]) > OWN_VERSION) {
+    throw new LoadError({
+      code: 'newer-summary',
+      message: `This summary was written by a newer vramscope (version ${schema[1]} of the format; this one reads ${OWN_VERSION}).`,
+      advice: 'Update vramscope.',
+    });
+  }
+  const wrong = wrongPart(value, SUMMARY, '');
+  if (wrong !== undefined) throw bad(`This summary is damaged: ${wrong} is not what it should be.`);
+  return value as unknown as RankSummary;
+}
+
+function parse(text: string): unknown {
+  if (text.length > MAX_TEXT) throw bad('This is too large to be a summary.');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw bad('This summary is cut short or damaged: it is not valid JSON.');
+  }
+}
+
+const bad = (message: string): LoadError =>
+  new LoadError({ code: 'bad-summary', message, advice: 'Run vramscope summarize again.' });
+
+/** 'number?' may be null too; `[shape]` is a list, `{ all: shape }` a dictionary. */
+type Shape =
+  | 'string'
+  | 'string?'
+  | 'number'
+  | 'number?'
+  | 'boolean'
+  | readonly [Shape]
+  | { readonly all: Shape }
+  | { readonly orNull: Shape }
+  | ShapeOf;
+type ShapeOf = { readonly fields: Readonly<Record<string, Shape>> };
+
+const fields = (own: Readonly<Record<string, Shape>>): ShapeOf => ({ fields: own });
+const counters = (shape: Shape): ShapeOf =>
+  fields(Object.fromEntries(COUNTER_NAMES.map((name) => [name, shape])));
+
+const FRAME: Shape = { orNull: fields({ file: 'string', line: 'number', name: 'string' }) };
+const FIGURES = {
+  allocations: 'number',
+  peakCount: 'number',
+  peakBytes: 'number',
+  endBytes: 'number',
+} as const;
+const CURVE = { allocatedBytes: ['number'], reservedBytes: ['number'] } as const;
+
+const SUMMARY: Shape = fields({
+  vramscope: 'string',
+  rank: 'number?',
+  file: fields({
+    name: 'string',
+    bytes: 'number',
+    container: 'string',
+    protocol: 'number?',
+    partial: 'string?',
+  }),
+  device: 'number',
+  kind: 'string',
+  recording: 'string',
+  recordingReason: 'string',
+  events: 'number',
+  allocations: 'number',
+  anomalies: 'number',
+  startUs: 'number?',
+  durationUs: 'number?',
+  start: counters('number?'),
+  end: counters('number?'),
+  peak: counters(fields({ bytes: 'number?', event: 'number' })),
+  steps: {
+    orNull: fields({
+      count: 'number',
+      source: 'string',
+      description: 'string',
+      stepsPerPoint: 'number',
+      ...CURVE,
+      lastEvents: ['number'],
+    }),
+  },
+  curve: fields({ unit: 'string', ...CURVE }),
+  classes: [fields({ class: 'string', peakBytes: 'number' })],
+  callSites: [
+    fields({
+      key: 'string',
+      line: 'string',
+      frame: FRAME,
+      label: 'string',
+      class: 'string?',
+      ...FIGURES,
+    }),
+  ],
+  otherSites: fields({ sites: 'number', ...FIGURES }),
+  program: fields({ count: 'number', keys: ['string'], allocations: ['number'] }),
+  annotations: [
+    fields({ name: 'string', count: 'number', allocatedBytes: 'number', reservedBytes: 'number' }),
+  ],
+  settings: { all: 'string' },
+  ooms: [
+    fields({
+      event: 'number',
+      step: 'number?',
+      timeUs: 'number?',
+      requestedBytes: 'number',
+      deviceFreeBytes: 'number?',
+      wasRetried: 'boolean',
+    }),
+  ],
+  oomCount: 'number',
+  verdict: { orNull: fields({ tone: 'string', text: 'string' }) },
+  findings: [
+    fields({
+      detector: 'string',
+      kind: 'string',
+      severity: 'string',
+      bytes: 'number',
+      claim: 'string',
+      frame: FRAME,
+      perStep: { orNull: fields({ bytes: 'number', count: 'number', steps: 'number' }) },
+      sites: ['string'],
+    }),
+  ],
+  warnings: [fields({ code: 'string', message: 'string' })],
+  leftOut: ['string'],
+});
+
+/** Path of the first part that is not of its shape: 'callSites.3.line'. */
+function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
+  if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
+  if (Array.isArray(shape)) return wrongItem(value, shape[0], path);
+  if ('orNull' in shape) return value === null ? undefined : wrongPart(value, shape.orNull, path);
+  if (!isRecord(value)) return path === '' ? 'it' : path;
+  if ('all' in shape) {
+    return Object.values(value).every((one) => wrongPart(one, shape.all, path) === undefined)
+      ? undefined
+      : path;
+  }
+  const entries = (shape as ShapeOf).fields;
+  for (const name in entries) {
+    const wrong = wrongPart(value[name], entries[name], path === '' ? name : `${path}.${name}`);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function wrongItem(value: unknown, shape: Shape, path: string): string | undefined {
+  if (!Array.isArray(value)) return path;
+  for (let i = 0; i < value.length; i++) {
+    const wrong = wrongPart(value[i], shape, path);
+    if (wrong !== undefined) return `${path}.${i}`;
+  }
+  return undefined;
+}
+
+function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
+  if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
+  // JSON knows no NaN or Infinity, but 1e999 is read as one.
+  return type === 'number' ? Number.isFinite(value) : typeof value === type;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
