@@ -149,6 +149,11 @@ export const LAYERS = [
     imports: [...DEVICE, 'core/classes', 'core/allocator-state'],
   },
   {
+    folder: 'core/compare',
+    does: 'why one recording needs more than another: call sites matched, exact differences, the verdict',
+    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings'],
+  },
+  {
     folder: 'core/summary-file',
     does: "one rank's snapshot in at most 64 kB: written, and read back",
     imports: [...DEVICE, 'core/classes', 'core/raster', 'core/memory-summary', 'core/findings'],
@@ -179,6 +184,7 @@ export const LAYERS = [
       'core/memory-summary',
       'core/findings',
       'core/simulator',
+      'core/compare',
       'core/ranks',
     ],
     types: ['core/input'],

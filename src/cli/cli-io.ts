@@ -1,5 +1,7 @@
 import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
+import { runInThread } from './job-workers.ts';
+import { JOBS, type JobName, type Jobs } from './jobs.ts';
 import type { Desktop } from './serve/open-browser.ts';
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -22,6 +24,8 @@ export interface CliIo {
    * on, the program must end by itself.
    */
   interruption(): AbortSignal;
+  /** Does a job beside others, in a thread of its own where there are threads. Rejects with LoadError. */
+  runJob<K extends JobName>(name: K, request: Jobs[K]['request']): Promise<Jobs[K]['result']>;
 }
 
 interface OutputStream {
@@ -49,8 +53,11 @@ const MAX_COLUMNS = 120;
 /** Back to the line's start, and erase it. */
 const ERASE_LINE = '\r\u001b[K';
 
-/** @param pageFolder see {@link CliIo}, as for `workerScript` */
-export function processIo(host: ProcessLike, pageFolder: string, workerScript?: string): CliIo {
+/**
+ * @param pageFolder see {@link CliIo}
+ * @param script what worker threads are started with: the program itself
+ */
+export function processIo(host: ProcessLike, pageFolder: string, script: string): CliIo {
   const { stdin, stdout, stderr, env, platform } = host;
   let isClosed = false;
   stdout.on('error', (error) => {
@@ -75,7 +82,7 @@ export function processIo(host: ProcessLike, pageFolder: string, workerScript?: 
     showProgress: (text) => {
       if (stderr.isTTY === true) stderr.write(`${ERASE_LINE}${text}`);
     },
-    workerScript,
+    workerScript: script,
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stdout.columns ?? MIN_COLUMNS)),
     // https://no-color.org: set to anything but the empty string.
     desktop: { platform, env },
@@ -87,6 +94,9 @@ export function processIo(host: ProcessLike, pageFolder: string, workerScript?: 
       }
       return controller.signal;
     },
+    // Threads have no stdin.
+    runJob: (name, request) =>
+      request.path === '-' ? JOBS[name](request, { stdin }) : runInThread(script, name, request),
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

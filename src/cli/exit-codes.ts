@@ -1,9 +1,7 @@
-import type { DetectorId } from '../core/findings/detectors.ts';
-
 /** What the process answers to whoever called it; a contract, see the README. */
 export const ExitCode = {
   Fine: 0,
-  /** A finding that `--fail-on` asked to fail for. */
+  /** What `--fail-on` asked to fail for: a finding, or a limit that was passed. */
   Finding: 1,
   BadUsage: 2,
   /** A file could not be read, or the output not be written. */
@@ -13,12 +11,12 @@ export const ExitCode = {
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** Thrown when all has been printed and a finding that --fail-on names is among it. */
+/** Thrown when all has been printed and something that --fail-on names is among it. */
 export class FailedOn extends Error {
   override readonly name = 'FailedOn';
 
-  constructor(detectors: readonly DetectorId[]) {
-    super(`found a problem that --fail-on names (${detectors.join(', ')})`);
+  constructor(named: readonly string[]) {
+    super(`found a problem that --fail-on names (${named.join(', ')})`);
   }
 }
 

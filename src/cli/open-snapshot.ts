@@ -3,7 +3,6 @@ import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
-import type { CliIo } from './cli-io.ts';
 import { fileSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';
 import { streamSource } from './stream-source.ts';
@@ -19,7 +18,7 @@ export interface OpenedSnapshot {
  * @throws LoadError for what cannot be read
  */
 export async function openSnapshot(
-  io: CliIo,
+  io: { readonly stdin: AsyncIterable<Uint8Array> },
   path: string,
   options: { readonly allowPartial: boolean },
 ): Promise<OpenedSnapshot> {

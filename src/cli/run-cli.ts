@@ -4,6 +4,7 @@ import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { printable, terminalText } from '../core/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
+import { compareCommand } from './commands/compare.ts';
 import { completionCommand } from './commands/completion.ts';
 import { exportCommand } from './commands/export.ts';
 import { mcpCommand } from './commands/mcp.ts';
@@ -20,6 +21,7 @@ const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
   statsCommand,
   analyzeCommand,
   whatIfCommand,
+  compareCommand,
   ranksCommand,
   summarizeCommand,
   reportCommand,
@@ -33,9 +35,10 @@ Examples:
   vramscope snapshot.pickle              show it in the browser
   vramscope stats snapshot.pickle        its figures, here
   vramscope analyze snapshot.pickle      why memory ran out or grows
+  vramscope compare a.pickle b.pickle    why b needs more than a
   vramscope ranks snapshots/             which rank of a job is unlike the others
   vramscope report snapshot.pickle       one HTML file to share
-Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} a finding that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read or written.
+Exit codes: ${ExitCode.Fine} fine, ${ExitCode.Finding} something that --fail-on names, ${ExitCode.BadUsage} bad usage, ${ExitCode.Unreadable} the file could not be read or written.
 `;
 
 /**

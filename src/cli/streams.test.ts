@@ -99,7 +99,7 @@ describe('output', () => {
   /** A process that writes to `stdout`; no signal ever comes. */
   const ioOf = (stdout: ReturnType<typeof sink>, env: Record<string, string> = {}) => {
     const host = { stdin: pieces(), stdout, stderr: sink(), env, platform: 'linux' } as const;
-    return processIo({ ...host, once: () => undefined }, '/no/page');
+    return processIo({ ...host, once: () => undefined }, '/no/page', '/no/script');
   };
 
   function sink(properties: { isTTY?: boolean; columns?: number } = {}, error?: Error) {
@@ -127,7 +127,7 @@ describe('output', () => {
     const stderr = sink();
     const host = { stdin: pieces(), stdout, stderr, env: {}, platform: 'linux' } as const;
     const process = { ...host, once: () => undefined, exitCode: undefined as number | undefined };
-    const io = processIo(process, '/no/page');
+    const io = processIo(process, '/no/page', '/no/script');
     io.writeOut('first');
     await new Promise((resolve) => stdout.on('close', resolve));
     io.writeOut('second');

@@ -1,0 +1,130 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { compareSides } from '../../core/compare/compare.ts';
+import {
+  type FailedGate,
+  failedGates,
+  GATE_COUNTERS,
+  type Gate,
+  parseGate,
+} from '../../core/compare/gates.ts';
+import { compareSeries } from '../../core/compare/series.ts';
+import type { Comparison } from '../../core/compare/types.ts';
+import { buildComparison } from '../../core/report/comparison.ts';
+import { comparisonMarkdown, comparisonText } from '../../core/report/comparison-text.ts';
+import { buildSeries, seriesMarkdown, seriesText } from '../../core/report/series.ts';
+import { jsonText } from '../../core/report/text.ts';
+import type { CliIo } from '../cli-io.ts';
+import { FailedOn } from '../exit-codes.ts';
+import { runAll } from '../job-workers.ts';
+import { parseWhole } from '../output-options.ts';
+
+interface CompareOptions {
+  readonly at: 'peak' | 'end';
+  readonly device?: number;
+  readonly deviceB?: number;
+  readonly failOn?: readonly Gate[];
+  readonly json?: true;
+  readonly markdown?: true;
+  readonly partial?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  vramscope compare before.pickle after.pickle
+  vramscope compare main.pickle branch.pickle --markdown > comment.md
+  vramscope compare main.pickle branch.pickle --fail-on allocated:+2% --fail-on active:+512MiB
+  vramscope compare step100.pickle step200.pickle step300.pickle
+
+Each file is looked at where its allocated memory peaks. Three or more files are a series of one run.
+--fail-on takes a counter (${Object.keys(GATE_COUNTERS).join(', ')}) and how much B may be above A.
+In CI, gate allocated and not reserved: reserved memory varies between runs of the same work.
+`;
+
+export function compareCommand(io: CliIo): Command {
+  return new Command('compare')
+    .description('say why one run needs more memory than another: by call site, class, and cause')
+    .argument('<a>', 'a snapshot, as for stats; - for stdin')
+    .argument('<b...>', 'the snapshot to compare with it; more make a series')
+    .addOption(
+      new Command()
+        .createOption('--at <moment>', 'look at the peak or at the end of each recording')
+        .choices(['peak', 'end'])
+        .default('peak'),
+    )
+    .option(
+      '--device <position>',
+      'position of the device in the files (default: the one with the highest peak)',
+      parseWhole,
+    )
+    .option('--device-b <position>', 'position of the device in B, where it is another', parseWhole)
+    .option(
+      '--fail-on <gate>',
+      'exit with code 1 if B is above A by more than this: allocated:+2%; may be given again',
+      collectGate,
+    )
+    .option('--json', 'print JSON of the schema vramscope.compare/1')
+    .option('--markdown', 'print Markdown, for a pull request')
+    .option('--partial', 'read truncated files up to the damage')
+    .addHelpText('after', EXAMPLES)
+    .action(async (first: string, others: string[], options: CompareOptions, command: Command) => {
+      const paths = [first, ...others];
+      const problem = usageProblem(paths, options);
+      if (problem !== undefined) command.error(`error: ${problem}`);
+      const requests = paths.map((path, i) => ({
+        path,
+        deviceIndex: (i === 0 ? undefined : options.deviceB) ?? options.device,
+        at: options.at,
+        allowPartial: options.partial === true,
+      }));
+      const sides = await runAll(requests, (request) => io.runJob('comparisonSide', request));
+      const [a, b, ...rest] = sides;
+      if (a === undefined || b === undefined) return;
+      if (rest.length > 0) {
+        io.writeOut(`${seriesLines(compareSeries(sides), options, io).join('\n')}\n`);
+        return;
+      }
+      const comparison = compareSides(a, b);
+      const failed = failedGates(a, b, options.failOn ?? [], options.at);
+      io.writeOut(`${lines(comparison, failed, options, io).join('\n')}\n`);
+      if (failed.length > 0) throw new FailedOn(failed.map(({ gate }) => gate));
+    });
+}
+
+function usageProblem(paths: readonly string[], options: CompareOptions): string | undefined {
+  if (options.json && options.markdown) return '--json and --markdown cannot be used together';
+  if (paths.filter((path) => path === '-').length > 1) return 'only one of the files can be stdin';
+  if (paths.length > 2 && options.failOn !== undefined) return '--fail-on takes two files';
+  return undefined;
+}
+
+function lines(
+  comparison: Comparison,
+  failed: readonly FailedGate[],
+  { at, json, markdown }: CompareOptions,
+  { columns, color }: CliIo,
+): string[] {
+  if (json) return [jsonText(buildComparison(comparison, at, failed))];
+  if (markdown) return comparisonMarkdown(comparison, failed);
+  return comparisonText(comparison, failed, { columns, color });
+}
+
+function seriesLines(
+  series: ReturnType<typeof compareSeries>,
+  { json, markdown }: CompareOptions,
+  { columns, color }: CliIo,
+): string[] {
+  if (json) return [jsonText(buildSeries(series))];
+  if (markdown) return seriesMarkdown(series);
+  return seriesText(series, { columns, color });
+}
+
+function collectGate(text: string, before: readonly Gate[] | undefined): Gate[] {
+  const gates = text.split(',').map((one) => {
+    const gate = parseGate(one);
+    if (gate !== undefined) return gate;
+    throw new InvalidArgumentError(
+      `'${one}' is no limit. Write a counter and how much B may be above A: allocated:+2%, reserved:+512MiB. Counters: ${Object.keys(GATE_COUNTERS).join(', ')}.`,
+    );
+  });
+  return [...(before ?? []), ...gates];
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allocatorProgram } from '../../testing/arbitrary-program.ts';
+import { captureSide, drawnSide } from '../../testing/sides.ts';
+import { compareSides } from './compare.ts';
+import type { ComparisonSide } from './side.ts';
+import type { Comparison } from './types.ts';
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+
+/** Call sites and classes add up to the difference, and to what each side has. */
+function expectExact({ a, b, sites, classes, differenceBytes }: Comparison): void {
+  expect(sum(sites.map((site) => site.differenceBytes))).toBe(differenceBytes);
+  expect(sum(classes.map((one) => one.bytesB - one.bytesA))).toBe(differenceBytes);
+  for (const parts of [sites, classes]) {
+    expect(sum(parts.map(({ bytesA }) => bytesA))).toBe(a.counters.allocatedBytes);
+    expect(sum(parts.map(({ bytesB }) => bytesB))).toBe(b.counters.allocatedBytes);
+  }
+}
+
+const program = fc
+  .constantFrom([], ['set max_split_size=134217728'], ['set roundup_power2_divisions=4'])
+  .chain((settings) => allocatorProgram(settings))
+  .chain((lines) =>
+    // Somewhere in between the recording begins: what is above is memory from before it.
+    fc
+      .nat(lines.length)
+      .map((at) => [...lines.slice(0, at), 'record', ...lines.slice(at)].join('\n')),
+  );
+
+describe('the parts of a difference', () => {
+  it('add up to the byte, whatever the programs do and wherever one looks', () => {
+    const moment = fc.constantFrom('peak' as const, 'end' as const);
+    fc.assert(
+      fc.property(program, program, moment, (before, after, at) => {
+        const [a, b] = [drawnSide(before, at), drawnSide(after, at)];
+        const there = compareSides(a, b);
+        expectExact(there);
+        const back = compareSides(b, a);
+        expectExact(back);
+        expect(back.differenceBytes).toBe(there.differenceBytes === 0 ? 0 : -there.differenceBytes);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are nothing between a program and itself', () => {
+    fc.assert(
+      fc.property(program, (text) => {
+        const { sites, verdict } = compareSides(drawnSide(text), drawnSide(text));
+        expect(sites.filter(({ differenceBytes }) => differenceBytes !== 0)).toEqual([]);
+        expect(verdict).toMatch(/^No difference/);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keep rounding and memory from before the recording apart', () => {
+    const { classes } = compareSides(
+      drawnSide('+old 1Mi\nrecord\n+x 1000 @train.py:1 run'),
+      drawnSide('+x 1000 @train.py:1 run\n+y 600 @train.py:1 run'),
+    );
+    const of = (name: string) => classes.find((one) => one.class === name);
+    expect(of('before-recording')).toMatchObject({ bytesA: 2 ** 20, bytesB: 0 });
+    expect(of('rounding')).toMatchObject({ bytesA: 24, bytesB: 24 + 424 });
+  });
+});
+
+/** Tensors of these sizes in MiB from one line, all live at the peak. */
+const tensors = (...sizes: readonly number[]): string =>
+  sizes.map((size, i) => `+t${i} ${size}Mi @train.py:7 run < train.py:20 main`).join('\n');
+
+describe('the kind of a change', () => {
+  it.each([
+    ['only-b', tensors(), tensors(2)],
+    ['only-a', tensors(2), tensors()],
+    ['more', tensors(2, 2), tensors(2, 2, 2)],
+    ['fewer', tensors(2, 3), tensors(3)],
+    ['larger', tensors(2, 2), tensors(4, 4)],
+    ['larger', tensors(2, 3), tensors(2, 4)],
+    ['smaller', tensors(4, 4), tensors(2, 2)],
+    ['mixed', tensors(2, 2), tensors(4, 4, 4)],
+    ['mixed', tensors(2, 9), tensors(3, 4)],
+  ])('%s', (kind, before, after) => {
+    const other = '+other 1Mi @eval.py:3 evaluate';
+    const { sites } = compareSides(
+      drawnSide(`${before}\n${other}`),
+      drawnSide(`${after}\n${other}`),
+    );
+    const changed = sites.filter(({ differenceBytes }) => differenceBytes !== 0);
+    expect(changed.map((site) => site.kind)).toEqual([kind]);
+  });
+});
+
+/** Differences of at least a MiB, by class and kind. */
+const changes = ({ sites }: Comparison) =>
+  sites.filter(({ differenceBytes }) => Math.abs(differenceBytes) >= 2 ** 20);
+
+describe('real recordings', () => {
+  const capture = (name: string): ComparisonSide => captureSide(name);
+
+  it('a script whose lines all moved, and that has another name, has not changed', () => {
+    const comparison = compareSides(capture('pairs/compare/base'), capture('pairs/compare/moved'));
+    expectExact(comparison);
+    expect(changes(comparison)).toEqual([]);
+    expect(comparison.editedFiles).toEqual(['/workspace/experiments/pairs_edited.py']);
+    expect(comparison.verdict).toMatch(/^No difference/);
+  });
+
+  it('twice the batch: activations at the same lines are larger', () => {
+    const comparison = compareSides(capture('pairs/compare/base'), capture('pairs/compare/batch2'));
+    expectExact(comparison);
+    const activations = changes(comparison).filter((site) => site.class === 'activations');
+    expect(activations.length).toBeGreaterThan(8);
+    expect(new Set(activations.map(({ kind }) => kind))).toEqual(new Set(['larger']));
+    expect(comparison.verdict).toMatch(
+      /^Peak \+838\.41 MiB \(\+65%\): activations at the same 9 lines are twice as large: the batch or the sequence doubled\./,
+    );
+  });
+
+  it('checkpointing: activations shrink, and what is run again is named', () => {
+    const comparison = compareSides(capture('train_gpt_small'), capture('train_gpt_checkpoint'));
+    expectExact(comparison);
+    expect(comparison.verdict).toMatch(
+      /: B checkpoints activations, and runs scenarios\.py:\d+, .* again in the backward pass: activations shrink by/,
+    );
+    const back = compareSides(capture('train_gpt_checkpoint'), capture('train_gpt_small'));
+    expect(back.verdict).toMatch(/: A checkpoints activations/);
+  });
+
+  it.each([
+    ['pairs/gpt_train.python', 'pairs/gpt_amp.python', /B computes in 16 bits \(autocast\)/],
+    ['pairs/gpt_amp.all', 'pairs/gpt_train.all', /A computes in 16 bits \(autocast\)/],
+    ['pairs/gpt_train.all', 'pairs/compiled.all', /: B runs compiled code \(torch\.compile\)/],
+    ['eval_inference_mode', 'eval_without_no_grad', /inference_mode\(\) is missing in B/],
+  ])('%s against %s', (a, b, says) => {
+    const comparison = compareSides(capture(a), capture(b));
+    expectExact(comparison);
+    expect(comparison.verdict).toMatch(says);
+  });
+
+  it('the same program recorded with and without C++ frames has not changed', () => {
+    const comparison = compareSides(
+      capture('pairs/gpt_train.python'),
+      capture('pairs/gpt_train.all'),
+    );
+    expect(comparison.differenceBytes).toBe(0);
+    // One MiB of workspace that only its C++ frames tell from what is kept.
+    expect(changes(comparison).map((site) => site.class)).toEqual(['workspaces', 'kept']);
+    expect(comparison.verdict).toMatch(/^No change above 1\.00 MiB/);
+    expect(comparison.caveats).toEqual([
+      expect.stringContaining('without: what the backward pass'),
+    ]);
+  });
+});
+
+describe('what cannot be compared is said', () => {
+  it('a file without history', () => {
+    const { caveats, verdict } = compareSides(
+      captureSide('no_history'),
+      captureSide('train_gpt_small'),
+    );
+    expect(caveats).toEqual([expect.stringMatching(/^A has no history: .* not call sites\.$/)]);
+    expect(verdict).toContain('from before the recording');
+  });
+
+  it('the same file twice', () => {
+    const side = captureSide('train_resnet');
+    expect(compareSides(side, side).caveats).toEqual([expect.stringContaining('the same file')]);
+  });
+});

@@ -1,0 +1,189 @@
+/** Patterns that are read from sizes and counts of matched call sites: batch, precision, layers, width. */
+import { formatPercent, plural } from '../base/format.ts';
+import { changedLines, lineCount } from './change-text.ts';
+import type { CallSiteChange, ComparisonFacts } from './types.ts';
+
+/** So much of a class has to fit, by bytes. */
+const MOST = 0.6;
+/** Ratios this close are the same one. */
+const NEAR = 0.06;
+
+const ofClass = ({ sites }: ComparisonFacts, ...names: readonly string[]): CallSiteChange[] =>
+  sites.filter((site) => names.includes(site.class));
+
+const isMatched = ({ countA, countB }: CallSiteChange): boolean => countA > 0 && countB > 0;
+
+const ratioOf = ({ bytesA, bytesB }: CallSiteChange): number => bytesB / bytesA;
+
+const bytesOf = (sites: readonly CallSiteChange[]): number =>
+  sites.reduce((sum, { bytesA, bytesB }) => sum + Math.max(bytesA, bytesB), 0);
+
+/** The ratio that half of the bytes lie below. */
+function medianRatio(sites: readonly CallSiteChange[]): number {
+  const sorted = [...sites].sort((x, y) => ratioOf(x) - ratioOf(y));
+  const half = bytesOf(sorted) / 2;
+  let below = 0;
+  for (const site of sorted) {
+    below += bytesOf([site]);
+    if (below >= half) return ratioOf(site);
+  }
+  return 1;
+}
+
+const isNear = (value: number, wanted: number): boolean => Math.abs(value / wanted - 1) <= NEAR;
+
+/** The parameters are the same within a few percent: it is the same model. */
+function hasSameModel({ classes }: ComparisonFacts): boolean {
+  const parameters = classes.find((one) => one.class === 'parameters');
+  return (
+    parameters === undefined ||
+    parameters.bytesA === 0 ||
+    isNear(parameters.bytesB / parameters.bytesA, 1)
+  );
+}
+
+/** Activations at the same lines, as many, of one ratio: the batch or the sequence. */
+export function sizePattern(facts: ComparisonFacts): string[] {
+  if (!hasSameModel(facts)) return [];
+  const matched = ofClass(facts, 'activations').filter(isMatched);
+  const ratio = medianRatio(matched);
+  if (matched.length === 0 || isNear(ratio, 1)) return [];
+  const fitting = matched.filter((site) => isNear(ratioOf(site), ratio));
+  const squared = matched.filter((site) => isNear(ratioOf(site), ratio * ratio));
+  const share = bytesOf([...fitting, ...squared]) / bytesOf(ofClass(facts, 'activations'));
+  if (share < MOST) return [];
+  const lines = plural(lineCount(fitting), 'line');
+  const evidence = `Activations at the same ${lines} are ${timesText(ratio)}`;
+  if (bytesOf(squared) >= 0.05 * bytesOf(matched)) {
+    return [
+      `${evidence}, and those at ${changedLines(squared)} by the square of it: the sequence ${changeText(ratio)}.`,
+    ];
+  }
+  return [`${evidence}: the batch or the sequence ${changeText(ratio)}.`];
+}
+
+/** Weights of another width, or activations of another width while the inputs are as they were. */
+export function precisionPattern(facts: ComparisonFacts): string[] {
+  return [...weightsPrecision(facts), ...castActivations(facts)];
+}
+
+function weightsPrecision(facts: ComparisonFacts): string[] {
+  const weights = ofClass(facts, 'parameters').filter(isMatched);
+  const ratio = medianRatio(weights);
+  const isHalf = isNear(ratio, 0.5);
+  if (weights.length === 0 || !(isHalf || isNear(ratio, 2))) return [];
+  const fitting = weights.filter(
+    (site) => isNear(ratioOf(site), ratio) && site.countA === site.countB,
+  );
+  if (bytesOf(fitting) < MOST * bytesOf(ofClass(facts, 'parameters'))) return [];
+  const words = isHalf ? 'half as large in B' : 'twice as large in B';
+  const meaning = isHalf
+    ? 'B keeps them in 16 bits where A has 32'
+    : 'B keeps them in 32 bits where A has 16';
+  return [
+    `The same ${plural(countOf(fitting), 'parameter')} are ${words}: ${meaning}, a change of precision.`,
+  ];
+}
+
+const countOf = (sites: readonly CallSiteChange[]): number =>
+  sites.reduce((sum, { countB }) => sum + countB, 0);
+
+/**
+ * Under autocast some activations are half as large, others stay as they are, and casts of the weights
+ * come in addition; a smaller batch would halve them all, the inputs too.
+ */
+function castActivations(facts: ComparisonFacts): string[] {
+  if (!hasSameModel(facts)) return [];
+  const all = ofClass(facts, 'activations');
+  const matched = all.filter(isMatched);
+  const halved = (site: CallSiteChange) => hasHalvedSizes(site, 'b');
+  const doubled = (site: CallSiteChange) => hasHalvedSizes(site, 'a');
+  const [down, up] = [matched.filter(halved), matched.filter(doubled)];
+  const isDown = bytesOf(down) >= bytesOf(up);
+  const fitting = isDown ? down : up;
+  if (bytesOf(fitting) < 0.35 * bytesOf(all)) return [];
+  const inputs = ofClass(facts, 'inputs').filter(isMatched);
+  const isOtherBatch = inputs.length > 0 && isNear(medianRatio(inputs), isDown ? 0.5 : 2);
+  if (isOtherBatch) return [];
+  const [half, full] = isDown ? ['B', 'A'] : ['A', 'B'];
+  const share = formatPercent(bytesOf(fitting) / bytesOf(all), 0);
+  return [
+    `${share} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast).`,
+  ];
+}
+
+/** Of the sizes that the other side has, half appear here at half their size, and are gone at their own. */
+function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
+  const [small, large] = in16Bits === 'b' ? [site.sizesB, site.sizesA] : [site.sizesA, site.sizesB];
+  const own = new Set(small.map(({ bytes }) => bytes));
+  const before = large.filter(({ bytes }) => bytes >= 2 ** 10);
+  const total = before.reduce((sum, { bytes, count }) => sum + bytes * count, 0);
+  const halved = before.filter(({ bytes }) => own.has(bytes / 2));
+  const bytes = halved.reduce((sum, size) => sum + size.bytes * size.count, 0);
+  return total > 0 && bytes >= 0.5 * total && !isNear(ratioOf(site), 1);
+}
+
+/** More parameters and more activations of the sizes that were there: more layers. */
+export function layersPattern(facts: ComparisonFacts): string[] {
+  const parameters = ofClass(facts, 'parameters').filter(isMatched);
+  const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
+  const isMore = copied.reduce((sum, { countA, countB }) => sum + countB - countA, 0) > 0;
+  const fitting = copied.filter(({ kind }) => kind === (isMore ? 'more' : 'fewer'));
+  if (fitting.length === 0 || hasSameModel(facts)) return [];
+  const activations = ofClass(facts, 'activations').filter(
+    (site) => isMatched(site) && site.kind === (isMore ? 'more' : 'fewer'),
+  );
+  const [largest] = fitting;
+  const layers = layerCount(activations);
+  const lines =
+    activations.length === 0
+      ? ''
+      : `, and activations at the same ${plural(lineCount(activations), 'line')} have ${isMore ? 'more' : 'fewer'} copies`;
+  const says =
+    layers === undefined
+      ? `has ${isMore ? 'more' : 'fewer'} layers`
+      : `has ${plural(layers, `layer ${isMore ? 'more' : 'fewer'}`, `layers ${isMore ? 'more' : 'fewer'}`)}`;
+  return [
+    `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B ${says}.`,
+  ];
+}
+
+const sumOf = (sites: readonly CallSiteChange[], column: 'countA' | 'countB'): number =>
+  sites.reduce((sum, site) => sum + site[column], 0);
+
+/** A line of a layer keeps at least one tensor a layer. */
+function layerCount(activations: readonly CallSiteChange[]): number | undefined {
+  const counts = activations.map(({ countA, countB }) => Math.abs(countB - countA));
+  return counts.length === 0 ? undefined : Math.min(...counts);
+}
+
+/** As many parameters at the same lines, of other sizes: a wider or narrower model. */
+export function widthPattern(facts: ComparisonFacts): string[] {
+  const parameters = ofClass(facts, 'parameters').filter(isMatched);
+  const fitting = parameters.filter(
+    (site) =>
+      site.countA === site.countB && site.kind === (isMoreInB(parameters) ? 'larger' : 'smaller'),
+  );
+  const ratio = medianRatio(fitting);
+  if (fitting.length === 0 || isNear(ratio, 0.5) || isNear(ratio, 2)) return [];
+  if (bytesOf(fitting) < MOST * bytesOf(parameters)) return [];
+  return [
+    `As many parameters as before are ${timesText(ratio)} at ${changedLines(fitting)}: the layers of the model are ${ratio > 1 ? 'wider' : 'narrower'}.`,
+  ];
+}
+
+const isMoreInB = (sites: readonly CallSiteChange[]): boolean =>
+  sites.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0) > 0;
+
+/** 'twice as large', 'half as large', '1.5 times as large'. */
+function timesText(ratio: number): string {
+  if (isNear(ratio, 2)) return 'twice as large';
+  if (isNear(ratio, 0.5)) return 'half as large';
+  return `${ratio.toFixed(ratio < 0.1 ? 2 : 1)} times as large`;
+}
+
+function changeText(ratio: number): string {
+  if (isNear(ratio, 2)) return 'doubled';
+  if (isNear(ratio, 0.5)) return 'halved';
+  return `is ${timesText(ratio)}`;
+}

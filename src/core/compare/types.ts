@@ -1,0 +1,92 @@
+/** What a comparison says: plain data for the page, the command line and reports. */
+import type { ComparisonSide, SideFrame, SizeCount, StackRun } from './side.ts';
+
+/**
+ * How the live allocations of a call site differ. more, fewer: copies of the sizes that were there before.
+ * larger, smaller: as many, of other sizes. mixed: neither.
+ */
+export const CHANGE_KINDS = [
+  'only-a',
+  'only-b',
+  'more',
+  'fewer',
+  'larger',
+  'smaller',
+  'mixed',
+] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/**
+ * How the two halves of a row were found to be one. stack: the whole call stack, lines aligned. line: the
+ * innermost line outside of PyTorch. pytorch: the line of PyTorch that asked for memory. class: the class alone,
+ * where there is no Python stack or where all sizes are the same.
+ */
+export type MatchedBy = 'stack' | 'line' | 'pytorch' | 'class';
+
+/** What a call site has on one side. */
+export interface SiteHalf {
+  /** The line that stands for it; undefined where no stack was recorded. */
+  readonly frame: SideFrame | undefined;
+  /** Where memory was asked for: often a line of PyTorch that `frame` led to. */
+  readonly innermost: SideFrame | undefined;
+  /** The side's stacks in it. */
+  readonly stacks: readonly number[];
+}
+
+export interface CallSiteChange {
+  readonly kind: ChangeKind;
+  readonly class: string;
+  readonly a: SiteHalf | undefined;
+  readonly b: SiteHalf | undefined;
+  readonly matchedBy: MatchedBy | undefined;
+  readonly bytesA: number;
+  readonly bytesB: number;
+  readonly differenceBytes: number;
+  readonly countA: number;
+  readonly countB: number;
+  readonly sizesA: readonly SizeCount[];
+  readonly sizesB: readonly SizeCount[];
+}
+
+export interface ClassChange {
+  readonly class: string;
+  readonly bytesA: number;
+  readonly bytesB: number;
+}
+
+export interface SettingChange {
+  readonly name: string;
+  /** 'not recorded' where a file does not have it. */
+  readonly a: string;
+  readonly b: string;
+}
+
+/** How a call stack behaves over the run, where both have it. */
+export interface RunChange {
+  readonly kinds: readonly RunChangeKind[];
+  readonly frame: SideFrame | undefined;
+  readonly a: StackRun;
+  readonly b: StackRun;
+}
+
+export type RunChangeKind = 'lives-longer' | 'lives-shorter' | 'churns-more' | 'churns-less';
+
+export interface Comparison {
+  readonly a: ComparisonSide;
+  readonly b: ComparisonSide;
+  /** Allocated bytes of B less those of A, at the events looked at. The call sites and the classes sum to it. */
+  readonly differenceBytes: number;
+  /** All of both sides, the largest change first; those that did not change come last. */
+  readonly sites: readonly CallSiteChange[];
+  readonly classes: readonly ClassChange[];
+  readonly settings: readonly SettingChange[];
+  readonly runChanges: readonly RunChange[];
+  /** Files of B whose lines are elsewhere in A. */
+  readonly editedFiles: readonly string[];
+  readonly verdict: string;
+  /** What limits the comparison, in sentences: another device, no history, the same file. */
+  readonly caveats: readonly string[];
+}
+
+/** All of a comparison but its verdict, which is made of it. */
+export type ComparisonFacts = Omit<Comparison, 'verdict'>;

@@ -1,0 +1,98 @@
+/** `vramscope compare --json`: the contract `vramscope.compare/1`. */
+import { type FailedGate, gateBytes } from '../compare/gates.ts';
+import type { ComparisonSide, Moment, SideFrame } from '../compare/side.ts';
+import type { ChangeKind, ClassChange, Comparison, SettingChange } from '../compare/types.ts';
+import type { Counters } from '../replay/types.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
+import { type FileReport, fileReport } from './stats.ts';
+
+export interface ComparisonReport {
+  readonly schema: 'vramscope.compare/1';
+  readonly a: SideReport;
+  readonly b: SideReport;
+  /** Reserved bytes of both peaks, or at the end where both are compared there. */
+  readonly difference: { readonly allocatedBytes: number; readonly reservedBytes: number };
+  /** Those that changed, the largest change first; the differences add up to that of the allocated bytes. */
+  readonly callSites: readonly CallSiteReport[];
+  readonly classes: readonly ClassChange[];
+  readonly settings: readonly SettingChange[];
+  readonly verdict: string;
+  readonly failed: readonly { readonly gate: string; readonly is: string }[];
+}
+
+export interface SideReport {
+  readonly file: FileReport;
+  readonly device: number;
+  readonly event: EventIndex;
+  readonly allocatedBytes: number;
+  readonly peak: Counters;
+}
+
+export interface ComparedFrame {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+}
+
+export interface CallSiteReport {
+  readonly kind: ChangeKind;
+  readonly class: string;
+  /** The line in B, or in A where B does not have it. null: no stack was recorded. */
+  readonly frame: ComparedFrame | null;
+  readonly frameA: ComparedFrame | null;
+  readonly frameB: ComparedFrame | null;
+  readonly bytesA: number;
+  readonly bytesB: number;
+  readonly differenceBytes: number;
+  readonly countA: number;
+  readonly countB: number;
+}
+
+export function buildComparison(
+  comparison: Comparison,
+  at: Moment,
+  failed: readonly FailedGate[],
+): ComparisonReport {
+  const { a, b, differenceBytes, sites, classes, settings, verdict } = comparison;
+  return {
+    schema: 'vramscope.compare/1',
+    a: sideReport(a),
+    b: sideReport(b),
+    difference: {
+      allocatedBytes: differenceBytes,
+      reservedBytes: gateBytes(b, 'reservedBytes', at) - gateBytes(a, 'reservedBytes', at),
+    },
+    callSites: sites
+      .filter((site) => site.differenceBytes !== 0)
+      .map((site) => ({
+        kind: site.kind,
+        class: site.class,
+        frame: frameReport((site.b ?? site.a)?.frame),
+        frameA: frameReport(site.a?.frame),
+        frameB: frameReport(site.b?.frame),
+        bytesA: site.bytesA,
+        bytesB: site.bytesB,
+        differenceBytes: site.differenceBytes,
+        countA: site.countA,
+        countB: site.countB,
+      })),
+    classes,
+    settings,
+    verdict,
+    failed: failed.map(({ gate, is }) => ({ gate, is })),
+  };
+}
+
+export function sideReport({ file, device, event, counters, peak }: ComparisonSide): SideReport {
+  return {
+    file: fileReport(file),
+    device,
+    event,
+    allocatedBytes: counters.allocatedBytes,
+    peak,
+  };
+}
+
+export function frameReport(frame: SideFrame | undefined): ComparedFrame | null {
+  return frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name };
+}

@@ -1,0 +1,34 @@
+/** Sides of a comparison from captures and from snapshots drawn as text. */
+import { SideMaker } from '../core/compare/make-side.ts';
+import type { ComparisonSide, Moment } from '../core/compare/side.ts';
+import { mainDeviceIndex } from '../core/device/main-device.ts';
+import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
+import { loadCapture } from './captures.ts';
+import { contextsOf } from './contexts.ts';
+import { snapshotFromText } from './snapshot-from-text.ts';
+
+/** Of the device that the snapshot is about. */
+export function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): ComparisonSide {
+  const contexts = contextsOf(snapshot);
+  const main = mainDeviceIndex(
+    contexts.map(({ trace, replay }) => ({ kind: trace.kind, peaks: replay.peaks })),
+  );
+  return new SideMaker(contexts[main]).side({ file: fileOf(name), deviceIndex: main, at });
+}
+
+/** 'pairs/compare/base' */
+export const captureSide = (name: string, at?: Moment): ComparisonSide =>
+  sideOf(loadCapture(`${name}.pickle.gz`), name, at);
+
+/** See snapshotFromText. */
+export const drawnSide = (text: string, at?: Moment): ComparisonSide =>
+  sideOf(snapshotFromText(text).snapshot, 'drawn.pickle', at);
+
+const fileOf = (name: string): FileInfo => ({
+  name,
+  bytes: name.length,
+  container: 'pickle',
+  protocol: 4,
+  decoder: 'columnar',
+  partial: undefined,
+});
