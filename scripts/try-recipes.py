@@ -115,6 +115,7 @@ RECIPES = {
     "compiled.py": (SETUP, ""),
     "cpp-stacks.py": (SETUP, ""),
     "pinned-memory.py": (SETUP, ""),
+    "labels.py": (SETUP, ""),
     "lightning.py": (LIGHTNING, LIGHTNING_RUN),
     "transformers.py": (TRANSFORMERS, "trainer.train()\n"),
 }

@@ -10,6 +10,7 @@ import axolotl from './code/axolotl.sh?raw';
 import caughtOom from './code/caught-oom.py?raw';
 import compiled from './code/compiled.py?raw';
 import cppStacks from './code/cpp-stacks.py?raw';
+import labels from './code/labels.py?raw';
 import lightning from './code/lightning.py?raw';
 import longRun from './code/long-run.py?raw';
 import megatronBridge from './code/megatron-bridge.py?raw';
@@ -78,6 +79,13 @@ export const RECIPES: readonly Recipe[] = [
     code: withPhases,
     about:
       'record_function names the parts of a step: see whether forward, backward or optimizer peaks.',
+    triedWith: PYTORCH,
+  },
+  {
+    name: 'With the names of your tensors',
+    code: labels,
+    about:
+      'Labels parameters, gradients, optimizer state, and saved activations. A label costs about 15 µs and no GPU memory.',
     triedWith: PYTORCH,
   },
   {
