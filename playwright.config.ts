@@ -6,6 +6,7 @@ const executablePath = findChromium();
 
 export default defineConfig({
   testDir: 'e2e',
+  testIgnore: 'engines/**',
   outputDir: 'test-results',
   forbidOnly: process.env.CI !== undefined,
   fullyParallel: true,

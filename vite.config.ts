@@ -66,8 +66,13 @@ export default defineConfig({
   build: {
     target: 'es2022',
     sourcemap: false,
-    // Browsers without modulepreload still load every module, a little later.
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      // Browsers without modulepreload still load every module, a little later.
+      polyfill: false,
+      // Every chunk needs the page's own, which is there already: Firefox takes asking for it again as an error.
+      resolveDependencies: (_, needed) =>
+        needed.filter((name) => !/^assets\/index-.*\.js$/.test(name)),
+    },
     rolldownOptions: {
       output: {
         // One chunk for what the empty page needs, and one for what the first file needs: they

@@ -10,11 +10,14 @@ import { ROOT, run, runPackage } from './run-command.mjs';
 
 const UNIT_REPORT = join(ROOT, 'test-results', 'unit.json');
 const E2E_REPORT = join(ROOT, 'test-results', 'e2e.json');
+const ENGINES_REPORT = join(ROOT, 'test-results', 'engines.json');
 
 /** A check that hangs is ended, so that the others still run. */
 const LIMIT = { timeout: 10 * 60_000 };
 
 const total = { passed: 0, failed: 0 };
+/** What could not be tried on this machine, and why. @type {string[]} */
+const notRun = [];
 
 /**
  * @param {string} title
@@ -63,8 +66,9 @@ const flakyIn = ({ specs = [], suites = [] }) => [
   ...suites.flatMap(flakyIn),
 ];
 
-function countE2e() {
-  const { stats, errors, suites } = readReport(E2E_REPORT);
+/** @param {string} path of a report by Playwright */
+function countPlaywright(path) {
+  const { stats, errors, suites } = readReport(path);
   for (const { file, title } of flakyIn({ suites }))
     console.log(`Passed at the second try alone: ${file}: ${title}`);
   return { passed: stats.expected + stats.flaky, failed: stats.unexpected + errors.length };
@@ -83,6 +87,21 @@ const runE2e = async () => {
   return runPackage('@playwright/test/cli.js', ['test'], { ...LIMIT, env });
 };
 
+const runEngines = async () => {
+  rmSync(ENGINES_REPORT, { force: true });
+  const config = ['--config', 'playwright.engines.config.ts'];
+  return runPackage('@playwright/test/cli.js', ['test', ...config], LIMIT);
+};
+
+/** The walk in Firefox and WebKit, those of them that are here. */
+async function testEngines() {
+  const { ensureEngines, ENGINES } = await import('./install-engines.mjs');
+  const missing = await ensureEngines();
+  for (const { name, command } of missing) notRun.push(`${name} is not installed: ${command}`);
+  if (missing.length < ENGINES.length)
+    await stage('engines', runEngines, () => countPlaywright(ENGINES_REPORT));
+}
+
 const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name)], LIMIT);
 
 async function runAll() {
@@ -93,10 +112,14 @@ async function runAll() {
   await stage('layers', script('check-layers.mjs'));
   await stage('unit', runUnit, countUnit);
   const isBuilt = await stage('build', script('build.mjs'));
-  if (isBuilt) await stage('e2e', runE2e, countE2e);
-  else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
+  if (isBuilt) {
+    await stage('e2e', runE2e, () => countPlaywright(E2E_REPORT));
+    await testEngines();
+  } else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
 }
 
 await runAll();
-console.log(`\n${total.passed} passed, ${total.failed} failed`);
+console.log('');
+for (const reason of notRun) console.log(`Not run: ${reason}`);
+console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -8,6 +8,8 @@ export const PICTURE_ID = 'view-picture';
 /** Twice the pixels: sharp in a document. */
 const PIXEL_RATIO = 2;
 const TITLE_HEIGHT = 32;
+const TITLE_X = 12;
+const TITLE_BASELINE = 21;
 const TITLE_FONT = '600 14px system-ui, sans-serif';
 
 interface Frame {
@@ -25,8 +27,9 @@ export async function takePicture(kind: PictureKind, title: string): Promise<Blo
   const { backgroundColor, color } = getComputedStyle(document.body);
   const { width, height } = element.getBoundingClientRect();
   const frame: Frame = { title, width, height, background: backgroundColor, color };
-  const svg = titledSvg(await copyOf(element, backgroundColor), frame);
-  return kind === 'svg' ? new Blob([svg], { type: 'image/svg+xml' }) : drawn(svg, frame);
+  const view = await copyOf(element, backgroundColor);
+  if (kind === 'png') return drawn(view, frame);
+  return new Blob([titledSvg(view, frame)], { type: 'image/svg+xml' });
 }
 
 /** Says in a copy how far the original is scrolled: "left,top" in CSS pixels. */
@@ -111,22 +114,35 @@ function titledSvg(view: string, { title, width, height, background, color }: Fr
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" ` +
     `viewBox="0 0 ${width} ${whole}" role="img"><title>${escapedTitle}</title>` +
     `<rect width="100%" height="100%" fill="${background}"/>` +
-    `<text x="12" y="21" style="font:${TITLE_FONT}" fill="${color}">${escapedTitle}</text>` +
+    `<text x="${TITLE_X}" y="${TITLE_BASELINE}" style="font:${TITLE_FONT}" fill="${color}">${escapedTitle}</text>` +
     `${nested}</svg>`
   );
 }
 
-async function drawn(svg: string, { width, height }: Frame): Promise<Blob> {
+/**
+ * The view with its title above it. The title is drawn here and is no part of the view's SVG: WebKit
+ * moves axes in a nested SVG down, and leaves the canvases between them where they were.
+ */
+async function drawn(
+  view: string,
+  { title, width, height, background, color }: Frame,
+): Promise<Blob> {
   const image = new Image();
   // Not an address of a blob: a canvas that drew HTML from one cannot be read.
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(view)}`;
   await image.decode();
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(width * PIXEL_RATIO);
   canvas.height = Math.round((height + TITLE_HEIGHT) * PIXEL_RATIO);
   const context = canvas.getContext('2d');
   if (context === null) throw new Error('Your browser cannot create images here.');
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  context.scale(PIXEL_RATIO, PIXEL_RATIO);
+  context.fillStyle = background;
+  context.fillRect(0, 0, width, height + TITLE_HEIGHT);
+  context.fillStyle = color;
+  context.font = TITLE_FONT;
+  context.fillText(title, TITLE_X, TITLE_BASELINE);
+  context.drawImage(image, 0, TITLE_HEIGHT, width, height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob === null) reject(new Error('The picture is larger than your browser can write.'));

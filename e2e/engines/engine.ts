@@ -1,0 +1,116 @@
+/** A browser that Playwright does not drive, and the few things that the walk asks of it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+/** An input source of WebDriver with what it does, step by step. Both protocols take the same. */
+export interface InputSource {
+  readonly type: 'pointer' | 'wheel' | 'key';
+  readonly id: string;
+  readonly actions: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface Engine {
+  /** Waits until the page has loaded. */
+  goto(url: string): Promise<void>;
+  /** Calls a function in the page; it must need nothing from outside, and its promise is awaited. */
+  evaluate<Args extends readonly unknown[], Result>(
+    call: (...args: Args) => Result | Promise<Result>,
+    ...args: Args
+  ): Promise<Result>;
+  /** Presses, moves and scrolls as a user does: real events of the browser. */
+  perform(sources: readonly InputSource[]): Promise<void>;
+  /** Gives a file to the first `<input type="file">`. */
+  upload(path: string): Promise<void>;
+  /** The folder that the browser saves to. */
+  readonly downloads: string;
+  /** "Firefox 140.1" */
+  readonly version: string;
+  close(): Promise<void>;
+}
+
+/** What it takes to start one engine. The folder is empty, and removed at the end. */
+export type StartEngine = (home: string) => Promise<Engine>;
+
+/** A busy machine may take long to start a browser; one that takes longer has failed. */
+export const START_MS = 60_000;
+const ATTEMPTS = 2;
+
+/** A browser now and then fails to start on a busy machine: that is tried twice, and nothing else is. */
+export async function startEngine(start: StartEngine): Promise<Engine> {
+  for (let attempt = 1; ; attempt++) {
+    const home = mkdtempSync(join(tmpdir(), 'vramscope-engine-'));
+    const remove = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      const engine = await start(home);
+      return { ...engine, close: () => engine.close().finally(remove) };
+    } catch (error) {
+      remove();
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Asked again and again, with all that the program has printed. */
+  readonly isReady: (printed: string) => Promise<boolean>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface StartedProgram {
+  /** On either stream, and on descriptor 3. */
+  printed(): string;
+  /** Ends the program and all that it started. */
+  end(): Promise<void>;
+}
+
+/** Starts a program and waits until it is ready. */
+export async function startProgram(program: Program): Promise<StartedProgram> {
+  const { command, args, isReady, env } = program;
+  const child = spawn(command, args, {
+    detached: true,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  let fault = '';
+  for (const stream of child.stdio.slice(1)) {
+    stream?.on('data', (bytes: Buffer) => {
+      printed += bytes.toString();
+    });
+  }
+  child.once('error', (error) => {
+    fault = error.message;
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const endNow = () => endGroup(child);
+  // A run that is broken off leaves no browser behind.
+  process.once('exit', endNow);
+  const end = async () => {
+    process.off('exit', endNow);
+    endNow();
+    await closed;
+  };
+  for (const startMs = performance.now(); !(await isReady(printed)); await setTimeout(50)) {
+    if (child.exitCode !== null) fault = `exit code ${child.exitCode}`;
+    if (performance.now() - startMs > START_MS) fault = `not ready within ${START_MS} ms`;
+    if (fault === '') continue;
+    await end();
+    throw new Error(`${command} did not start: ${fault}\n${printed}`);
+  }
+  return { printed: () => printed, end };
+}
+
+/** It runs in a process group of its own, with the processes that it starts. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
