@@ -13,8 +13,8 @@ import { isMain, ROOT } from './run-command.mjs';
 
 const FIXTURES = join(ROOT, 'fixtures');
 export const FINDINGS_PATH = join(ROOT, 'docs', 'findings.md');
-/** One snapshot in many pickle protocols, one program with two kinds of stacks: once is enough. */
-const COPIES = /^(protocols_|pairs\/)/;
+/** One snapshot in many pickle protocols, one program with two kinds of stacks: once is enough. Labelled runs are for classes. */
+const COPIES = /^(protocols_|pairs\/|classes\/)/;
 
 /**
  * @param {string} text of docs/findings.md, which has the markers

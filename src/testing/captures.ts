@@ -23,9 +23,9 @@ export function captureNames(): string[] {
   return allCaptureNames().filter((name) => !name.startsWith('near-miss'));
 }
 
-/** Names of all captures, those of near-miss/ too, but for pairs: one program is there twice. */
+/** Names of all captures, those of near-miss/ too, but for pairs/ and classes/, which have one program twice. */
 export function allCaptureNames(): string[] {
-  return namesBelow(FOLDER).filter((name) => !name.startsWith('pairs'));
+  return namesBelow(FOLDER).filter((name) => !/^(pairs|classes)\//.test(name));
 }
 
 /** 'pairs/gpt_train' for each program that was recorded with Python stacks and with all stacks. */
@@ -33,6 +33,11 @@ export function pairNames(): string[] {
   return namesBelow(`${FOLDER}/pairs`)
     .filter((name) => name.endsWith('.python.pickle.gz'))
     .map((name) => `pairs/${name.replace('.python.pickle.gz', '')}`);
+}
+
+/** 'classes/gpt.python.pickle.gz': runs in which each tensor was labelled, see class-truth.ts. */
+export function labelledCaptureNames(): string[] {
+  return namesBelow(`${FOLDER}/classes`).map((name) => `classes/${name}`);
 }
 
 /** 'pairs/settings/large_segment_size_mb_64/gpt_train.pickle.gz': programs of the pairs under other settings. */

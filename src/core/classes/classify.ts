@@ -7,7 +7,8 @@
  */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, NO_STACK } from '../snapshot/tables.ts';
-import { findPasses, type Passes, PIECE } from './passes.ts';
+import { findPasses, forwardRunEnds, type Passes, PIECE } from './passes.ts';
+import { Growth, Weights } from './size-evidence.ts';
 import { StackHint, StackRole, type StackRoles, stackRoles } from './stack-roles.ts';
 import { type Classification, type ClassSource, Evidence, MemoryClass } from './types.ts';
 import { writtenClasses } from './written.ts';
@@ -41,6 +42,8 @@ export function* classifyInPieces(source: ClassSource): Generator<void, Classifi
 
 /** Events within which a tensor that backward does not need is gone, where no backward pass tells. */
 const SHORT_EVENTS = 64;
+/** Events within which an operator's own scratch memory, or an argument made for one call, is gone. */
+const INSTANT_EVENTS = 8;
 /** Steps that an allocation has to outlive to be kept. */
 const KEPT_STEPS = 2;
 /**
@@ -52,10 +55,14 @@ const CUBLAS_WORKSPACES = new Set([32 * 2 ** 20, 8_519_680]);
 /** A class and its evidence. */
 type Verdict = number;
 const verdict = (name: MemoryClass, evidence: Evidence): Verdict => (name << 8) | evidence;
+const GATHERED = verdict(MemoryClass.Parameters, Evidence.Gathered);
 const COLLECTIVE = verdict(MemoryClass.Communication, Evidence.Collective);
+const GRADIENT = verdict(MemoryClass.Gradients, Evidence.BackwardKept);
 const PARAMETER = verdict(MemoryClass.Parameters, Evidence.BuiltAndKept);
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
+
+const CUBLASLT_WORKSPACE = 2 ** 20;
 
 class Classifier {
   readonly classOf: Uint8Array;
@@ -69,6 +76,7 @@ class Classifier {
   readonly #modelSizes = new Set<number>();
   /** Whether the lines of a stack made larger and larger tensors; by row. */
   readonly #growth: Growth;
+  readonly #weights: Weights;
   #run = 0;
   #pass = 0;
   #step = 0;
@@ -84,13 +92,18 @@ class Classifier {
     this.classOf = new Uint8Array(this.#table.length);
     this.evidenceOf = new Uint8Array(this.#table.length);
     this.#growth = new Growth(source.snapshot.stacks.length);
+    this.#weights = new Weights(this.#table.requestedBytes);
   }
 
   *run(): Generator<void, void> {
-    const { length, stack, requestedBytes, start } = this.#table;
+    const { length, stack, requestedBytes, start, freeRequested } = this.#table;
     const { begin, stepEnds } = this.#passes;
     this.#runEnds = forwardRunEnds(this.#table, this.#roles);
-    for (let id = 0; id < length; id++) this.#growth.see(stack[id], requestedBytes[id]);
+    for (let id = 0; id < length; id++) {
+      if (freeRequested[id] - start[id] > INSTANT_EVENTS) {
+        this.#growth.see(stack[id], requestedBytes[id]);
+      }
+    }
     yield;
     for (let id = 0; id < length; id++) {
       if (id % PIECE === 0) yield;
@@ -101,6 +114,13 @@ class Classifier {
       this.classOf[id] = found >> 8;
       this.evidenceOf[id] = found & 255;
       if (MODEL.has(found >> 8)) this.#modelSizes.add(requestedBytes[id]);
+      const isCopy = (this.#roles.hints[stack[id] - NO_STACK] & StackHint.Copied) !== 0;
+      if (found === PARAMETER) this.#weights.addWeight(id, isCopy);
+      else if (found === GRADIENT) this.#weights.addGradient(id, this.#pass);
+    }
+    for (const id of this.#weights.extraCopies()) {
+      this.classOf[id] = MemoryClass.Kept;
+      this.evidenceOf[id] = Evidence.CopiedWeights;
     }
     for (const [id, name] of writtenClasses(this.#source)) {
       this.classOf[id] = name;
@@ -126,6 +146,7 @@ class Classifier {
     if ((hints & StackHint.Workspace) !== 0) {
       return verdict(MemoryClass.Workspaces, Evidence.WorkspaceStack);
     }
+    if ((hints & StackHint.Gathered) !== 0) return GATHERED;
     if (this.#isWorkspaceBySize(id, role)) {
       return verdict(MemoryClass.Workspaces, Evidence.WorkspaceSize);
     }
@@ -143,10 +164,19 @@ class Classifier {
     }
   }
 
+  /**
+   * The first matrix product of a thread makes workspaces that are never freed: that of cuBLAS, and beside it
+   * the smaller one of cuBLASLt.
+   */
   #isWorkspaceBySize(id: AllocationIndex, role: number): boolean {
     const { requestedBytes, freeRequested } = this.#table;
-    if (freeRequested[id] !== NEVER || !CUBLAS_WORKSPACES.has(requestedBytes[id])) return false;
-    return role === StackRole.Forward || role === StackRole.Backward;
+    if (freeRequested[id] !== NEVER) return false;
+    if (role !== StackRole.Forward && role !== StackRole.Backward) return false;
+    const isLarge = (other: AllocationIndex) =>
+      CUBLAS_WORKSPACES.has(requestedBytes[other]) && freeRequested[other] === NEVER;
+    if (isLarge(id)) return true;
+    if (requestedBytes[id] !== CUBLASLT_WORKSPACE) return false;
+    return isLarge(id - 1) || isLarge(id + 1);
   }
 
   #inBackward(id: AllocationIndex, hints: number): Verdict {
@@ -157,6 +187,9 @@ class Classifier {
     if ((hints & StackHint.Recompute) !== 0) return this.#recomputed(id);
     if (freeRequested[id] <= passEnd) {
       if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+      if (this.#isFreedByCollective(id)) {
+        return verdict(MemoryClass.Gradients, Evidence.Reduced);
+      }
       return verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
     }
     if (isLastPass) {
@@ -165,14 +198,17 @@ class Classifier {
       const name = isModelSize ? MemoryClass.Gradients : MemoryClass.Temporaries;
       return verdict(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
     }
-    return verdict(MemoryClass.Gradients, Evidence.BackwardKept);
+    return GRADIENT;
   }
 
   /** A forward that runs again: what it keeps is an activation until the backward pass has used it. */
   #recomputed(id: AllocationIndex): Verdict {
     const { freeRequested, start } = this.#table;
-    const isShort = freeRequested[id] - start[id] <= SHORT_EVENTS / 4;
-    if (isShort) return verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
+    const free = freeRequested[id];
+    const isFreedThere = this.#passes.hasFreeStacks
+      ? (this.#freeHints(free) & StackHint.Recompute) !== 0
+      : free - start[id] <= SHORT_EVENTS / 4;
+    if (isFreedThere) return verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
     return verdict(MemoryClass.Activations, Evidence.Recomputed);
   }
 
@@ -203,7 +239,7 @@ class Classifier {
     if (begin === undefined) return this.#withoutBackward(id, hints);
     if (free < begin) {
       if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-      return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+      return this.#freedInForward(id, hints);
     }
     if (this.#isFreedInBackward(id)) {
       return verdict(MemoryClass.Activations, Evidence.FreedInBackward);
@@ -211,6 +247,27 @@ class Classifier {
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
     if (this.#isKept(id)) return this.#keptOver(hints);
     return verdict(MemoryClass.Activations, Evidence.LiveUntilBackward);
+  }
+
+  /** A convolution's output outlives its call; what is freed before the next allocation is cuDNN's workspace. */
+  #freedInForward(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, start } = this.#table;
+    const isScratch = freeRequested[id] === start[id] + 1;
+    if (isScratch && (hints & StackHint.Convolution) !== 0) {
+      return verdict(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
+    }
+    return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+  }
+
+  #isFreedByCollective(id: AllocationIndex): boolean {
+    if (!this.#passes.hasFreeStacks) return false;
+    return (this.#freeHints(this.#table.freeRequested[id]) & StackHint.Collective) !== 0;
+  }
+
+  /** What the stack of a free says. */
+  #freeHints(free: EventIndex): number {
+    if (free > this.#last) return 0;
+    return this.#roles.hints[this.#source.trace.events.stack[free] - NO_STACK];
   }
 
   #isFreedInBackward(id: AllocationIndex): boolean {
@@ -241,12 +298,13 @@ class Classifier {
     const { freeRequested, start, stack } = this.#table;
     const free = freeRequested[id];
     const runEnd = this.#runEnds[this.#run] ?? this.#last;
+    const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-    if ((hints & StackHint.Cache) !== 0 && !isShort) {
+    if ((hints & StackHint.Cache) !== 0 && !isInstant) {
       return verdict(MemoryClass.GrowingState, Evidence.CacheStack);
     }
-    if (isShort) return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+    if (isShort) return this.#freedInForward(id, hints);
     if (this.#growth.grows(stack[id])) {
       return verdict(MemoryClass.GrowingState, Evidence.Grows);
     }
@@ -264,12 +322,17 @@ class Classifier {
     const free = freeRequested[id];
     const isEarly = start[id] < first;
     const isLong = isEarly ? free > first : this.#isKept(id);
-    if ((hints & StackHint.Building) !== 0 && isLong) return PARAMETER;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
+    if ((hints & StackHint.Building) !== 0 && isModel) return PARAMETER;
     if ((hints & StackHint.Loader) !== 0) {
       return verdict(MemoryClass.Inputs, Evidence.DataLoader);
     }
-    if (this.#growth.grows(stack[id]) && this.#passes.begin.length === 0) {
+    const isInstant = free - start[id] <= INSTANT_EVENTS;
+    if ((hints & StackHint.Cache) !== 0 && !isInstant && this.#passes.begin.length === 0) {
+      return verdict(MemoryClass.GrowingState, Evidence.CacheStack);
+    }
+    if (this.#growth.grows(stack[id]) && !isInstant && this.#passes.begin.length === 0) {
       return verdict(MemoryClass.GrowingState, Evidence.Grows);
     }
     if (first > this.#last) return verdict(MemoryClass.Unknown, Evidence.None);
@@ -295,48 +358,3 @@ class Classifier {
     return verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
   }
 }
-
-/** Last allocation of each stretch of forward allocations. */
-function forwardRunEnds(
-  { length, stack, start }: AllocationTable,
-  { role }: StackRoles,
-): Int32Array {
-  const ends: number[] = [];
-  let last = -1;
-  for (let id = 0; id < length; id++) {
-    const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
-    if (isForward) last = start[id];
-    else if (last >= 0) {
-      ends.push(last);
-      last = -1;
-    }
-  }
-  if (last >= 0) ends.push(last);
-  return Int32Array.from(ends);
-}
-
-/** Larger and larger tensors of one call stack, such as those of a cache that is concatenated. */
-class Growth {
-  readonly #last: Float64Array;
-  readonly #rises: Int32Array;
-  readonly #falls: Int32Array;
-
-  constructor(stacks: number) {
-    this.#last = new Float64Array(stacks);
-    this.#rises = new Int32Array(stacks);
-    this.#falls = new Int32Array(stacks);
-  }
-
-  see(stack: number, bytes: number): void {
-    if (stack <= EMPTY_STACK) return;
-    if (bytes > this.#last[stack]) this.#rises[stack]++;
-    else if (bytes < this.#last[stack]) this.#falls[stack]++;
-    this.#last[stack] = bytes;
-  }
-
-  grows(stack: number): boolean {
-    return this.#rises[stack] >= MIN_RISES && this.#falls[stack] * MIN_RISES <= this.#rises[stack];
-  }
-}
-
-const MIN_RISES = 8;

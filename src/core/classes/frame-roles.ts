@@ -31,6 +31,12 @@ export const FrameRole = {
   User: 16384,
   /** The constructor of anything. */
   Constructor: 32768,
+  /** FSDP makes room for parameters that it gathers. */
+  Gathered: 65536,
+  /** Weights are copied, with the module that they are of. */
+  Copied: 131072,
+  /** A convolution's forward, which gives cuDNN a workspace. */
+  Convolution: 262144,
 } as const;
 
 /** torch/optim and the optimizers of other packages: apex/optimizers, bitsandbytes/optim, …/optimizer.py. */
@@ -80,7 +86,7 @@ const FUNCTIONAL_FILE =
   /(^|[\\/])(torch[\\/](nn[\\/]functional\.py|_dynamo[\\/]eval_frame\.py|_functorch[\\/]|_inductor[\\/]|autograd[\\/]function\.py)|torchinductor_[^\\/]*[\\/])/;
 /** FSDP's and DDP's own collectives, and what calls NCCL. */
 const COLLECTIVE_FILE =
-  /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/]_fsdp_collectives|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/;
+  /(^|[\\/])(torch[\\/]distributed[\\/](distributed_c10d|_functional_collectives|nn[\\/]functional|fsdp[\\/]_fully_shard[\\/](_fsdp_collectives|_fsdp_param_group)|fsdp[\\/]_runtime_utils|_symmetric_memory)|torch[\\/]nn[\\/]parallel[\\/](distributed|comm)\.py|deepspeed[\\/]comm[\\/])/;
 const LOADER_FILE = /(^|[\\/])torch[\\/]utils[\\/]data[\\/]/;
 const LOADER_NAME =
   /^(_prepare_inputs?|send_to_device|move_data_to_device|batch_to_device|transfer_batch_to_device|_pin_memory_loop)$/;
@@ -92,6 +98,9 @@ const BUILDING_FILE =
   /(^|[\\/])torch[\\/](nn[\\/](init|parameter)\.py|serialization\.py|distributed[\\/]fsdp[\\/](_fully_shard[\\/](_fully_shard|_fsdp_init|_fsdp_state_dict)|_init_utils|_flat_param|wrap|_wrap_utils)\.py)|(^|[\\/])(safetensors|peft[\\/]tuners)[\\/]/;
 const BUILDING_NAME =
   /^(__deepcopy__|_load_state_dict_into_\w+|set_module_tensor_to_device|_move_adapter_to_device_of_base_layer|_init_sharded_param|_materialize\w*|to_empty)$/;
+const GATHERED_NAME =
+  /^(init_all_gather_outputs|alloc_all_gather_outputs|_alloc_padded_unsharded_flat_param)$/;
+const CONVOLUTION_FILE = /(^|[\\/])torch[\\/]nn[\\/]modules[\\/]conv\.py$/;
 /** Calls of backward() and grad() in the thread that waits for them. */
 const RUNS_BACKWARD = /^(_engine_run_backward|_make_grads)$/;
 
@@ -105,8 +114,8 @@ const CPP_WORKSPACE =
 export function allFrameRoles(
   { strings, frames }: Pick<StackSource, 'strings' | 'frames'>,
   isPython: (frame: number) => boolean,
-): Uint16Array {
-  const roles = new Uint16Array(frames.length);
+): Uint32Array {
+  const roles = new Uint32Array(frames.length);
   for (let frame = 0; frame < frames.length; frame++) {
     const name = strings.get(frames.name[frame]);
     const filename = strings.get(frames.filename[frame]);
@@ -132,6 +141,9 @@ function pythonRoles(name: string, filename: string, kind: FrameKind): number {
   if (CHECKPOINT_FILE.test(filename)) roles |= FrameRole.Recompute;
   if (STATE_NAME.test(name)) roles |= FrameRole.StateInit;
   if (BUILDING_FILE.test(filename) || BUILDING_NAME.test(name)) roles |= FrameRole.Building;
+  if (GATHERED_NAME.test(name)) roles |= FrameRole.Gathered;
+  if (name === '__deepcopy__' && kind === 'pytorch') roles |= FrameRole.Copied;
+  if (CONVOLUTION_FILE.test(filename)) roles |= FrameRole.Convolution;
   if (name === '__init__') roles |= FrameRole.Constructor;
   if (RUNS_BACKWARD.test(name)) roles |= FrameRole.Engine;
   return roles;

@@ -97,3 +97,22 @@ function freesHaveStacks(
   }
   return false;
 }
+
+/** Last allocation of each stretch of forward allocations. */
+export function forwardRunEnds(
+  { length, stack, start }: AllocationTable,
+  { role }: StackRoles,
+): Int32Array {
+  const ends: number[] = [];
+  let last = -1;
+  for (let id = 0; id < length; id++) {
+    const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
+    if (isForward) last = start[id];
+    else if (last >= 0) {
+      ends.push(last);
+      last = -1;
+    }
+  }
+  if (last >= 0) ends.push(last);
+  return Int32Array.from(ends);
+}

@@ -26,21 +26,31 @@ export const StackHint = {
   Cache: FrameRole.Cache,
   Recompute: FrameRole.Recompute,
   StateInit: FrameRole.StateInit,
+  Gathered: FrameRole.Gathered,
+  Copied: FrameRole.Copied,
+  Convolution: FrameRole.Convolution,
 } as const;
 
 export interface StackRoles {
   /** {@link StackRole}; row stack + 1, so that row 0 is "no stack". */
   readonly role: Uint8Array;
   /** Bits of {@link StackHint}; row stack + 1. */
-  readonly hints: Uint16Array;
+  readonly hints: Uint32Array;
 }
 
 const F = FrameRole;
 const FORWARD = F.ModuleCall | F.Functional;
 /** What holds only until the user's code or a module is called: an optimizer runs closures, a loader collate functions. */
-const SCOPED = F.Optimizer | F.StateInit | F.Collective | F.Loader;
-const INHERITED =
-  F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Cache | F.Recompute;
+const SCOPED =
+  F.Optimizer |
+  F.StateInit |
+  F.Collective |
+  F.Loader |
+  F.Cache |
+  F.Gathered |
+  F.Copied |
+  F.Convolution;
+const INHERITED = F.Python | FORWARD | SCOPED | F.Building | F.Autograd | F.Workspace | F.Recompute;
 
 export function stackRoles(source: StackSource, reader: StackReader): StackRoles {
   const { length, frame, parent } = source.stacks;
@@ -48,9 +58,9 @@ export function stackRoles(source: StackSource, reader: StackReader): StackRoles
   const frames = allFrameRoles(source, isPython);
   const hasEntries = frames.some((roles) => (roles & F.Entry) !== 0);
   const hasCpp = frames.some((roles) => (roles & F.Python) === 0);
-  const bits = new Uint16Array(length);
+  const bits = new Uint32Array(length);
   const role = new Uint8Array(length + 1);
-  const hints = new Uint16Array(length + 1);
+  const hints = new Uint32Array(length + 1);
   role[EMPTY_STACK - NO_STACK] = StackRole.Backward;
   for (let row = 1; row < length; row++) {
     bits[row] = derive(bits[parent[row]], frames[frame[row]], hasEntries);
@@ -65,6 +75,8 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   let bits = above & INHERITED;
   const isCode = (own & (F.User | F.ModuleCall)) !== 0;
   if (isCode) bits &= ~(SCOPED & ~own);
+  // What a collective's own set-up makes is for it, but for the parameters that it takes over.
+  if ((own & F.Building) !== 0) bits &= ~F.Collective;
   // A module that is called is no longer being built.
   if ((own & F.ModuleCall) !== 0) bits &= ~F.Building;
   const isFirstPython = (own & F.Python) !== 0 && (above & F.Python) === 0;

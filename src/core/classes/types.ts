@@ -146,6 +146,10 @@ export const Evidence = {
   BeforeFirstStep: 23,
   BeforeRecording: 24,
   NoStack: 25,
+  Reduced: 26,
+  Gathered: 27,
+  CopiedWeights: 28,
+  ConvolutionFreed: 29,
 } as const;
 export type Evidence = (typeof Evidence)[keyof typeof Evidence];
 
@@ -154,7 +158,7 @@ export const EVIDENCE_TEXTS: readonly string[] = [
   'nothing decides it',
   'the program recorded what it is (annotation or metadata)',
   "the profiler's category says so",
-  'it was allocated while a module was built, loaded, or moved, and was kept',
+  'it was allocated while a module was built, loaded, or moved',
   'it was allocated in the optimizer, and outlived the step',
   'it was allocated in the optimizer, and freed there',
   'it was allocated in the backward pass, and outlived it',
@@ -177,6 +181,10 @@ export const EVIDENCE_TEXTS: readonly string[] = [
   'it was allocated before the first step, and was kept',
   'it was allocated before the recording began',
   'no stack was recorded',
+  'it was allocated in the backward pass, and freed by the collective that reduces gradients',
+  'FSDP gathered the parameters of all ranks in it',
+  'it is a copy of weights that gets no gradient',
+  'a convolution allocated it, and freed it at once',
 ];
 
 /** What of a device is read. */
