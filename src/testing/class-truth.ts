@@ -28,7 +28,7 @@ const idOf = (word: string): MemoryClassId =>
 let labels: Readonly<Record<string, readonly ClassLabel[]>> | undefined;
 
 /** Of one of {@link labelledCaptureNames}. */
-export function classAccuracy(name: string): ClassAccuracy {
+function classAccuracy(name: string): ClassAccuracy {
   labels ??= JSON.parse(gunzipSync(readFileSync('fixtures/classes/labels.json.gz')).toString());
   const key = name.replace('classes/', '').replace('.pickle.gz', '');
   // Ranks have a trace for each device of their machine; they use one.

@@ -1,7 +1,7 @@
 /** Classes of recorded programs, and the rules that each of them shows. */
 import { describe, expect, it } from 'vitest';
-import { labelledCaptureNames, loadCapture } from '../../testing/captures.ts';
-import { classAccuracy } from '../../testing/class-truth.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { labelledRuns } from '../../testing/class-truth.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { classTotalsAt } from './class-totals.ts';
 import { classify } from './classify.ts';
@@ -77,8 +77,8 @@ describe('what the program wrote', () => {
 
 /** Each tensor was labelled by the program in a run of its own; the recordings know nothing of it. */
 describe('labelled runs', () => {
-  it.each(labelledCaptureNames())('%s: nearly all bytes get the right class', (name) => {
-    const { peakShare, timeShare } = classAccuracy(name);
+  it.each(labelledRuns())('$name: nearly all bytes get the right class', (run) => {
+    const { peakShare, timeShare } = run;
     expect(peakShare).toBeGreaterThanOrEqual(0.95);
     expect(timeShare).toBeGreaterThanOrEqual(0.9);
   });
