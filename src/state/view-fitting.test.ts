@@ -94,6 +94,11 @@ describe('a file opens at the moment that matters', () => {
     expect(openingCursor(deviceInfo({ peaks }))).toBe(40);
   });
 
+  it('is the peak of active memory where blocks that wait for a stream make most of it', () => {
+    const activeBytes = { bytes: 50, event: 70 };
+    expect(openingCursor(deviceInfo({ peaks: { ...peaks, activeBytes } }))).toBe(70);
+  });
+
   it('is the first event where the peak was before the trace, and none without a trace', () => {
     const before = { ...NO_PEAKS, allocatedBytes: { bytes: 5, event: -1 } };
     expect(openingCursor(deviceInfo({ peaks: before }))).toBe(0);

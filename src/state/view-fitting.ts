@@ -1,5 +1,5 @@
 import { formatCount } from '../core/base/format.ts';
-import { mainDeviceIndex } from '../core/device/main-device.ts';
+import { mainDeviceIndex, mainPeak } from '../core/device/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
@@ -12,8 +12,7 @@ export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
 }
 
 /**
- * Where one looks first on a device: at the first OOM that the program saw, else at the peak of
- * allocated memory. The end is after teardown, when little is left to see. A peak from before the
+ * Where one looks first on a device: at the first OOM that the program saw, else at its main peak. The end is after teardown, when little is left to see. A peak from before the
  * trace is nearest at its first event.
  */
 export function openingCursor(
@@ -21,7 +20,7 @@ export function openingCursor(
 ): EventIndex | undefined {
   if (device.events === 0) return undefined;
   const oom = device.ooms.find(({ wasRetried }) => !wasRetried);
-  return oom?.event ?? Math.max(0, device.peaks.allocatedBytes.event);
+  return oom?.event ?? Math.max(0, mainPeak(device.peaks).event);
 }
 
 /**

@@ -148,6 +148,8 @@ export interface ViewStore extends StoreApi<ViewStoreState> {
   adjust(change: Partial<ViewState>): void;
   /** A commit that {@link ViewStore.undoClick} takes back. */
   click(thing: ClickedThing, change: Partial<ViewState>): void;
+  /** What a click turned out to be on: a part of that click, and of its history entry. */
+  amendClick(thing: ClickedThing, change: Partial<ViewState>): void;
   /** Takes back what the last clicks set, and leaves what has been changed since. False when there is nothing to undo. */
   undoClick(): boolean;
   /** All moves from here to `endDrag` are one gesture, whatever pauses they have. */
@@ -168,6 +170,8 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
   }));
   const commit = (change: Partial<ViewState>) =>
     store.setState(({ view, commits }) => ({ view: { ...view, ...change }, commits: commits + 1 }));
+  const adjust = (change: Partial<ViewState>) =>
+    store.setState(({ view }) => ({ view: { ...view, ...change } }));
   const setDragging = (isDragging: boolean) =>
     store.setState(({ gesture }) => ({ gesture: gesture + 1, isDragging }));
   const clicks = new ClickHistory();
@@ -175,11 +179,14 @@ export function createViewStore(initial: ViewState = DEFAULT_VIEW): ViewStore {
     commit,
     move: (change: Partial<ViewState>) =>
       store.setState(({ view, moves }) => ({ view: { ...view, ...change }, moves: moves + 1 })),
-    adjust: (change: Partial<ViewState>) =>
-      store.setState(({ view }) => ({ view: { ...view, ...change } })),
+    adjust,
     click: (thing: ClickedThing, change: Partial<ViewState>) => {
       clicks.add(thing, change, store.getState().view);
       commit(change);
+    },
+    amendClick: (thing: ClickedThing, change: Partial<ViewState>) => {
+      clicks.add(thing, change, store.getState().view);
+      adjust(change);
     },
     undoClick: () => {
       const change = clicks.undo(store.getState().view);

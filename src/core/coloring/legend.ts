@@ -62,11 +62,10 @@ export function legendAt(
     ...sums.of('pending'),
   };
   const isShown = ({ count }: LegendEntry) => colorBy !== 'stack' || count > 0;
-  const entries = [
-    ...stackEntries(context, stacks),
-    ...byClass.filter(isShown),
-    ...(pending.count > 0 ? [pending] : []),
-  ];
+  const sites = stackEntries(context, stacks);
+  const others = [...byClass.filter(isShown), ...(pending.count > 0 ? [pending] : [])];
+  const entries =
+    colorBy === 'stack' ? [...sites, ...others].sort(largestFirst) : [...sites, ...others];
   return { event, totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0), entries };
 }
 
@@ -81,6 +80,12 @@ export function peakInWindow(
   const first = ranges.first[0];
   if (first < 0) return -1;
   return index.counter('activeBytes').scan(first, ranges.last[0]).argmax;
+}
+
+/** What the first row shows has to be what there is most of; several colors together are no entry of their own. */
+function largestFirst(a: LegendEntry, b: LegendEntry): number {
+  const isSeveral = ({ swatch }: LegendEntry) => Number(swatch === 'several');
+  return isSeveral(a) - isSeveral(b) || b.bytes - a.bytes;
 }
 
 interface Sum {

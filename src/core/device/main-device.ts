@@ -28,6 +28,26 @@ function isAbove(device: Recorded, other: Recorded | undefined): boolean {
   return own.bytes > best.bytes;
 }
 
+/** Beyond this much more than was ever allocated, active memory is mostly blocks that are freed and wait for a stream. */
+const WAITING_RATIO = 1.5;
+
+/**
+ * The peak that a device is about: that of allocated memory, or of active memory where blocks that wait for another
+ * stream make most of it.
+ */
+export function mainPeak({
+  allocatedBytes,
+  activeBytes,
+}: Readonly<Record<'allocatedBytes' | 'activeBytes', Peak>>): MainPeak {
+  return activeBytes.bytes >= WAITING_RATIO * allocatedBytes.bytes && allocatedBytes.bytes > 0
+    ? { of: 'active', ...activeBytes }
+    : { of: 'allocated', ...allocatedBytes };
+}
+
+export interface MainPeak extends Peak {
+  readonly of: 'allocated' | 'active';
+}
+
 /** Nothing was recorded on the device and nothing is left on it: the process did not use it. */
 export function isUnusedDevice(device: {
   readonly events: number;

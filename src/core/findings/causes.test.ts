@@ -115,8 +115,18 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
       'oom',
       /^Raise or remove/,
     ],
-    ['oom_first_forward', /^Out of memory: 1\.93 GiB of the 1\.94 GiB /, 'oom', /^Raise or remove/],
-    ['oom_larger_batch', /^Out of memory: 3\.57 GiB of the 3\.89 GiB /, 'oom', /^Raise or remove/],
+    [
+      'oom_first_forward',
+      /^Out of memory at your process's own limit of about 1\.9 GiB .*: 1\.93 GiB of the 1\.94 GiB /,
+      'oom',
+      /^Raise or remove/,
+    ],
+    [
+      'oom_larger_batch',
+      /^Out of memory at your process's own limit of about 4 GiB .*: 3\.57 GiB of the 3\.89 GiB /,
+      'oom',
+      /^Raise or remove/,
+    ],
     [
       'growing_concat',
       /^No out-of-memory error in this file, but:$/,

@@ -44,7 +44,7 @@ describe('wordings of other versions', () => {
     expect(message).toMatchObject({ device: 0, totalBytes: 24 * GIB, freeBytes: 512 * MIB });
     expect(message.reservedBytes).toBe(Math.round(22.1 * GIB));
     expect(verdict).toMatchObject({ cause: 'fragmented', also: undefined });
-    expect(verdict.arithmetic.join()).toContain('2.70 GiB in gaps');
+    expect(verdict.arithmetic.join()).toContain('2.70 GiB free');
   });
 
   it('1.x, full: hardly any gaps', () => {
@@ -60,7 +60,7 @@ describe('wordings of other versions', () => {
     );
     expect(message.device).toBe(1);
     expect(verdict).toMatchObject({ cause: 'too-large', also: undefined });
-    expect(verdict.arithmetic).toContain('missing if all gaps were one: 2.30 GiB');
+    expect(verdict.arithmetic).toContain('missing if all that was free were one piece: 2.30 GiB');
   });
 
   it('large gaps that are still too small: both', () => {

@@ -14,6 +14,8 @@ export interface OomFigures {
   readonly deviceTotalBytes?: number | undefined;
   /** set_per_process_memory_fraction, where the message says it. */
   readonly allowedBytes?: number | undefined;
+  /** The most that was ever reserved: a limit on the process is no lower. */
+  readonly peakReservedBytes?: number | undefined;
   /** A limit on the process would have been stated: without one, there is none. Messages state it, events do not. */
   readonly isLimitStated?: boolean;
   /** What other processes and non-PyTorch memory take, where the message lists it. */
@@ -36,6 +38,8 @@ export interface OomVerdict {
   readonly claim: string;
   /** 'Out of memory because the memory is fragmented: …' */
   readonly headline: string;
+  /** The headline in a line and a half. */
+  readonly brief: string;
   /** That it failed at a limit on the process, in one sentence; undefined where it did not. */
   readonly limit: string | undefined;
   /** The arithmetic, line by line. */
@@ -62,13 +66,18 @@ export function judgeOom(figures: OomFigures): OomVerdict {
   const cause = causeOf(figures, gapBytes, isCapped);
   const limit = isCapped ? capSentence(figures) : undefined;
   const why = whyOf(figures, cause, gapBytes, missingBytes);
+  const isOwnLimit = isCapped && cause === 'too-large';
+  const because = isOwnLimit
+    ? ` at your process's own limit${limitText(figures)} (set_per_process_memory_fraction)${besideText(figures)}`
+    : CAUSES[cause].because;
   return {
     cause,
     isCapped,
     missingBytes,
     claim: `${CAUSES[cause].name}: ${why}${limit === undefined ? '' : ` ${limit}`}`,
     limit,
-    headline: `Out of memory${CAUSES[cause].because}: ${why}`,
+    headline: `Out of memory${because}: ${why}`,
+    brief: isOwnLimit ? briefLimit(figures) : `Out of memory: ${briefOf(figures, cause, gapBytes)}`,
     arithmetic: arithmeticOf(figures, gapBytes, missingBytes),
     advice: adviceOf(cause, isCapped, missingBytes),
   };
@@ -136,11 +145,23 @@ function whyOf(
   const asked = formatBytes(figures.requestedBytes);
   const gap = `${formatBytes(gapBytes)} (${formatPercent(gapBytes / Math.max(1, figures.reservedBytes))} of what PyTorch holds)`;
   const sentences: Record<OomCause, string> = {
-    fragmented: `${asked} did not fit in one piece, although ${gap} was free in gaps.`,
-    both: `${asked} was requested; ${gap} was free in gaps, and even in one piece the gaps were too small.`,
+    fragmented: `${asked} did not fit in one piece, although ${gap} was free.`,
+    both: `${asked} was requested; ${gap} was free in smaller pieces, and all of them together were too small.`,
     'too-large': notEnough(figures, missingBytes),
     'others-on-the-card': othersText(figures, asked),
     'driver-refused': `${asked} was requested and the GPU reported ${formatBytes(figures.deviceFreeBytes ?? Number.NaN)} free, but the driver refused it. We can't tell why from these figures.`,
+  };
+  return sentences[cause];
+}
+
+function briefOf(figures: OomFigures, cause: OomCause, gapBytes: number): string {
+  const asked = formatBytes(figures.requestedBytes);
+  const sentences: Record<OomCause, string> = {
+    fragmented: `fragmented. ${asked} did not fit in ${formatBytes(gapBytes)} free.`,
+    both: `too little memory, and ${formatBytes(gapBytes)} of it in gaps.`,
+    'too-large': `${formatBytes(figures.allocatedBytes)} in use, and ${asked} more did not fit.`,
+    'others-on-the-card': `something else uses this GPU too.`,
+    'driver-refused': `the driver refused ${asked}, though the GPU had room.`,
   };
   return sentences[cause];
 }
@@ -165,11 +186,42 @@ function notEnough(figures: OomFigures, missingBytes: number): string {
   return `${formatBytes(allocatedBytes)} of the ${formatBytes(reservedBytes)} that PyTorch held was in use, and ${asked} more was requested.${missing}`;
 }
 
-function capSentence({ allowedBytes, deviceFreeBytes }: OomFigures): string {
-  const limit = allowedBytes === undefined ? '' : ` of ${formatBytes(allowedBytes)}`;
+function briefLimit(figures: OomFigures): string {
+  const limit = limitText(figures).replace(/^ of /, '');
+  return limit === ''
+    ? 'Out of memory: your process hit its own limit.'
+    : `Out of memory: your process may use ${limit}.`;
+}
+
+const besideText = ({ deviceFreeBytes }: OomFigures): string =>
+  deviceFreeBytes === undefined ? '' : `, with ${formatBytes(deviceFreeBytes)} of the GPU free`;
+
+function capSentence(figures: OomFigures): string {
+  const { deviceFreeBytes } = figures;
   const free =
     deviceFreeBytes === undefined ? '' : `; the GPU still had ${formatBytes(deviceFreeBytes)} free`;
-  return `Your process hit its own memory limit${limit} (set_per_process_memory_fraction)${free}.`;
+  return `Your process hit its own memory limit${limitText(figures)} (set_per_process_memory_fraction)${free}.`;
+}
+
+/** Of the limit, how far what was refused may reach above what was reserved for it to be known well enough. */
+const MAX_UNSURE_SHARE = 0.15;
+
+/**
+ * ' of 12.00 GiB' as stated; ' of about 12 GiB' where it lies between what was reserved and what the refused segment
+ * would have come to; '' where these are far apart.
+ */
+function limitText({ allowedBytes, requestedBytes, ...figures }: OomFigures): string {
+  if (allowedBytes !== undefined) return ` of ${formatBytes(allowedBytes)}`;
+  const atLeast = Math.max(figures.reservedBytes, figures.peakReservedBytes ?? 0);
+  const below = figures.reservedBytes + segmentBytes(requestedBytes);
+  const isKnown = below > atLeast && below - atLeast <= MAX_UNSURE_SHARE * atLeast;
+  return isKnown ? ` of about ${roughBytes(atLeast)}` : '';
+}
+
+/** Two digits: '12 GiB' of 11.88, '3.9 GiB' of 3.89. */
+function roughBytes(bytes: number): string {
+  const [figure = '', unit = ''] = formatBytes(bytes).split(' ');
+  return `${Number(Number(figure).toPrecision(2))} ${unit}`;
 }
 
 function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: number): string[] {
@@ -177,9 +229,10 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
     figures;
   const lines = [
     `requested ${formatBytes(requestedBytes)}`,
-    `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} in gaps`,
+    `reserved ${formatBytes(reservedBytes)} − in use ${formatBytes(allocatedBytes)} = ${formatBytes(gapBytes)} free`,
   ];
-  if (largestFreeBytes !== undefined) lines.push(`largest gap ${formatBytes(largestFreeBytes)}`);
+  if (largestFreeBytes !== undefined)
+    lines.push(`largest free piece ${formatBytes(largestFreeBytes)}`);
   if (deviceFreeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(deviceFreeBytes)}`);
   if (figures.allowedBytes !== undefined) {
     lines.push(`limit of this process ${formatBytes(figures.allowedBytes)}`);
@@ -192,7 +245,7 @@ function arithmeticOf(figures: OomFigures, gapBytes: number, missingBytes: numbe
   if (figures.otherBytes !== undefined) {
     lines.push(`other processes and non-PyTorch memory ${formatBytes(figures.otherBytes)}`);
   }
-  lines.push(`missing if all gaps were one: ${formatBytes(missingBytes)}`);
+  lines.push(`missing if all that was free were one piece: ${formatBytes(missingBytes)}`);
   return lines;
 }
 

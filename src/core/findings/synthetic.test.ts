@@ -294,14 +294,14 @@ describe('fragmentation', () => {
       'train.py:20 (train) grows a tensor by copying it into a slightly larger one, 29 times',
     );
     expect(finding.advice[0]).toContain('Allocate the full size once');
-    expect(finding.parts[0].note).toBe('different sizes requested');
+    expect(finding.parts[0].note).toBe('different sizes requested, the largest shown');
     expect(finding.evidence.allocationCount).toBe(30);
   });
 
   it('blames who pins where that explains most of it', () => {
     const finding = growingCopies(12_000 * MIB);
     expect(finding.frame?.line).toBe(5);
-    expect(finding.holder).toContain('train.py:5 (train) keeps 11.72 GiB of the gaps');
+    expect(finding.holder).toContain('train.py:5 (train) keeps 11.72 GiB of free memory');
     expect(finding.claim).toContain('1 block of it keeps 11.72 GiB');
   });
 });

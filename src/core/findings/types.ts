@@ -103,7 +103,14 @@ export type RemedyId =
 export type GrowthLawKind = 'flat' | 'growing' | 'by-key' | 'in-bursts';
 
 /** What a line is to the memory of a finding. */
-export type LineRole = 'made at' | 'stored at' | 'started at';
+export type LineRole =
+  | 'made at'
+  | 'stored at'
+  | 'started at'
+  | 'held by'
+  | 'pinned by'
+  | 'requested by'
+  | 'called by';
 
 /** A change to the program that lowers its peak. */
 export interface Remedy {
@@ -124,6 +131,8 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly claim: string;
   /** What it means in one sentence, for who has ten seconds: of findings that say what went wrong. */
   readonly headline?: string;
+  /** The headline in a few words, to follow 'Out of memory:' or 'No OOM, but': 'a leak of 96.00 MiB every step'. */
+  readonly brief?: string;
   /** Which lines of the user's hold the memory, in one sentence, where the headline names none. */
   readonly holder?: string;
   /** The OOM that this led to, where that is certain. */
@@ -132,8 +141,10 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly failure?: OomFailure;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
-  /** Whether the memory is made or stored at `frame`, or what makes it is started there; undefined where it is not known. */
+  /** What `frame` is to the memory; undefined where it is not known. */
   readonly frameIs?: LineRole;
+  /** Where `frame` asked for what was refused: the line that holds most of what was in the way. */
+  readonly holderFrame?: FrameView;
   /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
   /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */

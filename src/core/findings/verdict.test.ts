@@ -5,6 +5,7 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { type Analysis, analyse } from './analyse.ts';
 import { type ChecklistItem, checklist } from './checklist.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
+import { lineOf } from './verdict-line.ts';
 
 const known = new Map<string, Promise<Analysis>>();
 
@@ -27,7 +28,11 @@ async function verdict(name: string): Promise<Verdict> {
 describe('the verdict', () => {
   it.each([
     ['oom_fragmented', 'severe', /^Out of memory because the memory is fragmented: 379\.75 MiB/],
-    ['oom_batch_too_big', 'severe', /^Out of memory: .* 512\.00 MiB more was requested/],
+    [
+      'oom_batch_too_big',
+      'severe',
+      /^Out of memory at your process's own limit of about 12 GiB \(set_per_process_memory_fraction\), with 118\.21 GiB of the GPU free: .* 512\.00 MiB more was requested/,
+    ],
     ['leak_forward_hook', 'warning', /^No out-of-memory error in this file, but:$/],
     ['streams_record_stream', 'warning', /^No out-of-memory error in this file, but:$/],
     [
@@ -58,17 +63,69 @@ describe('the verdict', () => {
 
   it('names the lines that hold the memory, or the gaps', async () => {
     expect((await verdict('oom_fragmented')).also).toEqual([
-      'scenarios.py:323 (_fragment) keeps 3.74 GiB of the gaps from being given back: it pins 20 segments.',
-      'Your process hit its own memory limit (set_per_process_memory_fraction); the GPU still had 130.88 GiB free.',
+      'scenarios.py:323 (_fragment) keeps 3.74 GiB of free memory from being given back: it pins 20 segments.',
+      'Your process hit its own memory limit of about 6 GiB (set_per_process_memory_fraction); the GPU still had 130.88 GiB free.',
     ]);
     expect((await verdict('oom_batch_too_big')).also).toEqual([
       'Most of what was live: 3.50 GiB from scenarios.py:48 (attention), 3.50 GiB from scenarios.py:52 (mlp), 1.00 GiB from scenarios.py:47 (attention).',
-      expect.stringMatching(/^Your process hit its own memory limit/),
     ]);
     const [gaps] = (await verdict('frag_gpt_varlen')).also;
     expect(gaps).toMatch(
-      /10\.50 GiB \(66%\) was lost .* scenarios\.py:47 \(attention\) asked for 118 different sizes/,
+      /10\.50 GiB \(66%\) of what PyTorch reserved was never needed.* scenarios\.py:47 \(attention\) asked for 118 different sizes/,
     );
+  });
+
+  it.each([
+    [
+      'oom_fragmented',
+      'Out of memory: fragmented. 379.75 MiB did not fit in 3.76 GiB free.',
+      [323, 'pins free memory'],
+    ],
+    [
+      'oom_batch_too_big',
+      'Out of memory: your process may use about 12 GiB.',
+      [48, 'holds the most'],
+    ],
+    [
+      'frag_gpt_varlen',
+      'No OOM, but fragmentation: 10.50 GiB of 15.86 GiB was never needed.',
+      [47, 'asks for many sizes'],
+    ],
+    [
+      'leak_output_list',
+      'No OOM, but a leak of 47.06 MiB every step, a whole graph.',
+      [262, 'makes it'],
+    ],
+    [
+      'near-miss/leak_until_oom',
+      'Out of memory after 27 steps: a leak of 16.00 MiB every step.',
+      [375, 'makes it'],
+    ],
+    [
+      'eval_without_no_grad',
+      'No OOM, but 5 forward passes kept 6.06 GiB for no backward.',
+      [385, 'calls the model'],
+    ],
+    [
+      'streams_record_stream',
+      'No OOM, but 3.13 GiB that was freed waits for another stream.',
+      [421, 'makes it'],
+    ],
+    [
+      'near-miss/leak_ring_truncated',
+      "A leak of 64.00 KiB every step. We can't tell whether memory ran out.",
+      [351, 'makes it'],
+    ],
+  ])('%s, in brief: %s', async (name, text, [line, does]) => {
+    const { brief, line: shown, lead } = await verdict(name);
+    expect(brief).toBe(text);
+    expect(shown).toMatchObject({ frame: { line }, does });
+    // The card that comes first is of that line too.
+    expect(lead && lineOf(lead)).toEqual(shown);
+  });
+
+  it('names no line where nothing matters', async () => {
+    expect(await verdict('train_gpt_small')).toMatchObject({ line: undefined, lead: undefined });
   });
 
   it.each([
@@ -162,7 +219,7 @@ describe('the checklist', () => {
       Leak: 'clear',
     });
     expect(off.find(({ label }) => label === 'Expandable segments')?.text).toBe(
-      'They are off. 10.50 GiB lies in gaps, which they close.',
+      'They are off. They would avoid most of the 10.50 GiB that was reserved and never needed.',
     );
     const on = checklist(analysis, { isExpandable: true });
     expect(statesOf(on)).toMatchObject({ 'Expandable segments': 'clear' });

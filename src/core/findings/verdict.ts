@@ -14,6 +14,7 @@ import type { Analysis } from './analyse.ts';
 import { KEPT_EXCEPTIONS } from './detectors/oom.ts';
 import type { Check, Finding } from './detectors.ts';
 import type { OomFailure } from './types.ts';
+import { lineOf, type VerdictLine } from './verdict-line.ts';
 
 /** severe: memory ran out. warning: it will, or is wasted. unknown: it cannot be known. */
 export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
@@ -21,6 +22,12 @@ export type VerdictTone = 'severe' | 'warning' | 'calm' | 'unknown';
 export interface Verdict {
   readonly tone: VerdictTone;
   readonly text: string;
+  /** The same in some sixty characters. */
+  readonly brief: string;
+  /** The finding to look at first; undefined where nothing matters. */
+  readonly lead: Finding | undefined;
+  /** The line to look at first: of `lead`. */
+  readonly line: VerdictLine | undefined;
   /** At most two sentences that the user should know at once, such as the request that failed after a leak. */
   readonly also: readonly string[];
   /** The figures behind `text`, and what there was no room for. */
@@ -95,16 +102,23 @@ function afterOom(
   const cause = failure && causeOf(oom, failure, culprits);
   const first = cause?.finding ?? oom;
   const others = culprits.filter((finding) => finding !== cause?.finding);
-  const text = cause?.text ?? ownText(oom, findings);
-  const holder = oom.kind === 'fragmented' ? (gapsHolder(findings) ?? oom.holder) : oom.holder;
+  const own = ownText(oom, findings);
+  const { text, brief } = cause ?? own;
+  // Who asked last is not to blame for gaps: what they are due to is.
+  const gaps = oom.kind === 'fragmented' ? gapsOf(findings) : undefined;
+  const lead = cause?.finding ?? gaps ?? oom;
+  const holder = oom.kind === 'fragmented' ? (gaps?.holder ?? oom.holder) : oom.holder;
   const also =
     cause === undefined
-      ? [holder ?? [], headlines(others), failure?.limit ?? []].flat()
-      : [requestText(oom), headlines(others), failure?.limit ?? []].flat();
+      ? [holder ?? [], headlines(others), limitBeside(text, failure)].flat()
+      : [requestText(oom), headlines(others), limitBeside(text, failure)].flat();
   const figures = cause === undefined ? [rest(oom)] : [rest(first), rest(oom)];
   return {
     tone: failure?.isCaught === true && cause === undefined ? 'warning' : 'severe',
     text,
+    brief,
+    lead,
+    line: lineOf(lead),
     also: also.slice(0, MAX_ALSO),
     why: [...also.slice(MAX_ALSO), ...figures].filter((reason) => reason !== ''),
     advice: first.advice.slice(0, MOST_ADVISED),
@@ -112,14 +126,22 @@ function afterOom(
   };
 }
 
+/** The limit on the process, where the text does not begin with it. */
+function limitBeside(text: string, failure: OomFailure | undefined): readonly string[] {
+  const limit = failure?.limit;
+  return limit === undefined || text.includes('own limit') ? [] : [limit];
+}
+
 /** What a claim says beyond its headline and its holder. */
 function rest({ claim, headline = '', holder = '' }: Finding): string {
   return claim.replace(headline, '').replace(holder, '').trim();
 }
 
-interface Cause {
+/** What is said of an OOM, whole and in a few words. */
+type Said = Pick<Verdict, 'text' | 'brief'>;
+
+interface Cause extends Said {
   readonly finding: Finding;
-  readonly text: string;
 }
 
 function causeOf(
@@ -129,14 +151,15 @@ function causeOf(
 ): Cause | undefined {
   const exceptions = culprits.find(({ kind }) => kind === KEPT_EXCEPTIONS);
   if (exceptions !== undefined) {
-    return { finding: exceptions, text: exceptions.headline ?? exceptions.claim };
+    const text = exceptions.headline ?? exceptions.claim;
+    return { finding: exceptions, text, brief: sentence(exceptions.brief ?? text) };
   }
   const graph = culprits.find(({ causedOom }) => causedOom === oom.events.last);
   if (graph !== undefined) {
     const { kind, headline } = graph;
     const isOwnText = kind === 'evaluation-ran-out' && headline !== undefined;
     const text = isOwnText ? headline : `Out of memory because ${inSentence(graph)}.`;
-    return { finding: graph, text };
+    return { finding: graph, text, brief: `Out of memory: ${briefOf(graph)}` };
   }
   const [leak] = culprits
     .filter(({ detector }) => detector === 'growth')
@@ -149,6 +172,7 @@ function causeOf(
   const need = formatBytes(needWithout(leak.finding, failure));
   return {
     finding: leak.finding,
+    brief: `Out of memory${after}: ${briefOf(leak.finding)}`,
     text: `Out of memory${after} because ${inSentence(leak.finding)}; without that the run needs about ${need}.`,
   };
 }
@@ -177,15 +201,16 @@ function inSentence({ headline, claim }: Finding): string {
   return /^[A-Z][a-z]* /.test(text) ? `${text[0].toLowerCase()}${text.slice(1)}` : text;
 }
 
-function ownText(oom: Finding, findings: readonly Finding[]): string {
-  const { failure, headline, claim, facts } = oom;
+function ownText(oom: Finding, findings: readonly Finding[]): Said {
+  const { failure, headline, claim, facts, brief } = oom;
   const text = headline ?? claim;
-  if (failure?.isCaught !== true) return text;
+  if (failure?.isCaught !== true) return { text, brief: brief ?? text };
   const caught = findings.filter((one) => one.failure?.isCaught === true);
   const all = facts.find(({ label }) => label === 'OOM events in all');
   const count = all !== undefined && 'count' in all ? all.count : caught.length;
   const where = oom.frame === undefined ? '' : ` The last time: ${oom.claim.split('. ')[0]}.`;
-  return `Memory ran out ${plural(count, 'time')}, and the program caught it and went on.${where}`;
+  const caughtText = `Memory ran out ${plural(count, 'time')}, and the program caught it and went on.`;
+  return { text: `${caughtText}${where}`, brief: caughtText };
 }
 
 /** 'The request that failed was 4.00 MiB: capture.py:99 (train_step) asked for it.' */
@@ -194,10 +219,12 @@ function requestText({ claim }: Finding): string {
   return `${first.replace(/\.$/, '')}.`;
 }
 
-/** What the gaps are due to, most of it first. */
-function gapsHolder(findings: readonly Finding[]): string | undefined {
-  return findings.find(({ kind }) => kind === 'reserved-unused')?.holder;
-}
+/** What says who the gaps are due to. */
+const gapsOf = (findings: readonly Finding[]): Finding | undefined =>
+  findings.find(({ kind }) => kind === 'reserved-unused');
+
+/** 'a leak of 512 bytes every step.' */
+const briefOf = (finding: Finding): string => sentence(finding.brief ?? inSentence(finding));
 
 function withoutOom(
   oom: Check,
@@ -215,6 +242,9 @@ function withoutOom(
   return {
     tone: all.length > 0 ? 'warning' : calmTone(oom, checks),
     text: textWithoutOom(oom, all.length > 0, small.length),
+    brief: briefWithoutOom(oom, culprits, small.length),
+    lead: culprits[0],
+    line: culprits[0] && lineOf(culprits[0]),
     also: isOver ? [...shown, `And ${plural(more, 'finding')} more, below.`] : shown,
     why: [...culprits.slice(0, 1).map(rest), ...all.slice(shown.length)].filter(
       (reason) => reason !== '',
@@ -239,6 +269,18 @@ function textWithoutOom(oom: Check, hasCulprits: boolean, small: number): string
   return small > 0
     ? `No out-of-memory error, and no serious problem: ${plural(small, 'small finding')} below.`
     : 'No out-of-memory error, and no problem found.';
+}
+
+function briefWithoutOom(oom: Check, [first]: readonly Finding[], small: number): string {
+  if (oom.status !== 'cannot-tell') {
+    return first === undefined
+      ? textWithoutOom(oom, false, small)
+      : `No OOM, but ${briefOf(first)}`;
+  }
+  const unknown = "We can't tell whether memory ran out.";
+  if (first === undefined) return unknown;
+  const brief = briefOf(first);
+  return `${brief[0].toUpperCase()}${brief.slice(1)} ${unknown}`;
 }
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

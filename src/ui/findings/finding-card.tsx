@@ -3,9 +3,9 @@ import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import { functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
-import type { FrameView, StackKind } from '../../core/device/types.ts';
 import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
+import { lineOf } from '../../core/findings/verdict-line.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewName } from '../../state/view-store.ts';
@@ -23,6 +23,8 @@ interface FindingCardProps {
   readonly isSelected: boolean;
   /** Says what another setting of the allocator would have come to: one finding does. */
   readonly citesWhatIf: boolean;
+  /** The one to look at first: it says all at once. Of others a sentence is shown until they are selected. */
+  readonly isLead: boolean;
   /** Says what to try first, while it is not selected. */
   readonly isAdvised: boolean;
   readonly onToggle: () => void;
@@ -46,19 +48,27 @@ function useShowEvent(): (event: EventIndex) => void {
   };
 }
 
+/** How many pieces of advice are said at once: the second is for who cannot take the first. */
+const FIRST_ADVICE = ['Try', 'Or'];
+
 /** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
-  const { finding, isSelected, citesWhatIf, isAdvised, onToggle } = props;
-  const { severity, bytes, claim, frame, stackKind, series, advice } = finding;
+  const { finding, isSelected, citesWhatIf, isLead, isAdvised, onToggle } = props;
+  const { severity, bytes, claim, series, advice, perStep } = finding;
+  const isWhole = isLead || isSelected;
   const showEvent = useShowEvent();
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
   const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
-  const [firstAdvice] = advice;
   return (
-    <li className="finding" data-severity={severity} data-selected={isSelected}>
+    <li
+      className="finding"
+      data-severity={severity}
+      data-selected={isSelected}
+      data-whole={isWhole}
+    >
       <button
         ref={head}
         type="button"
@@ -79,35 +89,35 @@ export function FindingCard(props: FindingCardProps) {
           <strong>{first}</strong> {rest}
         </span>
       </button>
-      <FindingFrame frame={frame} stackKind={stackKind} />
-      <UserLines finding={finding} />
+      {isWhole && <FindingFrame finding={finding} />}
+      {isWhole && <UserLines finding={finding} />}
+      {isAdvised &&
+        !isSelected &&
+        advice.slice(0, FIRST_ADVICE.length).map((text, i) => (
+          <p key={text} className="finding-advice">
+            <strong>{FIRST_ADVICE[i]}:</strong> <CodeText text={text} />
+          </p>
+        ))}
       <WhatIfCitation finding={finding} isDue={citesWhatIf} />
-      {isAdvised && !isSelected && firstAdvice !== undefined && (
-        <p className="finding-advice">
-          <strong>Try:</strong> <CodeText text={firstAdvice} />
-        </p>
+      {isWhole && series !== undefined && (
+        <SeriesPlot series={series} steps={perStep?.steps} onShow={showEvent} />
       )}
-      {series !== undefined && <SeriesPlot series={series} onShow={showEvent} />}
       {isSelected && <FindingBody finding={finding} />}
     </li>
   );
 }
 
-interface FindingFrameProps {
-  readonly frame: FrameView | undefined;
-  /** Why there is no frame. */
-  readonly stackKind: StackKind;
-}
-
-/** The line to look at first: function and place, ready to be copied. */
-export function FindingFrame({ frame, stackKind }: FindingFrameProps) {
-  if (frame === undefined) {
-    return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
+/** The line to look at first: function and place, ready to be copied, and what it does. */
+function FindingFrame({ finding }: Pick<FindingCardProps, 'finding'>) {
+  const line = lineOf(finding);
+  if (line === undefined) {
+    return <p className="finding-frame dim">No line: {absenceText(finding.stackKind)}</p>;
   }
+  const { frame, does } = line;
   return (
     <div className="finding-frame">
-      <span className="mono" title={frameTitle(frame)}>
-        {functionText(frame)}
+      <span title={frameTitle(frame)}>
+        <span className="mono">{functionText(frame)}</span> <span className="dim">{does}</span>
       </span>
       <FramePlace frame={frame} />
     </div>

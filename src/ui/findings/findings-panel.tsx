@@ -23,6 +23,9 @@ import { useFindingSelection } from './use-finding-selection.ts';
 const STOPPED: Verdict = {
   tone: 'unknown',
   text: 'Stopped before there was a result.',
+  brief: 'Stopped before there was a result.',
+  lead: undefined,
+  line: undefined,
   also: [],
   advice: [],
   why: [],
@@ -44,11 +47,20 @@ export function FindingsPanel() {
     const ranked = findings.find((one) => one === finding);
     if (ranked !== undefined) select(ranked);
   };
-  // What is severe says at once what to try; the verdict does for its first finding, once it is open.
-  const isAdvised = (finding: RankedFinding) =>
-    finding === verdict?.findings[0]
-      ? !isUnfolded
-      : finding.severity === 'high' && finding !== citing;
+  const lead = findings.find((finding) => finding === verdict?.lead) ?? findings[0];
+  const others = findings.filter((finding) => finding !== lead);
+  const cardOf = (finding: RankedFinding) => (
+    <FindingCard
+      key={finding.id}
+      finding={finding}
+      isSelected={finding.id === selected}
+      citesWhatIf={phase === 'done' && finding === citing}
+      isLead={finding === lead}
+      // The verdict says what to try once it is open.
+      isAdvised={finding === verdict?.lead && !isUnfolded}
+      onToggle={() => toggle(finding)}
+    />
+  );
   return (
     <section
       className="findings"
@@ -66,17 +78,10 @@ export function FindingsPanel() {
       {verdict !== undefined && verdict.findings.length > 0 && <MarkingButton />}
       {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
-      <ul className="finding-list" aria-label="Findings, the most severe first">
-        {findings.map((finding) => (
-          <FindingCard
-            key={finding.id}
-            finding={finding}
-            isSelected={finding.id === selected}
-            citesWhatIf={phase === 'done' && finding === citing}
-            isAdvised={isAdvised(finding)}
-            onToggle={() => toggle(finding)}
-          />
-        ))}
+      <ul className="finding-list" aria-label="Findings, the first to look at first">
+        {lead !== undefined && cardOf(lead)}
+        {others.length > 0 && <li className="finding-others">Also found</li>}
+        {others.map(cardOf)}
       </ul>
       {isOpen && <Progress state={state} />}
       {phase === 'done' && <CopyFindings state={state} />}

@@ -1,6 +1,6 @@
 import { area, curveMonotoneX, line, scaleLinear } from 'd3';
 import type { MouseEvent } from 'react';
-import { formatBytes, formatCount } from '../../core/base/format.ts';
+import { formatBytes, formatCount, plural } from '../../core/base/format.ts';
 import type { Series } from '../../core/findings/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 
@@ -10,12 +10,14 @@ const HEIGHT = 44;
 
 interface SeriesPlotProps {
   readonly series: Series;
+  /** How many the finding speaks of: the points may be fewer. */
+  readonly steps: number | undefined;
   /** Goes to one of its events. */
   readonly onShow: (event: EventIndex) => void;
 }
 
 /** A finding's bytes over its steps; a click leads to the event under it. */
-export function SeriesPlot({ series, onShow }: SeriesPlotProps) {
+export function SeriesPlot({ series, steps = series.bytes.length, onShow }: SeriesPlotProps) {
   const { bytes, unit, label, events } = series;
   const most = Math.max(...bytes);
   const x = scaleLinear([0, Math.max(1, bytes.length - 1)], [0, WIDTH]);
@@ -31,7 +33,7 @@ export function SeriesPlot({ series, onShow }: SeriesPlotProps) {
   ).curve(curveMonotoneX);
   const span =
     unit === 'step'
-      ? `${formatCount(bytes.length)} steps`
+      ? plural(steps, 'step')
       : `events ${formatCount(events[0] ?? 0)} to ${formatCount(events.at(-1) ?? 0)}`;
   const text = `${label}: ${formatBytes(bytes[0] ?? Number.NaN)} to ${formatBytes(bytes.at(-1) ?? Number.NaN)}, at most ${formatBytes(most)}, over ${span}`;
   const showAt = ({ clientX, detail, currentTarget }: MouseEvent<HTMLElement>) => {

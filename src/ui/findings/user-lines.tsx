@@ -1,32 +1,34 @@
 import { frameLabel } from '../../core/device/frame-text.ts';
+import type { FrameView } from '../../core/device/types.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
-import type { LineRole } from '../../core/findings/types.ts';
 import { frameTitle } from '../shared/stack-text.ts';
 
-const ROLE_LABELS: Readonly<Record<LineRole, string>> = {
-  'made at': 'Made here.',
-  'stored at': 'Stored here.',
-  'started at': 'Started here.',
-};
-
-/** What the finding's line is to the memory, and the user's lines from the innermost out to their loop. */
+/** The user's lines from the innermost out to their loop. */
 export function UserLines({
-  finding: { frameIs, userLines },
+  finding: { holderFrame, userLines },
 }: {
-  readonly finding: Pick<RankedFinding, 'frameIs' | 'userLines'>;
+  readonly finding: Pick<RankedFinding, 'holderFrame' | 'userLines'>;
 }) {
-  if (frameIs === undefined && userLines.length < 2) return null;
+  // Where another line leads, this says who asked.
+  if (userLines.length < 2 && holderFrame === undefined) return null;
   return (
     <p className="finding-lines dim">
-      {frameIs === undefined ? '' : `${ROLE_LABELS[frameIs]} `}
-      {userLines.length > 1 &&
-        userLines.map((line, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
-          <span key={index} title={frameTitle(line)}>
-            {index === 0 ? '' : ', called from '}
-            {frameLabel(line)}
-          </span>
-        ))}
+      {holderFrame !== undefined && 'Requested by '}
+      {userLines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
+        <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>
+          {index === 0 ? '' : ' ← '}
+          {callerLabel(line, userLines[index - 1])}
+        </span>
+      ))}
     </p>
   );
+}
+
+/** ':55 (forward)' in the file of the line that it calls, else 'train.py:55 (forward)'. */
+function callerLabel(line: FrameView, callee: FrameView | undefined): string {
+  const label = frameLabel(line);
+  return line.line > 0 && line.filename === callee?.filename
+    ? label.slice(label.lastIndexOf(':'))
+    : label;
 }

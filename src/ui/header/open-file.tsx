@@ -1,7 +1,7 @@
 import { Info } from 'lucide-react';
 import { useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
-import { isUnusedDevice } from '../../core/device/main-device.ts';
+import { isUnusedDevice, mainPeak } from '../../core/device/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -120,6 +120,6 @@ function deviceText(info: DeviceInfo): string {
   const memory =
     events === 0
       ? `${formatBytes(end.allocatedBytes)} allocated`
-      : `peak ${formatBytes(peaks.allocatedBytes.bytes)}`;
+      : `peak ${formatBytes(mainPeak(peaks).bytes)}`;
   return `${name} · ${formatCount(events)} events · ${memory}`;
 }

@@ -1,4 +1,5 @@
 import { failedOoms } from '../../core/device/device-info.ts';
+import { mainPeak } from '../../core/device/main-device.ts';
 import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
@@ -8,9 +9,8 @@ import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { type Note, notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 
-const PEAK_ALLOCATED = { label: 'Peak allocated' };
 const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
-  { name: 'allocatedBytes', ...PEAK_ALLOCATED },
+  { name: 'allocatedBytes', label: 'Peak allocated' },
   { name: 'activeBytes', label: 'Peak active' },
   { name: 'reservedBytes', label: 'Peak reserved' },
 ];
@@ -25,12 +25,9 @@ export function SummaryStrip() {
   const notes = notesOf(info, device);
   const isWhole = device.recording === 'complete' && info.file.partial === undefined;
   const recording = <RecordingStat />;
+  const peak = mainPeak(device.peaks);
   const first =
-    device.events > 0 ? (
-      <PeakStat {...PEAK_ALLOCATED} peak={device.peaks.allocatedBytes} />
-    ) : (
-      <EndStat />
-    );
+    device.events > 0 ? <PeakStat label={`Peak ${peak.of}`} peak={peak} /> : <EndStat />;
   return (
     <section className="summary" aria-label="Summary">
       <OomStat />

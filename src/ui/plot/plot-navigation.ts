@@ -288,12 +288,14 @@ export class PlotNavigation {
     const { source, view, onError } = this.#options;
     const { state } = pixel;
     const pin = ++this.#pins;
+    // At once: a key that follows is about this event, whatever turns out to be under the pointer.
+    view.click('allocation', { cursor: state });
     try {
       const { hit } = await source.hit(pixel);
       if (pin !== this.#pins) return;
       this.#pinned = hit && { hit, state };
       source.pinned?.(pixel, hit);
-      view.click('allocation', { selection: hit?.selection, cursor: state });
+      view.amendClick('allocation', { selection: hit?.selection });
     } catch (error) {
       onError(error);
     }

@@ -1,5 +1,6 @@
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
+import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
 import type { Finding } from '../../core/findings/detectors.ts';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
 import { CodeText } from './code-text.tsx';
@@ -11,10 +12,14 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   unknown: CircleHelp,
 };
 
+/** What is said of a pasted message has no findings behind it. */
+type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'why' | 'advice' | 'findings'> &
+  Partial<Pick<Verdict, 'brief' | 'lead' | 'line'>>;
+
 interface VerdictCardProps {
   /** Undefined: not known yet. */
-  readonly verdict: Verdict | undefined;
-  /** At most three lines until it is unfolded; without this all of it is shown. */
+  readonly verdict: ShownVerdict | undefined;
+  /** What it is in brief, and the line, until it is unfolded; without this all of it is shown. */
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
   /** Makes a button of each line that a finding is behind: it leads to the evidence. */
   readonly onShow?: (finding: Finding) => void;
@@ -31,12 +36,10 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
     );
   }
   const Icon = ICONS[verdict.tone];
-  const { text, advice } = verdict;
+  const { text, brief = text, lead, line, also, advice } = verdict;
   const isFolded = folding !== undefined && !folding.isUnfolded;
-  // 'No out-of-memory error in this file, but:' alone says little: what follows is worth a line of the three.
-  const also = isFolded ? verdict.also.slice(0, text.endsWith(':') ? 1 : 0) : verdict.also;
-  const lineOf = (line: string) => (
-    <VerdictLine text={line} finding={findingBehind(line, verdict)} onShow={onShow} />
+  const sentence = (said: string, finding = findingBehind(said, verdict)) => (
+    <VerdictSentence text={said} finding={finding} onShow={onShow} />
   );
   return (
     <div
@@ -48,10 +51,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
     >
       <Icon size={17} aria-hidden />
       <div className="verdict-body">
-        <p className="verdict-text">{lineOf(text)}</p>
-        {also.map((sentence) => (
-          <p key={sentence}>{lineOf(sentence)}</p>
-        ))}
+        <p className="verdict-text">{isFolded ? sentence(brief, lead) : sentence(text)}</p>
+        {line !== undefined && lead !== undefined && (
+          <LineToLookAt line={line} onShow={() => onShow?.(lead)} />
+        )}
+        {!isFolded && also.map((said) => <p key={said}>{sentence(said)}</p>)}
         {!isFolded && verdict.why.length > 0 && <Why why={verdict.why} />}
         {!isFolded && advice.length > 0 && <Advice advice={advice} />}
       </div>
@@ -71,6 +75,27 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   );
 }
 
+interface LineToLookAtProps {
+  readonly line: NonNullable<Verdict['line']>;
+  readonly onShow: () => void;
+}
+
+/** 'scenarios.py:323 (_fragment) pins free memory': the place first, as it must not be cut off. */
+function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
+  const [place, name] = [frameLocation(frame), functionText(frame)];
+  return (
+    <button
+      type="button"
+      className="verdict-place"
+      title={`${frameLabel(frame)} ${does}\nLook at this line first. Click to see the evidence`}
+      onClick={onShow}
+    >
+      <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
+      {does}
+    </button>
+  );
+}
+
 function Why({ why }: Pick<Verdict, 'why'>) {
   return (
     <details className="verdict-why">
@@ -82,13 +107,13 @@ function Why({ why }: Pick<Verdict, 'why'>) {
   );
 }
 
-interface VerdictLineProps {
+interface VerdictSentenceProps {
   readonly text: string;
   readonly finding: Finding | undefined;
   readonly onShow: ((finding: Finding) => void) | undefined;
 }
 
-function VerdictLine({ text, finding, onShow }: VerdictLineProps) {
+function VerdictSentence({ text, finding, onShow }: VerdictSentenceProps) {
   if (finding === undefined || onShow === undefined) {
     return <span className="verdict-line">{text}</span>;
   }
@@ -108,7 +133,10 @@ function VerdictLine({ text, finding, onShow }: VerdictLineProps) {
  * The first line is about the first finding, unless it only leads over to the next. Another begins
  * with the headline of its finding, or is what its finding says of the holder.
  */
-function findingBehind(line: string, { text, findings }: Verdict): Finding | undefined {
+function findingBehind(
+  line: string,
+  { text, findings }: Pick<Verdict, 'text' | 'findings'>,
+): Finding | undefined {
   if (line === text) return text.endsWith(':') ? undefined : findings[0];
   return findings.find(
     ({ headline, claim, holder }) => line === holder || line.startsWith(headline ?? claim),

@@ -119,7 +119,7 @@ function ResizableSplit({ main, side }: ResizableSplitProps) {
         {main}
       </Panel>
       <Separator className="split-handle" aria-label="Width of the side panel" />
-      <Panel id={SIDE} minSize="240px" maxSize="70%">
+      <Panel id={SIDE} minSize="300px" maxSize="70%">
         {side}
       </Panel>
     </Group>

@@ -50,9 +50,9 @@ export function namedPin(pins: readonly Pin[]): Pin | undefined {
   return pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
 }
 
-/** 'train.py:12 (step) keeps 3.1 GiB of the gaps from being given back: it pins 14 segments.' */
+/** 'train.py:12 (step) keeps 3.1 GiB of free memory from being given back: it pins 14 segments.' */
 export function pinHolder({ part }: Pin): string {
-  return `${frameLocation(part.frame)} keeps ${formatBytes(part.bytes)} of the gaps from being given back: it ${part.note}.`;
+  return `${frameLocation(part.frame)} keeps ${formatBytes(part.bytes)} of free memory from being given back: it ${part.note}.`;
 }
 
 export interface VaryingSizes {

@@ -95,7 +95,7 @@ function expandableSegments<F extends AnyFinding>(
   const state = isExpandable === undefined ? 'Not recorded whether they are on.' : 'They are off.';
   return {
     status: 'found',
-    text: `${state} ${formatBytes(bytes)} lies in gaps, which they close.`,
+    text: `${state} They would avoid most of the ${formatBytes(bytes)} that was reserved and never needed.`,
     findings: lost,
   };
 }
@@ -121,7 +121,7 @@ export function detectFragmentation(
       return { status: 'found', findings: [concatenationFinding(context, worth[0])] };
     return {
       status: 'clear',
-      checked: `${figures}: ${formatPercent(share)} in gaps or waiting in the cache.`,
+      checked: `${figures}: ${formatPercent(share)} was never needed.`,
     };
   }
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
@@ -149,7 +149,7 @@ function fragmentationFinding(
 ): FragmentationFinding {
   const { peaks } = context.input.replay;
   const ooms = context.eventsOf(TraceAction.Oom);
-  const event = ooms[ooms.length - 1] ?? worstEvent(context);
+  const event = ooms[ooms.length - 1] ?? peaks.reservedBytes.event;
   const segments = segmentsAt(context, event);
   const pins = pinningSites(context, segments);
   const varying = varyingSites(context).slice(0, 3);
@@ -171,19 +171,32 @@ function fragmentationFinding(
     .flatMap((segment) => segment.gaps)
     .sort((a, b) => b.sizeBytes - a.sizeBytes);
   const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
-  const sizeParts = [...new Set([varied ?? [], varying].flat())].map(({ stack, sizes, bytes }) =>
-    sitePart(context, { stack, bytes, count: sizes }, 'different sizes requested'),
+  // Not their sum over the run: it is more than any GPU has, and nothing to compare the other parts with.
+  const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
+    ({ stack, sizes, largestBytes: bytes }) =>
+      sitePart(
+        context,
+        { stack, bytes, count: sizes },
+        'different sizes requested, the largest shown',
+      ),
   );
-  const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) was lost to gaps and to cached blocks that no request fitted: ${formatBytes(peaks.reservedBytes.bytes)} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
+  const reserved = formatBytes(peaks.reservedBytes.bytes);
+  const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${reserved} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',
     severity: severityOf(excessBytes, share, ooms.length > 0),
     bytes: excessBytes,
     headline,
+    brief: `fragmentation: ${formatBytes(excessBytes)} of ${reserved} was never needed`,
     ...(holder === undefined ? {} : { holder }),
-    claim: [headline, ...texts].filter((text) => text !== undefined).join(' '),
+    claim: [headline, ooms.length > 0 ? freeText(segments) : undefined, ...texts]
+      .filter((text) => text !== undefined)
+      .join(' '),
     ...where,
+    ...(where.frame === undefined
+      ? {}
+      : { frameIs: named === undefined ? 'requested by' : 'pinned by' }),
     perStep: undefined,
     events: { first: growthOfGap(curve), last: event },
     parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
@@ -208,6 +221,13 @@ function fragmentationFinding(
   };
 }
 
+/** What was free at the OOM, where these segments were: the peaks were at other moments. */
+function freeText(segments: readonly SegmentState[]): string {
+  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
+  return `At the OOM ${formatBytes(free)} of ${formatBytes(total)} was free.`;
+}
+
 function severityOf(excessBytes: number, share: number, hasOom: boolean): Severity {
   if (hasOom || (share >= SEVERE_SHARE && excessBytes >= SEVERE_BYTES)) return 'high';
   return excessBytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';
@@ -219,7 +239,7 @@ function pinText(
   pins: readonly Pin[],
 ): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
-  return `${frameLocation(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of gaps from being given back.`;
+  return `${frameLocation(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
 }
 
 /** What the line that is named has allocated: so the views show the line that the claim names. */
@@ -262,12 +282,6 @@ function varyingText({ input }: AnalysisContext, varied: VaryingSizes): string {
   return `${frameLocation(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
-/** When most free memory lay in segments that were in use: there the pins can be seen. */
-function worstEvent(context: AnalysisContext): EventIndex {
-  const { inactiveSplitBytes, reservedBytes } = context.input.replay.peaks;
-  return inactiveSplitBytes.bytes > 0 ? inactiveSplitBytes.event : reservedBytes.event;
-}
-
 function gapFacts(
   context: AnalysisContext,
   event: EventIndex,
@@ -290,8 +304,8 @@ function gapFacts(
     { label: 'seen at event', count: event },
     { label: 'reserved then', bytes: total },
     { label: 'free then', bytes: free },
-    { label: 'of it in empty, cached segments', bytes: cached },
-    { label: 'of it in gaps between blocks', bytes: free - cached },
+    { label: 'of it in empty segments, which the cache keeps', bytes: cached },
+    { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
     {
       label: 'largest contiguous free range',
       bytes: Math.max(0, highest(segments.map((s) => s.largestFreeBytes))),
@@ -364,7 +378,7 @@ function gapSeries(
       context.stepSequences.length > 0 && stepCount(context.stepSequences[0]) === points.length
         ? 'step'
         : 'event',
-    label: 'reserved that no tensor needed',
+    label: 'reserved and never needed',
     events: points.map(({ event }) => event),
     bytes: points.map(({ gap }) => Math.max(0, gap)),
   };

@@ -59,6 +59,7 @@ export function growthFinding(
     severity: severityOf(context, bytes, perStep, keptSteps),
     bytes,
     headline,
+    brief: briefOf(kind, law, perStep, amounts),
     claim: `${headline} After ${plural(perStep.steps, isOfSteps ? 'step' : 'time')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
     ...(where.frame === undefined ? {} : { frameIs }),
@@ -129,6 +130,15 @@ function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }:
     return `A new optimizer's state stays live ${interval}: ${amount}${trend}, for steps that ${where} starts.`;
   }
   return `${where} keeps ${amount} ${interval}${trend}.`;
+}
+
+function briefOf(kind: GrowthKind, law: GrowthLaw, perStep: PerStep, amounts: Amounts): string {
+  if (law.kind === 'by-key') {
+    return `a cache that only grows, ${formatBytes(amounts.bytes)} so far`;
+  }
+  const [interval, amount] = intervalAndAmount(law, perStep, amounts, undefined);
+  const [bytes] = amount.replace('on average ', '').split(' in ');
+  return `a leak of ${bytes} ${interval}${kind === 'kept-graph' ? ', a whole graph' : ''}`;
 }
 
 /** Of what does not come every step the amounts are those of the steps that keep something. */
@@ -286,9 +296,15 @@ function labelsOf(
   law: GrowthLaw,
 ): GrowthLabels {
   if (law.kind === 'by-key') return CACHE_LABELS;
+  if (kind === 'kept-graph' && !hasBackward(context)) return OUTPUT_GRAPH_LABELS;
   return kind === 'kept-tensor' && isLeftByErrors(context, site)
     ? EXCEPTION_LABELS
     : GROWTH_LABELS[kind];
+}
+
+function hasBackward({ classifier, input }: AnalysisContext): boolean {
+  const { stack } = input.replay.allocations;
+  return [...new Set(stack)].some((site) => classifier.isBackward(site));
 }
 
 const CACHE_LABELS: GrowthLabels = {
@@ -307,6 +323,16 @@ const EXCEPTION_LABELS: GrowthLabels = {
   advice: [
     'Store str(error), not the exception; or call traceback.clear_frames(error.__traceback__) first.',
     'Leave the except block before you try again: inside it the error and its traceback are alive.',
+  ],
+};
+
+/** Without a backward nothing is trained: there is no loss that could be summed up. */
+const OUTPUT_GRAPH_LABELS: GrowthLabels = {
+  looksLike:
+    'No backward ran in this recording, so most likely outputs are collected together with the graph that made them.',
+  advice: [
+    'Run evaluation under torch.inference_mode() (or torch.no_grad()), so that no graph is made.',
+    'Store outputs.detach().cpu() in place of the outputs.',
   ],
 };
 

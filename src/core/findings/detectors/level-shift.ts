@@ -102,6 +102,7 @@ function toFinding(
     severity: isSevere ? 'high' : 'medium',
     bytes,
     headline,
+    brief: `from step ${step} on each needs ${formatBytes(bytes)} more`,
     claim: `${headline}${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
     ...where,
     ...(where.frame === undefined ? {} : { frameIs: 'made at' as const }),

@@ -3,12 +3,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import { findRetriedOoms } from '../../replay/retried-requests.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type FrameIndex,
-  TraceAction,
-} from '../../snapshot/tables.ts';
+import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   classFacts,
@@ -20,6 +15,7 @@ import {
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
+import { holdersOf, holdersText } from '../holders.ts';
 import { judgeOom } from '../oom-verdict.ts';
 import { segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
@@ -56,7 +52,6 @@ type OomFinding = FindingBy<typeof oom>;
 /** OOMs reported one by one; a program that catches and retries can have thousands. */
 const MAX_OOMS = 20;
 const TOP_SITES = 8;
-const TOP_LINES = 3;
 
 export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> {
   const { replay } = context.input;
@@ -116,6 +111,7 @@ function oomFinding(
     requestedBytes,
     allocatedBytes: state.activeBytes,
     reservedBytes: state.reservedBytes,
+    peakReservedBytes: context.input.replay.peaks.reservedBytes.bytes,
     largestFreeBytes: segments.reduce((most, s) => Math.max(most, s.largestFreeBytes), 0),
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
   });
@@ -125,7 +121,11 @@ function oomFinding(
   const sites = sumBySite(context, live).slice(0, TOP_SITES);
   const pin = namedPin(pinningSites(context, segments));
   const isPinned = verdict.cause === 'fragmented' && pin !== undefined;
-  const holder = isPinned ? pinHolder(pin) : holdersText(context, live);
+  const holders = holdersOf(context, live);
+  const holder = isPinned ? pinHolder(pin) : `Most of what was live: ${holdersText(holders)}.`;
+  const holderFrame = isPinned
+    ? pin.part.frame
+    : holders.find(({ frame }) => frame !== undefined)?.frame;
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
   const large =
@@ -140,13 +140,19 @@ function oomFinding(
     severity: isGoingOn ? 'medium' : 'high',
     bytes: requestedBytes,
     headline: large === undefined ? verdict.headline : `Out of memory: ${large.sentence}`,
+    brief:
+      large === undefined
+        ? verdict.brief
+        : `Out of memory: one request of ${formatBytes(requestedBytes)} did not fit.`,
     holder: large === undefined ? holder : who,
+    ...(large === undefined && holderFrame !== undefined ? { holderFrame } : {}),
     claim: joined([
       `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
       verdict.claim,
       holder,
     ]),
     ...where,
+    ...(where.frame === undefined ? {} : { frameIs: 'requested by' }),
     perStep: undefined,
     events: { first: times[0], last: event },
     failure: {
@@ -236,25 +242,6 @@ function usageUpTo(context: AnalysisContext, event: EventIndex): OomFailure['usa
     }
   }
   return highest;
-}
-
-/** Lines that allocated most of what is alive, whatever the stacks they were reached by. */
-function holdersText(context: AnalysisContext, live: Int32Array): string {
-  const sums = new Map<FrameIndex | 'backward' | undefined, number>();
-  for (const { stack, bytes } of sumBySite(context, live)) {
-    const line = context.input.stacks.topUserFrame(stack);
-    const frame = line ?? (stack === EMPTY_STACK ? 'backward' : undefined);
-    sums.set(frame, (sums.get(frame) ?? 0) + bytes);
-  }
-  const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, TOP_LINES);
-  const texts = largest.map(([frame, bytes]) => {
-    const place =
-      frame === 'backward'
-        ? frame
-        : frameLocation(frame === undefined ? undefined : context.input.stacks.frame(frame));
-    return `${formatBytes(bytes)} from ${place}`;
-  });
-  return `Most of what was live: ${texts.join(', ')}.`;
 }
 
 const TOP_PARTS = 8;

@@ -3,17 +3,11 @@ import { formatBytes, formatPercent } from '../../base/format.ts';
 import { sumByClass } from '../../classes/class-totals.ts';
 import { type ClassTotal, MEMORY_CLASSES, MemoryClass } from '../../classes/types.ts';
 import { liveAt } from '../../replay/live-at.ts';
-import type { AllocationIndex, Peak } from '../../replay/types.ts';
+import type { Peak } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import {
-  evidence,
-  fingerprint,
-  frameLocation,
-  place,
-  sitePart,
-  sumBySite,
-} from '../finding-parts.ts';
+import { evidence, fingerprint, place, sitePart, sumBySite } from '../finding-parts.ts';
+import { holdersOf, holdersText } from '../holders.ts';
 import type {
   AnyFinding,
   ChecklistAnswer,
@@ -53,8 +47,6 @@ type PeakFinding = FindingBy<typeof peak>;
 /** Lower peaks trouble no GPU. */
 const MIN_BYTES = 64 * 2 ** 20;
 const TOP_PARTS = 10;
-/** A big piece, as a share of the peak. */
-const BIG_SHARE = 0.01;
 
 /** What would lower the peak is no fault: it is listed as something to do, with its bytes. */
 function remedyAnswer<F extends AnyFinding>(
@@ -108,18 +100,19 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
   const classes = sumByClass(allocations, context.classification, event, true);
   const live = liveAt(allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_PARTS);
-  const last = lastBigPiece(context, live, bytes);
-  const stack = allocations.stack[last];
+  const holders = holdersOf(context, live);
+  // What backward holds has no line: the heaviest line that there is is more use.
+  const stack = (holders.find(({ frame }) => frame !== undefined) ?? holders[0])?.stack;
   const where = place(context, stack);
   const remedies = peakRemedies(classes, bytes);
-  const who = context.classifier.isBackward(stack) ? 'backward' : frameLocation(where.frame);
   return {
     detector: 'peak',
     kind: 'composition',
     severity: 'low',
     bytes,
-    claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. The last big piece was ${formatBytes(allocations.sizeBytes[last])} from ${who}.${beforeTrace(context, event)}`,
+    claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. Most of it: ${holdersText(holders)}.${beforeTrace(context, event)}`,
     ...where,
+    ...(where.frame === undefined ? {} : { frameIs: 'held by' }),
     perStep: undefined,
     events: { first: event, last: event },
     parts: sites.map((site) => sitePart(context, site, 'live at the peak')),
@@ -153,18 +146,6 @@ function mixText(classes: readonly ClassTotal[], peakBytes: number): string {
         `${MEMORY_CLASSES[of].label} ${formatBytes(bytes)} (${formatPercent(bytes / peakBytes)})`,
     )
     .join(', ');
-}
-
-function lastBigPiece(
-  context: AnalysisContext,
-  live: Int32Array,
-  peakBytes: number,
-): AllocationIndex {
-  const { sizeBytes } = context.input.replay.allocations;
-  for (let i = live.length - 1; i >= 0; i--) {
-    if (sizeBytes[live[i]] >= BIG_SHARE * peakBytes) return live[i];
-  }
-  return live[live.length - 1];
 }
 
 function beforeTrace({ input }: AnalysisContext, event: EventIndex): string {

@@ -73,8 +73,10 @@ function toFinding(
     severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
     headline: `${headline}.`,
+    brief: `${formatBytes(bytes)} that was freed waits for another stream`,
     claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${frameLocation(where.frame)}.`,
     ...where,
+    ...(where.frame === undefined ? {} : { frameIs: 'made at' }),
     perStep: undefined,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
     parts: sites
