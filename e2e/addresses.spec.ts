@@ -104,7 +104,7 @@ test.describe('a finding', () => {
   test('has its blocks and gaps outlined, until it is left', async ({ page }) => {
     await openCapture(page, 'oom_fragmented.pickle.gz');
     const findings = page.getByTestId('findings');
-    await findings.getByRole('button', { name: /was lost to gaps/ }).click();
+    await findings.getByRole('button', { name: /was never needed/ }).click();
     const evidence = findings.getByRole('region', { name: 'Show the evidence' });
     await evidence.getByRole('button', { name: 'Addresses' }).click();
     const addresses = page.getByRole('region', { name: 'Addresses' });
@@ -118,7 +118,7 @@ test.describe('a finding', () => {
     expect(await countOf(page, gap)).toBeGreaterThan(1000);
     expect(new URL(page.url()).hash).toMatch(/[#&]x=\d/);
 
-    await findings.getByRole('button', { name: /was lost to gaps/ }).click();
+    await findings.getByRole('button', { name: /was never needed/ }).click();
     await expect(addresses).not.toContainText('its gaps');
     await expect.poll(() => countOf(page, gap)).toBe(0);
   });

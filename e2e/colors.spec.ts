@@ -1,17 +1,82 @@
-import { expect, test } from '@playwright/test';
-import { openCapture } from './viewer.ts';
+/** The legend of every capture: no two entries alike, and every line number whole. */
+import { readdirSync } from 'node:fs';
+import { expect, type Page, test } from '@playwright/test';
+import { chooseFile, fixture, idle, openCapture } from './viewer.ts';
 
-for (const name of ['oom_fragmented', 'train_gpt_small', 'compile_train']) {
-  test(`${name}: the call sites of the legend have colors that differ`, async ({ page }) => {
-    await openCapture(page, `${name}.pickle.gz`);
-    const legend = page.getByRole('region', { name: 'Colors' });
-    const sites = legend.locator('.legend-filter .swatches:has(> span:only-child) > span');
-    await expect(sites.first()).toBeVisible();
-    const colors = await sites.evaluateAll((all) =>
-      all.map((one) => getComputedStyle(one).backgroundColor),
-    );
-    expect(colors.length).toBeGreaterThan(1);
-    expect(new Set(colors).size).toBe(colors.length);
+const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
+
+/** Every capture of fixtures/, below it too. Those of pickle protocols are the same one. */
+const CAPTURES = readdirSync('fixtures', { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.pickle\.(gz|zst)$/.test(name) && !/_p[0-4]\./.test(name))
+  .sort();
+
+interface ShownEntry {
+  readonly label: string;
+  /** '' for more colors than one. */
+  readonly color: string;
+  /** What stands behind the colon of a line is out of its box. */
+  readonly isLineCut: boolean;
+}
+
+/** What a person sees of the legend now: entries that wrapped out of its row are none. */
+async function entriesShown(page: Page): Promise<readonly ShownEntry[]> {
+  return legendOf(page)
+    .locator('li')
+    .evaluateAll((items) => {
+      const bottom = items[0]?.parentElement?.getBoundingClientRect().bottom ?? 0;
+      const isShown = (item: Element) => item.getBoundingClientRect().top < bottom;
+      const lineEnd = (element: Element) => {
+        const text = element.firstChild;
+        const line = /:\d+/.exec(element.textContent ?? '');
+        if (line === null || text === null) return 0;
+        const range = document.createRange();
+        range.setStart(text, 0);
+        range.setEnd(text, line.index + line[0].length);
+        return range.getBoundingClientRect().right;
+      };
+      return items.filter(isShown).map((item) => {
+        const label = item.querySelector('.legend-label') ?? item;
+        const [swatch, ...more] = item.querySelectorAll('.swatches > span');
+        const isOne = swatch !== undefined && more.length === 0;
+        return {
+          label: label.textContent ?? '',
+          color: isOne ? getComputedStyle(swatch).backgroundColor : '',
+          isLineCut: lineEnd(label) > label.getBoundingClientRect().right + 1,
+        };
+      });
+    });
+}
+
+async function expectReadable(page: Page, about: string): Promise<number> {
+  const entries = await entriesShown(page);
+  const colors = entries.map(({ color }) => color).filter((color) => color !== '');
+  const labels = entries.map(({ label }) => label);
+  expect([...new Set(colors)], `colors of ${about}`).toEqual(colors);
+  expect([...new Set(labels)], `labels of ${about}`).toEqual(labels);
+  const cut = entries.filter(({ isLineCut }) => isLineCut);
+  expect(cut, `lines that are cut off in ${about}`).toEqual([]);
+  return entries.length;
+}
+
+/** Half of the captures each, so that two workers share them. */
+for (const half of [0, 1]) {
+  test(`legends of all captures, half ${half + 1}: colors and labels differ`, async ({ page }) => {
+    // Some ninety files; half a minute on two cores that have nothing else to do.
+    test.setTimeout(240_000);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await page.goto('/');
+    let entries = 0;
+    for (const name of CAPTURES.filter((_, at) => at % 2 === half)) {
+      await chooseFile(page, fixture(name));
+      await idle(page);
+      // A file without memory has no legend.
+      if ((await legendOf(page).count()) === 0) continue;
+      await expectReadable(page, name);
+      await legendOf(page).getByRole('button', { name: /^All / }).click();
+      entries += await expectReadable(page, `${name}, open`);
+      await legendOf(page).getByRole('button', { name: 'Less' }).click();
+    }
+    expect(entries).toBeGreaterThan(400);
   });
 }
 

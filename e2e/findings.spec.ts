@@ -31,7 +31,7 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
   const findings = findingsOf(page);
-  await expect(findings).toContainText('No out-of-memory error in this file, but:');
+  await expect(findings).toContainText('No OOM, but a leak of 512.00 KiB every step.');
   const leak = cardOf(page, 'Growth: kept by a hook');
   await expect(leak).toContainText('512.00 KiB in 1 tensor every step');
   await expect(leak).toContainText('20.00 MiB');
@@ -73,9 +73,13 @@ test('an OOM that a leak led to: the leak first, and its advice', async ({ page 
   await openCapture(page, 'pairs/oom_leak.all.pickle.gz');
   const verdict = findingsOf(page).getByRole('status', { name: 'Verdict' });
   await expect(verdict).toContainText(
+    'Out of memory after 41 steps: a leak of 96.00 MiB every step.',
+  );
+  await expect(verdict.getByRole('button', { name: /^capture\.py:613/ })).toBeVisible();
+  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
+  await expect(verdict).toContainText(
     /^Out of memory after 41 steps because capture\.py:613 \(oom_leak\) keeps 96\.00 MiB/,
   );
-  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
   const advice = verdict.getByRole('region', { name: 'What to try first' }).getByRole('listitem');
   await expect(advice.first()).toContainText('Store tensor.detach().cpu()');
   await verdict.getByText('Why').click();
@@ -87,7 +91,12 @@ test('an OOM that a leak led to: the leak first, and its advice', async ({ page 
 test('by keyboard alone, and as Markdown', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const findings = findingsOf(page);
-  await expect(findings).toContainText('Out of memory because the memory is fragmented');
+  await expect(findings).toContainText('Out of memory: fragmented.');
+  // One line to look at: whose request failed is said further down, in a sentence.
+  const verdict = findings.getByRole('status', { name: 'Verdict' });
+  await expect(verdict).toContainText('scenarios.py:323 (_fragment) pins free memory');
+  await expect(cardOf(page, /^HighFragmentation/)).toContainText('experiments/scenarios.py:323');
+  await expect(findings).not.toContainText('experiments/scenarios.py:322');
   await page.getByRole('tab', { name: /Findings/ }).focus();
   // The verdict's first line comes first, and leads to what it is about.
   await page.keyboard.press('Tab');
@@ -118,7 +127,7 @@ test('reads an error message without any snapshot', async ({ page }) => {
   );
   const main = page.getByRole('main');
   await expect(main).toContainText('Out of memory because the memory is fragmented');
-  await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB in gaps');
+  await expect(main).toContainText('reserved 22.10 GiB − in use 19.40 GiB = 2.70 GiB free');
   await expect(main).toContainText('_record_memory_history');
   await box.fill(
     'Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\nDevice limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\nPyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB',

@@ -89,7 +89,7 @@ test('keys of the plot leave text fields alone', async ({ page }) => {
 test('the verdict, a sparkline and a mark lead to what they show', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
   const verdict = page.getByRole('status', { name: 'Verdict' });
-  await verdict.getByRole('button', { name: /keeps 512/ }).click();
+  await verdict.getByRole('button', { name: /a leak of 512/ }).click();
   await expect(page).toHaveURL(/finding=/);
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/finding=/);

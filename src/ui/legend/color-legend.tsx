@@ -35,7 +35,7 @@ export function ColorLegend() {
         <li>
           <span className="legend-entry" title="Several blocks share these pixels. Zoom in.">
             <Swatch colors={[thin]} />
-            thinner than a pixel
+            <span className="legend-label">thinner than a pixel</span>
           </span>
         </li>
       </ul>
@@ -59,7 +59,8 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
   return (
     <p className="legend-place" title="Active memory after this event">
-      <strong>{formatBytes(totalBytes)}</strong> {place}: event {formatCount(event)}
+      <strong>{formatBytes(totalBytes)}</strong> <span className="legend-where">{place}: </span>
+      event {formatCount(event)}
     </p>
   );
 }
