@@ -5,7 +5,7 @@ import type { LineRole } from './types.ts';
 
 export interface VerdictLine {
   readonly frame: FrameView;
-  /** What the line does: 'holds the most'. '' where that is not known. */
+  /** What the line does: 'holds most'. '' where that is not known. */
   readonly does: string;
 }
 
@@ -13,7 +13,7 @@ const DOES: Readonly<Record<LineRole, string>> = {
   'made at': 'makes it',
   'stored at': 'stores it',
   'started at': 'starts it',
-  'held by': 'holds the most',
+  'held by': 'holds most',
   'pinned by': 'pins free memory',
   'requested by': 'asked for it',
   'called by': 'calls the model',

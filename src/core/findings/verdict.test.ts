@@ -81,11 +81,7 @@ describe('the verdict', () => {
       'Out of memory: fragmented. 379.75 MiB did not fit in 3.76 GiB free.',
       [323, 'pins free memory'],
     ],
-    [
-      'oom_batch_too_big',
-      'Out of memory: your process may use about 12 GiB.',
-      [48, 'holds the most'],
-    ],
+    ['oom_batch_too_big', 'Out of memory: your process may use about 12 GiB.', [48, 'holds most']],
     [
       'frag_gpt_varlen',
       'No OOM, but fragmentation: 10.50 GiB of 15.86 GiB was never needed.',
