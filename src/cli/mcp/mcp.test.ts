@@ -53,6 +53,7 @@ describe('the MCP server', () => {
       'call_sites',
       'allocations',
       'what_if',
+      'compare',
     ]);
     for (const { description, inputSchema, annotations } of tools) {
       expect(description?.length).toBeGreaterThan(40);
@@ -124,8 +125,24 @@ describe('the MCP server', () => {
     expect(cases).toMatchObject([{ settings: 'expandable_segments:True', ooms: 0 }]);
   });
 
+  test('compare says what changed, in parts that add up', async () => {
+    const answer = await askJson('compare', {
+      file: 'fixtures/eval_inference_mode.pickle.gz',
+      other: 'fixtures/eval_without_no_grad.pickle.gz',
+      maxBytes: 100_000,
+    });
+    expect(answer.verdict).toMatch(/no_grad|inference_mode/);
+    const sum = answer.rows.reduce(
+      (bytes: number, row: { differenceBytes: number }) => bytes + row.differenceBytes,
+      0,
+    );
+    expect(sum).toBe(answer.difference.allocatedBytes);
+    expect(answer.allocatedBytes.b - answer.allocatedBytes.a).toBe(sum);
+  });
+
   test.each([
     ['open', { file: OOM }],
+    ['compare', { file: GPT, other: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['findings', { file: 'fixtures/default_stacks/oom_batch_too_big.pickle.gz' }],
     ['findings', { file: 'fixtures/train_hf_gpt2.pickle.gz', finding: 0 }],
     ['stats', { file: GPT }],

@@ -2,8 +2,12 @@
 import { z } from 'zod';
 import { assert } from '../../core/base/assert.ts';
 import { formatBytes } from '../../core/base/format.ts';
+import { compareSides } from '../../core/compare/compare.ts';
+import { SideMaker } from '../../core/compare/make-side.ts';
+import type { ComparisonSide } from '../../core/compare/side.ts';
 import { deviceInfo, failedOoms } from '../../core/device/device-info.ts';
 import type { Analysis } from '../../core/findings/analyse.ts';
+import { buildComparison, type CallSiteReport } from '../../core/report/comparison.ts';
 import {
   buildFindings,
   type DeviceFindings,
@@ -16,7 +20,7 @@ import { PRESETS } from '../../core/simulator/presets.ts';
 import { recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
 import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import { type Json, pageOf, shortened } from './answer.ts';
-import type { OneDevice } from './open-files.ts';
+import type { OneDevice, OpenFiles } from './open-files.ts';
 import { defineTool, OF_DEVICE, OF_FILE, PAGE, placeText, refusal } from './tool.ts';
 
 export const openTool = defineTool({
@@ -108,6 +112,33 @@ export const findingsTool = defineTool({
   },
 });
 
+export const compareTool = defineTool({
+  name: 'compare',
+  title: 'Why one run needs more',
+  description:
+    'Compares two snapshots at their peaks (or ends): a verdict in words, the difference by class, and the call sites that changed, the largest change first. The differences add up to the byte.',
+  input: {
+    file: OF_FILE.file.describe('The snapshot to compare with: the baseline, A.'),
+    other: z.string().describe('The snapshot that is asked about, B.'),
+    at: z.enum(['peak', 'end']).default('peak'),
+    ...PAGE,
+    maxBytes: OF_FILE.maxBytes,
+  },
+  async answer(files, { file, other, at, ...page }) {
+    const sides = [await sideOf(files, file, at), await sideOf(files, other, at)] as const;
+    const report = buildComparison(compareSides(...sides), at, []);
+    const { a, b, callSites, classes, verdict, difference, settings } = report;
+    const head = {
+      verdict,
+      difference,
+      allocatedBytes: { a: a.allocatedBytes, b: b.allocatedBytes },
+      classes: classes.filter(({ bytesA, bytesB }) => bytesA !== bytesB),
+      settings: settings.filter((setting) => setting.a !== setting.b),
+    };
+    return pageOf(head, callSites.map(briefChange), page);
+  },
+});
+
 export const whatIfTool = defineTool({
   name: 'what_if',
   title: 'Other allocator settings',
@@ -145,6 +176,20 @@ export const whatIfTool = defineTool({
     ]).devices;
     return shortened({ ...report }, input.maxBytes);
   },
+});
+
+async function sideOf(files: OpenFiles, path: string, at: 'peak' | 'end'): Promise<ComparisonSide> {
+  const { file, context, deviceIndex } = await files.device(path, undefined);
+  return new SideMaker(context).side({ file, deviceIndex, at });
+}
+
+const briefChange = ({ frame, frameA, frameB, ...change }: CallSiteReport): Json => ({
+  line: frame === null ? null : placeText(frame),
+  ...change,
+  change: formatBytes(change.differenceBytes),
+  ...(frameA !== null &&
+    frameB !== null &&
+    frameA.line !== frameB.line && { lineInA: frameA.line }),
 });
 
 function findingsOf({ file, context }: OneDevice, analysis: Analysis): DeviceFindings {

@@ -7,7 +7,7 @@ import type { CliIo } from '../cli-io.ts';
 import { jsonOf } from './answer.ts';
 import { allocationsTool, callSitesTool } from './memory-tools.ts';
 import { OpenFiles } from './open-files.ts';
-import { findingsTool, openTool, statsTool, whatIfTool } from './report-tools.ts';
+import { compareTool, findingsTool, openTool, statsTool, whatIfTool } from './report-tools.ts';
 import type { Tool } from './tool.ts';
 
 /** In the order in which an agent is likely to want them. */
@@ -18,6 +18,7 @@ const TOOLS: readonly Tool[] = [
   callSitesTool,
   allocationsTool,
   whatIfTool,
+  compareTool,
 ];
 
 const INSTRUCTIONS = `Answers questions about PyTorch CUDA memory snapshots (torch.cuda.memory._dump_snapshot()).
