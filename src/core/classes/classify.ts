@@ -10,8 +10,8 @@ import { EMPTY_STACK, type EventIndex, NO_STACK } from '../snapshot/tables.ts';
 import { findPasses, forwardRunEnds, type Passes, PIECE } from './passes.ts';
 import { Growth, Weights } from './size-evidence.ts';
 import { StackHint, StackRole, type StackRoles, stackRoles } from './stack-roles.ts';
-import { type Classification, type ClassSource, Evidence, MemoryClass } from './types.ts';
-import { writtenClasses } from './written.ts';
+import { type Classification, type ClassSource, classAt, Evidence, MemoryClass } from './types.ts';
+import { writtenLabels } from './written.ts';
 
 const known = new WeakMap<AllocationTable, Classification>();
 
@@ -25,6 +25,16 @@ export function classify(source: ClassSource): Classification {
   return step.value;
 }
 
+/** Where they have been asked for before: for a hover, which must not wait. */
+export const knownClasses = ({ replay }: Pick<ClassSource, 'replay'>): Classification | undefined =>
+  known.get(replay.allocations);
+
+/** 'gradients blocks.0.qkv.weight', or 'gradients' for what has no name. */
+export function classText(found: Classification, id: AllocationIndex): string {
+  const name = found.names.get(id);
+  return `${classAt(found, id).label}${name === undefined ? '' : ` ${name}`}`;
+}
+
 /** The same, yielding every millisecond or so: for a thread that has frames to draw. */
 export function* classifyInPieces(source: ClassSource): Generator<void, Classification> {
   const { allocations, allocationOfEvent } = source.replay;
@@ -34,8 +44,8 @@ export function* classifyInPieces(source: ClassSource): Generator<void, Classifi
   const passes = yield* findPasses(source.trace.events, roles, allocationOfEvent, allocations);
   const classifier = new Classifier(source, roles, passes);
   yield* classifier.run();
-  const { classOf, evidenceOf } = classifier;
-  const result = { classOf, evidenceOf };
+  const { classOf, evidenceOf, names } = classifier;
+  const result = { classOf, evidenceOf, names };
   known.set(allocations, result);
   return result;
 }
@@ -67,6 +77,7 @@ const CUBLASLT_WORKSPACE = 2 ** 20;
 class Classifier {
   readonly classOf: Uint8Array;
   readonly evidenceOf: Uint8Array;
+  readonly names = new Map<AllocationIndex, string>();
   readonly #source: ClassSource;
   readonly #table: AllocationTable;
   readonly #roles: StackRoles;
@@ -122,18 +133,12 @@ class Classifier {
       this.classOf[id] = MemoryClass.Kept;
       this.evidenceOf[id] = Evidence.CopiedWeights;
     }
-    for (const [id, name] of writtenClasses(this.#source)) {
-      this.classOf[id] = name;
-      this.evidenceOf[id] = this.#writtenEvidence(id);
+    for (const { id, class: of, name, evidence } of writtenLabels(this.#source)) {
+      if (name !== '') this.names.set(id, name);
+      if (of === undefined) continue;
+      this.classOf[id] = of;
+      this.evidenceOf[id] = evidence;
     }
-  }
-
-  #writtenEvidence(id: AllocationIndex): Evidence {
-    const { category } = this.#source.trace.events;
-    const start = this.#table.start[id];
-    return start >= 0 && category !== undefined && category[start] > 0
-      ? Evidence.Category
-      : Evidence.Metadata;
   }
 
   #decide(id: AllocationIndex): Verdict {

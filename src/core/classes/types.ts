@@ -4,6 +4,7 @@
  * decides is called unknown; it is never spread over the other classes.
  */
 import type { StackReader, StackSource } from '../device/stacks.ts';
+import type { AllocationDetails } from '../device/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
 import type { DeviceTrace } from '../snapshot/tables.ts';
 
@@ -107,6 +108,8 @@ export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
   MemoryClass.Unknown,
 ];
 
+export const classInfo = (of: MemoryClass): MemoryClassInfo => MEMORY_CLASSES[of];
+
 /** 'class:gradients', the search for a class. */
 export const classTerm = (of: MemoryClass): string => `class:${MEMORY_CLASSES[of].id}`;
 
@@ -201,6 +204,16 @@ export interface Classification {
   readonly classOf: Uint8Array;
   /** {@link Evidence} */
   readonly evidenceOf: Uint8Array;
+  /** Names that the program gave: 'blocks.0.qkv.weight'. */
+  readonly names: ReadonlyMap<AllocationIndex, string>;
+}
+
+/** All that is said of one allocation. */
+export interface ClassifiedDetails extends AllocationDetails {
+  readonly memoryClass: MemoryClassInfo;
+  /** To be read after "because". */
+  readonly classReason: string;
+  readonly name: string | undefined;
 }
 
 /** Bytes and number of the allocations of one class at some event. */

@@ -1,7 +1,7 @@
 /** What the program or the profiler wrote about allocations: `annotate` events, metadata, and categories. */
 import type { AllocationIndex } from '../replay/types.ts';
-import { TraceAction } from '../snapshot/tables.ts';
-import { type ClassSource, MemoryClass } from './types.ts';
+import { type EventIndex, type StringTable, TraceAction } from '../snapshot/tables.ts';
+import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /**
  * The profiler's words, and those that a program puts first in its metadata: 'gradient blocks.0.qkv.weight'. What
@@ -21,39 +21,85 @@ const WORDS: readonly (readonly [RegExp, MemoryClass])[] = [
   [/^(communication|collective)s?\b/i, MemoryClass.Communication],
 ];
 
-/** The class that a text names; undefined where it names none. */
-export function classNamed(text: string): MemoryClass | undefined {
+/** The class that a text begins with; undefined where it begins with none. */
+function classNamed(text: string): MemoryClass | undefined {
   return WORDS.find(([word]) => word.test(text))?.[1];
 }
 
-/** Allocations with a class that was written down; where there is more than one text the last one holds. */
-export function* writtenClasses({
-  snapshot,
-  trace,
-  replay,
-}: ClassSource): Generator<readonly [AllocationIndex, MemoryClass]> {
-  const { category, userMetadata, action, address } = trace.events;
-  const named = new Map<number, MemoryClass | undefined>();
-  const classAt = (column: Int32Array | undefined, event: number): MemoryClass | undefined => {
-    const text = column?.[event] ?? -1;
-    if (text <= 0) return undefined;
-    if (!named.has(text)) named.set(text, classNamed(snapshot.strings.get(text)));
-    return named.get(text);
-  };
-  if (category === undefined && userMetadata === undefined) return;
-  const { length, preexisting, start } = replay.allocations;
-  for (let id = preexisting; id < length; id++) {
-    const name = classAt(userMetadata, start[id]) ?? classAt(category, start[id]);
-    if (name !== undefined) yield [id, name];
+/** 'blocks.0.qkv.weight' of 'gradients: blocks.0.qkv.weight'; '' of what has no colon. */
+function nameIn(text: string): string {
+  const colon = text.indexOf(':');
+  return colon < 0 ? '' : text.slice(colon + 1).trim();
+}
+
+/** What is written of one allocation. */
+interface WrittenLabel {
+  readonly id: AllocationIndex;
+  /** Undefined where the text names none. */
+  readonly class: MemoryClass | undefined;
+  readonly name: string;
+  readonly evidence: Evidence;
+}
+
+/** In the order in which they count: where an allocation has more than one, the last one holds. */
+export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
+  const { category, userMetadata } = source.trace.events;
+  const read = new TextReader(source.snapshot.strings);
+  if (category !== undefined || userMetadata !== undefined) {
+    const { length, preexisting, start } = source.replay.allocations;
+    for (let id = preexisting; id < length; id++) {
+      const own = read.at(category, start[id]);
+      if (own?.class !== undefined) yield { id, ...own, name: '', evidence: Evidence.Category };
+      const metadata = read.at(userMetadata, start[id]);
+      if (metadata?.class !== undefined) yield { id, ...metadata, evidence: Evidence.Metadata };
+    }
   }
-  // An annotation belongs to the allocation that is live at its address.
+  yield* annotated(source, read);
+}
+
+/** `annotate` events: each belongs to the allocation that is live at its address. */
+function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator<WrittenLabel> {
+  const { userMetadata, action, address } = trace.events;
+  const { length, start, end, address: addressOf } = replay.allocations;
   const live = new Map<number, AllocationIndex>();
-  for (let t = action.indexOf(TraceAction.Annotate), id = 0; t >= 0; ) {
-    for (; id < length && start[id] <= t; id++) live.set(replay.allocations.address[id], id);
+  let id = 0;
+  for (let t = action.indexOf(TraceAction.Annotate); t >= 0; ) {
+    for (; id < length && start[id] <= t; id++) live.set(addressOf[id], id);
     const found = live.get(address[t]);
-    const name = classAt(userMetadata, t);
-    const isLive = found !== undefined && replay.allocations.end[found] > t;
-    if (isLive && name !== undefined) yield [found, name];
+    const text = read.at(userMetadata, t);
+    if (found !== undefined && end[found] > t && text !== undefined) {
+      // Whoever annotates a tensor names it, with or without a class before the name.
+      const name = text.class === undefined ? text.text : text.name;
+      yield { id: found, class: text.class, name, evidence: Evidence.Metadata };
+    }
     t = action.indexOf(TraceAction.Annotate, t + 1);
+  }
+}
+
+interface ReadText {
+  readonly text: string;
+  readonly class: MemoryClass | undefined;
+  readonly name: string;
+}
+
+/** Texts are few, and each is read once. */
+class TextReader {
+  readonly #strings: StringTable;
+  readonly #known = new Map<number, ReadText>();
+
+  constructor(strings: StringTable) {
+    this.#strings = strings;
+  }
+
+  /** Undefined where the event has no text. */
+  at(column: Int32Array | undefined, event: EventIndex): ReadText | undefined {
+    const row = column?.[event] ?? -1;
+    if (row <= 0) return undefined;
+    const known = this.#known.get(row);
+    if (known !== undefined) return known;
+    const text = this.#strings.get(row);
+    const read = { text, class: classNamed(text), name: nameIn(text) };
+    this.#known.set(row, read);
+    return read;
   }
 }

@@ -154,6 +154,8 @@ export interface HitResult {
   readonly totalBytes: number;
   /** Lower edge of the allocation in the stack, in bytes. */
   readonly bottomBytes: number;
+  /** Its class, and its name if it has one; undefined while classes are not known. */
+  readonly what?: string | undefined;
 }
 
 export interface Crosshair {

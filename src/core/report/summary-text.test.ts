@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { classTotalsAt } from '../classes/class-totals.ts';
 import { groupAnnotations } from '../device/annotation-groups.ts';
 import { annotationSpans } from '../device/annotations.ts';
 import { sessionInfo } from '../device/device-info.ts';
@@ -30,6 +31,7 @@ function textOf(name: string, notes: readonly string[] = []): string {
     annotationGroups: groupAnnotations(annotationSpans(context), context.replay, () => plain),
     facts: traceFacts(context),
     notes,
+    classes: classTotalsAt(context, context.trace.events.length - 1),
   });
 }
 
@@ -37,6 +39,8 @@ test('has the figures, the phases, the settings and what was recorded', () => {
   const text = textOf('train_annotated.pickle.gz', ['Mind the gap.']);
   expect(text).toContain('train_annotated.pickle.gz (1,234 bytes), device 0\n\nAt the end\n');
   expect(text).toMatch(/^Allocated memory +65\.00 MiB +827\.35 MiB/m);
+  // Two workspaces of cuBLAS, which nobody frees.
+  expect(text).toMatch(/^workspaces +65\.00 MiB +3$/m);
   expect(text).toMatch(/^## forward ## +4 /m);
   expect(text).toContain("Allocator settings: all at PyTorch's defaults");
   expect(text).toContain('Recording: complete. Nothing was allocated before the first event.');

@@ -1,5 +1,6 @@
 /** The summary as plain text, to paste into an issue or a chat. */
 import { formatBytes, formatCount, formatDurationUs } from '../base/format.ts';
+import { type ClassTotal, MEMORY_CLASSES } from '../classes/types.ts';
 import type { AnnotationGroup } from '../device/annotation-groups.ts';
 import type { DeviceInfo, SessionInfo } from '../device/types.ts';
 import type { MemoryFigures } from '../memory-summary/memory-tally.ts';
@@ -18,6 +19,8 @@ export interface SummaryParts {
   /** Undefined while they are not known: then they are left out. */
   readonly annotationGroups: readonly AnnotationGroup[] | undefined;
   readonly facts: TraceFacts | undefined;
+  /** What active memory is made of at the event of the figures; empty while not known. */
+  readonly classes: readonly ClassTotal[];
   /** What the reader should know before trusting the figures. */
   readonly notes: readonly string[];
 }
@@ -26,12 +29,13 @@ export interface SummaryParts {
 const LISTED_PHASES = 40;
 
 export function summaryText(parts: SummaryParts): string {
-  const { info, device, figures, title, annotationGroups, facts, notes } = parts;
+  const { info, device, figures, title, annotationGroups, facts, notes, classes } = parts;
   const { name, bytes } = info.file;
   const head = `${name} (${formatCount(bytes)} bytes), ${deviceName(device)}`;
   const sections = [
     head,
     memoryText(figures, title),
+    classesText(classes),
     annotationGroups === undefined || annotationGroups.length === 0
       ? ''
       : phasesText(annotationGroups),
@@ -44,6 +48,14 @@ export function summaryText(parts: SummaryParts): string {
 
 export const deviceName = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
   kind === 'host' ? 'pinned host memory' : `device ${device}`;
+
+function classesText(classes: readonly ClassTotal[]): string {
+  if (classes.length === 0) return '';
+  const rows = classes.map(({ class: of, bytes, count }) => {
+    return [MEMORY_CLASSES[of].label, formatBytes(bytes), formatCount(count)];
+  });
+  return textTable([['Active memory by class', 'Bytes', 'Allocations'], ...rows]).join('\n');
+}
 
 function phasesText(phases: readonly AnnotationGroup[]): string {
   const rows = phases.slice(0, LISTED_PHASES).map(({ name, count, peaks }) => {

@@ -184,7 +184,12 @@ class Copier {
     let step = work.next();
     for (; step.done !== true; step = work.next()) await this.pause();
     const { classOf, evidenceOf } = step.value;
-    return { classOf: await this.column(classOf), evidenceOf: await this.column(evidenceOf) };
+    return {
+      classOf: await this.column(classOf),
+      evidenceOf: await this.column(evidenceOf),
+      // No finding names a tensor.
+      names: new Map(),
+    };
   }
 
   readonly pause = async (): Promise<void> => {

@@ -1,14 +1,15 @@
 /** Queries about one allocation. */
+import { classify } from '../../core/classes/classify.ts';
+import { type ClassifiedDetails, classAt, evidenceAt } from '../../core/classes/types.ts';
 import { allocationDetails } from '../../core/device/allocation-details.ts';
 import { findAllocation } from '../../core/device/allocation-labels.ts';
-import type { AllocationDetails } from '../../core/device/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
 
 export interface AllocationQueries {
   readonly allocation: Query<
     DeviceRequest & { readonly index: AllocationIndex },
-    AllocationDetails
+    ClassifiedDetails
   >;
   /** From a label of a URL to the allocation; undefined when this snapshot has none such. */
   readonly findAllocation: Query<
@@ -18,7 +19,15 @@ export interface AllocationQueries {
 }
 
 export const deviceHandlers: QueryHandlers<AllocationQueries> = {
-  allocation: ({ context }, { index }) => allocationDetails(context, index),
+  allocation({ context }, { index }) {
+    const found = classify(context);
+    return {
+      ...allocationDetails(context, index),
+      memoryClass: classAt(found, index),
+      classReason: evidenceAt(found, index),
+      name: found.names.get(index),
+    };
+  },
   findAllocation({ context: { replay, snapshot } }, { label }) {
     return findAllocation(replay.allocations, snapshot.addresses, label);
   },

@@ -1,4 +1,6 @@
 /** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
+import { classTotalsAt } from '../../core/classes/class-totals.ts';
+import type { ClassTotal } from '../../core/classes/types.ts';
 import {
   type AnnotationGroup,
   groupAnnotations,
@@ -24,6 +26,11 @@ export interface MemorySummaryQueries {
   readonly memoryFigures: Query<DeviceRequest & { readonly event: EventIndex }, MemoryFigures>;
   readonly annotationGroups: Query<DeviceRequest, AnnotationGroups>;
   readonly traceFacts: Query<DeviceRequest, TraceFacts>;
+  /** Active bytes by class after an event, the largest first. */
+  readonly classTotals: Query<
+    DeviceRequest & { readonly event: EventIndex },
+    readonly ClassTotal[]
+  >;
 }
 
 export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
@@ -37,6 +44,7 @@ export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
     return tally.at(event);
   },
   annotationGroups: (device) => device.once(summarizeAnnotations),
+  classTotals: ({ context }, { event }) => classTotalsAt(context, event),
   traceFacts: (device) => device.once(factsOf),
 };
 

@@ -1,5 +1,6 @@
 /** The timeline's queries: overviews, what is under a pixel, which event is at a time. Frames: session.ts. */
 
+import { classText, knownClasses } from '../../core/classes/classify.ts';
 import { describeHit } from '../../core/device/allocation-details.ts';
 import { type AnnotationLanes, annotationLanes } from '../../core/device/annotation-lanes.ts';
 import { crosshairAt, eventAtTime } from '../../core/device/events.ts';
@@ -60,7 +61,10 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
   hit({ timeline, context }, request) {
     const { state, bytesFrom, bytesTo } = request;
     const hits = timeline.hits(request, state, bytesFrom, bytesTo);
-    return { hit: describeHit(context, state, hits), crosshair: crosshairAt(context, state) };
+    const hit = describeHit(context, state, hits);
+    const known = knownClasses(context);
+    const what = hit && known && classText(known, hit.allocation);
+    return { hit: hit && { ...hit, what }, crosshair: crosshairAt(context, state) };
   },
   stackBytes: ({ timeline }, request) => timeline.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),

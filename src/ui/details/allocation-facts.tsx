@@ -7,6 +7,7 @@ import {
   formatPercent,
   plural,
 } from '../../core/base/format.ts';
+import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
 import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import { categoryTerm } from '../../core/search/qualifiers/category.ts';
@@ -20,7 +21,7 @@ import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 
 /** Sizes, lifetime and place of an allocation. */
-export function AllocationFacts({ details }: { readonly details: AllocationDetails }) {
+export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
   const { device } = useDevice();
   const { blockBytes, requestedBytes } = details;
   return (
@@ -30,6 +31,13 @@ export function AllocationFacts({ details }: { readonly details: AllocationDetai
         <StateChip details={details} />
       </p>
       <dl className="details-facts">
+        {details.name !== undefined && <Fact term="Name">{details.name}</Fact>}
+        <Fact term="Class" title={`Because ${details.classReason}`}>
+          <FilterLink term={`class:${details.memoryClass.id}`}>
+            {details.memoryClass.label}
+          </FilterLink>
+        </Fact>
+        <Fact term="Because">{details.classReason}</Fact>
         <Fact term="Requested">
           <span title={formatExactBytes(requestedBytes)}>{formatBytes(requestedBytes)}</span>
         </Fact>

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, screen, within } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import type { AllocationDetails } from '../../core/device/types.ts';
+import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import { renderOn, type Shown } from '../../testing/render-on.tsx';
 import { DetailsPanel } from './details-panel.tsx';
 
@@ -9,7 +9,7 @@ import { DetailsPanel } from './details-panel.tsx';
 const LEAK = 'pairs/leak_forward_hook.python';
 
 interface Pinned extends Shown {
-  readonly details: AllocationDetails;
+  readonly details: ClassifiedDetails;
 }
 
 /** Pins the first clone that the hook keeps. */

@@ -1,7 +1,7 @@
 import './details.css';
 import { MousePointerClick, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { AllocationDetails } from '../../core/device/types.ts';
+import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { type Selection, useSelection } from '../shared/selection.ts';
@@ -39,7 +39,7 @@ function content(selection: Selection): ReactNode {
   }
 }
 
-function Found({ details }: { readonly details: AllocationDetails }) {
+function Found({ details }: { readonly details: ClassifiedDetails }) {
   const { view } = useStores();
   return (
     <>

@@ -18,6 +18,7 @@ import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { notesOf } from '../shared/device-labels.ts';
 import { useQuery } from '../shared/use-query.ts';
+import { ClassTable } from './class-table.tsx';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
@@ -59,6 +60,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
   );
   const event = events[moment] ?? -1;
   const { value, failure } = useQuery('memoryFigures', { event });
+  const classes = useQuery('classTotals', { event: value?.event ?? event });
   const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
   const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
   const notes = notesOf(info, device).map(({ text }) => text);
@@ -90,6 +92,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
               annotationGroups,
               facts,
               notes,
+              classes: classes.value ?? [],
             })}
             label="summary as text"
             title="Copy these figures, annotations, settings and recording facts as text"
@@ -105,6 +108,7 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
         <>
           {!value.isWhole && <p className="summary-caution">{PARTIAL_TEXT}</p>}
           <MemoryTable figures={value} />
+          <ClassTable event={value.event} />
         </>
       )}
     </section>

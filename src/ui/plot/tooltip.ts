@@ -72,6 +72,7 @@ function ageText({ ageEvents, ageUs }: HitResult): string {
 export function hitContent(hit: HitResult): TooltipContent {
   const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameLabel(hit.topFrame);
   const lines = [place, hit.stackKind === 'before-recording' ? 'age unknown' : ageText(hit)];
+  if (hit.what !== undefined) lines.unshift(hit.what);
   if (hit.pending) lines.push('freed, but another stream may still use it');
   if (hit.count > 1) {
     const largest = formatBytes(hit.blockBytes);

@@ -1,6 +1,6 @@
 /** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
 import { createContext, useContext, useMemo } from 'react';
-import type { AllocationDetails } from '../../core/device/types.ts';
+import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import { useView } from '../../state/stores.ts';
 import { useQuery } from './use-query.ts';
 
@@ -8,7 +8,7 @@ export type Selection =
   | { readonly kind: 'none' }
   /** The label belongs to another snapshot or device, or was made by hand. */
   | { readonly kind: 'missing'; readonly label: string }
-  | { readonly kind: 'found'; readonly details: AllocationDetails };
+  | { readonly kind: 'found'; readonly details: ClassifiedDetails };
 
 const NONE: Selection = { kind: 'none' };
 
