@@ -156,7 +156,14 @@ export const LAYERS = [
   {
     folder: 'core/summary-file',
     does: "one rank's snapshot in at most 64 kB: written, and read back",
-    imports: [...DEVICE, 'core/classes', 'core/raster', 'core/memory-summary', 'core/findings'],
+    imports: [
+      ...DEVICE,
+      'core/input',
+      'core/classes',
+      'core/raster',
+      'core/memory-summary',
+      'core/findings',
+    ],
   },
   {
     folder: 'core/ranks',

@@ -9,7 +9,7 @@ import { runCli } from './run-cli.ts';
 declare const __VRAMSCOPE_VERSION__: string;
 
 if (isMainThread) await runProgram();
-else if (workerData !== null) await serveJob();
+else if (workerData !== null && workerData !== undefined) await serveJob();
 else serveReadRank();
 
 async function runProgram(): Promise<void> {

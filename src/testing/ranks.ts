@@ -1,5 +1,6 @@
 /** Jobs for tests: summaries of real ranks, and copies of them that are changed in one way. */
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import type { RankFile } from '../core/ranks/types.ts';
 import { readSummary } from '../core/summary-file/read-summary.ts';
 import type { RankSummary, SummaryFinding, SummarySite } from '../core/summary-file/types.ts';
@@ -7,6 +8,15 @@ import type { RankSummary, SummaryFinding, SummarySite } from '../core/summary-f
 /** 'fsdp2_rank0': a summary of fixtures/fleet. */
 export function fleetSummary(name: string): RankSummary {
   return readSummary(readFileSync(`fixtures/fleet/${name}.vramscope.json`, 'utf8'));
+}
+
+/** 'skewed_experts.all': the four ranks of a job of fixtures/fleet. */
+export function fleetJob(name: string): RankFile[] {
+  return [0, 1, 2, 3].map((rank) => {
+    const path = `${name}_rank${rank}.vramscope.json.gz`;
+    const text = gunzipSync(readFileSync(`fixtures/fleet/${path}`)).toString();
+    return { path, summary: readSummary(text) };
+  });
 }
 
 export const pipelineRanks = (): RankFile[] =>

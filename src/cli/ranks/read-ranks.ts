@@ -4,7 +4,13 @@ import workerpool from 'workerpool';
 import type { UnreadFile } from '../../core/ranks/job-files.ts';
 import type { RankFile } from '../../core/ranks/types.ts';
 import { isSummaryName } from '../../core/summary-file/rank-of-name.ts';
-import { type ReadRank, type ReadRankOptions, readRank } from './read-rank.ts';
+import {
+  type ReadRank,
+  type ReadRankOptions,
+  readRankFile,
+} from '../../core/summary-file/read-rank-file.ts';
+import { fileSource } from '../file-source.ts';
+import { nodePlatform } from '../node-platform.ts';
 
 export interface ReadRanksOptions extends ReadRankOptions {
   /** What workers run: see `serveReadRank`. Undefined: all is read in this thread. */
@@ -25,6 +31,10 @@ const READ_RANK = 'readRank';
 /** Called in a worker's thread. */
 export function serveReadRank(): void {
   workerpool.worker({ [READ_RANK]: readRank });
+}
+
+function readRank(path: string, { version, allowPartial }: ReadRankOptions): Promise<ReadRank> {
+  return readRankFile(path, () => fileSource(path), nodePlatform, { version, allowPartial });
 }
 
 export async function readRanks(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   equalRanks,
+  fleetJob,
   fleetSummary,
   grown,
   growthAt,
@@ -154,6 +155,35 @@ describe('a pipeline', () => {
   });
 });
 
+describe('jobs on four GPUs, recorded with Python stacks and with all stacks', () => {
+  // Names, and lines, as fixtures/fleet/README.md has them.
+  it.each([
+    ['healthy_fsdp2.python', undefined, undefined, []],
+    ['healthy_ddp.python', undefined, undefined, []],
+    ['tensor_parallel.python', undefined, undefined, []],
+    ['tensor_parallel.all', undefined, undefined, []],
+    ['skewed_experts.python', 3, 'larger', [71, 72]],
+    ['skewed_experts.all', 3, 'larger', [71, 72]],
+    ['extra_copy.python', 1, 'only-here', [100]],
+    ['extra_copy.all', 1, 'only-here', [100]],
+    ['oom_one_rank.python', 2, 'larger', [46]],
+  ])('%s: outlier %s, %s', (name, rank, cause, lines) => {
+    const { outliers, roles, problems, failure } = analyseJob(fleetJob(name));
+    expect(roles.map(({ ranks }) => ranks)).toEqual([[0, 1, 2, 3]]);
+    expect(problems).toEqual([]);
+    expect(outliers.map((outlier) => [outlier.rank, outlier.cause])).toEqual(
+      rank === undefined ? [] : [[rank, cause]],
+    );
+    for (const { frame } of outliers) expect(lines).toContain(frame?.line);
+    expect(failure.first).toEqual(name.startsWith('oom') ? [2] : []);
+  });
+
+  it('names the rank that failed alone, and when', () => {
+    const { failure } = analyseJob(fleetJob('oom_one_rank.python'));
+    expect(failure.text).toBe('Only rank 2 ran out of memory after 4 whole steps.');
+  });
+});
+
 describe('a layout', () => {
   it('says which ranks are one stage, whatever they do', () => {
     const { roles } = analyseJob(pipelineRanks(), { layout: parseLayout('pp2,tp2') });
@@ -208,7 +238,7 @@ describe('who failed first', () => {
     const { failure } = analyseJob(failing({ 2: 11, 6: 7, 7: 11 }));
     expect(failure.first).toEqual([6]);
     expect(failure.text).toBe(
-      'Rank 6 ran out of memory first in step 8; 2 ranks followed in later steps.',
+      'Rank 6 ran out of memory first after 7 whole steps; 2 ranks followed in later steps.',
     );
   });
 

@@ -49,7 +49,8 @@ function firstText(
   first: readonly number[],
   step: number | null,
 ): string {
-  const when = step === null ? '' : ` in step ${step + 1}`;
+  // Programs number their steps from 0 or from 1: how many were whole is the same for both.
+  const when = step === null ? '' : ` after ${plural(step, 'whole step')}`;
   if (inOrder.length === 1) return `Only rank ${first[0]} ran out of memory${when}.`;
   const rest = inOrder.length - first.length;
   const later = rest === 0 ? '' : `; ${plural(rest, 'rank')} followed in later steps`;
