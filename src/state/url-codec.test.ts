@@ -21,7 +21,7 @@ const text = fc.string({ unit: 'grapheme' });
 const flame: fc.Arbitrary<FlameView> = fc.record({
   dataset: fc.constantFrom('cursor', 'peak', 'end', 'window', 'difference'),
   weight: fc.constantFrom('bytes', 'allocated', 'count', 'lifetime'),
-  groupBy: fc.constantFrom('line', 'stack', 'function', 'file', 'module'),
+  groupBy: fc.constantFrom('class', 'line', 'stack', 'function', 'file', 'module'),
   frames: fc.constantFrom('own', 'known', 'all'),
   inverted: fc.boolean(),
   root: fc.option(text, { nil: undefined }),

@@ -51,6 +51,7 @@ const FLAME_DATASETS: readonly FlameView['dataset'][] = [
 ];
 const FLAME_WEIGHT: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
 const FLAME_GROUPINGS: readonly FlameView['groupBy'][] = [
+  'class',
   'line',
   'stack',
   'function',

@@ -107,6 +107,7 @@ class FrameList {
 /** File and line are named where the box has one place: a module has many files. */
 function frameOf(group: FlameGroup): SpeedscopeFrame {
   if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
+  if (group.kind === 'class') return { name: group.label };
   const { label, location, frame } = group;
   if (location === '') return { name: label };
   const hasLine = location.endsWith(`:${frame.line}`);
@@ -140,6 +141,7 @@ export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean
 /** Semicolons part frames and line ends stacks: neither may stand in a name. */
 function frameText(group: FlameGroup): string {
   if (group.kind === 'absent') return `[${noFrameText(group.reason)}]`;
+  if (group.kind === 'class') return group.label;
   const text = group.location === '' ? group.label : `${group.label} (${group.location})`;
   return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
 }

@@ -2,6 +2,7 @@
  * What is kept of one device between two looks at its flame graph: the folded trees, which change
  * with the grouping alone, and the last weights, which zooming and sorting leave as they are.
  */
+import { classify } from '../classes/classify.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { absenceText } from '../device/stacks.ts';
 import { FlameRows } from './flame-table.ts';
@@ -43,7 +44,8 @@ export class FlameContext {
     const key = JSON.stringify([shape.groupBy, shape.frames, set, weight, onlyMatches]);
     if (this.#last?.key === key && this.#last.matches === matches) return this.#last.flame;
     const { groups, tree } = this.#fold(shape);
-    const weighed = weighTree(tree, weighStacks(this.#context, options));
+    const classOf = shape.groupBy === 'class' ? classify(this.#context).classOf : undefined;
+    const weighed = weighTree(tree, weighStacks(this.#context, { ...options, classOf }));
     const rows = new FlameRows(weighed, groups, this.#context.stacks, shape.groupBy);
     this.#last = { key, matches, flame: { groups, weighed, rows } };
     return this.#last.flame;

@@ -101,6 +101,7 @@ export class FlameRows {
     const frame = stack < 0 ? undefined : this.#stacks.topUserFrameView(stack);
     if (frame !== undefined) return `${functionText(frame)} ${frame.filename} ${frame.line}`;
     const described = this.#groups.describe(group);
+    if (described.kind === 'class') return described.label;
     return described.kind === 'frame' ? `${described.label} ${described.location}` : '';
   }
 }

@@ -5,12 +5,14 @@ import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { flameGraphOf } from '../../testing/flame-graph-of.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { classTotalsAt } from '../classes/class-totals.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import { FlameContext } from './flame-context.ts';
 import { calleeTree, callerTree } from './flame-nodes.ts';
 import type { FlameFrames, FlameGraph, FlameGrouping, FlameOrderBy, FlameSet } from './types.ts';
 
-const GROUPINGS: readonly FlameGrouping[] = ['line', 'function', 'file', 'module'];
+const GROUPINGS: readonly FlameGrouping[] = ['class', 'line', 'function', 'file', 'module'];
 const FRAMES: readonly FlameFrames[] = ['own', 'known', 'all'];
 
 const live = (event: number): FlameSet => ({ kind: 'live', event });
@@ -19,7 +21,7 @@ function labels(graph: FlameGraph): string[] {
   return Array.from(graph.boxes.group, (group) => {
     const described = graph.groups[group];
     if (described === undefined) return 'all';
-    return described.kind === 'frame' ? described.label : described.reason;
+    return described.kind === 'absent' ? described.reason : described.label;
   });
 }
 
@@ -145,13 +147,46 @@ describe('weights', () => {
   });
 });
 
+describe('by class', () => {
+  const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
+  const set = live(context.replay.peaks.activeBytes.event);
+
+  it('each class is a box on the whole, with the lines of its own allocations on it', () => {
+    const graph = flameGraphOf(context, { set, weight: 'bytes' }, { by: 'class' });
+    const { parent, value } = graph.boxes;
+    const names = labels(graph);
+    const roots = [...parent.keys()].filter((box) => parent[box] === 0);
+    const expected = classTotalsAt(context, context.replay.peaks.activeBytes.event);
+    const shown = Object.fromEntries(roots.map((box) => [names[box], value[box]]));
+    for (const { class: of, bytes } of expected.slice(0, 4)) {
+      expect(shown[MEMORY_CLASSES[of].label]).toBe(bytes);
+    }
+    const optimizer = names.indexOf('optimizer state');
+    const above = names.filter((_, box) => parent[box] === optimizer);
+    expect(above).toEqual(['<module>']);
+  });
+
+  it('a box can be zoomed into by its path, and has a search', () => {
+    const flames = new FlameContext(context).flame(
+      { groupBy: 'class', frames: 'known' },
+      { set, weight: 'bytes' },
+    );
+    const { rows } = flames.rows.page({ by: 'total', descending: true }, 0, 100);
+    const row = rows.find(({ group }) => group.kind === 'class' && group.label === 'gradients');
+    expect(row?.group).toMatchObject({ search: 'class:gradients' });
+    const zoomed = flameGraphOf(context, { set, weight: 'bytes' }, { by: 'class', root: row?.key });
+    expect(zoomed.isRootFound).toBe(true);
+    expect(zoomed.boxes.value[0]).toBe(row?.total);
+  });
+});
+
 describe('tables', () => {
   const rowsOf = (by: FlameGrouping, set: FlameSet) =>
     new FlameContext(TREE_CONTEXT)
       .flame({ groupBy: by, frames: 'known' }, { set, weight: 'bytes' })
       .rows.page({ by: 'total', descending: true }, 0, 100)
       .rows.map(({ group, self, total, count }) => [
-        group.kind === 'frame' ? `${group.label} ${group.location}`.trim() : group.reason,
+        group.kind === 'frame' ? `${group.label} ${group.location}`.trim() : group.kind,
         self / MI,
         total / MI,
         count,

@@ -10,6 +10,7 @@
  */
 import { growableInt32 } from '../base/growable.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
+import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { EMPTY_STACK, type Snapshot, type StackIndex } from '../snapshot/tables.ts';
 import { type FrameGroups, type GroupIndex, NO_FRAME_GROUPS } from './frame-groups.ts';
 import {
@@ -44,7 +45,7 @@ export function foldTree(
   groups: FrameGroups,
   grouping: FlameGrouping,
 ): FoldedTree {
-  const keepsRepeats = grouping === 'line' || grouping === 'stack';
+  const keepsRepeats = grouping === 'line' || grouping === 'stack' || grouping === 'class';
   const { length: stackCount, frame, parent: callerOf } = snapshot.stacks;
   const rows = new TupleInterner();
   const stackOf = growableInt32();
@@ -62,21 +63,55 @@ export function foldTree(
     const isSame = !keepsRepeats && rows.a[above] === group;
     folded[stack] = group < 0 || isSame ? above : rowFor(group, above, stack);
   }
-  const length = rows.length;
-  const group = rows.a.slice(0, length);
-  const parent = rows.b.slice(0, length);
-  parent[0] = -1;
-  const children = childLists(parent);
-  return {
-    length,
-    group,
-    parent,
+  const { length } = rows;
+  const tree: TreeRows = {
+    group: rows.a.slice(0, length),
+    parent: rows.b.slice(0, length),
     stackOf: stackOf.finish(),
     rowOf: weightRows(folded),
+  };
+  tree.parent[0] = -1;
+  return finishTree(grouping === 'class' ? underClasses(tree, groups) : tree, groups);
+}
+
+type TreeRows = Pick<FoldedTree, 'group' | 'parent' | 'stackOf' | 'rowOf'>;
+
+function finishTree(rows: TreeRows, groups: FrameGroups): FoldedTree {
+  const { group, parent } = rows;
+  const children = childLists(parent);
+  return {
+    ...rows,
+    length: group.length,
     depth: depths(parent),
     ...children,
     isOutermost: outermostRows(group, children, groups.length),
   };
+}
+
+/**
+ * The tree once for each class, each on a row for that class: with 3 rows and 2 classes, row 1 and 4 are the classes,
+ * which stand where row 0 did, 2 and 3 the rest of the first and 5 and 6 that of the second.
+ */
+function underClasses(base: TreeRows, groups: FrameGroups): TreeRows {
+  const { length } = base.group;
+  const classes = MEMORY_CLASSES.length;
+  const group = new Int32Array(1 + classes * length).fill(-1);
+  const parent = new Int32Array(group.length).fill(-1);
+  const stackOf = new Int32Array(group.length).fill(-1);
+  const rowOf = new Int32Array(classes * base.rowOf.length);
+  for (let of = 0; of < classes; of++) {
+    const root = 1 + of * length;
+    for (let row = 1; row < length; row++) {
+      group[root + row] = base.group[row];
+      parent[root + row] = root + base.parent[row];
+      stackOf[root + row] = base.stackOf[row];
+    }
+    group[root] = groups.classGroup(of as MemoryClass);
+    parent[root] = 0;
+    const weights = of * base.rowOf.length;
+    for (let row = 0; row < base.rowOf.length; row++) rowOf[weights + row] = root + base.rowOf[row];
+  }
+  return { group, parent, stackOf, rowOf };
 }
 
 /** From the rows of the weights; stacks with no shown frame have a box of their own. */

@@ -2,6 +2,7 @@
 
 import { assertUnreachable } from '../base/assert.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
+import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../device/frame-kinds.ts';
 import { framePath, functionText } from '../device/frame-text.ts';
 import type { StackReader } from '../device/stacks.ts';
@@ -58,7 +59,7 @@ export class FrameGroups {
       this.#groupOf[frame] = group;
     }
     this.#frameOf = frameOf;
-    this.length = frameOf.length;
+    this.length = frameOf.length + (grouping === 'class' ? MEMORY_CLASSES.length : 0);
   }
 
   /** -1 for a frame that gets no box. */
@@ -66,16 +67,25 @@ export class FrameGroups {
     return this.#groupOf[frame];
   }
 
+  /** Of a tree that is rooted by class. */
+  classGroup(of: MemoryClass): GroupIndex {
+    return this.#frameOf.length + of;
+  }
+
   describe(group: GroupIndex): FlameGroup {
     let described = this.#described.get(group);
     if (described === undefined) {
-      described =
-        group < NO_FRAME_GROUPS.length
-          ? { kind: 'absent', reason: NO_FRAME_GROUPS[group] }
-          : this.#describeFrame(this.#frameOf[group]);
+      described = this.#describe(group);
       this.#described.set(group, described);
     }
     return described;
+  }
+
+  #describe(group: GroupIndex): FlameGroup {
+    if (group < NO_FRAME_GROUPS.length) return { kind: 'absent', reason: NO_FRAME_GROUPS[group] };
+    if (group < this.#frameOf.length) return this.#describeFrame(this.#frameOf[group]);
+    const { id, label, about } = MEMORY_CLASSES[group - this.#frameOf.length];
+    return { kind: 'class', label, about, search: `class:${id}` };
   }
 
   /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
@@ -83,15 +93,22 @@ export class FrameGroups {
     let key = this.#keys.get(group);
     if (key === undefined) {
       const described = this.describe(group);
-      key = described.kind === 'absent' ? described.reason : hashText(this.#identity(described));
+      key = this.#keyFor(described);
       this.#keys.set(group, key);
     }
     return key;
   }
 
+  #keyFor(described: FlameGroup): string {
+    if (described.kind === 'absent') return described.reason;
+    if (described.kind === 'class') return hashText(described.search);
+    return hashText(this.#identity(described));
+  }
+
   #identity({ label, frame }: Extract<FlameGroup, { kind: 'frame' }>): string {
     const { name, filename, line } = frame;
     switch (this.#grouping) {
+      case 'class':
       case 'line':
       case 'stack':
         return `${name}@${filename}:${line}`;
@@ -109,6 +126,7 @@ export class FrameGroups {
   /** Frames with the same number share a box. */
   #sharing({ frames }: Snapshot): (frame: FrameIndex) => number {
     switch (this.#grouping) {
+      case 'class':
       case 'line':
       case 'stack':
         return (frame) => frame;
@@ -144,6 +162,7 @@ export class FrameGroups {
     const file = framePath({ ...frame, line: 0 }) ?? '';
     const group = { kind: 'frame', frame } as const;
     switch (this.#grouping) {
+      case 'class':
       case 'line':
       case 'stack': {
         return { ...group, label, location: framePath(frame) ?? '', search: frameTerm(frame) };

@@ -2,10 +2,12 @@
  * What each call stack weighs: one pass over the chosen allocations, none over the stacks.
  *
  * Row s is stack s, row 0 those recorded without a Python stack. Two rows follow the stack table:
- * `length` those without context, `length + 1` those from before recording (see `stackKind`).
+ * `length` those without context, `length + 1` those from before recording (see `stackKind`). By class there
+ * are as many rows again for each class.
  */
 import { assertUnreachable } from '../base/assert.ts';
 import { lowerBound, upperBound } from '../base/binary-search.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type EventTable, NO_STACK } from '../snapshot/tables.ts';
@@ -31,16 +33,20 @@ export interface WeighOptions {
   readonly matches?: Uint8Array | undefined;
   /** Leaves out what does not match. */
   readonly onlyMatches?: boolean;
+  /** Class of each allocation, where each class has rows of its own. */
+  readonly classOf?: Uint8Array | undefined;
 }
 
 export function weighStacks(context: DeviceContext, options: WeighOptions): StackWeights {
   const { replay, snapshot, trace } = context;
   const { allocations } = replay;
   const stackCount = snapshot.stacks.length;
-  const { matches, onlyMatches = false, weight } = options;
-  const value = new Float64Array(stackCount + EXTRA_ROWS);
-  const count = new Float64Array(stackCount + EXTRA_ROWS);
-  const matched = matches === undefined ? value : new Float64Array(stackCount + EXTRA_ROWS);
+  const { matches, onlyMatches = false, weight, classOf } = options;
+  const rows = stackCount + EXTRA_ROWS;
+  const length = classOf === undefined ? rows : rows * MEMORY_CLASSES.length;
+  const value = new Float64Array(length);
+  const count = new Float64Array(length);
+  const matched = matches === undefined ? value : new Float64Array(length);
   const { from, to, sign } = membership(allocations, options);
   const weigh = weigher(allocations, trace.events, weight);
   const { stack, preexisting } = allocations;
@@ -49,11 +55,12 @@ export function weighStacks(context: DeviceContext, options: WeighOptions): Stac
     if (times === 0) continue;
     const isMatch = matches === undefined || matches[id] === 1;
     if (onlyMatches && !isMatch) continue;
-    const row = rowOf(stack[id], id < preexisting, stackCount);
-    const own = times * weigh(id);
-    value[row] += own;
+    const own = classOf === undefined ? 0 : classOf[id] * rows;
+    const row = own + rowOf(stack[id], id < preexisting, stackCount);
+    const weighed = times * weigh(id);
+    value[row] += weighed;
     count[row] += times;
-    if (isMatch && matched !== value) matched[row] += own;
+    if (isMatch && matched !== value) matched[row] += weighed;
   }
   return { value, count, matched };
 }

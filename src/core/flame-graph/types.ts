@@ -26,9 +26,10 @@ export type FlameWeight = 'bytes' | 'allocated' | 'count' | 'lifetime';
 
 /**
  * What a box, and a row of the table, stands for: a source line, or all lines of a function, a file
- * or a module. stack: boxes are lines, rows whole call stacks.
+ * or a module. stack: boxes are lines, rows whole call stacks. class: the outermost boxes are what the
+ * allocations are (core/classes), and lines stand on them.
  */
-export type FlameGrouping = 'line' | 'stack' | 'function' | 'file' | 'module';
+export type FlameGrouping = 'class' | 'line' | 'stack' | 'function' | 'file' | 'module';
 
 /**
  * Frames that get boxes. own: of the user's code; known: also libraries and what C++ computed; all:
@@ -51,6 +52,13 @@ export type FlameGroup =
       readonly frame: FrameView;
       /** Search that finds the allocations with it in their stack; undefined where none can. */
       readonly search: string | undefined;
+    }
+  | {
+      readonly kind: 'class';
+      /** 'optimizer state' */
+      readonly label: string;
+      readonly about: string;
+      readonly search: string;
     }
   | { readonly kind: 'absent'; readonly reason: NoFrame };
 

@@ -65,7 +65,7 @@ export function groupColor(
   shade: number,
 ): BoxColor {
   if (group === undefined) return colors.whole;
-  if (group.kind === 'absent') return colors.absent;
+  if (group.kind !== 'frame') return colors.absent;
   const { kind, isPlumbing } = group.frame;
   const others = isPlumbing ? colors.plumbing : colors.library;
   const list = kind === 'user' ? colors.own : others;

@@ -42,6 +42,7 @@ export const WEIGHT_TITLE: Readonly<Record<FlameWeight, string>> = {
 };
 
 export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
+  class: 'class, then line',
   line: 'line',
   stack: 'call stack',
   function: 'function',
@@ -100,7 +101,7 @@ export function shareText(part: number, whole: number): string {
 }
 
 export function groupLabel(group: FlameGroup): string {
-  return group.kind === 'frame' ? group.label : noFrameText(group.reason);
+  return group.kind === 'absent' ? noFrameText(group.reason) : group.label;
 }
 
 /** The text in a box. */

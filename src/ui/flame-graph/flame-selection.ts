@@ -64,7 +64,8 @@ export function selectionOf(
   const group = ancestry.at(-1);
   if (box === undefined || group === undefined) return undefined;
   const { value, magnitude, count, selfMagnitude } = layout.graph.boxes;
-  const frames = groupBy === 'line' || groupBy === 'stack' ? framesOf(ancestry) : undefined;
+  const hasLines = groupBy === 'line' || groupBy === 'stack' || groupBy === 'class';
+  const frames = hasLines ? framesOf(ancestry) : undefined;
   return {
     ...namesOf(group),
     value: value[box] ?? 0,
@@ -102,6 +103,7 @@ function namesOf(
 ): Pick<FlameSelection, 'label' | 'place' | 'fullPlace' | 'search'> {
   const [label, place] = [groupLabel(group), groupPlace(group)];
   if (group.kind === 'absent') return { label, place, fullPlace: '', search: undefined };
+  if (group.kind === 'class') return { label, place, fullPlace: '', search: group.search };
   const { filename } = group.frame;
   // A function has many lines.
   const isLine = place.endsWith(`:${group.frame.line}`);

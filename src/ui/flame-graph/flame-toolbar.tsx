@@ -19,7 +19,14 @@ interface FlameToolbarProps {
 
 const OFS: readonly FlameView['dataset'][] = ['peak', 'cursor', 'end', 'window', 'difference'];
 const WEIGHTS: readonly FlameView['weight'][] = ['bytes', 'allocated', 'count', 'lifetime'];
-const GROUPINGS: readonly FlameView['groupBy'][] = ['line', 'stack', 'function', 'file', 'module'];
+const GROUPINGS: readonly FlameView['groupBy'][] = [
+  'line',
+  'class',
+  'stack',
+  'function',
+  'file',
+  'module',
+];
 const FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
