@@ -21,6 +21,10 @@ export default defineConfig({
     // What has another form where there is but one file.
     alias: [
       { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
+      {
+        find: /^\.\/replay-worker\.ts$/,
+        replacement: here('src/engine/live/replay-worker.single.ts'),
+      },
       { find: /^\.\/updates\.ts$/, replacement: here('src/ui/shell/updates.single.ts') },
     ],
   },

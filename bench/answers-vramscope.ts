@@ -2,11 +2,13 @@
  * Asks the session what the views ask of it, without a browser, and prints how long each answer
  * took. In a process that has just started, as the page's worker has.
  */
+
 import { createReadStream, statSync } from 'node:fs';
 import type { AllocationKey } from '../src/core/lists/allocation-list-types.ts';
 import { webPlatform } from '../src/engine/gunzip.ts';
 import type { EventChoice } from '../src/engine/handlers/event-list.ts';
 import type { FlameRequest } from '../src/engine/handlers/flame-graph.ts';
+import { replayerHere } from '../src/engine/live/replayer.ts';
 import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
 import { createSession } from '../src/engine/session.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
@@ -23,6 +25,7 @@ const JUMPS = 12;
 const session: SessionApi = createSession({
   platform: webPlatform,
   clock: nodeClock,
+  startReplayer: async () => replayerHere(),
   sourceOf: async () => ({
     name: path,
     size: statSync(path).size,

@@ -139,6 +139,11 @@ export const LAYERS = [
     imports: [...DEVICE, 'core/classes', 'core/search', 'core/raster'],
   },
   {
+    folder: 'core/live',
+    does: 'traces of a file that is still being read, replayed and drawn so far',
+    imports: [...DEVICE, 'core/raster', 'core/coloring'],
+  },
+  {
     folder: 'core/address-map',
     does: 'addresses over time: from a viewport to pixels, free ranges and segments',
     imports: [...DEVICE, 'core/classes', 'core/search', 'core/raster'],

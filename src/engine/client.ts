@@ -9,6 +9,7 @@
 import { isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
+import { connect, type Remote, type RemoteCallOptions } from './connect.ts';
 import { crashError } from './errors.ts';
 import { createIdleCounter, createMarks, type IdleCounter, type Marks } from './instrumentation.ts';
 import { servePageBlob } from './page-blob.ts';
@@ -20,7 +21,7 @@ import type {
   WireSource,
 } from './protocol.ts';
 import type { CallOptions } from './queries.ts';
-import { connect, createRpcProxy, type Remote, type RemoteCallOptions } from './rpc.ts';
+import { createRpcProxy } from './rpc.ts';
 import { newSessionWorker } from './workers.ts';
 
 const CRASHED = 'The part of vramscope that holds the snapshot has stopped';

@@ -1,5 +1,4 @@
 /** Errors of the engine, and how they cross from a worker to the page. */
-import { assertUnreachable } from '../core/base/assert.ts';
 import { isAbortError } from '../core/base/errors.ts';
 import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 
@@ -28,17 +27,6 @@ export type WireError =
 export function toWireError(error: unknown): WireError {
   if (isAbortError(error)) return { kind: 'aborted', message: textOf(error) };
   return { kind: 'load', failure: failureOf(error) };
-}
-
-export function fromWireError(error: WireError): Error {
-  switch (error.kind) {
-    case 'load':
-      return new LoadError(error.failure);
-    case 'aborted':
-      return abortError(error.message);
-    default:
-      return assertUnreachable(error);
-  }
 }
 
 /** What to tell the user about any error: a LoadError's own failure, or code 'internal' for a bug. */

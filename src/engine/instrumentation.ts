@@ -67,7 +67,7 @@ export function createIdleCounter(): IdleCounter {
 }
 
 /** When the stages of the latest opening were reached, in milliseconds since the file was given. */
-export type MarkName = 'firstByte' | 'decoded' | 'painted' | 'analysed';
+export type MarkName = 'firstByte' | 'firstPixels' | 'decoded' | 'painted' | 'analysed';
 export type MarkTimes = Readonly<Partial<Record<MarkName, number>>>;
 
 export interface Marks {

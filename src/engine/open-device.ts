@@ -3,9 +3,10 @@
 import { LruCache } from '../core/base/lru-cache.ts';
 import { type Coloring, makeColoring } from '../core/coloring/colorings.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
+import type { CounterBlocks } from '../core/raster/counter-blocks.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/raster/types.ts';
-import type { AllocationTable } from '../core/replay/types.ts';
+import type { AllocationTable, CounterName } from '../core/replay/types.ts';
 import { searchMatching } from '../core/search/lazy-matching.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
@@ -32,11 +33,19 @@ export class OpenDevice {
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
-  /** @param frames the session's, which draws the pictures of all its devices */
-  constructor(context: DeviceContext, clock: CooperativeClock, frames = new FrameQueue(clock)) {
+  /**
+   * @param frames the session's, which draws the pictures of all its devices
+   * @param counters extremes of counters that are known already
+   */
+  constructor(
+    context: DeviceContext,
+    clock: CooperativeClock,
+    frames = new FrameQueue(clock),
+    counters?: ReadonlyMap<CounterName, CounterBlocks>,
+  ) {
     const { trace, replay } = context;
     this.context = context;
-    this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
+    this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs, counters);
     this.timeline = new TimelineRenderer(this);
     this.clock = clock;
     this.#frames = frames;

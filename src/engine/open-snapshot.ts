@@ -9,6 +9,7 @@ import { replayDevice } from '../core/replay/replay.ts';
 import type { Replay } from '../core/replay/types.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
 import type { FrameQueue } from './frame-queue.ts';
+import type { Growth } from './live/growth.ts';
 import { OpenDevice } from './open-device.ts';
 import type { OpenOptions, OpenPhase, OpenProgress } from './protocol.ts';
 
@@ -27,11 +28,14 @@ export interface OpenJob {
   readonly options: OpenOptions;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: OpenProgress) => void;
+  /** What is to be seen of the file while it is read; undefined where nobody looks. */
+  readonly growth?: Growth | undefined;
 }
 
 /** @throws LoadError, or CancelledError once `signal` is aborted */
 export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
-  const { clock, frames, onProgress, options, signal } = job;
+  const { clock, frames, growth, options, signal } = job;
+  const onProgress = (step: OpenProgress) => job.onProgress({ ...step, growth: growth?.info });
   const reader = new CooperativeReader(clock);
   let progress: OpenProgress = {
     phase: 'reading',
@@ -48,30 +52,33 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   };
 
   await enter('reading');
-  const { snapshot, file } = await readSnapshot(
-    reader.source(job.source),
-    reader.platform(job.platform),
-    {
-      allowPartial: options.allowPartial === true,
-      isCancelled: () => signal.aborted,
-      onProgress: (read) => {
-        progress = { phase: 'reading', ...read };
-        onProgress(progress);
-      },
+  const read = readSnapshot(reader.source(job.source), reader.platform(job.platform), {
+    allowPartial: options.allowPartial === true,
+    isCancelled: () => signal.aborted,
+    ...(growth !== undefined && { onRead: growth.onRead }),
+    onProgress: (read) => {
+      progress = { phase: 'reading', ...read };
+      onProgress(progress);
     },
-  );
+  });
+  const { snapshot, file } = await read.catch(async (error: unknown) => {
+    if (!signal.aborted) await growth?.settle();
+    throw error;
+  });
   const events = snapshot.devices.reduce((sum, device) => sum + device.events.length, 0);
   progress = { ...progress, readBytes: file.bytes, totalBytes: file.bytes, events };
 
+  await enter('replaying');
+  const grown = (await growth?.finish(snapshot)) ?? [];
   const replays: Replay[] = [];
-  for (const device of snapshot.devices) {
+  for (const [i, device] of snapshot.devices.entries()) {
     await enter('replaying');
-    replays.push(replayDevice(device, snapshot.settings));
+    replays.push(grown[i]?.replay ?? replayDevice(device, snapshot.settings));
   }
   const devices: OpenDevice[] = [];
-  for (const context of createDeviceContexts(snapshot, replays)) {
+  for (const [i, context] of createDeviceContexts(snapshot, replays).entries()) {
     await enter('indexing');
-    devices.push(new OpenDevice(context, clock, frames));
+    devices.push(new OpenDevice(context, clock, frames, grown[i]?.counters));
   }
   await enter('indexing');
   for (const device of devices) device.warmUp();

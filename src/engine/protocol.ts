@@ -3,9 +3,12 @@
  * structured clone, big arrays are transferred. `SessionApi` is the whole contract: its own methods are
  * in session.ts, the queries about a device in handlers/; the page calls it through a proxy (client.ts).
  */
-import type { SessionInfo } from '../core/device/types.ts';
+import type { Crosshair, HitResult, SessionInfo } from '../core/device/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
+import type { EventIndex } from '../core/snapshot/tables.ts';
+import type { HitRequest, PixelInfo } from './handlers/raster.ts';
 import type { DeviceQueries } from './handlers.ts';
+import type { GrowthInfo } from './live/growing-file.ts';
 import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
 
@@ -36,6 +39,19 @@ export interface OpenProgress {
   readonly readBytes: number;
   readonly totalBytes: number | undefined;
   readonly events: number;
+  /** What can be seen of it already, by the queries of {@link GrowingQueries}; undefined while that is nothing. */
+  readonly growth?: GrowthInfo | undefined;
+}
+
+/**
+ * About the file that is being read, or was read up to a fault. `deviceIndex` is a trace's, see GrowthInfo.
+ * They reject with an AbortError when it is not read any more.
+ */
+export interface GrowingQueries {
+  /** Newest wins. All allocations, by stack; lines only where the recording is exact. */
+  readonly growingFrame: Query<FrameRequest, TimelineFrame>;
+  readonly growingHit: Query<HitRequest, PixelInfo<HitResult>>;
+  readonly growingCrosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
 }
 
 /** Newest wins: a frame still waiting when a newer one is asked for rejects with AbortError. */
@@ -43,7 +59,10 @@ export interface FrameQueries {
   readonly frame: Query<FrameRequest, TimelineFrame>;
 }
 
-export interface SessionApi extends QueryClient<DeviceQueries>, QueryClient<FrameQueries> {
+export interface SessionApi
+  extends QueryClient<DeviceQueries>,
+    QueryClient<FrameQueries>,
+    QueryClient<GrowingQueries> {
   /** Replaces the open snapshot only when it succeeds. Rejects with LoadError (core/base/load-error.ts) or AbortError. */
   open(
     source: WireSource,
@@ -64,7 +83,7 @@ export interface RecycleRequest extends DeviceRequest {
 }
 
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
-export interface SessionMethods extends DeviceQueries, FrameQueries {
+export interface SessionMethods extends DeviceQueries, FrameQueries, GrowingQueries {
   readonly open: {
     readonly request: { readonly source: WireSource; readonly options: OpenOptions };
     readonly progress: OpenProgress;

@@ -6,6 +6,7 @@ import type { Palette } from '../core/raster/types.ts';
 import { nodeClock } from '../testing/node-clock.ts';
 import { blobSource } from './blob-source.ts';
 import { webPlatform } from './gunzip.ts';
+import { replayerHere } from './live/replayer.ts';
 import type { OpenProgress, OpenSource, SessionApi } from './protocol.ts';
 import { createSession, type SessionHost } from './session.ts';
 import { ALL_ALLOCATIONS, type FrameRequest } from './timeline-renderer.ts';
@@ -20,6 +21,7 @@ const PALETTE: Palette = {
 const host: SessionHost = {
   platform: webPlatform,
   clock: nodeClock,
+  startReplayer: async () => replayerHere(),
   sourceOf: async (source) => {
     if (source.kind !== 'blob') throw new Error('These tests open blobs alone');
     return blobSource(source.blob, source.name);

@@ -13,6 +13,9 @@ import type { CooperativeClock } from './cooperative-clock.ts';
 import { abortError } from './errors.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { DeviceQueries } from './handlers.ts';
+import type { GrowingFile } from './live/growing-file.ts';
+import { Growth } from './live/growth.ts';
+import type { Replayer } from './live/replayer.ts';
 import type { OpenDevice } from './open-device.ts';
 import { type OpenSnapshot, openSnapshot } from './open-snapshot.ts';
 import type {
@@ -32,6 +35,8 @@ export interface SessionHost {
   readonly clock: CooperativeClock;
   /** Rejects with LoadError; stops reading when `signal` is aborted. */
   readonly sourceOf: (source: WireSource, signal: AbortSignal) => Promise<ByteSource>;
+  /** Where a file is replayed while it is read. */
+  readonly startReplayer: () => Promise<Replayer>;
 }
 
 const NEVER_ABORTED = new AbortController().signal;
@@ -42,6 +47,10 @@ export function createSession(host: SessionHost): SessionApi {
   const own: SessionOwnMethods = {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
+    growingFrame: async (request) => ofFrame(await session.growing().frame(request)),
+    growingHit: async (request) => session.growing().hit(request),
+    growingCrosshair: async ({ deviceIndex, event }) =>
+      session.growing().crosshair(deviceIndex, event),
     recycle: (request) => session.recycle(request),
     attachAnalysis: (request) => session.attachAnalysis(request),
   };
@@ -78,6 +87,7 @@ class Session {
   readonly #frames: FrameQueue;
   #current: OpenSnapshot | undefined;
   #opening: AbortController | undefined;
+  #growth: Growth | undefined;
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -95,14 +105,32 @@ class Session {
     const signal = call.signal
       ? AbortSignal.any([call.signal, superseded.signal])
       : superseded.signal;
+    this.#growth?.close();
+    const bytes = await this.#host.sourceOf(source, signal);
+    let progress: OpenProgress | undefined;
+    const growth = new Growth({
+      source: bytes,
+      clock: this.#host.clock,
+      startReplayer: this.#host.startReplayer,
+      onGrown: (info) => progress && call.onProgress?.({ ...progress, growth: info }),
+    });
+    this.#growth = growth;
     const opened = await openSnapshot({
-      source: await this.#host.sourceOf(source, signal),
+      source: bytes,
       platform: this.#host.platform,
       clock: this.#host.clock,
       frames: this.#frames,
       options,
       signal,
-      onProgress: (progress) => call.onProgress?.(progress),
+      growth,
+      onProgress: (step) => {
+        progress = step;
+        call.onProgress?.(step);
+      },
+    }).catch((error: unknown) => {
+      // What was read of a broken file can be seen until another is given.
+      if (signal.aborted || growth.info === undefined) growth.close();
+      throw error;
     });
     this.#current = opened;
     // If one fails, the first query for it fails with the same error.
@@ -110,12 +138,18 @@ class Session {
     return opened.info;
   }
 
+  /** @throws AbortError when no file is read */
+  growing(): GrowingFile {
+    if (this.#growth === undefined) throw abortError('No file is read');
+    return this.#growth.file;
+  }
+
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.deviceIndex);
     await prepare(request);
     const begin = (out: Uint32Array | undefined) => device.timeline.begin(request, out);
     const frame = await device.drawFrame(request.viewport, begin, call.signal);
-    return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
+    return ofFrame(frame);
   }
 
   /** What a handler of handlers/ answers to a query about a device. */
@@ -157,6 +191,9 @@ class Session {
     });
   }
 }
+
+const ofFrame = (frame: TimelineFrame): TimelineFrame =>
+  transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
 
 /** Answers the calls of one page to a session. */
 export function serveSession(port: MessagePort, session: SessionApi): void {

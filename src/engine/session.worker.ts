@@ -15,6 +15,7 @@ function start(port: MessagePort): void {
   const session = createSession({
     platform: webPlatform,
     clock,
+    startReplayer: async () => (await import('./live/start-replayer.ts')).startReplayer(),
     sourceOf: async (source, signal) => {
       warming.abort();
       if (source.kind === 'blob') return blobSource(source.blob, source.name);

@@ -2,6 +2,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
+import type { GrowthInfo } from '../engine/live/growing-file.ts';
 import type { OpenProgress } from '../engine/protocol.ts';
 
 /** `previous` is the snapshot that stays open (and visible) until another has been read. */
@@ -19,6 +20,8 @@ export type SessionState =
       readonly name: string;
       readonly failure: LoadFailure;
       readonly previous: SessionInfo | undefined;
+      /** What was read of it before, which can still be seen. */
+      readonly growth: GrowthInfo | undefined;
     };
 
 /**
@@ -54,17 +57,20 @@ export function createSessionStore(): SessionStore {
     const number = ++openings;
     const previous = openInfo(store.getState());
     const isCurrent = () => number === openings;
+    let growth: GrowthInfo | undefined;
     become({ phase: 'loading', name, progress: undefined, previous });
     return {
       isCurrent,
       progress: (progress) => {
+        growth = progress.growth;
         if (isCurrent()) become({ phase: 'loading', name, progress, previous });
       },
       ready: (info) => {
         if (isCurrent()) become({ phase: 'ready', info });
       },
       failed: (failure) => {
-        if (isCurrent()) become({ phase: 'failed', name, failure, previous });
+        const shown = failure.partialEvents === undefined ? undefined : growth;
+        if (isCurrent()) become({ phase: 'failed', name, failure, previous, growth: shown });
       },
       cancelled: () => {
         if (isCurrent()) settle(previous);
@@ -78,6 +84,12 @@ export function createSessionStore(): SessionStore {
   }
 
   return Object.assign(store, { begin, dismissFailure });
+}
+
+/** What can be seen of a file that is read, or was read up to a fault; undefined for none. */
+export function growthOf(state: SessionState): GrowthInfo | undefined {
+  if (state.phase === 'loading') return state.progress?.growth;
+  return state.phase === 'failed' ? state.growth : undefined;
 }
 
 /** The snapshot that can be looked at, also while another is being opened or has failed. */

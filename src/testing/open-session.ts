@@ -1,6 +1,8 @@
 /** A session on a capture in this thread, and the analysis beside it: what the page's workers do, without workers. */
+
 import { serveAnalysis } from '../engine/analysis/serve-analysis.ts';
 import { webPlatform } from '../engine/gunzip.ts';
+import { replayerHere } from '../engine/live/replayer.ts';
 import type { SessionApi } from '../engine/protocol.ts';
 import { createSession } from '../engine/session.ts';
 import { bytesSource } from './byte-source.ts';
@@ -17,6 +19,7 @@ export function captureSession(
   return createSession({
     platform: webPlatform,
     clock: nodeClock,
+    startReplayer: async () => replayerHere(),
     sourceOf: async (source) => {
       if (source.kind !== 'url') throw new Error('Captures are opened by name');
       return bytesSource(bytesOf(source.url), source.url);

@@ -6,7 +6,7 @@
  */
 import { StackReader } from '../device/stacks.ts';
 import { MAX_CLASSES } from '../raster/colors.ts';
-import type { AllocationTable } from '../replay/types.ts';
+import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, NO_STACK, type Snapshot } from '../snapshot/tables.ts';
 import { FIRST_STACK_CLASS } from './site-colors.ts';
 
@@ -36,15 +36,64 @@ export function classesByStack(
   classCount: number,
   reader: StackReader = new StackReader(snapshot),
 ): Uint8Array {
+  const sites = sitesOfStacks(snapshot, reader);
+  const bytesOf = new Float64Array(snapshot.stacks.length).fill(Number.NaN);
+  addBytesOfStacks(bytesOf, allocations, 0);
+  return classesBySites(allocations, classesOfStacks(sites, bytesOf, classCount));
+}
+
+/** What the classes of stacks follow from, besides their bytes. */
+export interface StackSites {
+  /** Call site of each stack: a stack, or NO_STACK. */
+  readonly siteOf: Int32Array;
+  /** Of each stack; equal code has equal hashes. */
+  readonly hashes: Uint32Array;
+}
+
+export function sitesOfStacks(
+  snapshot: Pick<Snapshot, 'strings' | 'frames' | 'stacks'>,
+  reader: StackReader,
+): StackSites {
+  const siteOf = new Int32Array(snapshot.stacks.length);
+  for (let stack = 0; stack < siteOf.length; stack++) siteOf[stack] = reader.siteOf(stack);
+  return { siteOf, hashes: hashesOfStacks(snapshot, reader) };
+}
+
+/** Adds the block bytes of the allocations from row `from` on to those of their stacks: NaN is a stack without any. */
+export function addBytesOfStacks(
+  bytesOf: Float64Array,
+  { stack, sizeBytes, length }: Pick<AllocationTable, 'stack' | 'sizeBytes' | 'length'>,
+  from: AllocationIndex,
+): void {
+  for (let id = from; id < length; id++) {
+    if (stack[id] >= 0) bytesOf[stack[id]] = (bytesOf[stack[id]] || 0) + sizeBytes[id];
+  }
+}
+
+/** Class of each stack, see {@link classesByStack}. */
+export function classesOfStacks(
+  { siteOf, hashes }: StackSites,
+  bytesOf: Float64Array,
+  classCount: number,
+): Uint8Array {
   checkClassCount(classCount, FIRST_STACK_CLASS + 1);
-  const hashes = hashesOfStacks(snapshot, reader);
-  const siteClasses = classesOfSites(allocations, reader, hashes, classCount - FIRST_STACK_CLASS);
-  const classes = new Uint8Array(allocations.length);
-  for (let id = 0; id < classes.length; id++) {
-    const site = reader.siteOf(allocations.stack[id]);
-    if (site === EMPTY_STACK) classes[id] = CLASS_NO_PYTHON_STACK;
-    else if (site !== NO_STACK) classes[id] = siteClasses[site];
-    else classes[id] = id < allocations.preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
+  const count = classCount - FIRST_STACK_CLASS;
+  const siteClasses = classesOfSites(siteOf, bytesOf, hashes, count);
+  return Uint8Array.from(siteOf, (site) => {
+    if (site === EMPTY_STACK) return CLASS_NO_PYTHON_STACK;
+    return site === NO_STACK ? CLASS_NO_CONTEXT : siteClasses[site];
+  });
+}
+
+/** Class of each allocation, by that of its stack. */
+export function classesBySites(
+  { stack, length, preexisting }: Pick<AllocationTable, 'stack' | 'length' | 'preexisting'>,
+  classOfStack: Uint8Array,
+): Uint8Array {
+  const classes = new Uint8Array(length);
+  for (let id = 0; id < length; id++) {
+    if (stack[id] >= 0) classes[id] = classOfStack[stack[id]];
+    else classes[id] = id < preexisting ? CLASS_BEFORE_RECORDING : CLASS_NO_CONTEXT;
   }
   return classes;
 }
@@ -76,17 +125,17 @@ export function sizeEdge(sizeClass: number, classCount: number): number {
  * of the same code have one class, also where they are several rows.
  */
 function classesOfSites(
-  { stack, sizeBytes, length }: AllocationTable,
-  reader: StackReader,
+  siteOf: Int32Array,
+  bytesOfStack: Float64Array,
   hashes: Uint32Array,
   count: number,
 ): Uint8Array {
   const bytesOf = new Map<number, number>();
-  for (let id = 0; id < length; id++) {
-    const site = reader.siteOf(stack[id]);
-    if (site <= EMPTY_STACK) continue;
+  for (let stack = 0; stack < siteOf.length; stack++) {
+    const site = siteOf[stack];
+    if (site <= EMPTY_STACK || Number.isNaN(bytesOfStack[stack])) continue;
     const hash = hashes[site];
-    bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + sizeBytes[id]);
+    bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + bytesOfStack[stack]);
   }
   const classOfHash = new Map<number, number>();
   const isTaken = new Uint8Array(count);

@@ -7,6 +7,7 @@ import { collectBytes, type OpenBytes } from './byte-cursor.ts';
 import { findSnapshot } from './find-snapshot.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';
+import type { ReadOptions } from './types.ts';
 
 /**
  * The general decoder makes an object of every value: about six times the pickle's bytes, read at
@@ -40,11 +41,13 @@ export interface ReadPickle {
 export async function readPickle(
   open: OpenBytes,
   meter: Meter,
-  allowPartial: boolean,
+  { allowPartial = false, onRead }: Pick<ReadOptions, 'allowPartial' | 'onRead'>,
 ): Promise<ReadPickle> {
   const decoder = new SnapshotDecoder();
   try {
-    await pump(open, decoder, meter);
+    await pump(open, decoder, meter, onRead).finally(() => {
+      onRead?.(decoder, { share: meter.share, isEnd: true });
+    });
     const snapshot = decoder.finish();
     return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial: undefined };
   } catch (error) {
@@ -60,7 +63,12 @@ export async function readPickle(
   }
 }
 
-async function pump(open: OpenBytes, decoder: SnapshotDecoder, meter: Meter): Promise<void> {
+async function pump(
+  open: OpenBytes,
+  decoder: SnapshotDecoder,
+  meter: Meter,
+  onRead: ReadOptions['onRead'],
+): Promise<void> {
   let trailingBytes = 0;
   let bytes = 0;
   let hasLane = false;
@@ -79,6 +87,7 @@ async function pump(open: OpenBytes, decoder: SnapshotDecoder, meter: Meter): Pr
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();
+    onRead?.(decoder, { share, isEnd: false });
   }
 }
 

@@ -22,7 +22,7 @@ export async function readSnapshot(
     platform,
     () => meter.open(),
     async (kind, open) => {
-      if (kind === 'pickle') return readPickle(open, meter, options.allowPartial === true);
+      if (kind === 'pickle') return readPickle(open, meter, options);
       if (kind === 'compact') {
         // Only reports hold one: fetched when one does.
         const { readCompact } = await import('./read-compact.ts');

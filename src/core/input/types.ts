@@ -1,4 +1,5 @@
 /** How the loader gets its bytes; the browser and Node each make one. */
+import type { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { FileInfo, Snapshot } from '../snapshot/tables.ts';
 
 export interface ByteSource {
@@ -25,11 +26,20 @@ export interface ReadProgress {
   readonly events: number;
 }
 
+export interface ReadMoment {
+  /** Share of the file that was read, 0 to 1; undefined where its size is not known. */
+  readonly share: number | undefined;
+  /** No more is read. */
+  readonly isEnd: boolean;
+}
+
 export interface ReadOptions {
   /** Open the whole events before a fault and mark the snapshot as partial. */
   readonly allowPartial?: boolean;
   /** Called at most about 20 times a second. */
   readonly onProgress?: (progress: ReadProgress) => void;
+  /** Called while a pickle is read, after each chunk, and once more where it ends or breaks off. */
+  readonly onRead?: (decoder: SnapshotDecoder, moment: ReadMoment) => void;
   /** Asked between chunks; when it says true, reading stops with CancelledError. */
   readonly isCancelled?: () => boolean;
 }

@@ -4,11 +4,9 @@ import type { Container } from '../snapshot/tables.ts';
 import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { foreignError, isNoSnapshot } from './failures.ts';
 import { gunzip } from './gzip.ts';
-import { embeddedFile } from './html.ts';
 import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
 import type { Platform } from './types.ts';
 import type { ZipEntry } from './zip.ts';
-import { unzstd } from './zstd.ts';
 
 /** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
 const MAX_DEPTH = 4;
@@ -95,10 +93,15 @@ class Unwrapper<T> {
         return this.#read(container, open);
       case 'gzip':
         return this.#inner(() => gunzip(this.#platform, open), container, depth);
-      case 'zstd':
+      // Few files need these: fetched when one does.
+      case 'zstd': {
+        const { unzstd } = await import('./zstd.ts');
         return this.#inner(() => unzstd(open()), container, depth);
-      case 'html':
+      }
+      case 'html': {
+        const { embeddedFile } = await import('./html.ts');
         return this.#inner(() => embeddedFile(open()), container, depth);
+      }
       case 'zip':
         return this.#zip(open, depth);
     }

@@ -280,6 +280,11 @@ export class ValueMachine {
     while (this.sp > slot) this.pop();
   }
 
+  /** Items so far of the container at a slot, those that are not on the stack. Nothing is closed. */
+  gathered(slot: number): readonly ListRun[] {
+    return this.#pending.get(slot) ?? [];
+  }
+
   /** Slot must hold a container of this kind that is still open. */
   #expect(slot: number, open: typeof Tag.OpenDict | typeof Tag.OpenList): void {
     const tag = slot < 0 ? undefined : this.tags[slot];

@@ -25,6 +25,13 @@ export interface RangeExtremes {
   readonly argmax: EventIndex;
 }
 
+/** What {@link CounterBlocks} keep of the blocks, as plain data. */
+export interface BlockExtremes {
+  readonly max: Float64Array;
+  readonly min: Float64Array;
+  readonly argmax: Uint8Array;
+}
+
 export class CounterBlocks implements RangeExtremes {
   max = 0;
   min = 0;
@@ -32,35 +39,61 @@ export class CounterBlocks implements RangeExtremes {
 
   readonly #replay: Pick<Replay, 'fillCounter'>;
   readonly #name: CounterName;
-  readonly #eventCount: number;
-  readonly #blockMax: Float64Array;
-  readonly #blockMin: Float64Array;
-  readonly #blockArgmax: Uint8Array;
+  #eventCount = 0;
+  #blockMax: Float64Array = new Float64Array(0);
+  #blockMin: Float64Array = new Float64Array(0);
+  #blockArgmax: Uint8Array = new Uint8Array(0);
   /**
    * Values of blocks that were filled: neighboring columns share them, and so do frames. Block b is in
    * entry b modulo the entries, if #cachedBlock says so.
    */
-  readonly #cached: Float64Array;
-  readonly #cachedBlock: Int32Array;
+  #cached = new Float64Array(0);
+  #cachedBlock = new Int32Array(0);
   readonly #filled = new Float64Array(BLOCK);
 
-  constructor(replay: Pick<Replay, 'fillCounter'>, name: CounterName, eventCount: number) {
+  /** @param known the extremes of these blocks, where they were found elsewhere */
+  constructor(
+    replay: Pick<Replay, 'fillCounter'>,
+    name: CounterName,
+    eventCount: number,
+    known?: BlockExtremes,
+  ) {
     this.#replay = replay;
     this.#name = name;
+    if (known === undefined) {
+      this.extend(eventCount);
+      return;
+    }
+    this.#eventCount = eventCount;
+    this.#blockMax = known.max;
+    this.#blockMin = known.min;
+    this.#blockArgmax = known.argmax;
+    this.#forget();
+  }
+
+  /** Takes in the events up to before `eventCount`, when the replay knows more of them than before. */
+  extend(eventCount: number): void {
+    const firstBlock = this.#eventCount >> BLOCK_BITS;
     this.#eventCount = eventCount;
     const blocks = Math.ceil(eventCount / BLOCK);
-    const cached = Math.min(CACHED_BLOCKS, blocks);
-    this.#cached = new Float64Array(cached * BLOCK);
-    this.#cachedBlock = new Int32Array(cached).fill(-1);
-    this.#blockMax = new Float64Array(blocks);
-    this.#blockMin = new Float64Array(blocks);
-    this.#blockArgmax = new Uint8Array(blocks);
+    if (blocks > this.#blockMax.length) this.#makeRoom(blocks, firstBlock > 0);
+    this.#forget();
     const values = new Float64Array(FILL);
-    for (let from = 0; from < eventCount; from += FILL) {
+    for (let from = firstBlock * BLOCK; from < eventCount; from += FILL) {
       const count = Math.min(FILL, eventCount - from);
-      replay.fillCounter(name, from, values.subarray(0, count));
+      this.#replay.fillCounter(this.#name, from, values.subarray(0, count));
       this.#reduce(values, from >> BLOCK_BITS, count);
     }
+  }
+
+  /** What is kept of the blocks. */
+  get extremes(): BlockExtremes {
+    const blocks = Math.ceil(this.#eventCount / BLOCK);
+    return {
+      max: this.#blockMax.subarray(0, blocks),
+      min: this.#blockMin.subarray(0, blocks),
+      argmax: this.#blockArgmax.subarray(0, blocks),
+    };
   }
 
   /** Highest, lowest and first highest of events first to last, both included and inside the trace. */
@@ -99,6 +132,27 @@ export class CounterBlocks implements RangeExtremes {
     this.#scanWhole(firstBlock + 1, lastBlock);
     this.#scanPart(firstBlock, first & (BLOCK - 1), BLOCK - 1, wantsArgmax);
     this.#scanPart(lastBlock, 0, last & (BLOCK - 1), false);
+  }
+
+  /** Exactly as much as is needed, and twice as much where it was not enough once. */
+  #makeRoom(blocks: number, isGrowing: boolean): void {
+    const room = isGrowing ? blocks * 2 : blocks;
+    const max = new Float64Array(room);
+    const min = new Float64Array(room);
+    const argmax = new Uint8Array(room);
+    max.set(this.#blockMax);
+    min.set(this.#blockMin);
+    argmax.set(this.#blockArgmax);
+    this.#blockMax = max;
+    this.#blockMin = min;
+    this.#blockArgmax = argmax;
+  }
+
+  /** The values of blocks that were filled: the last block may have become longer. */
+  #forget(): void {
+    const cached = Math.min(CACHED_BLOCKS, Math.ceil(this.#eventCount / BLOCK));
+    if (cached > this.#cachedBlock.length) this.#cached = new Float64Array(cached * BLOCK);
+    this.#cachedBlock = new Int32Array(cached).fill(-1);
   }
 
   #reduce(values: Float64Array, firstBlock: number, count: number): void {

@@ -36,10 +36,16 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   readonly #replay: DrawnReplay<A>;
   /** nextIds[k] allocations started before event 64 k. */
   readonly #nextIds: Int32Array;
-  readonly #counters = new Map<CounterName, CounterBlocks>();
+  readonly #counters: Map<CounterName, CounterBlocks>;
 
-  constructor(replay: DrawnReplay<A>, eventCount: number, timeUs: Float64Array | undefined) {
+  constructor(
+    replay: DrawnReplay<A>,
+    eventCount: number,
+    timeUs: Float64Array | undefined,
+    counters: ReadonlyMap<CounterName, CounterBlocks>,
+  ) {
     this.#replay = replay;
+    this.#counters = new Map(counters);
     this.eventCount = eventCount;
     this.allocations = replay.allocations;
     this.maxEnd = new MaxEndPyramid(replay.allocations.end);
@@ -76,13 +82,15 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
 /**
  * @param eventCount events of the device's trace
  * @param timeUs the trace's times, undefined when it has none
+ * @param counters extremes of counters that are known already
  */
 export function buildTimelineIndex<A extends StackedAllocations>(
   replay: DrawnReplay<A>,
   eventCount: number,
   timeUs?: Float64Array,
+  counters: ReadonlyMap<CounterName, CounterBlocks> = new Map(),
 ): TimelineIndex<A> {
-  return new TimelineIndex(replay, eventCount, timeUs);
+  return new TimelineIndex(replay, eventCount, timeUs, counters);
 }
 
 /** One entry for each 64 events, and a last one with all allocations. */

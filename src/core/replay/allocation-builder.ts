@@ -1,55 +1,76 @@
 /**
- * The allocation table while the trace is replayed: sized once, from the number of alloc events; and
+ * The allocation table while the trace is replayed, with room for allocs that are to come; and
  * the layout of what was there before the first of them.
  */
-import type { EventIndex, EventTable } from '../snapshot/tables.ts';
+import { slice } from '../base/table.ts';
+import type { EventIndex } from '../snapshot/tables.ts';
 import type { BlockList, BlockRow } from './block-list.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
 import type { SegmentTracker } from './segment-tracker.ts';
-import { type AllocationIndex, type AllocationTable, BEFORE_TRACE, NEVER } from './types.ts';
+import {
+  ALLOCATION_COLUMNS,
+  type AllocationIndex,
+  type AllocationTable,
+  BEFORE_TRACE,
+  NEVER,
+  type ReplayedEvents,
+} from './types.ts';
 
 export class AllocationBuilder {
-  /** Its columns are written here and by the replay; whoever gets it from there reads only. */
-  readonly table: AllocationTable;
+  /** Its columns are written here and by the replay, and have room for more rows than there are. */
+  table: AllocationTable;
   #next: number;
 
-  constructor(preexisting: number, allocs: number) {
-    const length = preexisting + allocs;
+  constructor(preexisting: number) {
     this.#next = preexisting;
-    // Written out and not by the schema: the replay writes its columns a quarter faster so.
-    this.table = {
-      length,
-      preexisting,
-      start: new Int32Array(length),
-      freeRequested: new Int32Array(length).fill(NEVER),
-      end: new Int32Array(length).fill(NEVER),
-      address: new Float64Array(length),
-      requestedBytes: new Float64Array(length),
-      sizeBytes: new Float64Array(length),
-      stream: new Uint16Array(length),
-      pool: new Uint16Array(length),
-      isSmall: new Uint8Array(length),
-      stack: new Int32Array(length),
-    };
+    this.table = tableOf(preexisting, preexisting);
   }
 
-  /** Starts the allocation of an alloc event; its place is set apart. */
-  add(event: EventIndex, events: EventTable): AllocationIndex {
+  /** Allocations so far. */
+  get length(): number {
+    return this.#next;
+  }
+
+  /** Makes room for so many allocations in all. */
+  reserve(length: number): void {
+    if (length <= this.table.length) return;
+    const { preexisting, length: _, ...columns } = this.table;
+    const table = tableOf(preexisting, length);
+    for (const [name, column] of Object.entries(columns)) {
+      const larger = table[name as keyof typeof columns];
+      larger.set(column.subarray(0, this.#next));
+    }
+    this.table = table;
+  }
+
+  /** Starts the allocation of an alloc event, which is row `at` of the events; its place is set apart. */
+  add(event: EventIndex, events: ReplayedEvents, at: number): AllocationIndex {
     const row = this.#next++;
     const { table } = this;
     table.start[row] = event;
-    table.address[row] = events.address[event];
-    table.requestedBytes[row] = events.sizeBytes[event];
-    table.stream[row] = events.stream[event];
-    table.stack[row] = events.stack[event];
-    if (events.pool !== undefined) table.pool[row] = events.pool[event];
+    table.freeRequested[row] = NEVER;
+    table.end[row] = NEVER;
+    table.address[row] = events.address[at];
+    table.requestedBytes[row] = events.sizeBytes[at];
+    table.stream[row] = events.stream[at];
+    table.stack[row] = events.stack[at];
+    if (events.pool !== undefined) table.pool[row] = events.pool[at];
     return row;
+  }
+
+  /** The rows that are there, as views. */
+  finish(): AllocationTable {
+    const { table } = this;
+    if (table.length === this.#next) return table;
+    const { preexisting } = table;
+    return { preexisting, ...slice(ALLOCATION_COLUMNS, table, 0, this.#next) };
   }
 
   setPreexisting(row: AllocationIndex, block: PreexistingBlock): void {
     const { table } = this;
     table.start[row] = BEFORE_TRACE;
     table.freeRequested[row] = block.isPending ? BEFORE_TRACE : NEVER;
+    table.end[row] = NEVER;
     table.address[row] = block.address;
     table.requestedBytes[row] = block.requestedBytes;
     table.sizeBytes[row] = block.sizeBytes;
@@ -110,4 +131,22 @@ export function placePreexisting(
 
 function startingAt(blocks: BlockList, free: BlockRow, address: number): BlockRow {
   return address > blocks.address(free) ? blocks.splitAt(free, address) : free;
+}
+
+/** Written out and not by the schema: the replay writes its columns a quarter faster so. */
+function tableOf(preexisting: number, length: number): AllocationTable {
+  return {
+    length,
+    preexisting,
+    start: new Int32Array(length),
+    freeRequested: new Int32Array(length),
+    end: new Int32Array(length),
+    address: new Float64Array(length),
+    requestedBytes: new Float64Array(length),
+    sizeBytes: new Float64Array(length),
+    stream: new Uint16Array(length),
+    pool: new Uint16Array(length),
+    isSmall: new Uint8Array(length),
+    stack: new Int32Array(length),
+  };
 }

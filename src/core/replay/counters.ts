@@ -26,6 +26,11 @@ type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
 
 type Columns = { readonly [K in CounterName]: Float64Array };
 
+/** What the counters are read from; sizes of segment events alone. */
+export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
+  readonly sizeBytes: ArrayLike<number>;
+}
+
 /** What the replay counted, for {@link CounterReader}. */
 export interface CounterLog {
   readonly checkpoints: Columns;
@@ -55,7 +60,7 @@ export class CounterRecorder {
   activeBytes = 0;
   reservedBytes = 0;
   inactiveSplitBytes = 0;
-  readonly #checkpoints: Columns;
+  #checkpoints: Columns = checkpointsFor(0);
   readonly #peaks = new Float64Array(COUNTER_NAMES.length);
   readonly #peakEvents = new Int32Array(COUNTER_NAMES.length).fill(-1);
   readonly #corrected: number[] = [];
@@ -65,19 +70,18 @@ export class CounterRecorder {
     activeBytes: [],
     reservedBytes: [],
   };
-  #splitDeltas: Int32Array | Float64Array;
+  #splitDeltas: Int32Array | Float64Array = new Int32Array(0);
   #splitBefore = 0;
 
-  constructor(events: number) {
-    const column = () => new Float64Array((events >>> STEP_BITS) + 1);
-    this.#checkpoints = {
-      requestedBytes: column(),
-      allocatedBytes: column(),
-      activeBytes: column(),
-      reservedBytes: column(),
-      inactiveSplitBytes: column(),
-    };
-    this.#splitDeltas = new Int32Array(events);
+  /** Makes room for so many events in all. */
+  reserve(events: number): void {
+    const checkpoints = checkpointsFor(events);
+    for (const name of COUNTER_NAMES) checkpoints[name].set(this.#checkpoints[name]);
+    this.#checkpoints = checkpoints;
+    const splitDeltas =
+      this.#splitDeltas instanceof Int32Array ? new Int32Array(events) : new Float64Array(events);
+    splitDeltas.set(this.#splitDeltas);
+    this.#splitDeltas = splitDeltas;
   }
 
   now(): Counters {
@@ -177,6 +181,17 @@ export class CounterRecorder {
   }
 }
 
+function checkpointsFor(events: number): Columns {
+  const column = () => new Float64Array((events >>> STEP_BITS) + 1);
+  return {
+    requestedBytes: column(),
+    allocatedBytes: column(),
+    activeBytes: column(),
+    reservedBytes: column(),
+    inactiveSplitBytes: column(),
+  };
+}
+
 /** Bytes asked for count as 0 where they are not known. */
 export function knownBytes(bytes: number): number {
   return Number.isNaN(bytes) ? 0 : bytes;
@@ -185,14 +200,14 @@ export function knownBytes(bytes: number): number {
 /** Read access to the counters after any event. */
 export class CounterReader {
   readonly #log: CounterLog;
-  readonly #events: EventTable;
+  readonly #events: CountedEvents;
   readonly #allocations: AllocationTable;
   readonly #allocationOfEvent: Int32Array;
   readonly #scratch = new Float64Array(STEP);
 
   constructor(
     log: CounterLog,
-    events: EventTable,
+    events: CountedEvents,
     allocations: AllocationTable,
     allocationOfEvent: Int32Array,
   ) {

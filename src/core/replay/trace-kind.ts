@@ -22,6 +22,24 @@ export interface TraceKind {
   readonly isExact: boolean;
 }
 
+/** Of nearly all recordings. `allocs` says nothing. */
+export const USUAL_KIND: TraceKind = {
+  allocs: 0,
+  hasFreeRequested: true,
+  completesOnRequest: false,
+  falls: { allocated: TraceAction.FreeRequested, active: TraceAction.FreeCompleted },
+  isProfile: false,
+  isExact: false,
+};
+
+/** Read as {@link USUAL_KIND} is. */
+export const isUsualKind = ({
+  hasFreeRequested,
+  completesOnRequest,
+  isProfile,
+  isExact,
+}: TraceKind): boolean => hasFreeRequested && !completesOnRequest && !isProfile && !isExact;
+
 export function traceKindOf(trace: DeviceTrace): TraceKind {
   const { events, blocks } = trace;
   const counts = countActions(events.action);

@@ -3,7 +3,13 @@
  * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
  */
 import type { TableOf, TableSchema } from '../base/table.ts';
-import type { EventIndex } from '../snapshot/tables.ts';
+import type { EventIndex, EventTable } from '../snapshot/tables.ts';
+
+/** The columns of events that are replayed. */
+export type ReplayedEvents = Pick<
+  EventTable,
+  'action' | 'address' | 'sizeBytes' | 'stream' | 'stack' | 'pool'
+>;
 
 /** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
 export type AllocationIndex = number;

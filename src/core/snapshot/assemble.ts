@@ -21,6 +21,9 @@ type Entries = ReadonlyMap<string, DictEntry>;
 /** Keys of the top level, of which a snapshot has at least one. */
 const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
 
+/** Those of the top-level keys that list the traces of CUDA devices. */
+export const TRACE_KEYS = ['device_traces', 'traces'];
+
 /** How deep a dictionary may wrap the snapshot: {'rank0': {'snapshot': {…}}} is 2. */
 const MAX_WRAPPING = 3;
 

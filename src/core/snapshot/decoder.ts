@@ -34,6 +34,11 @@ export class SnapshotDecoder {
     return this.#schema.events.length;
   }
 
+  /** What there is of the tables so far, for those who look while it is read. */
+  get schema(): SnapshotSchema {
+    return this.#schema;
+  }
+
   get protocol(): number {
     return this.#pickle.protocol;
   }

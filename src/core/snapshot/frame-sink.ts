@@ -60,6 +60,11 @@ export class FrameSink {
     return node;
   }
 
+  get stackCount(): number {
+    return this.#stacks.length;
+  }
+
+  /** Copies of what is there. */
   finish(): { readonly frames: FrameTable; readonly stacks: StackTable } {
     const { length } = this.#frames;
     const line = this.#frames.c.slice(0, length);

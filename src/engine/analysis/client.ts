@@ -3,9 +3,10 @@
  * to come, and ends soon after the last result, because it holds a copy of the device: an idle tab has the
  * tables once.
  */
+
+import { connect, type Remote, type RemoteCallOptions } from '../connect.ts';
 import { abortError, crashError } from '../errors.ts';
 import { createIdleCounter, type IdleCounter } from '../instrumentation.ts';
-import { connect, type Remote, type RemoteCallOptions } from '../rpc.ts';
 import { newAnalysisWorker } from '../workers.ts';
 import type { AnalysisApi, AnalysisMethods, AnalysisQueries } from './protocol.ts';
 

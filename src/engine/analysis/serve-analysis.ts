@@ -1,7 +1,8 @@
 /** The analysis worker without the worker: serves a page on one port with copies of devices from another. */
 import { CancelledError } from '../../core/base/errors.ts';
+import { connect, type Remote } from '../connect.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
-import { connect, type HandlerCall, type Handlers, type Remote, serve } from '../rpc.ts';
+import { type HandlerCall, type Handlers, serve } from '../rpc.ts';
 import { type AnalysisCall, AnalysisDevice, type AnalysisHandlers } from './analysis-device.ts';
 import type { CopyMethods } from './clone-device.ts';
 import { findingsHandlers } from './findings-handler.ts';

@@ -19,6 +19,7 @@ export function OpeningStatus({ state }: { readonly state: SessionState }) {
           name={state.name}
           failure={state.failure}
           stillOpen={state.previous?.file.name}
+          isShown={state.growth !== undefined}
         />
       );
     case 'idle':
@@ -32,10 +33,12 @@ interface ErrorCardProps {
   readonly failure: LoadFailure;
   /** Name of the snapshot that is still open. */
   readonly stillOpen: string | undefined;
+  /** What was read of it can be seen. */
+  readonly isShown: boolean;
 }
 
 /** One clear message: what it is, at which byte, what to do. */
-function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
+function ErrorCard({ name, failure, stillOpen, isShown }: ErrorCardProps) {
   const { loader } = useServices();
   const { session } = useStores();
   const { message, advice, byte, partialEvents } = failure;
@@ -51,7 +54,9 @@ function ErrorCard({ name, failure, stillOpen }: ErrorCardProps) {
       </button>
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
-        <span>{name} could not be opened</span>
+        <span>
+          {name} could not be {isShown ? 'read to its end' : 'opened'}
+        </span>
       </h2>
       <p>{message}</p>
       {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
@@ -90,7 +95,7 @@ const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
 /** Progress of an opening. Cancel has the focus, so that Esc and Enter are at hand. */
 function LoadingCard({ name, progress }: LoadingCardProps) {
   const { loader } = useServices();
-  const startedMs = useRef(performance.now());
+  const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
   const share = shareOf(progress);
   return (
     <section className="card loading-card" data-testid="progress" aria-label={`Opening ${name}`}>
@@ -99,8 +104,14 @@ function LoadingCard({ name, progress }: LoadingCardProps) {
       <p className="loading-facts">
         <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
         {progress !== undefined && <span>{bytesText(progress)}</span>}
+        {share !== undefined && <span>{Math.floor(share * 100)} %</span>}
         {progress?.phase === 'reading' && (
-          <span>{speedText(progress.readBytes, performance.now() - startedMs.current)}</span>
+          <span>
+            {speedText(
+              progress.readBytes - start.current.readBytes,
+              performance.now() - start.current.ms,
+            )}
+          </span>
         )}
         {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
       </p>

@@ -15,12 +15,14 @@ interface PlotAreaProps {
   readonly testId?: string;
   /** Figures at the top of the plot, where the stack leaves room. */
   readonly overlay?: ReactNode;
+  /** False where the whole trace is not known yet. */
+  readonly hasMinimap?: boolean;
   /** Elements of the rows above and below the plot: of classes plot-above, plot-below and their heads. */
   readonly children?: ReactNode;
 }
 
 /** The picture with its axes and the minimap. */
-export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
+export function PlotArea({ plot, label, kind, hint, hasMinimap = true, ...rest }: PlotAreaProps) {
   const { refs, navigation } = plot;
   const hintId = useId();
   return (
@@ -57,7 +59,7 @@ export function PlotArea({ plot, label, kind, hint, ...rest }: PlotAreaProps) {
           {rest.overlay}
         </div>
         <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
-        <Minimap />
+        {hasMinimap && <Minimap />}
       </div>
       <p id={hintId} className="visually-hidden">
         {hint}

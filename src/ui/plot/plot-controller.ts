@@ -145,6 +145,12 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#update(this.#view, this.#view);
   }
 
+  /** The device has more to show than before. */
+  refresh(): void {
+    this.#update(this.#view, this.#view);
+    if (this.#view.cursor === undefined) void this.#moveCursor(this.#view);
+  }
+
   destroy(): void {
     cancelAnimationFrame(this.#animation);
     clearTimeout(this.#staleTimer);

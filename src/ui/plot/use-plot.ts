@@ -29,6 +29,8 @@ export interface PlotHandle {
   readonly refs: PlotRefs;
   /** Undefined before the plot is mounted. */
   readonly navigation: () => PlotNavigation | undefined;
+  /** To be called when the device has more to show than before. */
+  readonly refresh: () => void;
 }
 
 type PlotProps<Q extends PlotRequest, F extends PlotFrame> = Pick<
@@ -42,11 +44,34 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
   strip,
 }: PlotProps<Q, F>): PlotHandle {
   const { info, device } = useDevice();
-  const selected = useSelectedIndex();
-  const { session, marks, idle } = useServices();
+  const { session, marks } = useServices();
   const { view } = useStores();
-  const bands = useBandsStore();
   const onError = useFailureReport();
+  const onPainted = useCallback(() => marks.reach('painted'), [marks]);
+  return usePlotOf({ source, strip, of: info, device, session, view, onPainted, onError });
+}
+
+interface PlotOfProps<Q extends PlotRequest, F extends PlotFrame>
+  extends PlotProps<Q, F>,
+    Pick<PlotOptions<Q, F>, 'device' | 'session' | 'view' | 'onPainted' | 'onError'> {
+  /** What the device is of: for another one the plot starts afresh, even where the device looks the same. */
+  readonly of: unknown;
+}
+
+/** A plot of whatever it is given. Each of these starts it afresh when it changes, but for `strip`. */
+export function usePlotOf<Q extends PlotRequest, F extends PlotFrame>({
+  source,
+  strip,
+  of,
+  device,
+  session,
+  view,
+  onPainted,
+  onError,
+}: PlotOfProps<Q, F>): PlotHandle {
+  const selected = useSelectedIndex();
+  const { idle } = useServices();
+  const bands = useBandsStore();
   const theme = useTheme();
   const refs = usePlotRefs();
   const controller = useRef<PlotController<Q, F> | undefined>(undefined);
@@ -69,7 +94,7 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
       view,
       bands,
       onPainted: () => {
-        marks.reach('painted');
+        onPainted();
         endPainting();
       },
       onError,
@@ -80,11 +105,15 @@ export function usePlot<Q extends PlotRequest, F extends PlotFrame>({
       made.destroy();
       endPainting();
     };
-  }, [info, device, session, source, view, bands, marks, idle, onError]);
+  }, [of, device, session, source, view, bands, idle, onPainted, onError]);
 
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);
-  return { refs, navigation: () => controller.current?.navigation };
+  return {
+    refs,
+    navigation: () => controller.current?.navigation,
+    refresh: () => controller.current?.refresh(),
+  };
 }
 
 function usePlotRefs(): PlotRefs {

@@ -1,7 +1,7 @@
 import './app.css';
 import { useCallback, useEffect, useState } from 'react';
 import { type GivenFiles, routeGivenFiles } from '../../state/given-files.ts';
-import { openInfo } from '../../state/session-store.ts';
+import { growthOf, openInfo } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
@@ -33,8 +33,10 @@ export function App() {
   useEffect(() => {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
-  const { Workbench, OpenFile } = loadedWorkbench() ?? {};
+  const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
   const info = openInfo(state);
+  const growth = GrowingView && growthOf(state);
+  const isGrowing = growth !== undefined;
   const status = <OpeningStatus state={state} />;
   return (
     <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
@@ -45,12 +47,23 @@ export function App() {
         {report !== undefined && <ReportBar {...report} />}
         <Notices />
         <UpdateBar />
-        {info !== undefined && Workbench !== undefined && <Workbench info={info} />}
-        {info !== undefined && <div className="status-layer">{status}</div>}
-        {info === undefined && state.phase === 'loading' && (
+        {info !== undefined && Workbench !== undefined && (
+          <div className="page-part" hidden={isGrowing}>
+            <Workbench info={info} />
+          </div>
+        )}
+        {GrowingView !== undefined && growth !== undefined && (
+          <GrowingView growth={growth} isCut={state.phase === 'failed'}>
+            {status}
+          </GrowingView>
+        )}
+        {!isGrowing && info !== undefined && <div className="status-layer">{status}</div>}
+        {!isGrowing && info === undefined && state.phase === 'loading' && (
           <main className="loading-page">{status}</main>
         )}
-        {info === undefined && state.phase !== 'loading' && <EmptyState>{status}</EmptyState>}
+        {!isGrowing && info === undefined && state.phase !== 'loading' && (
+          <EmptyState>{status}</EmptyState>
+        )}
         {isDragging && (
           <div className="drop-veil" aria-hidden>
             <p>Drop to open</p>

@@ -19,6 +19,7 @@ import { ViewSlot } from './view-slot.tsx';
 import { ViewTabs } from './views.tsx';
 
 export { OpenFile } from '../header/open-file.tsx';
+export { GrowingView } from '../timeline/growing-view.tsx';
 
 /** What is open: its summary, the view on it and the details of what is selected. */
 export function Workbench({ info }: { readonly info: SessionInfo }) {

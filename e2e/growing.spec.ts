@@ -1,0 +1,108 @@
+import { expect, type Page, test } from '@playwright/test';
+import { type SlowHost, slowHost } from './slow-server.ts';
+import { chooseFile, fixture, idle, unzipped } from './viewer.ts';
+
+const TRAIN = unzipped('train_gpt_small.pickle.gz').buffer;
+
+const growing = (page: Page) => page.getByTestId('growing-timeline');
+const note = (page: Page) => page.getByTestId('growing-note');
+
+/** How many events are shown, by what the page says. */
+async function eventsShown(page: Page): Promise<number> {
+  const text = (await note(page).textContent()) ?? '';
+  return Number(/([\d,]+) events/.exec(text)?.[1]?.replaceAll(',', ''));
+}
+
+/** Opens what a host sends slowly, with a third of it sent, and waits until that is seen. */
+async function openSlowly(page: Page, host: SlowHost): Promise<void> {
+  host.sendUpTo(0.35);
+  await page.goto(`/?snapshot=${host.url}`);
+  await expect(growing(page)).toBeVisible();
+  await expect.poll(() => eventsShown(page)).toBeGreaterThan(1000);
+}
+
+/** A band of the picture under the pointer says what it is. */
+async function hoverPicture(page: Page): Promise<void> {
+  const box = await growing(page).boundingBox();
+  if (box === null) throw new Error('There is no picture');
+  await expect(async () => {
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.9);
+    await page.mouse.move(box.x + box.width * 0.52, box.y + box.height * 0.91);
+    await expect(page.getByTestId('tooltip').filter({ visible: true })).toContainText('MiB', {
+      timeout: 2000,
+    });
+  }).toPass();
+}
+
+test('a file that comes slowly is seen while it comes', async ({ page }) => {
+  const host = await slowHost(TRAIN);
+  try {
+    await openSlowly(page, host);
+    await expect(note(page)).toContainText('The rest is not shown yet');
+    const progress = page.getByTestId('progress');
+    await expect(progress).toContainText(/\d+ %/);
+    await expect(progress.getByRole('button', { name: 'Cancel' })).toBeVisible();
+    await hoverPicture(page);
+    const before = await eventsShown(page);
+    host.sendUpTo(0.6);
+    await expect.poll(() => eventsShown(page)).toBeGreaterThan(before);
+    // What was sent has been read: from here on nothing moves by itself.
+    await expect(progress).toContainText(/59 %|60 %/);
+    await expect.poll(() => eventsShown(page)).toBeGreaterThan(6500);
+
+    const axis = page.locator('.growing .x-axis');
+    const ticks = await axis.textContent();
+    await growing(page).hover({ position: { x: 300, y: 200 } });
+    await page.mouse.wheel(0, -600);
+    await expect(axis).not.toHaveText(ticks ?? '');
+    host.sendUpTo(1);
+    await expect(page.getByTestId('timeline')).toBeVisible();
+    await expect(growing(page)).toHaveCount(0);
+    // The page goes on with the part that was looked at.
+    await expect(page).toHaveURL(/x=/);
+    await idle(page);
+    expect(await page.evaluate(() => window.vramscope?.marks())).toMatchObject({
+      firstPixels: expect.any(Number),
+      painted: expect.any(Number),
+    });
+  } finally {
+    await host.close();
+  }
+});
+
+test('a file that comes slowly can be cancelled, and another opened in its place', async ({
+  page,
+}) => {
+  const host = await slowHost(TRAIN);
+  try {
+    await openSlowly(page, host);
+    await page.getByTestId('cancel').click();
+    await expect(growing(page)).toHaveCount(0);
+    await expect(page.getByTestId('drop-zone')).toBeVisible();
+    await chooseFile(page, fixture('two_devices.pickle.gz'));
+    await expect(page.getByTestId('timeline')).toBeVisible();
+  } finally {
+    await host.close();
+  }
+});
+
+test('a file that breaks off shows what was read, and says where it ends', async ({ page }) => {
+  const cut = TRAIN.subarray(0, Math.floor(TRAIN.length * 0.8));
+  const host = await slowHost(cut, 'cut.pickle');
+  try {
+    await openSlowly(page, host);
+    host.sendUpTo(1);
+    const error = page.getByTestId('error');
+    await expect(error).toContainText('cut.pickle could not be read to its end');
+    await expect(error).toContainText(`at byte ${cut.length.toLocaleString('en-US')}`);
+    await expect(error).toContainText('copy the file again');
+    await expect(note(page)).toContainText('Partial');
+    const shown = (await eventsShown(page)).toLocaleString('en-US');
+    await hoverPicture(page);
+    await error.getByRole('button', { name: `Open the ${shown} complete events` }).click();
+    await expect(page.getByTestId('timeline')).toBeVisible();
+    await expect(growing(page)).toHaveCount(0);
+  } finally {
+    await host.close();
+  }
+});

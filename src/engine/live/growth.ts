@@ -1,0 +1,98 @@
+/**
+ * Whether a file can be seen while it is read. Most are read before anyone could look, and the page does
+ * without what it takes: that is fetched when a file is long, or slow to come.
+ */
+import type { ByteSource, ReadMoment } from '../../core/input/types.ts';
+import type { SnapshotDecoder } from '../../core/snapshot/decoder.ts';
+import type { Snapshot } from '../../core/snapshot/tables.ts';
+import type { CooperativeClock } from '../cooperative-clock.ts';
+import { abortError } from '../errors.ts';
+import type { GrownReplay } from './event-feed.ts';
+import type { GrowingFile, GrowthInfo } from './growing-file.ts';
+import type { Replayer } from './replayer.ts';
+
+/** A file as long is shown while it is read, whatever its reading takes. */
+const LARGE_BYTES = 32 * 2 ** 20;
+/** Any other is, once its reading has taken so long with much of it still to come. */
+const SLOW_MS = 250;
+const NEARLY_READ = 0.7;
+
+export interface GrowthOptions {
+  readonly source: Pick<ByteSource, 'size'>;
+  readonly clock: CooperativeClock;
+  readonly startReplayer: () => Promise<Replayer>;
+  /** There is more to see. */
+  readonly onGrown: (info: GrowthInfo) => void;
+}
+
+export class Growth {
+  readonly #options: GrowthOptions;
+  readonly #startedMs: number;
+  #loading: Promise<void> | undefined;
+  #file: GrowingFile | undefined;
+  #isClosed = false;
+
+  constructor(options: GrowthOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.now();
+  }
+
+  /** How much there is to see, or was when it was closed; undefined while that is nothing. */
+  get info(): GrowthInfo | undefined {
+    return this.#file?.info;
+  }
+
+  /** For ReadOptions.onRead. */
+  readonly onRead = (decoder: SnapshotDecoder, moment: ReadMoment): void => {
+    if (this.#isClosed) return;
+    if (this.#file !== undefined) this.#file.onRead(moment);
+    else if (this.#isWanted(decoder, moment)) this.#loading ??= this.#load(decoder);
+  };
+
+  /** Shows all that has been read, of a file that is read no further. */
+  async settle(): Promise<void> {
+    await this.#file?.settle();
+  }
+
+  /** For each device its replay, undefined where it is not done. Closes: the file has been read. */
+  async finish(snapshot: Snapshot): Promise<readonly (GrownReplay | undefined)[]> {
+    const replays = await this.#file?.finish(snapshot);
+    this.close();
+    return replays ?? [];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#file?.close();
+  }
+
+  /** Who answers questions about it. @throws AbortError when it is not read any more */
+  get file(): GrowingFile {
+    if (this.#file === undefined || this.#isClosed)
+      throw abortError('The file is not read any more');
+    return this.#file;
+  }
+
+  async #load({ schema }: SnapshotDecoder): Promise<void> {
+    const { clock, startReplayer, onGrown } = this.#options;
+    try {
+      const { GrowingFile } = await import('./growing-file.ts');
+      const replayer = await startReplayer();
+      if (this.#isClosed) return replayer.close();
+      const file = new GrowingFile(schema, clock, replayer, () => {
+        if (file.info !== undefined) onGrown(file.info);
+      });
+      this.#file = file;
+    } catch {
+      // It cannot be fetched: the file is shown when it has been read.
+    }
+  }
+
+  #isWanted({ eventCount }: SnapshotDecoder, { share, isEnd }: ReadMoment): boolean {
+    if (isEnd || eventCount === 0) return false;
+    const { source, clock } = this.#options;
+    const isSlow = clock.now() - this.#startedMs > SLOW_MS;
+    const isMuchToCome = share === undefined || share < NEARLY_READ;
+    return (isSlow && isMuchToCome) || (source.size ?? 0) >= LARGE_BYTES;
+  }
+}

@@ -1,0 +1,121 @@
+/** Where a file is replayed while it is read: in a worker of its own, or in this thread. */
+
+import {
+  type LiveFrameRequest,
+  type LiveHit,
+  type LiveHitRequest,
+  type LiveResult,
+  LiveTraces,
+  type TraceChunk,
+  type TraceState,
+} from '../../core/live/live-traces.ts';
+import type { TimelineFrame } from '../../core/raster/types.ts';
+import { connect, type Remote } from '../connect.ts';
+import { abortError } from '../errors.ts';
+import { type Handlers, serve, transferring } from '../rpc.ts';
+
+/** Rejects once the worker has died. */
+export interface Replayer {
+  /** Chunks keep their order. Their columns may be written to again once this has resolved. */
+  feed(chunk: TraceChunk): Promise<Fed>;
+  frame(request: LiveFrameRequest): Promise<TimelineFrame>;
+  hit(request: LiveHitRequest): Promise<LiveHit>;
+  /** What was replayed, once; it is not kept here. */
+  finish(): Promise<ReadonlyMap<number, LiveResult | undefined>>;
+  close(): void;
+  /** Chunks move to another thread: they must own their columns. */
+  readonly isBeside: boolean;
+}
+
+export interface Fed {
+  readonly state: TraceState;
+  /** The chunk, with its columns. */
+  readonly chunk: TraceChunk;
+}
+
+interface ReplayerMethods {
+  readonly feed: Method<TraceChunk, Fed>;
+  readonly frame: Method<LiveFrameRequest, TimelineFrame>;
+  readonly hit: Method<LiveHitRequest, LiveHit>;
+  readonly finish: Method<undefined, ReadonlyMap<number, LiveResult | undefined>>;
+}
+
+interface Method<Request, Result> {
+  readonly request: Request;
+  readonly progress: never;
+  readonly result: Result;
+}
+
+/** In this thread: for one core, and for tests. */
+export function replayerHere(): Replayer {
+  const traces = new LiveTraces();
+  return {
+    isBeside: false,
+    feed: async (chunk) => ({ chunk, state: traces.feed(chunk) }),
+    frame: async (request) => traces.frame(request),
+    hit: async (request) => traces.hit(request),
+    finish: async () => traces.finish(),
+    close: () => undefined,
+  };
+}
+
+export type ReplayWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+
+/** In a worker, which takes the port that comes with its first message. */
+export function replayerBeside(worker: ReplayWorker): Replayer {
+  const { port1, port2 } = new MessageChannel();
+  const remote: Remote<ReplayerMethods> = connect(port1);
+  const fail = () => {
+    worker.terminate();
+    remote.fail(new Error('The replay worker has stopped'));
+  };
+  worker.addEventListener('error', fail);
+  worker.addEventListener('messageerror', fail);
+  worker.postMessage('connect', [port2]);
+  return {
+    isBeside: true,
+    feed: (chunk) => remote.call('feed', chunk, { transfer: buffersOf(chunk) }),
+    frame: (request) => remote.call('frame', request),
+    hit: (request) => remote.call('hit', request),
+    finish: () => remote.call('finish', undefined),
+    close: () => {
+      worker.terminate();
+      remote.fail(abortError('The file is not read any more'));
+      port1.close();
+    },
+  };
+}
+
+/** The worker's side. */
+export function serveReplayer(port: MessagePort): void {
+  const traces = new LiveTraces();
+  const handlers: Handlers<ReplayerMethods> = {
+    feed: (chunk) => {
+      const state = traces.feed(chunk);
+      return transferring({ chunk, state }, arraysIn(chunk));
+    },
+    frame: (request) => {
+      const frame = traces.frame(request);
+      return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
+    },
+    hit: (request) => traces.hit(request),
+    finish: () => {
+      const results = traces.finish();
+      return transferring(results, arraysIn(results));
+    },
+  };
+  serve(port, handlers);
+}
+
+function buffersOf(value: object): ArrayBuffer[] {
+  const buffers = arraysIn(value).map(({ buffer }) => buffer);
+  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
+}
+
+/** All typed arrays in plain data. */
+function arraysIn(value: unknown): ArrayBufferView[] {
+  if (ArrayBuffer.isView(value)) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const parts = value instanceof Map ? value.values() : Object.values(value);
+  return [...parts].flatMap(arraysIn);
+}
