@@ -28,7 +28,7 @@ import type {
 } from './protocol.ts';
 import type { CallOptions, QueryHandlers } from './queries.ts';
 import { createRpcProxy, type Handlers, serve, transferring } from './rpc.ts';
-import type { FrameRequest } from './timeline-renderer.ts';
+import { type FrameRequest, loadBandRenderer } from './timeline-renderer.ts';
 
 export interface SessionHost {
   readonly platform: Platform;
@@ -80,6 +80,7 @@ async function prepare(request: object): Promise<void> {
   if (searches.some((search) => search !== '')) await loadSearchMatching();
   if (searches.some(mayHoldRegex)) await loadRegexEngine();
   if ('colorBy' in request && request.colorBy === 'class') await loadClasses();
+  if ('inBands' in request && request.inBands === true) await loadBandRenderer();
 }
 
 class Session {

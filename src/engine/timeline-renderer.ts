@@ -3,9 +3,11 @@
  * others dimmed, or the matches alone.
  */
 
+import { assert } from '../core/base/assert.ts';
 import type { StackRange } from '../core/device/allocation-details.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
 import { withDimmedClass } from '../core/raster/colors.ts';
+import type { ColumnJob } from '../core/raster/column-job.ts';
 import {
   type MatchingTimeline,
   matchingRow,
@@ -13,11 +15,12 @@ import {
 } from '../core/raster/matching-timeline.ts';
 import { stackHits } from '../core/raster/stack-hits.ts';
 import type { TimelineIndex } from '../core/raster/timeline-index.ts';
-import { type FrameJob, type Scene, TimelinePainter } from '../core/raster/timeline-painter.ts';
-import type { ColorBy, Palette, Viewport } from '../core/raster/types.ts';
+import { type Scene, TimelinePainter } from '../core/raster/timeline-painter.ts';
+import type { ColorBy, Palette, TimelineFrame, Viewport } from '../core/raster/types.ts';
 import type { CounterName } from '../core/replay/types.ts';
 import type { SearchMatches } from '../core/search/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
+import type { BandRenderer } from './band-renderer.ts';
 
 /** The matches of one search as a timeline of their own. */
 interface Matches {
@@ -28,9 +31,18 @@ interface Matches {
   classes: { readonly all: Uint8Array; readonly own: Uint8Array } | undefined;
 }
 
+type BandModule = typeof import('./band-renderer.ts');
+
+let bandModule: BandModule | undefined;
+
+/** To be awaited before bands are drawn: most timelines are never ordered by class. */
+export async function loadBandRenderer(): Promise<void> {
+  bandModule ??= await import('./band-renderer.ts');
+}
+
 /** What of an OpenDevice is needed. */
 interface Drawn {
-  readonly context: Pick<DeviceContext, 'replay' | 'trace'>;
+  readonly context: DeviceContext;
   readonly index: TimelineIndex;
   matches(search: string, at: EventIndex | undefined): Pick<SearchMatches, 'mask'>;
   classesBy(colorBy: ColorBy, count: number): Uint8Array;
@@ -40,6 +52,7 @@ export class TimelineRenderer {
   readonly #device: Drawn;
   readonly #painter: TimelinePainter;
   readonly #dimmed = new DimmedClasses();
+  #bands: BandRenderer | undefined;
   /** Of the last search alone: up to 32 MB for 1.9 M allocations. */
   #matches: Matches | undefined;
 
@@ -49,7 +62,8 @@ export class TimelineRenderer {
   }
 
   /** Starts a frame; an earlier one that is not finished must not be run any more. */
-  begin(request: FrameRequest, out: Uint32Array | undefined): FrameJob {
+  begin(request: FrameRequest, out: Uint32Array | undefined): ColumnJob<TimelineFrame> {
+    if (request.inBands === true) return this.#beginBands(request, out);
     const { viewport, palette, lines, selected, colorBy } = request;
     const classes = palette.classes.length;
     const classOf = this.#device.classesBy(colorBy, classes);
@@ -71,6 +85,24 @@ export class TimelineRenderer {
     return painter.begin({ ...scene, ...matches }, out);
   }
 
+  #beginBands(request: FrameRequest, out: Uint32Array | undefined): ColumnJob<TimelineFrame> {
+    const { onlyMatches } = request;
+    const mask = this.#maskOf(request);
+    const all = this.#device.index;
+    if (mask === undefined || !onlyMatches) {
+      return this.#bandRenderer().begin(all, { mask, onlyMatches }, request, out);
+    }
+    const { index } = this.#only(mask).timeline;
+    const lines = request.lines.filter((line) => line === 'activeBytes');
+    return this.#bandRenderer().begin(index, { mask, onlyMatches }, { ...request, lines }, out);
+  }
+
+  #bandRenderer(): BandRenderer {
+    assert(bandModule !== undefined, 'loadBandRenderer was awaited');
+    this.#bands ??= new bandModule.BandRenderer(this.#device.context);
+    return this.#bands;
+  }
+
   /** What lies in a range of bytes of the stack that is drawn. */
   hits(
     request: MatchingRequest,
@@ -78,6 +110,11 @@ export class TimelineRenderer {
     bytesFrom: number,
     bytesTo: number,
   ): StackRange {
+    if (request.inBands === true) {
+      const matching = { mask: this.#maskOf(request), onlyMatches: request.onlyMatches };
+      const { index } = this.#device;
+      return this.#bandRenderer().hits(index, matching, state, bytesFrom, bytesTo);
+    }
     const mask = request.onlyMatches ? this.#maskOf(request) : undefined;
     if (mask === undefined) return stackHits(this.#device.index, state, bytesFrom, bytesTo);
     const { index, ids } = this.#only(mask).timeline;
@@ -129,6 +166,8 @@ export interface MatchingRequest {
   readonly onlyMatches: boolean;
   /** The cursor, at which states and ages are taken; undefined: the end. */
   readonly at: EventIndex | undefined;
+  /** Ordered by class, one band each; else by time of allocation. */
+  readonly inBands?: boolean | undefined;
 }
 
 /** For those who look at all allocations. */

@@ -82,6 +82,7 @@ export function encodeView(
   if (view.y !== 'fit') params.set('y', rangeText(view.y));
   if (view.selection !== undefined) params.set('select', view.selection);
   if (view.colorBy !== DEFAULT_VIEW.colorBy) params.set('color', view.colorBy);
+  if (view.inBands) params.set('order', 'class');
   if (!sameLines(view.lines, DEFAULT_VIEW.lines)) params.set('lines', view.lines.join(','));
   if (view.cursor !== openingCursorOf(opening, view.deviceIndex)) {
     params.set('at', view.cursor === undefined ? AT_END : String(view.cursor));
@@ -168,6 +169,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     foldsGaps: read.value('gaps', oneOf(['folded'])) !== undefined,
     siteColors: opening.siteColors,
     colorBy: read.value('color', oneOf(COLORINGS)) ?? DEFAULT_VIEW.colorBy,
+    inBands: read.value('order', oneOf(['class'])) !== undefined,
     lines: read.value('lines', parseLines) ?? DEFAULT_VIEW.lines,
     cursor: at === AT_END ? undefined : (at ?? openingCursorOf(opening, deviceIndex)),
     mark: read.value('mark', parseIndex),

@@ -68,6 +68,8 @@ export interface ViewState {
   /** Label of the pinned allocation, as PyTorch's viewer writes it: b7f064c000000_0. */
   readonly selection: string | undefined;
   readonly colorBy: ColorBy;
+  /** By class, the timeline is ordered by class: one band each. */
+  readonly inBands: boolean;
   /** Colors of the call sites that the legend names. Follows from the rest, so it is not in the URL. */
   readonly siteColors: SiteColors;
   readonly lines: readonly CounterName[];
@@ -109,6 +111,7 @@ export const DEFAULT_VIEW: ViewState = {
   y: 'fit',
   selection: undefined,
   colorBy: 'stack',
+  inBands: false,
   siteColors: '',
   lines: ['allocatedBytes', 'activeBytes', 'reservedBytes'],
   cursor: undefined,

@@ -75,9 +75,14 @@ export function timelineSource(
 }
 
 /** Without a search the cursor does not matter: the picture stays when it moves. */
-function matchingOf({ search, onlyMatches, cursor }: ViewState): MatchingRequest {
+function matchingOf({ search, onlyMatches, cursor, colorBy, inBands }: ViewState): MatchingRequest {
   const isSearching = search !== '';
-  return { search, onlyMatches: isSearching && onlyMatches, at: isSearching ? cursor : undefined };
+  return {
+    search,
+    onlyMatches: isSearching && onlyMatches,
+    at: isSearching ? cursor : undefined,
+    inBands: inBands && colorBy === 'class',
+  };
 }
 
 async function hitAt(

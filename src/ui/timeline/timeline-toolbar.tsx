@@ -1,3 +1,4 @@
+import { Rows3 } from 'lucide-react';
 import type { RefObject } from 'react';
 import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -15,9 +16,34 @@ export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
         <AxisSwitch />
         <FitButton onFit={onFit} />
         <ColorSelect />
+        <BandSwitch />
       </div>
       <ColorLegend />
     </div>
+  );
+}
+
+/** By class alone: other colorings have more colors than a person can follow as bands. */
+function BandSwitch() {
+  const { view } = useStores();
+  const isByClass = useView(({ colorBy }) => colorBy === 'class');
+  const inBands = useView((state) => state.inBands);
+  if (!isByClass) return undefined;
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-pressed={inBands}
+      title={
+        inBands
+          ? 'Stack the blocks in the order in which they were allocated'
+          : 'One band for each class, as export_memory_timeline drew it'
+      }
+      onClick={() => view.commit({ inBands: !inBands })}
+    >
+      <Rows3 size={14} aria-hidden />
+      Bands
+    </button>
   );
 }
 
