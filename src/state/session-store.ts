@@ -41,6 +41,11 @@ export interface LoadAttempt {
 export interface SessionStore extends StoreApi<SessionState> {
   /** A file was given. */
   begin(name: string): LoadAttempt;
+  /**
+   * A question about an open snapshot failed. Said once, not for every question that was under way,
+   * and not of a snapshot that another one has replaced meanwhile.
+   */
+  broke(info: SessionInfo, failure: LoadFailure): void;
   /** The user has read the failure. */
   dismissFailure(): void;
 }
@@ -78,12 +83,17 @@ export function createSessionStore(): SessionStore {
     };
   }
 
+  function broke(info: SessionInfo, failure: LoadFailure): void {
+    const state = store.getState();
+    if (state.phase === 'ready' && state.info === info) begin(info.file.name).failed(failure);
+  }
+
   function dismissFailure(): void {
     const state = store.getState();
     if (state.phase === 'failed') settle(state.previous);
   }
 
-  return Object.assign(store, { begin, dismissFailure });
+  return Object.assign(store, { begin, broke, dismissFailure });
 }
 
 /** What can be seen of a file that is read, or was read up to a fault; undefined for none. */

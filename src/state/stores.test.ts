@@ -48,6 +48,18 @@ describe('the session store', () => {
     expect(store.getState()).toEqual({ phase: 'ready', info: sessionInfoOf('a') });
   });
 
+  it('says once that a question about the open snapshot failed, and nothing of one before', () => {
+    const store = createSessionStore();
+    const [before, now] = [sessionInfoOf('a'), sessionInfoOf('b')];
+    store.begin('a').ready(before);
+    store.begin('b').ready(now);
+    store.broke(before, failure);
+    expect(store.getState()).toEqual({ phase: 'ready', info: now });
+    store.broke(now, failure);
+    store.broke(now, { ...failure, message: 'Another one.' });
+    expect(store.getState()).toEqual({ phase: 'failed', name: 'b', failure, previous: now });
+  });
+
   it('goes back to nothing when nothing was open', () => {
     const store = createSessionStore();
     store.begin('a').cancelled();

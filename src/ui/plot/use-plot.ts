@@ -139,7 +139,7 @@ function elementsOf(refs: PlotRefs) {
 
 /** The worker fails only when it has died; the page reports that as it reports a failed opening. */
 export function useFailureReport(): (error: unknown) => void {
-  const { file } = useDevice().info;
+  const { info } = useDevice();
   const { session } = useStores();
   return useCallback(
     (error: unknown) => {
@@ -148,9 +148,8 @@ export function useFailureReport(): (error: unknown) => void {
       if (isKnown && error.failure.code === 'no-such-device') return;
       const message = errorText(error);
       const { failure } = isKnown ? error : new LoadError({ code: 'unexpected', message });
-      // Said once, not for every question that was under way.
-      if (session.getState().phase === 'ready') session.begin(file.name).failed(failure);
+      session.broke(info, failure);
     },
-    [session, file],
+    [session, info],
   );
 }

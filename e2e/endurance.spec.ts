@@ -1,0 +1,194 @@
+/**
+ * Long use: file after file, one cancelled opening after another, two tabs, storage that is full. At
+ * the end the page holds what it held at the start, and nothing was lost. `npm run endurance` does more
+ * of each than `npm test`.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Browser, expect, type Page, test } from '@playwright/test';
+import { chromiumFlags, findChromium } from '../scripts/find-chromium.mjs';
+import { type StaticHost, staticHost } from './static-server.ts';
+import { chooseFile, fixture, idle, openCapture, plotOf, summaryOf } from './viewer.ts';
+
+const FILES = Number(process.env.ENDURANCE_FILES ?? 20);
+const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 10);
+/** Memory at the end, to that at the start. */
+const MOST_GROWTH = 1.2;
+
+/** What is open at the start and at the end, and comes back after each cancelled opening. */
+const KEPT = 'train_gpt_small.pickle.gz';
+const OTHERS = [
+  'oom_fragmented.pickle.gz',
+  'train_annotated.pickle.gz',
+  'two_devices.pickle.gz',
+  'frag_gpt_varlen.pickle.gz',
+  'no_history.pickle.gz',
+  'protocols_trace_plot.html.gz',
+  'leak_loss_graph.pickle.gz',
+  'train_gpt_cpp_stacks.pickle.gz',
+  'streams_record_stream.pickle.gz',
+];
+const VIEWS = ['Timeline', 'Addresses', 'Flame', 'State', 'Events'];
+
+const executablePath = findChromium();
+test.use({
+  launchOptions: {
+    args: [...chromiumFlags(), '--js-flags=--expose-gc'],
+    ...(executablePath && { executablePath }),
+  },
+});
+
+async function show(page: Page, view: string): Promise<void> {
+  await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+  await idle(page);
+  await expect(page.locator('#view-picture').getByRole('alert')).toHaveCount(0);
+}
+
+/** Opens a capture as a user does who has one open, and waits until it is drawn. */
+async function openNext(page: Page, name: string): Promise<void> {
+  await chooseFile(page, fixture(name));
+  await expect(page.getByRole('banner')).toContainText(name);
+  await idle(page);
+  await expect(page.getByTestId('error')).toHaveCount(0);
+}
+
+/** Resident memory of the processes that show pages, with what their workers hold. */
+async function residentBytes(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const pids = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+  const lines = execFileSync('ps', ['-o', 'rss=', '-p', pids.join(',')], { encoding: 'utf8' });
+  return lines.split('\n').reduce((sum, line) => sum + Number(line) * 1024, 0);
+}
+
+/** The least of some measurements, each after all garbage was collected: what is really held. */
+async function heldBytes(browser: Browser, page: Page): Promise<number> {
+  let least = Infinity;
+  for (let i = 0; i < 5; i++) {
+    const collect = () => (globalThis as { gc?: () => void }).gc?.();
+    await page.evaluate(collect);
+    await Promise.all(page.workers().map((worker) => worker.evaluate(collect)));
+    // The system takes pages back a moment later.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    least = Math.min(least, await residentBytes(browser));
+  }
+  return least;
+}
+
+/** 60 MB of JSON in a small file: its parser lets nothing in between, also no word of a cancelled opening. */
+function slowFile(folder: string): string {
+  const event = { action: 'alloc', addr: 2 ** 40, size: 512, stream: 0, time_us: 1, frames: [] };
+  const events = `${JSON.stringify(event)},`.repeat(600_000);
+  const path = join(folder, 'slow.json.gz');
+  writeFileSync(path, gzipSync(`{"segments":[],"device_traces":[[${events.slice(0, -1)}]]}`));
+  return path;
+}
+
+test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot as they were`, async ({
+  page,
+  browser,
+}) => {
+  test.setTimeout(120_000 + FILES * 15_000 + CANCELS * 20_000);
+  const errors: Error[] = [];
+  page.on('pageerror', (error) => errors.push(error));
+  const folder = mkdtempSync(join(tmpdir(), 'vramscope-endurance-'));
+  const slow = slowFile(folder);
+  await openCapture(page, KEPT);
+  // Every kind of file and every view once: code that was never run takes memory of its own.
+  for (const name of [...OTHERS, KEPT]) await openNext(page, name);
+  for (const view of VIEWS) await show(page, view);
+  await openNext(page, KEPT);
+  const figures = await summaryOf(page).textContent();
+  const before = await heldBytes(browser, page);
+
+  for (let i = 0; i < FILES; i++) {
+    await openNext(page, OTHERS[i % OTHERS.length] ?? KEPT);
+    if (i % 3 === 0) await show(page, VIEWS[(i / 3) % VIEWS.length] ?? 'Timeline');
+  }
+  await openNext(page, KEPT);
+  const between = await heldBytes(browser, page);
+  for (let i = 0; i < CANCELS; i++) {
+    await chooseFile(page, slow);
+    const cancel = page.getByTestId('cancel');
+    await expect(cancel).toBeVisible();
+    // Early, while it is unpacked, and late, while its worker is deaf and has to be replaced.
+    await new Promise((resolve) => setTimeout(resolve, (i % 3) * 600));
+    await cancel.click();
+    await expect(page.getByRole('banner')).toContainText(KEPT);
+    await show(page, VIEWS[i % VIEWS.length] ?? 'Timeline');
+    expect(await summaryOf(page).textContent()).toBe(figures);
+  }
+  await openNext(page, KEPT);
+  expect(await summaryOf(page).textContent()).toBe(figures);
+  const after = await heldBytes(browser, page);
+  rmSync(folder, { recursive: true });
+
+  const megabytes = [before, between, after].map((bytes) => Math.round(bytes / 1e6));
+  test.info().annotations.push({ type: 'MB held', description: megabytes.join(' → ') });
+  expect(after / before, `MB: ${megabytes.join(' → ')}`).toBeLessThan(MOST_GROWTH);
+  expect(errors).toEqual([]);
+});
+
+test('two tabs do not know of each other', async ({ page, context }) => {
+  const other = await context.newPage();
+  await openCapture(page, KEPT);
+  await openCapture(other, 'oom_fragmented.pickle.gz');
+  const figures = await summaryOf(page).textContent();
+  await show(other, 'Flame');
+  await openNext(other, 'two_devices.pickle.gz');
+  await other.close();
+  await page.bringToFront();
+  await show(page, 'Events');
+  expect(await summaryOf(page).textContent()).toBe(figures);
+});
+
+test.describe('with all storage full', () => {
+  test.use({ serviceWorkers: 'allow' });
+  let site: StaticHost;
+  test.beforeEach(async () => {
+    site = await staticHost('dist');
+  });
+  test.afterEach(() => site.close());
+
+  test('the page opens files and takes settings, and only forgets them', async ({
+    page,
+    context,
+  }) => {
+    const errors: Error[] = [];
+    page.on('pageerror', (error) => errors.push(error));
+    const session = await context.newCDPSession(page);
+    const origin = new URL(site.url).origin;
+    await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1000 });
+    await page.goto(site.url);
+    await page.evaluate(() => {
+      // As much as goes in, to the last byte.
+      for (let length = 2 ** 22; length >= 1; length /= 2) {
+        try {
+          localStorage.setItem(`filler ${length}`, 'x'.repeat(length));
+        } catch {
+          // Half of it, then.
+        }
+      }
+    });
+    // The worker that keeps the page for when there is no network is refused its place.
+    await expect
+      .poll(() =>
+        page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length),
+      )
+      .toBe(0);
+    await chooseFile(page, fixture(KEPT));
+    await expect(plotOf(page)).toBeVisible();
+    await idle(page);
+    for (const view of VIEWS) await show(page, view);
+    const theme = page.getByRole('button', { name: /theme/i });
+    const shown = () => page.locator('html').getAttribute('data-theme');
+    const themeBefore = await shown();
+    await theme.click();
+    await expect.poll(shown).not.toBe(themeBefore);
+    expect(errors).toEqual([]);
+  });
+});
