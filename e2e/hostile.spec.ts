@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { BOMBS } from '../src/testing/bombs.ts';
-import { chooseFile, fixture, plotOf } from './viewer.ts';
+import { chooseFile, fixture, idle, openCapture, plotOf } from './viewer.ts';
 
 /** Of work; other programs on the machine may take their time, too. */
 const LIMIT_MS = 10_000;
@@ -87,4 +87,56 @@ test('the page answers each, and opens the next file', async ({ page }) => {
   await chooseFile(page, good);
   await expect(plotOf(page)).toBeVisible();
   expect(errors).toEqual([]);
+});
+
+/** Takes all the memory that the browser has for arrays of this page; none of it is ever touched. */
+function takeAllMemory(): void {
+  const taken: ArrayBuffer[] = [];
+  Object.assign(globalThis, { taken });
+  for (let bytes = 2 ** 31; bytes >= 2 ** 16; bytes /= 2) {
+    try {
+      for (;;) taken.push(new ArrayBuffer(bytes));
+    } catch {
+      // Half of it, then.
+    }
+  }
+}
+
+test('a worker that has no memory left says so, and the next file opens', async ({ page }) => {
+  await openCapture(page, 'cuda_graph_pool.pickle.gz');
+  const [worker] = page.workers();
+  await worker?.evaluate(takeAllMemory);
+  await chooseFile(page, fixture('frag_gpt_varlen.pickle.gz'));
+  const card = page.getByTestId('error');
+  await expect(card).toContainText('needs more memory than the browser allows');
+  await expect(card).toContainText('cuda_graph_pool.pickle.gz is still open');
+  await worker?.evaluate(() => Object.assign(globalThis, { taken: [] }));
+  // The browser needs a moment to take it back.
+  await expect(async () => {
+    await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
+    await expect(page.getByRole('banner')).toContainText('oom_fragmented');
+    await idle(page);
+    await expect(card).toHaveCount(0, { timeout: 1000 });
+  }).toPass();
+  await expect(plotOf(page)).toBeVisible();
+});
+
+test('a worker that breaks down says so, and the next file opens', async ({ page }) => {
+  await openCapture(page, 'cuda_graph_pool.pickle.gz');
+  for (const worker of page.workers()) {
+    await worker
+      .evaluate(() => {
+        setTimeout(() => {
+          throw new Error('It broke');
+        });
+      })
+      .catch(() => undefined);
+  }
+  await page.keyboard.press('+');
+  const card = page.getByTestId('error');
+  await expect(card).toContainText('has stopped');
+  await chooseFile(page, fixture('oom_fragmented.pickle.gz'));
+  await expect(card).toHaveCount(0);
+  await expect(page.getByTestId('findings')).toContainText('fragmented');
+  await idle(page);
 });

@@ -16,6 +16,8 @@ export interface StaticHost {
   readonly url: string;
   /** What is sent in place of a file from now on, to play a new version. */
   readonly replaced: Map<string, string>;
+  /** What there is no more, as when an old version was deleted: each starts with one of these. */
+  readonly removed: Set<string>;
   close(): Promise<void>;
 }
 
@@ -26,11 +28,14 @@ export async function staticHost(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<StaticHost> {
   const replaced = new Map<string, string>();
+  const removed = new Set<string>();
   const server = createServer((request, response) => {
     const name = decodeURIComponent((request.url ?? '').replace(/[?#].*$/s, ''));
     const inside = name.startsWith(path) ? normalize(name.slice(path.length) || 'index.html') : '';
     const file = join(folder, inside);
-    const isFile = inside !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+    const isRemoved = [...removed].some((start) => inside.startsWith(start));
+    const isFile =
+      !isRemoved && inside !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
     const type = TYPES[extname(file)] ?? 'application/octet-stream';
     response.writeHead(isFile ? 200 : 404, { 'content-type': type, ...headers });
     response.end(isFile ? (replaced.get(inside) ?? readFileSync(file)) : 'not here');
@@ -39,6 +44,7 @@ export async function staticHost(
   return {
     url: `http://127.0.0.1:${port}${path}`,
     replaced,
+    removed,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -5,14 +5,15 @@ import { gunzipSync } from 'node:zlib';
 import { SnapshotDecoder } from '../../core/snapshot/decoder.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { fuzzCase } from './cases.ts';
-import { isFault, judge } from './judge.ts';
+import { isFault, judge, type Outcome } from './judge.ts';
 import { Oracle } from './oracle.ts';
+import { shrink } from './shrink.ts';
 
 const { seed, first, end, at } = workerData as {
   readonly seed: number;
   readonly first: number;
   readonly end: number;
-  /** The case at hand, for the parent to see. */
+  /** The case at hand, and how often it was judged: the parent sees that something happens. */
   readonly at: Int32Array;
 };
 
@@ -24,14 +25,22 @@ for (let number = first; number < end; number++) {
   Atomics.store(at, 0, number);
   const { kind, bytes } = fuzzCase(seed, number, compact);
   const isPickle = kind === 'values' || kind === 'opcodes' || kind === 'bytes';
+  const judged = (file: Uint8Array) => {
+    Atomics.add(at, 1, 1);
+    return judge(file, oracle && isPickle ? () => oracle.ask(file) : undefined);
+  };
   const startMs = performance.now();
-  const outcome = await judge(bytes, oracle && isPickle ? () => oracle.ask(bytes) : undefined);
-  parentPort?.postMessage({
-    number,
-    kind,
-    outcome,
-    ms: performance.now() - startMs,
-    bytes: isFault(outcome) ? bytes : undefined,
-  });
+  const outcome = await judged(bytes);
+  const ms = performance.now() - startMs;
+  const isSame = async (smaller: Uint8Array) => isAlike(await judged(smaller), outcome);
+  const smallest = isFault(outcome) ? await shrink(bytes, isSame) : undefined;
+  parentPort?.postMessage({ number, kind, outcome, ms, bytes: smallest });
 }
 oracle?.close();
+
+/** A crash is the same one where it has the same message; its stack may differ. */
+function isAlike(one: Outcome, other: Outcome): boolean {
+  if (one.kind !== other.kind) return false;
+  const [first, second] = [one, other].map(({ detail }) => detail.split('\n')[0]);
+  return one.kind !== 'crash' || first === second;
+}
