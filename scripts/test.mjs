@@ -60,17 +60,23 @@ function countUnit() {
   return { passed: numPassedTests, failed: numFailedTests };
 }
 
-/** Titles of the tests in a suite of Playwright's report that passed at their second try alone. */
-const flakyIn = ({ specs = [], suites = [] }) => [
-  ...specs.filter(({ tests }) => tests.some(({ status }) => status === 'flaky')),
-  ...suites.flatMap(flakyIn),
+/** The tests in a suite of Playwright's report with this status: 'flaky' passed at their second try alone. */
+const withStatus = (wanted, { specs = [], suites = [] }) => [
+  ...specs.filter(({ tests }) => tests.some(({ status }) => status === wanted)),
+  ...suites.flatMap((suite) => withStatus(wanted, suite)),
 ];
+
+/** Why a test was not run here, such as a program that it needs. */
+const reasonOf = ({ tests }) =>
+  tests.flatMap(({ annotations }) => annotations.flatMap(({ description }) => description ?? []));
 
 /** @param {string} path of a report by Playwright */
 function countPlaywright(path) {
   const { stats, errors, suites } = readReport(path);
-  for (const { file, title } of flakyIn({ suites }))
+  for (const { file, title } of withStatus('flaky', { suites }))
     console.log(`Passed at the second try alone: ${file}: ${title}`);
+  for (const spec of withStatus('skipped', { suites }))
+    console.log(`Not run: ${spec.file}: ${spec.title}: ${reasonOf(spec).join('; ')}`);
   return { passed: stats.expected + stats.flaky, failed: stats.unexpected + errors.length };
 }
 

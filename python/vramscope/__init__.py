@@ -1,5 +1,12 @@
-"""vramscope: where every byte of a PyTorch program's GPU memory went."""
+"""vramscope: where every byte of a PyTorch program's GPU memory went, and why it ran out.
 
+    vramscope.record("snapshot.pickle")  records a snapshot, as a context manager or a decorator
+    vramscope.show("snapshot.pickle")    shows one in a notebook
+    python -m vramscope snapshot.pickle  shows one in the browser
+"""
+
+from .notebook import show
 from .record import record
+from .version import __version__
 
-__all__ = ["record"]
+__all__ = ["__version__", "record", "show"]

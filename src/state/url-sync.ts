@@ -59,7 +59,9 @@ export function startUrlSync(options: UrlSyncOptions): UrlSync {
     cancelTimer();
     const info = openInfo();
     if (info === undefined) return;
-    const { pathname, search, hash } = window.location;
+    const { href, pathname, search, hash } = window.location;
+    // A page in a notebook's cell has no address of its own.
+    if (href === 'about:srcdoc') return;
     const encoded = encodeView(view, info.file, openingView(info));
     const wanted = encoded === '' ? '' : `#${encoded}`;
     if (wanted !== hash) window.history[how](null, '', pathname + search + wanted);

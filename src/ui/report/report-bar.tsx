@@ -2,8 +2,9 @@ import './report.css';
 import { FileText } from 'lucide-react';
 import type { ReportHead } from '../../core/report/report-page.ts';
 
-/** Above a report's views: what it is, when it was made, and its author's notes. */
+/** Above a report's views: what it is, when it was made, and its author's notes. None in a notebook's cell, which nobody made. */
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
+  if (madeAt === '') return null;
   return (
     <aside className="report-bar" aria-label="Report">
       <p className="report-origin">

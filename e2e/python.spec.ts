@@ -1,0 +1,109 @@
+/** The wheel, installed in a clean virtual environment without Node or network: it shows a file, and notebooks do. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, type Page, test } from '@playwright/test';
+import { findPython } from '../scripts/find-python.mjs';
+import { staticHost } from './static-server.ts';
+import { fixture, plotOf, summaryOf } from './viewer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vramscope-python-'));
+const binaries = join(folder, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin');
+const python = join(binaries, process.platform === 'win32' ? 'python.exe' : 'python');
+/** A PATH on which Node is not found. */
+const environment = { ...process.env, PATH: binaries, PYTHONDONTWRITEBYTECODE: '1' };
+const file = resolve(fixture('oom_fragmented.pickle.gz'));
+
+test.describe.configure({ mode: 'serial' });
+
+test.beforeAll(() => {
+  const found = findPython();
+  test.skip(found === undefined, 'python3 (3.9 or later) was not found');
+  const command = String(found);
+  const made = spawnSync(command, ['-m', 'venv', join(folder, 'venv')], { encoding: 'utf8' });
+  test.skip(made.status !== 0, `python3 makes no virtual environment here: ${made.stdout}`);
+  execFileSync(command, ['python/build_wheel.py', folder]);
+  const [wheel = ''] = readdirSync(folder).filter((name) => name.endsWith('.whl'));
+  execFileSync(python, ['-m', 'pip', 'install', '--quiet', '--no-index', join(folder, wheel)]);
+});
+test.afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('its own tests pass', () => {
+  const tests = resolve('python/tests');
+  const run = spawnSync(python, ['-m', 'unittest', 'discover', '-s', tests], {
+    cwd: folder,
+    env: environment,
+    encoding: 'utf8',
+  });
+  expect(run.stderr).toMatch(/Ran \d\d tests[\s\S]*\nOK\n?$/);
+  expect(run.status).toBe(0);
+});
+
+test('shows a file in the browser, and ends when asked to', async ({ page }) => {
+  const asked = hostsAsked(page);
+  const args = ['-m', 'vramscope', file, '--port', '0', '--no-open'];
+  const server = spawn(python, args, { cwd: folder, env: environment });
+  await page.goto(await addressOf(server));
+  await expect(plotOf(page)).toBeVisible();
+  await expect(summaryOf(page)).toContainText('Peak reserved');
+  expect(asked()).toEqual(['127.0.0.1']);
+  const ended = new Promise((done) => server.once('exit', done));
+  server.kill('SIGINT');
+  expect(await ended).toBe(0);
+});
+
+test('says how to get findings without Node, and has the command line where Node is', () => {
+  const run = (env: NodeJS.ProcessEnv) =>
+    spawnSync(python, ['-m', 'vramscope', 'stats', file, '--json'], { env, encoding: 'utf8' });
+  const without = run(environment);
+  expect(without.stderr).toContain('needs Node 20.19');
+  expect(without.stderr).toContain('Summary has the same figures');
+  expect(without.status).toBe(2);
+  const { stdout } = run({ ...environment, PATH: join(process.execPath, '..') });
+  expect(JSON.parse(stdout).devices[0].ooms).toHaveLength(1);
+});
+
+test('a cell of a notebook holds the page and the file', async ({ page }) => {
+  const html = execFileSync(
+    python,
+    ['-c', 'import sys, vramscope; print(vramscope.show(sys.argv[1])._repr_html_())', file],
+    { encoding: 'utf8', maxBuffer: 1 << 26 },
+  );
+  writeFileSync(join(folder, 'index.html'), `<!doctype html><title>Notebook</title>${html}`);
+  const host = await staticHost(folder);
+  const asked = hostsAsked(page);
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  await page.goto(host.url);
+  const frame = page.frameLocator('iframe');
+  await expect(frame.getByTestId('timeline')).toBeVisible();
+  await expect(frame.getByRole('region', { name: 'Summary' })).toContainText('Peak reserved');
+  await frame.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }).click();
+  await expect(frame.getByRole('application', { name: 'Flame graph' })).toBeVisible();
+  expect(asked()).toEqual(['127.0.0.1']);
+  expect(faults).toEqual([]);
+  await host.close();
+});
+
+/** The hosts that the page asks over the network, from now on. */
+function hostsAsked(page: Page): () => string[] {
+  const hosts = new Set<string>();
+  page.on('request', (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol !== 'blob:' && protocol !== 'data:' && protocol !== 'about:') hosts.add(hostname);
+  });
+  return () => [...hosts];
+}
+
+function addressOf(server: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let text = '';
+    server.stdout?.on('data', (piece) => {
+      text += piece;
+      const [address] = /http:\S+/.exec(text) ?? [];
+      if (address !== undefined) found(address);
+    });
+    server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
+  });
+}

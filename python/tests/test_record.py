@@ -1,0 +1,243 @@
+"""`vramscope.record` beside a stand-in for PyTorch; fixtures/capture/record_runs.py is the same on a GPU."""
+
+import asyncio
+import gzip
+import os
+import pickle
+import sys
+import tempfile
+import types
+import unittest
+import warnings
+from unittest import mock
+
+import vramscope
+from vramscope.record import path_of_rank
+
+# What _record_memory_history took, from version to version.
+SIGNATURES = {
+    "2.1.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None",
+    "2.6.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None, clear_history=False",
+    "2.9.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None, clear_history=False, compile_context=False, global_record_annotations=False",
+    "2.14.0": "enabled='all', context='all', stacks='all', max_entries=2**63, device=None, clear_history=False, compile_context=False, global_record_annotations=False, skip_actions=None, record_pinned_host_memory=False, record_cuda=True",
+}
+
+
+def fake_torch(version="2.14.0", has_gpu=True):
+    """A PyTorch that notes what it is asked for. As the real one, it dies where CUDA was not started first."""
+    torch = types.ModuleType("torch")
+    torch.__version__ = version
+    torch.calls, torch.history_on, torch.is_started, torch.observers = [], False, False, []
+    torch.events = [{"action": "alloc", "time_us": 0, "addr": 1, "size": 512}]
+
+    def started():
+        if not torch.is_started:
+            raise SystemError("a segmentation fault")
+
+    def remember(given):
+        torch.calls.append({name: value for name, value in given.items() if name != "remember"})
+        torch.history_on = given["enabled"] is not None
+
+    scope = {"remember": remember}
+    exec(f"def _record_memory_history({SIGNATURES[version]}):\n    remember(dict(locals()))", scope)
+
+    def init():
+        torch.is_started = True
+
+    def is_history_enabled():
+        started()
+        return torch.history_on
+
+    def attach(observer):
+        started()
+        torch.observers.append(observer)
+
+    memory = types.SimpleNamespace(
+        _record_memory_history=scope["_record_memory_history"],
+        _snapshot=lambda: {"segments": [], "device_traces": [list(torch.events)], "external_annotations": []},
+    )
+    torch.cuda = types.SimpleNamespace(is_available=lambda: has_gpu, init=init, memory=memory)
+    torch._C = types.SimpleNamespace(_cuda_isHistoryEnabled=is_history_enabled, _cuda_attach_out_of_memory_observer=attach)
+    return torch
+
+
+class RecordTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "snapshot.pickle")
+        self.folder = folder.name
+        vramscope.record.__globals__["_observer_attached"] = False
+        clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "SLURM_PROCID")}
+        self.use(mock.patch.dict(os.environ, clean, clear=True))
+
+    def use(self, patch):
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def torch(self, *args, **kwargs):
+        torch = fake_torch(*args, **kwargs)
+        self.use(mock.patch.dict(sys.modules, {"torch": torch}))
+        return torch
+
+    def warned(self, action):
+        """What `action` warns of."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            action()
+        return " ".join(str(warning.message) for warning in caught)
+
+    def written(self, name="snapshot.pickle"):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return pickle.load(file)
+
+    def test_records_a_block_and_stops_after_it(self):
+        for version in SIGNATURES:
+            with self.subTest(version):
+                torch = self.torch(version)
+                with vramscope.record(self.path, max_entries=10):
+                    self.assertTrue(torch.history_on)
+                self.assertFalse(torch.history_on)
+                self.assertEqual((torch.calls[0]["stacks"], torch.calls[0]["max_entries"]), ("python", 10))
+                self.assertEqual(self.written()["device_traces"], [torch.events])
+
+    def test_says_what_this_pytorch_cannot_record(self):
+        torch = self.torch("2.1.0")
+
+        def run():
+            with vramscope.record(self.path, pinned=True, annotations=True):
+                pass
+
+        said = self.warned(run)
+        self.assertIn("2.1.0 does not know record_pinned_host_memory", said)
+        self.assertIn("global_record_annotations", said)
+        self.assertEqual(len(torch.calls), 2)
+
+    def test_asks_a_new_pytorch_for_all_of_it(self):
+        torch = self.torch("2.14.0")
+        with vramscope.record(self.path, pinned=True, annotations=True, stacks="all"):
+            pass
+        self.assertTrue(torch.calls[0]["record_pinned_host_memory"] and torch.calls[0]["global_record_annotations"])
+        self.assertEqual(torch.calls[0]["stacks"], "all")
+
+    def test_decorates_functions_and_coroutines(self):
+        self.torch()
+
+        @vramscope.record(self.path)
+        def train(steps):
+            "Trains."
+            return steps + 1
+
+        self.assertEqual((train(2), train.__name__, train.__doc__), (3, "train", "Trains."))
+        self.assertTrue(os.path.exists(self.path))
+        os.remove(self.path)
+
+        @vramscope.record(self.path)
+        async def serve():
+            return 5
+
+        self.assertEqual(asyncio.run(serve()), 5)
+        self.assertTrue(os.path.exists(self.path))
+
+    def test_the_exception_of_the_program_passes_through(self):
+        self.torch()
+        with self.assertRaises(KeyError):
+            with vramscope.record(self.path):
+                raise KeyError("its own")
+        self.assertTrue(os.path.exists(self.path))
+
+    def test_a_file_that_cannot_be_written_is_a_warning(self):
+        torch = self.torch()
+        nowhere = os.path.join(self.path, "below", "a-file.pickle")
+        open(self.path, "w").close()
+
+        def run():
+            with self.assertRaises(ZeroDivisionError):
+                with vramscope.record(nowhere):
+                    1 / 0
+
+        self.assertIn("could not write the snapshot", self.warned(run))
+        self.assertFalse(torch.history_on)
+
+    def test_writes_a_file_when_memory_runs_out_and_one_only(self):
+        torch = self.torch()
+        with vramscope.record(self.path) as recording:
+            for _ in range(3):
+                torch.observers[0](0, 1, 2, 3)
+        self.assertEqual([os.path.basename(file) for file in recording.files], ["snapshot.oom.pickle", "snapshot.pickle"])
+        with vramscope.record(self.path, on_oom=False) as recording:
+            torch.observers[0](0, 1, 2, 3)
+        self.assertEqual((len(recording.files), len(torch.observers)), (1, 1))
+        torch.observers[0](0, 1, 2, 3)  # after the recordings: nothing
+
+    def test_keeps_the_last_steps(self):
+        torch = self.torch()
+        clock = mock.Mock(side_effect=[100, 200, 300, 400])
+        torch.events = [{"action": "alloc", "time_us": time} for time in (50, 150, 250, 350, 450)]
+        with mock.patch.dict(vramscope.record.__globals__, {"_now_us": clock}):
+            with vramscope.record(self.path, last_steps=2) as recording:
+                for _ in range(3):
+                    recording.step()
+        self.assertEqual([event["time_us"] for event in self.written()["device_traces"][0]], [250, 350, 450])
+
+    def test_events_without_times_are_all_kept(self):
+        torch = self.torch("2.1.0")
+        torch.events = [{"action": "alloc"}]
+
+        def run():
+            with vramscope.record(self.path, last_steps=1) as recording:
+                recording.step()
+
+        self.assertIn("records no times", self.warned(run))
+        self.assertEqual(len(self.written()["device_traces"][0]), 1)
+
+    def test_leaves_a_history_that_the_program_has_started(self):
+        torch = self.torch()
+        torch.is_started = torch.history_on = True
+        with vramscope.record(self.path):
+            pass
+        self.assertTrue(torch.history_on)
+        self.assertEqual(torch.calls, [])
+
+    def test_an_inner_recording_does_not_stop_the_outer_one(self):
+        torch = self.torch()
+        with vramscope.record(self.path):
+            with vramscope.record(os.path.join(self.folder, "inner.pickle")):
+                pass
+            self.assertTrue(torch.history_on)
+        self.assertFalse(torch.history_on)
+
+    def test_each_rank_writes_its_own_file(self):
+        self.torch()
+        with mock.patch.dict(os.environ, {"RANK": "3", "WORLD_SIZE": "8"}):
+            with vramscope.record(self.path + ".gz") as recording:
+                pass
+        (file,) = recording.files
+        self.assertEqual(os.path.basename(file), "snapshot-rank3.pickle.gz")
+        with gzip.open(file) as packed:
+            self.assertIn("segments", pickle.load(packed))
+        self.assertEqual(path_of_rank("a/{rank}/b.pickle", 2, 4), "a/2/b.pickle")
+        self.assertEqual(path_of_rank("a/b.pickle", 0, 1), "a/b.pickle")
+        self.assertEqual(path_of_rank("a.b/c", 1, 2), "a.b/c-rank1.pickle")
+
+    def test_without_a_gpu_or_pytorch_the_program_runs_as_it_is(self):
+        ran = []
+
+        def run():
+            with vramscope.record(self.path):
+                ran.append(True)
+
+        self.torch(has_gpu=False)
+        self.assertIn("no CUDA device", self.warned(run))
+        with mock.patch.dict(sys.modules, {"torch": None}):
+            self.assertIn("PyTorch is not installed", self.warned(run))
+        self.assertEqual((len(ran), os.listdir(self.folder)), (2, []))
+
+    def test_wrong_options_are_said_before_the_program_runs(self):
+        for options in ({"stacks": "cpp"}, {"last_steps": 0}):
+            with self.assertRaises(ValueError):
+                vramscope.record(self.path, **options)
+
+
+if __name__ == "__main__":
+    unittest.main()

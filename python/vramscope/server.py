@@ -1,0 +1,286 @@
+"""The page on loopback, with the files that were named and no others.
+
+    http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
+                          token: other users of this machine do not know it
+
+Requests for another host are refused: a web page elsewhere could make its name point here. The rules, and
+the words of refusals, are those of the command line's server in src/cli/serve.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Dict, Optional, Sequence, Tuple, Union
+from urllib.parse import quote
+
+from .page_files import page_files
+
+LOOPBACK = "127.0.0.1"
+HOSTS = re.compile(r"^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$", re.IGNORECASE)
+DEFAULT_PORT = 7878
+MOST_PORTS = 20
+# As long as a browser may take to start.
+ENTRANCE_S = 30
+PIECE_BYTES = 1 << 20
+
+PAGE_POLICY = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "worker-src 'self' blob:",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "connect-src 'self' http: https: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+]
+# Where notebooks on this machine have their pages.
+NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
+
+
+class SnapshotServer:
+    """Serves from its making on, in threads of its own, until `close()`.
+
+    files: the snapshots; links are followed now and not later.
+    port: the wanted port; the next free one where it is in use; 0 for any.
+    is_framed: notebooks on this machine may show the page in a frame.
+    """
+
+    def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, is_framed: bool = False):
+        self._token = secrets.token_hex(16)
+        self._entrances: Dict[str, Tuple[str, float]] = {}
+        self.files = [Path(file).resolve(strict=True) for file in files]
+        self.page = page_files()
+        self.frame_ancestors = NOTEBOOKS if is_framed else "'none'"
+        self._server = _listen(self, port)
+        self.port = self._server.server_address[1]
+        root = f"http://{LOOPBACK}:{self.port}/{self._token}/"
+        #: One for each file, in their order; that of the bare page where there is none.
+        self.addresses = [f"{root}?snapshot=files/{i}/{quote(Path(file).name, safe='')}" for i, file in enumerate(files)] or [root]
+        self._thread = threading.Thread(target=self._server.serve_forever, name="vramscope", daemon=True)
+        self._thread.start()
+
+    def entrance(self, address: str) -> str:
+        """An address that leads to `address` once, within half a minute.
+
+        For the browser's command line, which other users of this machine can read: they never learn the token from it.
+        """
+        path = f"/open/{secrets.token_hex(16)}"
+        self._entrances[path] = (address, time.monotonic() + ENTRANCE_S)
+        return f"http://{LOOPBACK}:{self.port}{path}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def take_entrance(self, path: str) -> Optional[str]:
+        """Where `path` leads; from then on, nowhere."""
+        address, until = self._entrances.pop(path, (None, 0))
+        return address if time.monotonic() <= until else None
+
+    def inside(self, path: str) -> Optional[str]:
+        """What of `path` comes after the token; None without the token."""
+        start, token, name = (path.split("/", 2) + ["", ""])[:3]
+        return name if start == "" and path.count("/") >= 2 and secrets.compare_digest(token.encode(), self._token.encode()) else None
+
+
+class _Listener(ThreadingMixIn, TCPServer):
+    daemon_threads = True
+    # On Windows it would let another program take the port as well.
+    allow_reuse_address = os.name != "nt"
+    owner: SnapshotServer
+
+    def handle_error(self, request, client_address):
+        """A reader that leaves in between is no error; nothing of a request is printed."""
+
+
+def _listen(owner: SnapshotServer, wanted: int) -> _Listener:
+    for port in range(wanted, min(wanted + MOST_PORTS, 65536)):
+        try:
+            listener = _Listener((LOOPBACK, port), _Handler)
+        except OSError:
+            continue
+        listener.owner = owner
+        return listener
+    raise OSError(f"The ports {wanted} to {wanted + MOST_PORTS - 1} are all in use.")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+
+    def do_GET(self):
+        self._answer()
+
+    def do_HEAD(self):
+        self._answer()
+
+    def __getattr__(self, name):
+        # Any other method: without this the base class would answer 501 with a page of its own.
+        if name.startswith("do_"):
+            return lambda: self._refuse(405, "This server only serves files.")
+        raise AttributeError(name)
+
+    def send_error(self, code, message=None, explain=None):
+        """For what is no request at all: as short as any other refusal."""
+        self._refuse(code, "Not a request that this server knows.")
+
+    def version_string(self):
+        return "vramscope"
+
+    def log_message(self, *args):
+        """Addresses hold the token: nothing of them is printed."""
+
+    def _answer(self):
+        owner = self.server.owner
+        if not HOSTS.match(self.headers.get("Host", "")):
+            return self._refuse(403, "Not this host.")
+        path = re.sub(r"[?#].*$", "", self.path, flags=re.DOTALL)
+        target = owner.take_entrance(path) if self.command == "GET" else None
+        if target is not None:
+            return self._head(302, {"Location": target, "Content-Length": "0"})
+        name = owner.inside(path)
+        if name is None:
+            return self._refuse(404, "Nothing here.")
+        snapshot = re.match(r"^files/([0-9]{1,6})/", name)
+        if snapshot is not None:
+            number = int(snapshot[1])
+            if number >= len(owner.files):
+                return self._refuse(404, "No such file was named.")
+            return self._send_file(owner.files[number])
+        found = owner.page.get(name or "index.html")
+        if found is None:
+            return self._refuse(404, "Nothing here.")
+        self._send_page(found, name in ("", "index.html"))
+
+    def _send_page(self, found, is_index):
+        file = open_regular(found.path)
+        if file is None:
+            return self._refuse(404, "A file of the page is gone.")
+        with file:
+            content = file.read()
+        policy = PAGE_POLICY if is_index else ["base-uri 'none'", "form-action 'none'"]
+        policy = "; ".join([*policy, f"frame-ancestors {self.server.owner.frame_ancestors}"])
+        self._head(200, {"Content-Type": found.type, "Content-Length": str(len(content))}, policy)
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def _send_file(self, path):
+        """By ranges, up to the length that was announced: a file that shrinks meanwhile breaks the connection off."""
+        file = open_regular(path)
+        if file is None:
+            return self._refuse(404, "The file is gone or cannot be read.")
+        with file:
+            info = os.fstat(file.fileno())
+            size, etag = info.st_size, f'"{info.st_size:x}-{info.st_mtime_ns:x}"'
+            is_same = self.headers.get("If-Range") in (None, etag)
+            wanted = byte_range(self.headers.get("Range"), size) if is_same else None
+            if wanted == "unsatisfiable":
+                return self._head(416, {"Content-Range": f"bytes */{size}", "Content-Length": "0"})
+            start, end = wanted or (0, size)
+            headers = {
+                "Content-Type": "application/octet-stream",
+                "Content-Length": str(end - start),
+                "Accept-Ranges": "bytes",
+                "ETag": etag,
+            }
+            if wanted is not None:
+                headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+            self._head(200 if wanted is None else 206, headers)
+            if self.command != "HEAD":
+                self._send_bytes(file, start, end)
+
+    def _send_bytes(self, file, start, end):
+        file.seek(start)
+        while start < end:
+            piece = file.read(min(PIECE_BYTES, end - start))
+            if not piece:
+                self.close_connection = True
+                return
+            self.wfile.write(piece)
+            start += len(piece)
+
+    def _refuse(self, status, words):
+        text = f"{words}\n".encode()
+        # What a refused request brought along is not read: the next one would begin in it.
+        self.close_connection = True
+        self._head(status, {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(text)), "Connection": "close"})
+        if self.command != "HEAD":
+            self.wfile.write(text)
+
+    def _head(self, status, headers, policy=None):
+        """The head of an answer. `policy`: for the page; all else, shown as a page, would be a blank one."""
+        ancestors = self.server.owner.frame_ancestors
+        self.send_response(status)
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        if ancestors == "'none'":
+            self.send_header("X-Frame-Options", "DENY")
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Content-Security-Policy", policy or f"default-src 'none'; sandbox; frame-ancestors {ancestors}")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+def open_regular(path):
+    """The file at this very path, for reading; None where there is none.
+
+    A link is not followed and a pipe not waited for: whoever may write in the folder could put one there since it was named.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    return None
+
+
+def byte_range(header: Optional[str], size: int) -> Union[Tuple[int, int], str, None]:
+    """One range of a `Range` header: 'bytes=0-99' is (0, 100), 'bytes=-5' the last five.
+
+    'unsatisfiable' when it lies behind the end; None (send all) for what is no such header, or names several ranges.
+    RFC 9110, 14.1.2.
+    """
+    match = re.match(r"^bytes=([0-9]{0,15})-([0-9]{0,15})\Z", header or "")
+    if match is None or match[0] == "bytes=-":
+        return None
+    first, last = match[1], match[2]
+    if first == "":
+        count = min(int(last), size)
+        return "unsatisfiable" if count == 0 else (size - count, size)
+    start = int(first)
+    if last != "" and int(last) < start:
+        return None
+    end = size if last == "" else min(int(last) + 1, size)
+    return "unsatisfiable" if start >= size else (start, end)
+
+
+def check_readable(file: Union[str, Path]) -> Optional[str]:
+    """Why `file` cannot be served, in a sentence; None where it can."""
+    path = Path(file)
+    try:
+        if path.is_dir():
+            return f"{file} cannot be served: it is a folder."
+        if not path.exists():
+            return f"{file} cannot be served: there is no such file."
+        if not path.is_file():
+            return f"{file} cannot be served: it is a pipe or a device; save its content to a file first."
+        with open(path, "rb"):
+            return None
+    except OSError as error:
+        return f"{file} cannot be served: {error.strerror or error}."
