@@ -148,7 +148,7 @@ def record(
     max_entries: events kept; older ones are dropped.
     last_steps: keep only the last N steps; call `.step()` on the recording at the end of each.
     on_oom: when memory runs out, also write `snapshot.oom.pickle` at that very moment, once.
-    annotations: record the ranges of `torch.profiler.record_function` (PyTorch 2.5 and later).
+    annotations: record the ranges of `torch.profiler.record_function`, where PyTorch can.
     pinned: record pinned host memory too (PyTorch 2.14 and later).
 
     Starts before the model is built to know the line of every allocation. Works with PyTorch 2.1 to 2.14;
