@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture } from '../testing/byte-source.ts';
-import { cli } from '../testing/cli-run.ts';
+import { cli, QUIET_IO } from '../testing/cli-run.ts';
+import { runCli } from './run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -32,11 +33,27 @@ describe('exit code 2, one line on stderr', () => {
     expect(error).toMatch(/^[^\n]+\n$/);
   });
 
-  test('no command at all shows the help', async () => {
+  test('no command at all shows the help where there is no screen', async () => {
     const { exitCode, out, error } = await cli([]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
     expect(error).toContain('Usage: vramscope');
   });
+});
+
+test('no command at all serves the page where there is a screen', async () => {
+  let out = '';
+  fileWith('index.html', '');
+  const io = {
+    ...QUIET_IO,
+    pageFolder: folder,
+    desktop: { platform: 'linux', env: { DISPLAY: ':0' } },
+    writeOut: (text: string) => {
+      out += text;
+    },
+    interruption: () => AbortSignal.abort(),
+  } as const;
+  expect(await runCli(['--no-open', '--port', '0'], io, '9.9.9')).toBe(0);
+  expect(out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/\n/);
 });
 
 describe('exit code 3, one line on stderr', () => {

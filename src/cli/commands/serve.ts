@@ -16,10 +16,13 @@ interface ServeCommandOptions {
   readonly open: boolean;
 }
 
-/** What the program does with files and no command's name: `vramscope FILE…`. */
+/** What the program does with files and no command's name, `vramscope FILE…`, and with nothing at all. */
 export function addServing(program: Command, io: CliIo): void {
   program
-    .argument('[files...]', 'snapshots to open in the browser')
+    .argument(
+      '[files...]',
+      'snapshots to open in the browser; without any, the page and its samples',
+    )
     .option(
       '--port <number>',
       'port on this machine; if it is taken, the next free one',
@@ -29,8 +32,9 @@ export function addServing(program: Command, io: CliIo): void {
     .option('--no-open', 'only print the address')
     .action(async (files: string[], options: ServeCommandOptions) => {
       const [first] = files;
-      if (first === undefined) program.help({ error: true });
-      refuseTypo(program, first);
+      // Without a file the page has samples to show; a script, which has no screen, is told what there is.
+      if (first === undefined && !hasScreen(io.desktop)) program.help({ error: true });
+      if (first !== undefined) refuseTypo(program, first);
       for (const file of files) checkReadable(file);
       const server = await serveSnapshots({ page: io.pageFolder, files, port: options.port });
       await announce(server, files, options, io);

@@ -2,7 +2,14 @@
 import { CancelledError } from '../base/errors.ts';
 import { classify } from '../classes/classify.ts';
 import type { Classification } from '../classes/types.ts';
-import { EMPTY_STACK, type EventIndex, type TraceAction } from '../snapshot/tables.ts';
+import type { FrameView } from '../device/types.ts';
+import type { AllocationIndex } from '../replay/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  type TraceAction,
+} from '../snapshot/tables.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
 import { detectSteps } from './steps/detect-steps.ts';
@@ -46,6 +53,21 @@ export class AnalysisContext implements StepDetectionInput {
   /** What each allocation is. */
   get classification(): Classification {
     return this.#recorded.classification ?? classify(this.#recorded);
+  }
+
+  /**
+   * The call site of an allocation that its C++ frames name, such as 'AddmmBackward0 (backward pass)': `input` has no
+   * stack for it. Undefined where no C++ frames were recorded.
+   */
+  nativeSiteOf(allocation: AllocationIndex): StackIndex | undefined {
+    if (this.#recorded === this.input) return undefined;
+    const stack = this.#recorded.replay.allocations.stack[allocation];
+    return stack > EMPTY_STACK ? this.#recorded.stacks.siteOf(stack) : undefined;
+  }
+
+  /** @param site as `nativeSiteOf` gives it */
+  nativeFrame(site: StackIndex): FrameView | undefined {
+    return this.#recorded.stacks.topUserFrameView(site);
   }
 
   /** How the program repeats itself, the most trustworthy first. */

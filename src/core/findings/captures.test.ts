@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
+import { frameLabel } from '../device/frame-text.ts';
+import { EMPTY_STACK } from '../snapshot/tables.ts';
 import { detect } from './analyse.ts';
 import { AnalysisContext } from './analysis-context.ts';
 import type { DetectorId, Finding } from './detectors.ts';
@@ -325,4 +327,18 @@ describe('the smaller ones', () => {
     const [finding] = findings('train_recorded_late', 'peak');
     expect(finding.facts).toContainEqual({ label: 'unknown', bytes: expect.any(Number) });
   });
+});
+
+it('names what backward holds by its node where C++ frames were recorded, and says less where not', () => {
+  const backwardParts = (name: string) => {
+    const [{ parts }] = findings(name, 'peak');
+    return parts.flatMap(({ frame, stack }) =>
+      stack > EMPTY_STACK ? [] : frame && frameLabel(frame),
+    );
+  };
+  expect(backwardParts('default_stacks/frag_gpt_varlen')).toEqual([
+    'SoftmaxBackward0 (backward pass)',
+    'BmmBackward0 (backward pass)',
+  ]);
+  expect(backwardParts('frag_gpt_varlen')).toEqual([undefined]);
 });

@@ -5,7 +5,12 @@ import { MEMORY_CLASSES } from '../classes/types.ts';
 import { frameLabel } from '../device/frame-text.ts';
 import type { FrameView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
-import type { EventIndex, FrameIndex, StackIndex } from '../snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  type StackIndex,
+} from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
 import {
   type AddressGap,
@@ -94,17 +99,21 @@ export function thinned<T>(points: ArrayLike<T>): T[] {
 
 export interface SiteSum {
   readonly stack: StackIndex;
+  /** Of what has no line of Python: the site that its C++ frames name. */
+  readonly nativeSite?: StackIndex | undefined;
   readonly bytes: number;
   readonly count: number;
 }
 
 /** Adds up what call sites have: tensors alive at a peak, segments they had the driver give. */
 export class SiteSums {
-  readonly #sums = new Map<StackIndex, { stack: StackIndex; bytes: number; count: number }>();
+  /** By stack; by the native site, made negative, where there is one. */
+  readonly #sums = new Map<number, SiteSum & { bytes: number; count: number }>();
 
-  add(stack: StackIndex, bytes: number): void {
-    const known = this.#sums.get(stack);
-    if (known === undefined) this.#sums.set(stack, { stack, bytes, count: 1 });
+  add(stack: StackIndex, bytes: number, nativeSite?: StackIndex): void {
+    const key = nativeSite === undefined ? stack : -2 - nativeSite;
+    const known = this.#sums.get(key);
+    if (known === undefined) this.#sums.set(key, { stack, nativeSite, bytes, count: 1 });
     else {
       known.bytes += bytes;
       known.count++;
@@ -116,21 +125,28 @@ export class SiteSums {
   }
 }
 
-/** Allocations by stack, the largest sum of their blocks first. */
+/** Allocations by stack, those without any by what their C++ frames name, the largest sum of their blocks first. */
 export function sumBySite(context: AnalysisContext, ids: Iterable<AllocationIndex>): SiteSum[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new SiteSums();
-  for (const id of ids) sums.add(stack[id], sizeBytes[id]);
+  for (const id of ids) {
+    const native = stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id);
+    sums.add(stack[id], sizeBytes[id], native);
+  }
   return sums.largestFirst();
 }
 
-/** A site as a part of a finding, under the user's own line; `note` says why it is listed. */
+/** A site as a part of a finding, under the user's own line or the name of its C++; `note` says why it is listed. */
 export function sitePart(
   context: AnalysisContext,
-  { stack, bytes, count }: SiteSum,
+  { stack, nativeSite, bytes, count }: SiteSum,
   note: string,
 ): FindingPart {
-  return { stack, frame: context.input.stacks.topUserFrameView(stack), bytes, count, note };
+  const frame =
+    nativeSite === undefined
+      ? context.input.stacks.topUserFrameView(stack)
+      : context.nativeFrame(nativeSite);
+  return { stack, frame, bytes, count, note };
 }
 
 /** What is allocated at an event, by class. */

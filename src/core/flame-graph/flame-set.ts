@@ -47,7 +47,8 @@ export function resolveDataset(
       if (choice.mark === undefined) return undefined;
       const [mark, cursor] = [clamp(choice.mark), clamp(choice.cursor)];
       if (mark === cursor) return undefined;
-      return { kind: 'difference', before: Math.min(mark, cursor), after: Math.max(mark, cursor) };
+      // From the mark to the cursor, whichever comes first: the figures beside the mark have the same sign.
+      return { kind: 'difference', before: mark, after: cursor };
     }
     default:
       return assertUnreachable(choice.dataset);

@@ -61,7 +61,9 @@ export function FindingCard(props: FindingCardProps) {
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
-  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
+  // Who asked last comes second where another line holds the memory.
+  const said = finding.holderFrame === undefined ? claim : (finding.headline ?? claim);
+  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(isLead ? said : claim));
   return (
     <li
       className="finding"

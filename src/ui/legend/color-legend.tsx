@@ -59,8 +59,11 @@ function LegendPlace({ legend, isAtCursor }: ShownLegend) {
   const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
   return (
     <p className="legend-place" title="Active memory after this event">
-      <strong>{formatBytes(totalBytes)}</strong> <span className="legend-where">{place}: </span>
-      event {formatCount(event)}
+      <strong>{formatBytes(totalBytes)}</strong>
+      <span className="legend-where">
+        {' '}
+        {place}: event {formatCount(event)}
+      </span>
     </p>
   );
 }

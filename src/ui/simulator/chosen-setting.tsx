@@ -23,10 +23,14 @@ export function ChosenSetting({ recorded, result, isBest }: ChosenSettingProps) 
         <strong>{settingName(settings)}</strong> {whatIfSentence(result, recorded)}.{' '}
         <span className="dim">{aside(recorded, result, isBest)}</span>
       </p>
-      <div className="whatif-lines">
-        <EnvironmentLine line={line} note="from PyTorch 2.9 on" />
-        <EnvironmentLine line={olderLine} note="the older name, which every version accepts" />
-      </div>
+      {settings === '' ? (
+        <p className="dim">This is the default: leave PYTORCH_ALLOC_CONF unset.</p>
+      ) : (
+        <div className="whatif-lines">
+          <EnvironmentLine line={line} note="from PyTorch 2.9 on" />
+          <EnvironmentLine line={olderLine} note="the older name, which every version accepts" />
+        </div>
+      )}
     </section>
   );
 }

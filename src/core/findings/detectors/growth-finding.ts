@@ -1,6 +1,7 @@
 /** The finding of one leak: how much it is a step, how severe, what it looks like and the fix that belongs to it. */
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { EMPTY_STACK } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
@@ -69,7 +70,8 @@ export function growthFinding(
     events: { first: lowest(kept.map((id) => table.start[id])), last: lastOf(sequence) },
     parts: sites.map((site) => {
       const kept = site.keptBytes.reduce((sum, value) => sum + value, 0);
-      const sum = { stack: site.stack, bytes: kept, count: site.kept.length };
+      const nativeSite = site.stack > EMPTY_STACK ? undefined : context.nativeSiteOf(site.kept[0]);
+      const sum = { stack: site.stack, nativeSite, bytes: kept, count: site.kept.length };
       return sitePart(context, sum, noteOf(context, site));
     }),
     facts: [
