@@ -52,7 +52,7 @@ for (const [name, fromLeft] of [
     await expectReadable(page.getByRole('status', { name: 'Verdict' }));
     await expectReadable(legendOf(page));
     await expect(legendOf(page)).toContainText(/scenarios\.py:\d+/);
-    const at = await pointAt(page, fromLeft, 0.06);
+    const at = await pointAt(page, fromLeft, 0.03);
     await page.mouse.move(at.x, at.y);
     await expectReadable(page.getByTestId('tooltip'));
     await page.mouse.click(at.x, at.y);
