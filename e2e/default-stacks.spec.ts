@@ -42,6 +42,19 @@ async function openFrames(page: Page): Promise<void> {
   while ((await folds.count()) > 0) await folds.first().click();
 }
 
+/** Points at a block that a line of Python allocated: the first of some heights at which one lies. */
+async function pointOnPython(page: Page, fromLeft: number): Promise<{ x: number; y: number }> {
+  const heights = [0.02, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4];
+  let tried = 0;
+  let at = { x: 0, y: 0 };
+  await expect(async () => {
+    at = await pointAt(page, fromLeft, heights[tried++ % heights.length] ?? 0);
+    await page.mouse.move(at.x, at.y);
+    await expect(page.getByTestId('tooltip')).toContainText('scenarios.py', { timeout: 1000 });
+  }).toPass();
+  return at;
+}
+
 /** With a place, from the left, where blocks are thick enough to hit. */
 for (const [name, fromLeft] of [
   ['frag_gpt_varlen', 0.97],
@@ -52,8 +65,7 @@ for (const [name, fromLeft] of [
     await expectReadable(page.getByRole('status', { name: 'Verdict' }));
     await expectReadable(legendOf(page));
     await expect(legendOf(page)).toContainText(/scenarios\.py:\d+/);
-    const at = await pointAt(page, fromLeft, 0.03);
-    await page.mouse.move(at.x, at.y);
+    const at = await pointOnPython(page, fromLeft);
     await expectReadable(page.getByTestId('tooltip'));
     await page.mouse.click(at.x, at.y);
     await expect(page.getByTestId('stack').first()).toContainText('scenarios.py');
