@@ -58,7 +58,7 @@ async function pointOnPython(page: Page, fromLeft: number): Promise<{ x: number;
 /** With a place, from the left, where blocks are thick enough to hit. */
 for (const [name, fromLeft] of [
   ['frag_gpt_varlen', 0.97],
-  ['oom_batch_too_big', 0.88],
+  ['oom_batch_too_big', 0.86],
 ] as const) {
   test(`${name} reads as a recording of Python alone`, async ({ page }) => {
     await openCapture(page, `default_stacks/${name}.pickle.gz`);
