@@ -22,6 +22,8 @@ import { StacksSoFar } from './stacks-so-far.ts';
 /** Between two pictures. One that is drawn in this thread takes its time from the reader. */
 const REPORT_BESIDE_MS = 250;
 const REPORT_HERE_MS = 480;
+/** When no more has come for so long, all that has come is shown. */
+const STALL_MS = 300;
 
 /** How much of a file there is to see. */
 export interface GrowthInfo extends TraceState {
@@ -38,6 +40,7 @@ export class GrowingFile {
   /** Of the trace that is shown. */
   #state: TraceState | undefined;
   #info: GrowthInfo | undefined;
+  #stall: ReturnType<typeof setTimeout> | undefined;
   #reportedMs = Number.NEGATIVE_INFINITY;
   readonly #stacks: StacksSoFar;
   #drawing: Promise<unknown> | undefined;
@@ -69,6 +72,8 @@ export class GrowingFile {
     const isInVain = !this.#replayer.isBeside && this.#state?.isExact === false;
     if (isInVain || this.#soFar === undefined) return;
     this.#feed.take(this.#soFar, moment, this.#clock.now());
+    clearTimeout(this.#stall);
+    if (!moment.isEnd) this.#stall = setTimeout(() => void this.#catchUp(moment), STALL_MS);
   }
 
   /** Shows all that has been read, of a file that is read no further. */
@@ -89,6 +94,7 @@ export class GrowingFile {
 
   /** It is not read any more, or read to its end: nothing may be asked. */
   close(): void {
+    clearTimeout(this.#stall);
     this.#replayer.close();
     this.#soFar = undefined;
   }
@@ -127,6 +133,13 @@ export class GrowingFile {
       bytesTo: 0,
     });
     return this.#crosshair(soFar, trace, event, counters);
+  }
+
+  /** Of a file of which nothing comes. */
+  async #catchUp(moment: ReadMoment): Promise<void> {
+    if (this.#soFar === undefined) return;
+    this.#feed.take(this.#soFar, { ...moment, isEnd: true }, this.#clock.now());
+    await this.settle();
   }
 
   #grow(state: TraceState): void {

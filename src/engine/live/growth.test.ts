@@ -273,6 +273,25 @@ describe.each(['beside', 'here'] as const)('a file that is replayed %s', (where)
   );
 });
 
+describe('a file of which nothing comes any more', () => {
+  it('is shown as far as it came', async () => {
+    const cancel = new AbortController();
+    let chunks = 0;
+    const never = new Promise<void>(() => undefined);
+    const { open, growths } = opening({
+      pause: () => (++chunks < CHUNKS / 2 ? turns(5) : never),
+    });
+    const opened = open(TRAIN, cancel.signal).catch(() => undefined);
+    const cut = TRAIN.subarray(0, Math.ceil(TRAIN.length / CHUNKS) * (CHUNKS / 2));
+    const whole = opening();
+    const failure = await whole.open(cut).catch((error: unknown) => error);
+    const events = failure instanceof LoadError ? failure.failure.partialEvents : undefined;
+    await expect.poll(() => growths.at(-1)?.events, { timeout: 10_000 }).toBe(events);
+    cancel.abort();
+    void opened;
+  });
+});
+
 describe('a replay worker', () => {
   it('may die: the file is replayed when it has been read', async () => {
     const { info: expected } = await readAtOnce(TRAIN);
