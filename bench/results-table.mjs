@@ -34,6 +34,9 @@ function pageRows({ name, page }) {
   const { marks, restBytes, peakBytes, zoomMeanwhile, zoom, pan, longTasksMs } = page;
   return [
     [`${name}: file given → every allocation painted`, OPENING[name], seconds(marks.painted)],
+    ...(marks.firstPixels === undefined
+      ? []
+      : [[`${name}: file given → first pixels of it`, '0.5 s', seconds(marks.firstPixels)]]),
     [
       `${name}: painted → every finding, while one zooms`,
       FINDINGS[name] ?? '–',

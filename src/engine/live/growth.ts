@@ -25,16 +25,25 @@ export interface GrowthOptions {
   readonly onGrown: (info: GrowthInfo) => void;
 }
 
+interface Parts {
+  readonly create: typeof GrowingFile;
+  readonly replayer: Replayer;
+}
+
 export class Growth {
   readonly #options: GrowthOptions;
   readonly #startedMs: number;
-  #loading: Promise<void> | undefined;
+  #isLoading = false;
+  /** What it takes, once it is fetched. */
+  #parts: Parts | undefined;
   #file: GrowingFile | undefined;
   #isClosed = false;
 
   constructor(options: GrowthOptions) {
     this.#options = options;
     this.#startedMs = options.clock.now();
+    // While the first bytes are read.
+    if ((options.source.size ?? 0) >= LARGE_BYTES) void this.#load();
   }
 
   /** How much there is to see, or was when it was closed; undefined while that is nothing. */
@@ -45,8 +54,11 @@ export class Growth {
   /** For ReadOptions.onRead. */
   readonly onRead = (decoder: SnapshotDecoder, moment: ReadMoment): void => {
     if (this.#isClosed) return;
-    if (this.#file !== undefined) this.#file.onRead(moment);
-    else if (this.#isWanted(decoder, moment)) this.#loading ??= this.#load(decoder);
+    if (this.#parts !== undefined && !moment.isEnd) {
+      this.#file ??= this.#start(this.#parts, decoder);
+    }
+    if (!this.#isLoading && this.#isSlow(decoder, moment)) void this.#load();
+    this.#file?.onRead(moment);
   };
 
   /** Shows all that has been read, of a file that is read no further. */
@@ -64,6 +76,7 @@ export class Growth {
   close(): void {
     this.#isClosed = true;
     this.#file?.close();
+    this.#parts?.replayer.close();
   }
 
   /** Who answers questions about it. @throws AbortError when it is not read any more */
@@ -73,26 +86,31 @@ export class Growth {
     return this.#file;
   }
 
-  async #load({ schema }: SnapshotDecoder): Promise<void> {
-    const { clock, startReplayer, onGrown } = this.#options;
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    const { startReplayer } = this.#options;
     try {
+      const starting = startReplayer();
       const { GrowingFile } = await import('./growing-file.ts');
-      const replayer = await startReplayer();
-      if (this.#isClosed) return replayer.close();
-      const file = new GrowingFile(schema, clock, replayer, () => {
-        if (file.info !== undefined) onGrown(file.info);
-      });
-      this.#file = file;
+      const replayer = await starting;
+      if (this.#isClosed) replayer.close();
+      else this.#parts = { create: GrowingFile, replayer };
     } catch {
       // It cannot be fetched: the file is shown when it has been read.
     }
   }
 
-  #isWanted({ eventCount }: SnapshotDecoder, { share, isEnd }: ReadMoment): boolean {
+  #start({ create, replayer }: Parts, { schema }: SnapshotDecoder): GrowingFile {
+    const { clock, onGrown } = this.#options;
+    const file = new create(schema, clock, replayer, () => {
+      if (file.info !== undefined) onGrown(file.info);
+    });
+    return file;
+  }
+
+  #isSlow({ eventCount }: SnapshotDecoder, { share, isEnd }: ReadMoment): boolean {
     if (isEnd || eventCount === 0) return false;
-    const { source, clock } = this.#options;
-    const isSlow = clock.now() - this.#startedMs > SLOW_MS;
-    const isMuchToCome = share === undefined || share < NEARLY_READ;
-    return (isSlow && isMuchToCome) || (source.size ?? 0) >= LARGE_BYTES;
+    const isSlow = this.#options.clock.now() - this.#startedMs > SLOW_MS;
+    return isSlow && (share === undefined || share < NEARLY_READ);
   }
 }
