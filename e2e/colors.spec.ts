@@ -5,9 +5,9 @@ import { chooseFile, fixture, idle, openCapture } from './viewer.ts';
 
 const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
 
-/** Every capture of fixtures/, below it too. Those of pickle protocols are the same one. */
+/** Every capture of fixtures/, below it too. Those of pickle protocols are the same one, and classes/ has programs of pairs/. */
 const CAPTURES = readdirSync('fixtures', { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.pickle\.(gz|zst)$/.test(name) && !/_p[0-4]\./.test(name))
+  .filter((name) => /\.pickle\.(gz|zst)$/.test(name) && !/_p[0-4]\.|^classes\//.test(name))
   .sort();
 
 interface ShownEntry {

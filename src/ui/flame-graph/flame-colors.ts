@@ -64,8 +64,8 @@ export function groupColor(
   group: FlameGroup | undefined,
   shade: number,
 ): BoxColor {
-  if (group === undefined) return colors.whole;
-  if (group.kind !== 'frame') return colors.absent;
+  if (group === undefined || group.kind === 'class') return colors.whole;
+  if (group.kind === 'absent') return colors.absent;
   const { kind, isPlumbing } = group.frame;
   const others = isPlumbing ? colors.plumbing : colors.library;
   const list = kind === 'user' ? colors.own : others;

@@ -22,8 +22,8 @@ export function ClassTable({ event }: { readonly event: EventIndex }) {
     <table className="summary-table summary-classes" aria-label="Active memory by class">
       <thead>
         <tr>
-          <th scope="col">Active memory by class</th>
-          <th scope="col">Bytes</th>
+          <th scope="col">Class</th>
+          <th scope="col">Active</th>
           <th scope="col">Share</th>
           <th scope="col">Allocations</th>
         </tr>

@@ -1,4 +1,3 @@
-import { Rows3 } from 'lucide-react';
 import type { RefObject } from 'react';
 import type { CounterName } from '../../core/replay/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
@@ -30,20 +29,24 @@ function BandSwitch() {
   const inBands = useView((state) => state.inBands);
   if (!isByClass) return undefined;
   return (
-    <button
-      type="button"
-      className="button"
-      aria-pressed={inBands}
-      title={
-        inBands
-          ? 'Stack the blocks in the order in which they were allocated'
-          : 'One band for each class, as export_memory_timeline drew it'
-      }
-      onClick={() => view.commit({ inBands: !inBands })}
-    >
-      <Rows3 size={14} aria-hidden />
-      Bands
-    </button>
+    <fieldset className="segmented" aria-label="Order">
+      <button
+        type="button"
+        aria-pressed={!inBands}
+        title="Blocks in the order in which they were allocated"
+        onClick={() => view.commit({ inBands: false })}
+      >
+        Blocks
+      </button>
+      <button
+        type="button"
+        aria-pressed={inBands}
+        title="One band for each class, as export_memory_timeline drew it"
+        onClick={() => view.commit({ inBands: true })}
+      >
+        Bands
+      </button>
+    </fieldset>
   );
 }
 
