@@ -251,6 +251,20 @@ export const LAYERS = [
   ui('events', 'view: the events in a table', ['cursor', 'table'], ['react-resizable-panels']),
   ui('allocations', 'view: allocations and call sites in tables', ['search', 'table']),
   ui('memory-summary', 'view: figures, settings and phases of a recording', ['table']),
+  {
+    ...ui(
+      'ranks',
+      "a job's ranks beside each other: what each holds, which one is unlike the others",
+    ),
+    imports: [
+      ...UI_GROUND.imports,
+      'core/ranks',
+      'core/summary-file',
+      'engine/ranks/client.ts',
+      'engine/ranks/protocol.ts',
+    ],
+    packages: [...UI_GROUND.packages, '@tanstack/react-virtual'],
+  },
   ui('simulator', 'view: what other settings would have done', ['plot']),
   ui('findings', 'side panel: what was found, and what to try', [
     'oom-message',

@@ -48,6 +48,7 @@ function showSource(url: string | undefined): void {
 
 function start(root: HTMLElement): void {
   const parsed = takeReport(document);
+  const ranksUrl = new URLSearchParams(window.location.search).get('ranks') ?? undefined;
   const report = parsed?.kind === 'report' ? parsed.report : undefined;
   keepShell(document);
   // Before the worker is made, which loads at once and has the page's policy from then on.
@@ -85,7 +86,7 @@ function start(root: HTMLElement): void {
     <StrictMode>
       <StoresContext value={stores}>
         <ServicesContext value={{ session, loader, marks, idle, notices, report }}>
-          <App />
+          <App ranksUrl={ranksUrl} />
         </ServicesContext>
       </StoresContext>
     </StrictMode>,

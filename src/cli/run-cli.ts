@@ -33,6 +33,7 @@ const COMMANDS: readonly ((io: CliIo, version: string) => Command)[] = [
 const HELP_AFTER = `
 Examples:
   vramscope snapshot.pickle              show it in the browser
+  vramscope snapshots/                   show the ranks of a job in the browser
   vramscope stats snapshot.pickle        its figures, here
   vramscope analyze snapshot.pickle      why memory ran out or grows
   vramscope compare a.pickle b.pickle    why b needs more than a

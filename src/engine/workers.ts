@@ -1,9 +1,11 @@
 /** How each worker is started. The build of one file has workers.single.ts in place of this. */
 import analysisScript from './analysis/analysis.worker.ts?worker&url';
+import ranksScript from './ranks/ranks.worker.ts?worker&url';
 import sessionScript from './session.worker.ts?worker&url';
 
 export const newSessionWorker = (): Worker => startWorker(sessionScript);
 export const newAnalysisWorker = (): Worker => startWorker(analysisScript);
+export const newRanksWorker = (): Worker => startWorker(ranksScript);
 
 /**
  * Starts a worker of ours under the page's Content-Security-Policy.

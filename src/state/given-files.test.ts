@@ -39,6 +39,15 @@ describe('files that were given', () => {
     expect(taken({ files: files('ranks'), folders: [folder] })).toEqual(['ranks', 'ranks']);
   });
 
+  it('summaries are ranks, however few', () => {
+    expect(taken({ files: files('rank0.vramscope.json'), folders: [] })).toEqual([
+      'ranks',
+      'rank0.vramscope.json',
+    ]);
+    const two = files('rank0.vramscope.json.gz', 'rank1.pickle');
+    expect(taken({ files: two, folders: [] })[0]).toBe('ranks');
+  });
+
   it('the first is opened where there is no route for several', () => {
     const several = { files: files('a', 'b'), folders: [] };
     expect(taken(several, ['compare'])).toEqual(['open', 'a']);

@@ -5,6 +5,7 @@
  *   one file                  → opened
  *   two files                 → compared, in the order they were given
  *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
+ *   summaries of ranks        → ranks too, however few: they hold no snapshot that could be opened
  *
  * A page without a route for several files opens the first of them.
  */
@@ -27,12 +28,17 @@ export interface GivenRoutes {
 export function routeGivenFiles(given: GivenFiles, { open, compare, ranks }: GivenRoutes): void {
   const [first, second, third] = given.files;
   if (first === undefined) return;
-  const isMany = third !== undefined || given.folders.length > 0;
+  const isMany =
+    third !== undefined ||
+    given.folders.length > 0 ||
+    given.files.some(({ name }) => isSummary(name));
   if (isMany && ranks !== undefined) ranks(given);
   else if (!isMany && second !== undefined && compare !== undefined) {
     compare(fileSource(first), fileSource(second));
   } else open(fileSource(first));
 }
+
+const isSummary = (name: string): boolean => /\.vramscope\.json(\.gz)?$/i.test(name);
 
 /** Must be called in the event's handler: a transfer is empty afterwards. */
 export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {
@@ -43,4 +49,8 @@ export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {
   };
 }
 
-const fileSource = (file: File): OpenSource => ({ kind: 'blob', blob: file, name: file.name });
+export const fileSource = (file: File): OpenSource => ({
+  kind: 'blob',
+  blob: file,
+  name: file.name,
+});

@@ -5,6 +5,7 @@ import { errorText } from '../../core/base/errors.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { printable } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
+import { rankFiles } from '../ranks/rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/open-browser.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
 
@@ -16,12 +17,12 @@ interface ServeCommandOptions {
   readonly open: boolean;
 }
 
-/** What the program does with files and no command's name, `vramscope FILE…`, and with nothing at all. */
+/** What the program does with files and no command's name, `vramscope FILE…`, with a folder, and with nothing at all. */
 export function addServing(program: Command, io: CliIo): void {
   program
     .argument(
       '[files...]',
-      'snapshots to open in the browser; without any, the page and its samples',
+      'snapshots to open in the browser, or a folder with the ranks of a job; without any, the page and its samples',
     )
     .option(
       '--port <number>',
@@ -35,8 +36,11 @@ export function addServing(program: Command, io: CliIo): void {
       // Without a file the page has samples to show; a script, which has no screen, is told what there is.
       if (first === undefined && !hasScreen(io.desktop)) program.help({ error: true });
       if (first !== undefined) refuseTypo(program, first);
-      for (const file of files) checkReadable(file);
-      const server = await serveSnapshots({ page: io.pageFolder, files, port: options.port });
+      const areRanks = files.some((file) => isFolder(file));
+      const served = areRanks ? await rankFiles(files) : files;
+      for (const file of served) checkReadable(file);
+      const { port } = options;
+      const server = await serveSnapshots({ page: io.pageFolder, files: served, areRanks, port });
       await announce(server, files, options, io);
       await aborted(io.interruption());
       await server.close();
@@ -78,10 +82,12 @@ function refuseTypo(program: Command, word: string): void {
   program.error(`error: unknown command '${word}' and no file with that name${hint}`);
 }
 
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
 function checkReadable(file: string): void {
   try {
     const stats = statSync(file);
-    if (stats.isDirectory()) throw new Error('it is a folder');
     if (!stats.isFile())
       throw new Error('it is a pipe or a device; save its content to a file first');
     accessSync(file, constants.R_OK);

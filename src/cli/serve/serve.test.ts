@@ -215,6 +215,33 @@ describe('the server', () => {
     expect((await ask('/open/0')).status).toBe(404);
   });
 
+  it('serves the ranks of a folder by a list, and nothing that is not in it', async () => {
+    const { mkdirSync } = await import('node:fs');
+    const job = join(folder, 'job');
+    mkdirSync(job);
+    const files = [0, 1].map((rank) => join(job, `rank${rank}.pickle`));
+    for (const file of files) writeFileSync(file, 'bytes');
+    const ranks = await serveSnapshots({ page, files, areRanks: true, port: 0 });
+    const [address = ''] = ranks.addresses;
+    const { pathname, search, port } = new URL(address);
+    expect([ranks.addresses.length, search]).toEqual([1, '?ranks=ranks.json']);
+    const get = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    const list = await get(`${pathname}ranks.json`);
+    expect(JSON.parse(list.text)).toEqual({
+      files: files.map((path, i) => ({ path, url: `files/${i}/rank${i}.pickle` })),
+    });
+    expect((await get(`${pathname}files/1/rank1.pickle`)).text).toBe('bytes');
+    // A file that came later, and the list without the token.
+    writeFileSync(join(job, 'rank2.pickle'), 'bytes');
+    expect((await get(`${pathname}files/2/rank2.pickle`)).status).toBe(404);
+    expect((await get('/ranks.json')).status).toBe(404);
+    expect((await ask(`${base.pathname}ranks.json`)).status).toBe(404);
+    await ranks.close();
+  });
+
   it('takes the next port when one is in use', async () => {
     const second = await serveSnapshots({ page, files: [], port: server.port });
     expect(second.port).toBeGreaterThan(server.port);

@@ -4,6 +4,11 @@
  *   http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
  *                         token: other users of this machine do not know it
  *
+ *
+ * Of a folder, the files that it had when the program began are named, in a list that the page reads:
+ *
+ *   http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
+ *
  * Requests for another host are refused: a web page elsewhere could make its name point here.
  */
 import { randomBytes } from 'node:crypto';
@@ -44,12 +49,14 @@ export interface ServeOptions {
   /** Folder of the built page. */
   readonly page: string;
   readonly files: readonly string[];
+  /** The files are those of one job: one address shows them beside each other. */
+  readonly areRanks?: boolean;
   readonly port: number;
 }
 
 export interface SnapshotServer {
   readonly port: number;
-  /** One for each file, in their order; that of the bare page where there is none. */
+  /** One for each file, in their order; one for all ranks; that of the bare page where there is none. */
   readonly addresses: readonly string[];
   /**
    * An address that leads to `address` once, within half a minute. For the browser's command line,
@@ -60,21 +67,25 @@ export interface SnapshotServer {
 }
 
 /** @throws Error when the page is not built or no port is free */
-export async function serveSnapshots({ page, files, port }: ServeOptions): Promise<SnapshotServer> {
+export async function serveSnapshots(options: ServeOptions): Promise<SnapshotServer> {
+  const { page, files, port, areRanks = false } = options;
   const token = randomBytes(16).toString('hex');
   const built = pageFiles(page);
   // As they are now: a link that is put in a file's place later is not followed.
   const paths = await Promise.all(files.map((file) => realpath(file)));
   const entrance = new Entrance();
+  const list = areRanks ? JSON.stringify(rankList(files)) : undefined;
   const server = createServer((request, response) => {
-    answer(request, response, { token, built, files: paths, entrance }).catch(() => {
+    answer(request, response, { token, built, files: paths, list, entrance }).catch(() => {
       if (!response.headersSent) refuse(response, 500, 'This cannot be read.');
       else response.destroy();
     });
   });
   const used = await listen(server, port);
   const root = `http://${LOOPBACK}:${used}/${token}/`;
-  const addresses = files.map((file, i) => `${root}?snapshot=${snapshotPath(file, i)}`);
+  const addresses = areRanks
+    ? [`${root}?ranks=${LIST_NAME}`]
+    : files.map((file, i) => `${root}?snapshot=${snapshotPath(file, i)}`);
   const all = files.length === 0 ? [root] : addresses;
   return {
     port: used,
@@ -86,6 +97,13 @@ export async function serveSnapshots({ page, files, port }: ServeOptions): Promi
         server.close(() => resolve());
       }),
   };
+}
+
+const LIST_NAME = 'ranks.json';
+
+/** What the ranks page reads; a file's path says which rank it is. */
+function rankList(files: readonly string[]) {
+  return { files: files.map((path, i) => ({ path, url: snapshotPath(path, i) })) };
 }
 
 const snapshotPath = (file: string, i: number): string =>
@@ -113,13 +131,14 @@ interface Served {
   readonly token: string;
   readonly built: ReadonlyMap<string, PageFile>;
   readonly files: readonly string[];
+  readonly list: string | undefined;
   readonly entrance: Entrance;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { token, built, files, entrance }: Served,
+  { token, built, files, list, entrance }: Served,
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('cross-origin-resource-policy', 'same-origin');
@@ -147,6 +166,11 @@ async function answer(
     return file === undefined
       ? refuse(response, 404, 'No such file was named.')
       : sendFile(request, response, file);
+  }
+  if (list !== undefined && name === LIST_NAME) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(request.method === 'HEAD' ? undefined : list);
+    return;
   }
   const found = built.get(name === '' ? 'index.html' : name);
   if (found === undefined) return refuse(response, 404, 'Nothing here.');

@@ -201,7 +201,9 @@ class SummarySource {
       ooms: info.ooms.slice(0, room.ooms).map((oom) => this.#oom(oom, sequence)),
       oomCount: info.ooms.length,
       verdict:
-        verdict === undefined ? null : { tone: verdict.tone, text: cut(verdict.text, letters) },
+        verdict === undefined
+          ? null
+          : { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
       findings: findings.slice(0, room.findings).map((finding) => this.#finding(finding, letters)),
       warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
       leftOut: leftOut([

@@ -11,17 +11,20 @@ interface AppHeaderProps {
   /** A report shows one snapshot: another one is opened elsewhere. */
   readonly isReport: boolean;
   readonly onHelp: () => void;
+  /** Leads back to where the file was opened from. */
+  readonly back?: ReactNode;
   /** What is said of the open file, see OpenFile. */
   readonly children: ReactNode;
 }
 
-export function AppHeader({ info, isReport, onHelp, children }: AppHeaderProps) {
+export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderProps) {
   useEffect(() => {
     document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
   }, [info]);
   return (
     <header className="app-header">
       <Brand isHeading={info !== undefined} />
+      {back}
       {children ?? <span className="spacer" />}
       {info !== undefined && !isReport && (
         <FilePicker className="button">

@@ -24,6 +24,7 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
         ref={input}
         data-testid="file-input"
         type="file"
+        multiple
         hidden
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {

@@ -8,24 +8,43 @@ import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import '../open/open.css';
+import type { GivenRanks } from '../ranks/rank-sources.ts';
 import { ReportBar } from '../report/report-bar.tsx';
 import { useServices } from '../shared/services.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import { useThemeAttribute } from '../theme/use-theme.ts';
-import { LazyHelp, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
+import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
 import { useIncomingFiles } from './use-incoming-files.ts';
 
 /** The whole page: what to open, or what is open, and how the opening goes. */
-export function App() {
+export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useThemeAttribute();
   const { loader, report } = useServices();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
+  const [ranks, setRanks] = useState<GivenRanks | undefined>(
+    ranksUrl === undefined ? undefined : { listUrl: ranksUrl },
+  );
+  const [isRanks, setIsRanks] = useState(ranks !== undefined);
   const takeFiles = useCallback(
-    (given: GivenFiles) => routeGivenFiles(given, { open: (source) => void loader.open(source) }),
+    (given: GivenFiles) =>
+      routeGivenFiles(given, {
+        open: (source) => {
+          setIsRanks(false);
+          void loader.open(source);
+        },
+        ranks: (many) => {
+          setRanks(many);
+          setIsRanks(true);
+        },
+      }),
     [loader],
   );
+  const closeRanks = useCallback(() => {
+    setRanks(undefined);
+    setIsRanks(false);
+  }, []);
   const isDragging = useIncomingFiles(takeFiles);
   const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
   const closeHelp = useCallback(() => setIsHelpOpen(false), []);
@@ -36,34 +55,50 @@ export function App() {
   const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
   const info = openInfo(state);
   const growth = GrowingView && growthOf(state);
-  const isGrowing = growth !== undefined;
+  const isGrowing = growth !== undefined && !isRanks;
+  const isOfSnapshot = !isGrowing && !isRanks;
   const status = <OpeningStatus state={state} />;
   return (
     <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
       <div className="app">
-        <AppHeader info={info} isReport={report !== undefined} onHelp={toggleHelp}>
-          {info !== undefined && OpenFile !== undefined ? <OpenFile info={info} /> : undefined}
+        <AppHeader
+          info={isRanks ? undefined : info}
+          isReport={report !== undefined}
+          onHelp={toggleHelp}
+          back={
+            ranks !== undefined &&
+            !isRanks && (
+              <button type="button" className="button" onClick={() => setIsRanks(true)}>
+                ‹ Ranks
+              </button>
+            )
+          }
+        >
+          {info !== undefined && OpenFile !== undefined && !isRanks ? (
+            <OpenFile info={info} />
+          ) : undefined}
         </AppHeader>
         {report !== undefined && <ReportBar {...report} />}
         <Notices />
         <UpdateBar />
         {info !== undefined && Workbench !== undefined && (
-          <div className="page-part" hidden={isGrowing}>
+          <div className="page-part" hidden={!isOfSnapshot}>
             <Workbench info={info} />
           </div>
         )}
-        {GrowingView !== undefined && growth !== undefined && (
+        {GrowingView !== undefined && growth !== undefined && isGrowing && (
           <GrowingView growth={growth} isCut={state.phase === 'failed'}>
             {status}
           </GrowingView>
         )}
-        {!isGrowing && info !== undefined && <div className="status-layer">{status}</div>}
-        {!isGrowing && info === undefined && state.phase === 'loading' && (
+        {isOfSnapshot && info !== undefined && <div className="status-layer">{status}</div>}
+        {isOfSnapshot && info === undefined && state.phase === 'loading' && (
           <main className="loading-page">{status}</main>
         )}
-        {!isGrowing && info === undefined && state.phase !== 'loading' && (
+        {isOfSnapshot && info === undefined && state.phase !== 'loading' && (
           <EmptyState>{status}</EmptyState>
         )}
+        <LazyRanks given={ranks} isHidden={!isRanks} onShow={setIsRanks} onClose={closeRanks} />
         {isDragging && (
           <div className="drop-veil" aria-hidden>
             <p>Drop to open</p>

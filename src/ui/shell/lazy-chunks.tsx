@@ -1,4 +1,6 @@
 import { type ComponentType, useEffect, useState } from 'react';
+import type { GivenRanks } from '../ranks/rank-sources.ts';
+import type { RanksPageProps } from '../ranks/ranks-page.tsx';
 import { useServices } from '../shared/services.ts';
 
 interface HelpProps {
@@ -6,21 +8,38 @@ interface HelpProps {
   readonly onClose: () => void;
 }
 
-/** The help, fetched on first use; without a network it stays closed. */
-export function LazyHelp({ isOpen, onClose }: HelpProps) {
+/** A component that is fetched when it is first wanted; without a network `onFailure` is called. */
+function useLazy<P>(
+  isWanted: boolean,
+  load: () => Promise<ComponentType<P>>,
+  onFailure: () => void,
+): ComponentType<P> | undefined {
   const { idle } = useServices();
-  const [Dialog, setDialog] = useState<ComponentType<HelpProps>>();
-  const isWanted = isOpen && Dialog === undefined;
+  const [loaded, setLoaded] = useState<{ readonly component: ComponentType<P> }>();
+  const isMissing = isWanted && loaded === undefined;
   useEffect(() => {
-    if (!isWanted) return;
-    const fetchDialog = async () => {
-      const { HelpDialog } = await import('../help/help-dialog.tsx');
-      // A function given to a setter is called: hand it one that gives the component.
-      setDialog(() => HelpDialog);
-    };
-    idle.during(fetchDialog).catch(onClose);
-  }, [isWanted, idle, onClose]);
+    if (!isMissing) return;
+    idle.during(async () => setLoaded({ component: await load() })).catch(onFailure);
+  }, [isMissing, idle, load, onFailure]);
+  return loaded?.component;
+}
+
+const loadHelp = async () => (await import('../help/help-dialog.tsx')).HelpDialog;
+const loadRanks = async () => (await import('../ranks/ranks-page.tsx')).RanksPage;
+
+/** The help; without a network it stays closed. */
+export function LazyHelp({ isOpen, onClose }: HelpProps) {
+  const Dialog = useLazy(isOpen, loadHelp, onClose);
   return Dialog && <Dialog isOpen={isOpen} onClose={onClose} />;
+}
+
+/** The ranks of a job, once there are any. */
+export function LazyRanks({
+  given,
+  ...props
+}: Omit<RanksPageProps, 'given'> & { readonly given: GivenRanks | undefined }) {
+  const Page = useLazy(given !== undefined, loadRanks, props.onClose);
+  return given && Page && <Page given={given} {...props} />;
 }
 
 /**

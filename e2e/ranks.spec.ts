@@ -1,0 +1,131 @@
+/** A job's ranks: a folder dropped, the outlier found by eye and by order, its snapshot opened at the line. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, type Locator, type Page, test } from '@playwright/test';
+import { fixture, idle, plotOf } from './viewer.ts';
+
+let folder: string;
+
+test.beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vramscope-ranks-'));
+  const job = join(folder, 'job', 'step_12');
+  mkdirSync(job, { recursive: true });
+  for (const rank of [0, 1]) {
+    copyFileSync(
+      fixture(`fleet/fsdp2_rank${rank}.vramscope.json`),
+      join(job, `rank${rank}.vramscope.json`),
+    );
+  }
+  for (const rank of [2, 3]) {
+    copyFileSync(fixture(`fleet/fsdp2_rank${rank}.pickle.gz`), join(job, `rank${rank}.pickle.gz`));
+  }
+  writeFileSync(join(job, 'rank7.vramscope.json'), '{"schema":"vramscope.summary/9"}');
+  writeFileSync(join(job, 'rank2.log'), 'started');
+});
+test.afterAll(() => rmSync(folder, { recursive: true }));
+
+/** As a file manager does it: with the browser's own drag events, which can hold a folder. */
+async function dropFolder(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  }
+}
+
+const rowsOf = (page: Page): Locator => page.locator('tr[data-rank]');
+const ranksShown = (page: Page) =>
+  rowsOf(page).evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.rank));
+
+test('a folder is dropped: the rank that leaks comes first, and leads to its line', async ({
+  page,
+}) => {
+  await page.goto('/');
+  await dropFolder(page, join(folder, 'job'));
+  const ranks = page.getByRole('main', { name: 'Ranks' });
+  await expect(ranks).toBeVisible();
+  await expect(rowsOf(page)).toHaveCount(4);
+  await expect(ranks.getByRole('status', { name: 'Verdict' })).toContainText(
+    'Rank 2 keeps 8.02 MiB every step at fleet.py:26 (fsdp2), and no other rank of role A does',
+  );
+  await expect(ranks).toContainText(
+    'rank7.vramscope.json: This summary was written by a newer vramscope',
+  );
+  // By order: the farthest is first. By eye: its bar is the longest.
+  await expect.poll(() => ranksShown(page)).toEqual(['2', '0', '1', '3']);
+  const row = page.locator('tr[data-rank="2"]');
+  await expect(row).toContainText('605.98 MiB');
+  await expect(row).toContainText('+88.00 MiB');
+  await expect(row).toContainText('growth');
+  await expect.poll(() => barLength(row)).toBeGreaterThan(0);
+  expect(await barLength(row)).toBeGreaterThan(
+    1.1 * (await barLength(page.locator('tr[data-rank="0"]'))),
+  );
+  await ranks.getByLabel('Order by').selectOption('rank');
+  await expect.poll(() => ranksShown(page)).toEqual(['0', '1', '2', '3']);
+  await ranks.getByLabel('Group by role').check();
+  await expect(ranks).toContainText('4 ranks (0–3): all ranks do the same');
+
+  // A summary alone cannot be opened; a snapshot can, at the line.
+  await page.locator('tr[data-rank="0"]').click();
+  const details = page.getByRole('complementary');
+  await expect(details).toContainText('Only its summary was given');
+  await row.click();
+  await expect(details.getByRole('row').nth(1)).toContainText('fleet.py:26 (fsdp2)');
+  await details.getByRole('button', { name: 'Open its snapshot' }).click();
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  await expect(page.getByTestId('device-select').locator('option:checked')).toHaveText(/^cuda:2 /);
+  await expect(page.getByTestId('search')).toHaveValue(/fsdp2@.*fleet\.py:26/);
+
+  // And back, where all is as it was.
+  await page.getByRole('button', { name: 'Ranks' }).click();
+  await expect(plotOf(page)).toBeHidden();
+  await expect.poll(() => ranksShown(page)).toEqual(['0', '1', '2', '3']);
+  await ranks.getByRole('button', { name: 'Heat map' }).click();
+  await expect(
+    ranks.getByRole('button', { name: /^Heat map of 4 ranks by 12 steps/ }),
+  ).toBeVisible();
+  await ranks.getByRole('button', { name: 'Close the ranks' }).click();
+  await expect(plotOf(page)).toBeVisible();
+});
+
+/** Pixels of the bar's canvas that something is drawn on, in its middle row. */
+async function barLength(row: Locator): Promise<number> {
+  return row
+    .locator('canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const context = canvas.getContext('2d');
+      const { data } = context?.getImageData(0, canvas.height >> 1, canvas.width, 1) ?? {
+        data: [],
+      };
+      let last = 0;
+      // The tick of reserved memory is a pixel or two by itself: a bar goes on.
+      for (let x = 4; x < data.length / 4; x++) {
+        if (data[4 * x + 3] === 255 && data[4 * (x - 4) + 3] === 255) last = x;
+      }
+      return last;
+    });
+}
+
+test('several files are ranks too, with keys and as Markdown', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/');
+  const files = [0, 1, 2, 3].map((rank) => fixture(`fleet/pipeline_rank${rank}.vramscope.json`));
+  await page.getByTestId('file-input').setInputFiles(files);
+  const ranks = page.getByRole('main', { name: 'Ranks' });
+  await expect(rowsOf(page)).toHaveCount(4);
+  await expect(ranks).toContainText('Activations fall with the stage');
+  await expect(ranks).toContainText('4 ranks in 3 roles');
+  await page.getByRole('grid', { name: 'Ranks' }).focus();
+  await page.keyboard.press('End');
+  await expect(page.getByRole('complementary', { name: 'Rank 3' })).toBeVisible();
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByRole('complementary', { name: 'Rank 2' })).toBeVisible();
+  await ranks.getByRole('button', { name: 'Copy as Markdown' }).click();
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toContain('| 3 | C | 1.03 GiB |');
+});

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { bytesSource, fixture } from '../../testing/byte-source.ts';
+import { webPlatform } from '../gunzip.ts';
+import { createRanksClient, type RanksClient } from './client.ts';
+import { CURVE_POINTS, type RankSource } from './protocol.ts';
+import { serveRanks } from './serve-ranks.ts';
+
+const opened: RanksClient[] = [];
+afterEach(() => {
+  for (const client of opened.splice(0)) client.close();
+});
+
+interface TestWorker {
+  postMessage(message: unknown, transfer?: unknown): void;
+  addEventListener(): void;
+  terminate(): void;
+}
+
+/** Workers in this thread. `dies`: on reading such a file, as a browser ends a tab's worker. */
+function clientWith(dies: (path: string) => boolean = () => false) {
+  const count = { started: 0, alive: 0, most: 0 };
+  const createWorker = (): TestWorker => {
+    count.started++;
+    count.alive++;
+    count.most = Math.max(count.most, count.alive);
+    return {
+      postMessage: (_, transfer) => {
+        const [port] = transfer as [MessagePort];
+        serveRanks(port, {
+          platform: webPlatform,
+          version: '9.9.9',
+          sourceOf: async (source) => {
+            if (source.kind !== 'blob') throw new Error('no files of servers here');
+            if (dies(source.name)) throw new Error('out of memory');
+            const bytes = new Uint8Array(await source.blob.arrayBuffer());
+            return bytesSource(bytes, source.name);
+          },
+        });
+      },
+      addEventListener: () => undefined,
+      terminate: () => {
+        count.alive--;
+      },
+    };
+  };
+  const client = createRanksClient({
+    version: '9.9.9',
+    readers: 2,
+    baseUrl: 'https://host/',
+    createWorker: createWorker as never,
+  });
+  opened.push(client);
+  return { client, count };
+}
+
+const blobOf = (path: string, bytes: Uint8Array): RankSource => ({
+  path,
+  source: { kind: 'blob', blob: new Blob([new Uint8Array(bytes)]), name: path },
+});
+
+const JOB: readonly RankSource[] = [
+  ...[0, 1].map((rank) =>
+    blobOf(
+      `rank${rank}.vramscope.json`,
+      readFileSync(`fixtures/fleet/fsdp2_rank${rank}.vramscope.json`),
+    ),
+  ),
+  ...[2, 3].map((rank) =>
+    blobOf(`rank${rank}.pickle.gz`, fixture(`fleet/fsdp2_rank${rank}.pickle.gz`)),
+  ),
+];
+
+describe('the workers of the ranks page', () => {
+  it('read a job of snapshots and summaries, and keep summaries only', async () => {
+    const { client, count } = clientWith();
+    const progress: number[] = [];
+    await client.read(JOB, (done) => progress.push(done));
+    const job = await client.job();
+    expect(progress.at(-1)).toBe(4);
+    // Readers are ended with their tables; the one that holds the summaries stays.
+    expect(count).toEqual({ started: 3, alive: 1, most: 3 });
+    expect(job.ranks.map(({ rank, steps }) => [rank, steps])).toEqual([
+      [0, 12],
+      [1, 12],
+      [2, 12],
+      [3, 12],
+    ]);
+    expect(job.outliers).toMatchObject([{ rank: 2, cause: 'growth' }]);
+    const [, , leaky] = job.ranks;
+    expect(leaky?.classBytes.reduce((sum, bytes) => sum + bytes, 0)).toBe(leaky?.allocatedBytes);
+    const curve = job.curves.subarray(2 * CURVE_POINTS, 3 * CURVE_POINTS);
+    expect(Math.max(...curve)).toBe(Math.fround(leaky?.allocatedBytes ?? 0));
+    expect(job.heatSteps).toBe(12);
+    expect(job.heat).toHaveLength(4 * 12);
+  });
+
+  it('lay a rank beside the middle of its role', async () => {
+    const { client } = clientWith();
+    await client.read(JOB, () => undefined);
+    const details = await client.details(2);
+    expect(details?.lines[0]).toMatchObject({ label: 'fleet.py:26 (fsdp2)', roleBytes: 0 });
+    expect(details?.middleRank).toBe(0);
+    expect(details?.stepEvents).toHaveLength(12);
+    const healthy = await client.details(0);
+    // A rank that is as the others are: what it holds, largest first.
+    expect(healthy?.lines.every(({ roleBytes }) => roleBytes === null)).toBe(true);
+    expect(await client.details(77)).toBeUndefined();
+    expect(await client.markdown()).toContain('| 2 | A | 605.98 MiB |');
+  });
+
+  it('go on when one file cannot be read', async () => {
+    const { client } = clientWith((path) => path === 'rank2.pickle.gz');
+    const text = blobOf('rank7.vramscope.json', new TextEncoder().encode('{"schema":'));
+    await client.read([...JOB, text], () => undefined);
+    const { ranks, problems } = await client.job();
+    expect(ranks.map(({ rank }) => rank)).toEqual([0, 1, 3]);
+    expect(problems.map(({ code, files }) => [code, files])).toEqual([
+      ['missing-ranks', []],
+      ['unreadable', ['rank7.vramscope.json']],
+      ['unreadable', ['rank2.pickle.gz']],
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import type { ReactNode } from 'react';
+import { formatBytes, plural } from '../../core/base/format.ts';
+import { MEMORY_CLASSES } from '../../core/classes/types.ts';
+import type { JobView, LineRow, RankDetails, RankRow } from '../../engine/ranks/protocol.ts';
+
+/** Lines shown until more are asked for. */
+const LINES_SHOWN = 12;
+
+interface RankDetailsPanelProps {
+  readonly job: JobView;
+  readonly row: RankRow;
+  readonly details: RankDetails | undefined;
+  /** Undefined where only the summary was given. */
+  readonly onOpen: (() => void) | undefined;
+  /** Undefined where there is nothing to compare with. */
+  readonly onCompare: (() => void) | undefined;
+}
+
+/** One rank beside its role: what is unlike, and what can be done next. */
+export function RankDetailsPanel({ job, row, details, onOpen, onCompare }: RankDetailsPanelProps) {
+  const role = job.roles[row.role];
+  const outlier = job.outliers.find(({ rank }) => rank === row.rank);
+  return (
+    <aside className="ranks-details" aria-label={`Rank ${row.rank}`}>
+      <h2>
+        Rank {row.rank} <span className="dim">of role {role?.name}</span>
+      </h2>
+      <p className="dim rank-path">
+        {row.path}, device {row.device}
+      </p>
+      {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
+      <dl className="rank-facts">
+        <Fact label="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
+        <Fact label="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
+        <Fact label="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>
+        {row.ooms > 0 && <Fact label="out of memory">{plural(row.ooms, 'time')}</Fact>}
+      </dl>
+      <div className="rank-actions">
+        {onOpen !== undefined && (
+          <button type="button" className="button button-primary" onClick={onOpen}>
+            Open its snapshot
+          </button>
+        )}
+        {onCompare !== undefined && details?.middleRank !== undefined && (
+          <button type="button" className="button" onClick={onCompare}>
+            Compare with rank {details.middleRank}
+          </button>
+        )}
+      </div>
+      {onOpen === undefined && (
+        <p className="dim">Only its summary was given. Give its snapshot too to look inside.</p>
+      )}
+      {details !== undefined && details.verdict !== '' && (
+        <p>
+          <strong>By itself:</strong> {details.verdict}
+        </p>
+      )}
+      {details !== undefined && <Lines details={details} />}
+    </aside>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Lines({ details: { lines, leftOut } }: { readonly details: RankDetails }) {
+  const hasRole = lines.some(({ roleBytes }) => roleBytes !== null);
+  return (
+    <>
+      <h3>{hasRole ? 'What differs from its role, at the peaks' : 'What it holds at its peak'}</h3>
+      <table className="rank-lines">
+        <thead>
+          <tr>
+            <th scope="col">Line</th>
+            <th scope="col" className="figure">
+              This rank
+            </th>
+            {hasRole && (
+              <th scope="col" className="figure">
+                Its role
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.slice(0, LINES_SHOWN).map((line, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several lines may have one label
+            <Line key={i} line={line} hasRole={hasRole} />
+          ))}
+        </tbody>
+      </table>
+      {leftOut.length > 0 && <p className="dim">Not in the summary: {leftOut.join(', ')}.</p>}
+    </>
+  );
+}
+
+function Line({ line, hasRole }: { readonly line: LineRow; readonly hasRole: boolean }) {
+  const own = MEMORY_CLASSES.find(({ id }) => id === line.class);
+  const isFar = line.roleBytes !== null && line.bytes > 1.05 * line.roleBytes;
+  return (
+    <tr>
+      <td title={own === undefined ? line.label : `${line.label}: ${own.label}`}>
+        <code>{line.label}</code>
+      </td>
+      <td className="figure" data-far={isFar || undefined}>
+        {formatBytes(line.bytes)}
+      </td>
+      {hasRole && <td className="figure">{formatBytes(line.roleBytes ?? Number.NaN)}</td>}
+    </tr>
+  );
+}
