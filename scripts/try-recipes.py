@@ -116,6 +116,7 @@ RECIPES = {
     "cpp-stacks.py": (SETUP, ""),
     "pinned-memory.py": (SETUP, ""),
     "labels.py": (SETUP, ""),
+    "package.py": (SETUP, ""),
     "lightning.py": (LIGHTNING, LIGHTNING_RUN),
     "transformers.py": (TRANSFORMERS, "trainer.train()\n"),
 }

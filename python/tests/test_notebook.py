@@ -1,13 +1,15 @@
 """What a cell shows, as HTML; e2e/python.spec.ts opens it in a browser."""
 
 import base64
+import contextlib
 import gzip
+import io
 import json
 import re
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
+from unittest import mock
 
 import vramscope
 from vramscope import __main__ as program
@@ -33,7 +35,7 @@ class ShowTest(unittest.TestCase):
         self.assertEqual(gzip.decompress(base64.b64decode(report["base64"])), self.path.read_bytes())
 
     def test_a_larger_file_is_served(self):
-        with unittest.mock.patch.object(notebook, "MOST_INLINE_BYTES", 4):
+        with mock.patch.object(notebook, "MOST_INLINE_BYTES", 4):
             html = vramscope.show(self.path)._repr_html_()
         self.addCleanup(notebook._servers.pop(str(self.path.resolve())).close)
         self.assertRegex(html, r'<iframe src="http://127\.0\.0\.1:\d+/[0-9a-f]{32}/\?snapshot=files/0/a%20%3Cb%3E.pickle"')
@@ -49,6 +51,27 @@ class ProgramTest(unittest.TestCase):
         self.assertTrue(program.has_screen("linux", {"DISPLAY": ":0"}))
         self.assertFalse(program.has_screen("darwin", {"SSH_CONNECTION": "1 2 3 4"}))
         self.assertTrue(program.has_screen("win32", {}))
+
+    def announced(self, sees, opens=True):
+        """What is printed, and the addresses that the browser was sent to."""
+        server = mock.Mock(port=7878, addresses=["http://127.0.0.1:7878/TOKEN/"], entrance=lambda _: "http://127.0.0.1:7878/open/once")
+        options = mock.Mock(port=7878, files=["a.pickle"], opens=opens)
+        with mock.patch.object(program, "has_screen", lambda: sees), mock.patch("webbrowser.open", return_value=True) as browser:
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                program.announce(server, options)
+        return out.getvalue(), [call.args[0] for call in browser.call_args_list]
+
+    def test_opens_the_browser_at_an_address_without_the_token(self):
+        printed, opened = self.announced(sees=True)
+        self.assertIn("http://127.0.0.1:7878/TOKEN/", printed)
+        self.assertNotIn("ssh", printed)
+        self.assertEqual(opened, ["http://127.0.0.1:7878/open/once"])
+        self.assertEqual(self.announced(sees=True, opens=False)[1], [])
+
+    def test_prints_how_to_forward_the_port_where_there_is_no_screen(self):
+        printed, opened = self.announced(sees=False)
+        self.assertRegex(printed, r"ssh -N -L 7878:127\.0\.0\.1:7878 \S+@\S+")
+        self.assertEqual(opened, [])
 
     def test_names_of_files_do_not_steer_the_terminal(self):
         self.assertEqual(program.printable("a\x1b[2Jb\u202e"), "a\ufffd[2Jb\ufffd")

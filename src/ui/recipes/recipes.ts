@@ -15,6 +15,7 @@ import lightning from './code/lightning.py?raw';
 import longRun from './code/long-run.py?raw';
 import megatronBridge from './code/megatron-bridge.py?raw';
 import onOom from './code/on-oom.py?raw';
+import vramscopePackage from './code/package.py?raw';
 import periodic from './code/periodic.py?raw';
 import pinnedMemory from './code/pinned-memory.py?raw';
 import sglang from './code/sglang.sh?raw';
@@ -42,6 +43,13 @@ export const RECIPES: readonly Recipe[] = [
     name: 'A whole run',
     code: wholeRun,
     about: 'Start before you build the model: earlier allocations show without their line of code.',
+    triedWith: PYTORCH,
+  },
+  {
+    name: 'With the vramscope package',
+    code: vramscopePackage,
+    about:
+      'Records from PyTorch 2.1 on, one file per rank, and also writes the file when the program fails.',
     triedWith: PYTORCH,
   },
   {
@@ -85,7 +93,7 @@ export const RECIPES: readonly Recipe[] = [
     name: 'With the names of your tensors',
     code: labels,
     about:
-      'Labels parameters, gradients, optimizer state, and saved activations. A label costs about 15 µs and no GPU memory.',
+      'Labels parameters, gradients, optimizer state, and saved activations. A label takes microseconds and no GPU memory.',
     triedWith: PYTORCH,
   },
   {

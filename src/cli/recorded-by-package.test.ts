@@ -1,0 +1,53 @@
+/** Files that `vramscope.record` of the Python package wrote on GPUs: fixtures/capture/record_runs.py. */
+import { describe, expect, test } from 'vitest';
+import type { DeviceStats, StatsReport } from '../core/report/stats.ts';
+import { cli } from '../testing/cli-run.ts';
+
+async function deviceOf(name: string): Promise<DeviceStats> {
+  const { exitCode, out } = await cli(['stats', `fixtures/record/${name}.pickle.gz`, '--json']);
+  expect(exitCode).toBe(0);
+  const { devices }: StatsReport = JSON.parse(out);
+  const [used, ...others] = devices.filter(({ events }) => events > 0);
+  expect(others).toEqual([]);
+  return used;
+}
+
+describe('a file of vramscope.record', () => {
+  test('of a whole run is complete', async () => {
+    const { recording, ooms, anomalies } = await deviceOf('whole');
+    expect({ recording, ooms, anomalies }).toEqual({
+      recording: 'complete',
+      ooms: [],
+      anomalies: 0,
+    });
+  });
+
+  test('is written when memory runs out, and again when the program ends by it', async () => {
+    const [then, end] = [await deviceOf('oom.oom'), await deviceOf('oom')];
+    expect([then.recording, end.recording]).toEqual(['complete', 'complete']);
+    expect([then.ooms.length, end.ooms.length]).toEqual([1, 1]);
+    // A snapshot is an event of the one that follows it, and nothing ran in between.
+    expect(end.events - then.events).toBe(1);
+  });
+
+  test('of the last steps begins like one whose ring ran over', async () => {
+    const { recording, events } = await deviceOf('last-steps');
+    expect(recording).toBe('truncated');
+    // Two of six steps alike, of 523 events each, and the snapshot that was taken in between.
+    expect(events).toBe(1047);
+  });
+
+  test.each([0, 1, 2, 3])('of rank %i has the memory of its device', async (rank) => {
+    const { device, recording } = await deviceOf(`ranks-rank${rank}`);
+    expect({ device, recording }).toEqual({ device: rank, recording: 'complete' });
+  });
+
+  test('that the labelling recipe wrote has the classes that the program named', async () => {
+    const { peakByClass, actions } = await deviceOf('labels');
+    expect(actions.annotate).toBe(371);
+    const bytesOf = (id: string) => peakByClass.find((row) => row.class === id)?.bytes ?? 0;
+    // Adam keeps two tensors a parameter; the state is made of large blocks, some rounded up.
+    expect(bytesOf('optimizer-state') / bytesOf('parameters')).toBeCloseTo(2, 1);
+    expect(bytesOf('unknown')).toBeLessThan(1024);
+  });
+});
