@@ -25,14 +25,14 @@ async function entriesShown(page: Page): Promise<readonly ShownEntry[]> {
     .evaluateAll((items) => {
       const bottom = items[0]?.parentElement?.getBoundingClientRect().bottom ?? 0;
       const isShown = (item: Element) => item.getBoundingClientRect().top < bottom;
-      const lineEnd = (element: Element) => {
-        const text = element.firstChild;
-        const line = /:\d+/.exec(element.textContent ?? '');
-        if (line === null || text === null) return 0;
-        const range = document.createRange();
-        range.setStart(text, 0);
-        range.setEnd(text, line.index + line[0].length);
-        return range.getBoundingClientRect().right;
+      // From the label's box down to the text of ':123', nothing may be narrower than that text.
+      const isLineCut = (label: Element) => {
+        const line = label.querySelector('.line-label-line');
+        if (line === null) return /:\d+/.test(label.textContent ?? '');
+        const { left, right } = line.getBoundingClientRect();
+        const box = label.getBoundingClientRect();
+        const isClipped = line.scrollWidth > Math.ceil(right - left) + 1;
+        return isClipped || right > box.right + 1 || left < box.left;
       };
       return items.filter(isShown).map((item) => {
         const label = item.querySelector('.legend-label') ?? item;
@@ -41,7 +41,7 @@ async function entriesShown(page: Page): Promise<readonly ShownEntry[]> {
         return {
           label: label.textContent ?? '',
           color: isOne ? getComputedStyle(swatch).backgroundColor : '',
-          isLineCut: lineEnd(label) > label.getBoundingClientRect().right + 1,
+          isLineCut: isLineCut(label),
         };
       });
     });

@@ -7,6 +7,7 @@ import { COLORINGS, type ColorBy } from '../../core/raster/types.ts';
 import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { LineLabel } from '../shared/line-label.tsx';
 import { classColors, plotColors, type ThemeName } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';
@@ -89,7 +90,9 @@ function Entry({ entry, event, colors }: EntryProps) {
   const content = (
     <>
       <Swatch colors={colors} />
-      <span className="legend-label">{label}</span>
+      <span className="legend-label">
+        <LineLabel label={label} />
+      </span>
       <span className="legend-bytes" data-none={count === 0 || undefined}>
         {formatBytes(bytes)}
       </span>

@@ -4,6 +4,7 @@ import { frameLabel, frameLocation, functionText } from '../../core/device/frame
 import type { Finding } from '../../core/findings/detectors.ts';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
 import { CodeText } from './code-text.tsx';
+import { LineLabel } from './line-label.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,
@@ -90,8 +91,13 @@ function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
       title={`${frameLabel(frame)} ${does}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
-      <strong className="mono">{place ?? name}</strong> {place !== undefined && `(${name}) `}
-      {does}
+      <strong className="mono">
+        <LineLabel label={place ?? name} />
+      </strong>
+      <span>
+        {place !== undefined && `(${name}) `}
+        {does}
+      </span>
     </button>
   );
 }
