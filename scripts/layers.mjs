@@ -156,7 +156,13 @@ export const LAYERS = [
   {
     folder: 'core/compare',
     does: 'why one recording needs more than another: call sites matched, exact differences, the verdict',
-    imports: [...DEVICE, 'core/classes', 'core/memory-summary', 'core/findings'],
+    imports: [
+      ...DEVICE,
+      'core/classes',
+      'core/memory-summary',
+      'core/findings',
+      'core/flame-graph',
+    ],
   },
   {
     folder: 'core/summary-file',
@@ -276,6 +282,27 @@ export const LAYERS = [
     'oom-message',
     'recipes',
   ]),
+  {
+    ...ui('compare', 'two files: why one needs more memory than the other', [
+      'open',
+      'allocations',
+      'flame-graph',
+      'plot',
+      'table',
+      'timeline',
+    ]),
+    imports: [
+      ...UI_GROUND.imports,
+      'core/compare',
+      'engine/analysis/client.ts',
+      'ui/open',
+      'ui/allocations',
+      'ui/flame-graph',
+      'ui/plot',
+      'ui/table',
+      'ui/timeline',
+    ],
+  },
   ui('header', "the page's head: file, device, summary", ['open']),
   ui('help', 'the help dialog', ['recipes']),
   {

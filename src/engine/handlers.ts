@@ -3,6 +3,7 @@ import { type AddressMapQueries, addressMapHandlers } from './handlers/address-m
 import { type AllocationListQueries, allocationListHandlers } from './handlers/allocation-list.ts';
 import { type AllocatorStateQueries, allocatorStateHandlers } from './handlers/allocator-state.ts';
 import { type ColoringQueries, coloringHandlers } from './handlers/coloring.ts';
+import { type CompareQueries, compareHandlers } from './handlers/compare.ts';
 import { type AllocationQueries, deviceHandlers } from './handlers/device.ts';
 import { type EventListQueries, eventListHandlers } from './handlers/event-list.ts';
 import { type ExportQueries, exportHandlers } from './handlers/export.ts';
@@ -17,6 +18,7 @@ export interface DeviceQueries
   extends AddressMapQueries,
     AllocationQueries,
     AllocationListQueries,
+    CompareQueries,
     EventListQueries,
     ExportQueries,
     FlameGraphQueries,
@@ -31,6 +33,7 @@ export const HANDLERS: QueryHandlers<DeviceQueries> = {
   ...addressMapHandlers,
   ...deviceHandlers,
   ...allocationListHandlers,
+  ...compareHandlers,
   ...eventListHandlers,
   ...exportHandlers,
   ...flameGraphHandlers,

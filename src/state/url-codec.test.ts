@@ -59,6 +59,7 @@ const view: fc.Arbitrary<ViewState> = fc.record({
   limit: fc.option(fc.oneof(fc.constant('none' as const), fc.integer({ min: 1 })), {
     nil: undefined,
   }),
+  comparison: fc.option(fc.string({ minLength: 0 }), { nil: undefined }),
 });
 const file = fc.record({ name: fc.string({ unit: 'grapheme' }), bytes: fc.nat() });
 

@@ -96,6 +96,7 @@ export function encodeView(
   if (view.sort !== undefined) params.set('sort', sortText(view.sort));
   if (view.setting !== undefined) params.set('setting', view.setting);
   if (view.limit !== undefined) params.set('limit', String(view.limit));
+  if (view.comparison !== undefined) params.set('compare', view.comparison);
   if (params.size === 0) return '';
   if (madeFor !== undefined) params.set('of', `${madeFor.bytes}:${madeFor.name}`);
   const text = `v=${URL_VERSION}&${params}`;
@@ -181,6 +182,7 @@ function readView(read: Reader, opening: ViewState): ViewState {
     sort: read.value('sort', parseSort),
     setting: read.value('setting', anyText),
     limit: read.value('limit', parseLimit),
+    comparison: read.value('compare', anyText),
   };
 }
 

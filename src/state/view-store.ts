@@ -91,6 +91,11 @@ export interface ViewState {
   readonly setting: string | undefined;
   /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
   readonly limit: number | 'none' | undefined;
+  /**
+   * The comparison with another file, as src/ui/compare writes it; undefined where none is shown. A text, so
+   * that a page that compares nothing need not know what is in it.
+   */
+  readonly comparison: string | undefined;
 }
 
 export const DEFAULT_FLAME: FlameView = {
@@ -124,6 +129,7 @@ export const DEFAULT_VIEW: ViewState = {
   sort: undefined,
   setting: undefined,
   limit: undefined,
+  comparison: undefined,
 };
 
 export interface ViewStoreState {

@@ -57,11 +57,13 @@ const sumOf = (sites: readonly SideSite[], column: 'bytes' | 'count'): number =>
 /** Of several stacks the one that holds most stands for all. */
 function halfOf(side: ComparisonSide, sites: readonly SideSite[]): SiteHalf | undefined {
   if (sites.length === 0) return undefined;
-  const [{ stack }] = [...sites].sort((x, y) => y.bytes - x.bytes);
+  const sorted = [...sites].sort((x, y) => y.bytes - x.bytes);
+  const [{ stack, example }] = sorted;
   return {
     frame: lineOf(side, stack),
     innermost: innermostFrame(side, stack),
-    stacks: sites.map((site) => site.stack),
+    stacks: sorted.map((site) => site.stack),
+    example,
   };
 }
 

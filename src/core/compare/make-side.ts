@@ -81,9 +81,9 @@ export class SideMaker {
     let rounding = 0;
     let rounded = 0;
     let total = 0;
-    const add = (stack: number, className: string, bytes: number) => {
+    const add = (id: number, stack: number, className: string, bytes: number) => {
       const key = `${stack} ${className}`;
-      const sum = sums.get(key) ?? new SiteSum(stack, className);
+      const sum = sums.get(key) ?? new SiteSum(stack, className, id);
       sums.set(key, sum);
       sum.add(bytes);
     };
@@ -93,13 +93,13 @@ export class SideMaker {
       const size = table.sizeBytes[id];
       total += size;
       if (id < table.preexisting && table.stack[id] <= EMPTY_STACK) {
-        add(-1, 'before-recording', size);
+        add(id, -1, 'before-recording', size);
         continue;
       }
       const requested = Number.isNaN(table.requestedBytes[id]) ? size : table.requestedBytes[id];
       if (size !== requested) rounded++;
       rounding += size - requested;
-      add(this.#tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
+      add(id, this.#tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
     }
     const rest = replay.countersAt(event).allocatedBytes - total;
     return [
@@ -111,14 +111,16 @@ export class SideMaker {
 }
 
 const restSite = (name: string, bytes: number, count: number): SideSite[] =>
-  bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [] }];
+  bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
 
 class SiteSum {
   readonly #stack: number;
   readonly #class: string;
+  readonly #example: number;
   readonly #sizes = new Map<number, number>();
 
-  constructor(stack: number, className: string) {
+  constructor(stack: number, className: string, example: number) {
+    this.#example = example;
     this.#stack = stack;
     this.#class = className;
   }
@@ -136,6 +138,7 @@ class SiteSum {
       bytes: sizes.reduce((sum, { bytes, count }) => sum + bytes * count, 0),
       count: sizes.reduce((sum, { count }) => sum + count, 0),
       sizes,
+      example: this.#example,
     };
   }
 }

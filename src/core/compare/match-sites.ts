@@ -21,6 +21,9 @@ export interface MergedStacks {
   readonly ofA: Int32Array;
   readonly ofB: Int32Array;
   readonly length: number;
+  /** A frame of A, or behind those a frame of B that has no counterpart; -1 for row 0. */
+  readonly frame: Int32Array;
+  readonly parent: Int32Array;
 }
 
 /** @returns every site of both sides once */
@@ -133,5 +136,6 @@ export function mergeStacks(
   };
   const ofA = merged(a, (frame) => frame);
   const ofB = merged(b, (frame) => (toA[frame] < 0 ? a.frames.length + frame : toA[frame]));
-  return { ofA, ofB, length: rows.length };
+  const { length } = rows;
+  return { ofA, ofB, length, frame: rows.a.slice(0, length), parent: rows.b.slice(0, length) };
 }

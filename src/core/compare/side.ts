@@ -46,6 +46,8 @@ export interface SideSite {
   readonly count: number;
   /** Ascending by size. */
   readonly sizes: readonly SizeCount[];
+  /** One of its allocations, by AllocationIndex; -1 for what is no allocation. */
+  readonly example: number;
 }
 
 /** How many moments of the run {@link StackRun.liveAt} looks at. */

@@ -29,8 +29,10 @@ export interface SiteHalf {
   readonly frame: SideFrame | undefined;
   /** Where memory was asked for: often a line of PyTorch that `frame` led to. */
   readonly innermost: SideFrame | undefined;
-  /** The side's stacks in it. */
+  /** The side's stacks in it, the one that holds most first. */
   readonly stacks: readonly number[];
+  /** An allocation of the first of them, by AllocationIndex; -1 for what is no allocation. */
+  readonly example: number;
 }
 
 export interface CallSiteChange {

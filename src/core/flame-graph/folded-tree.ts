@@ -11,7 +11,8 @@
 import { growableInt32 } from '../base/growable.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
-import { EMPTY_STACK, type Snapshot, type StackIndex } from '../snapshot/tables.ts';
+import type { StackSource } from '../device/stacks.ts';
+import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 import { type FrameGroups, type GroupIndex, NO_FRAME_GROUPS } from './frame-groups.ts';
 import {
   BEFORE_RECORDING_ROW,
@@ -41,7 +42,7 @@ export interface FoldedTree {
 const ABSENT_ROW = Object.fromEntries(NO_FRAME_GROUPS.map((reason, i) => [reason, i + 1]));
 
 export function foldTree(
-  snapshot: Snapshot,
+  snapshot: StackSource,
   groups: FrameGroups,
   grouping: FlameGrouping,
 ): FoldedTree {

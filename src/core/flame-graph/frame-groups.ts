@@ -5,11 +5,11 @@ import { TupleInterner } from '../base/tuple-interner.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../device/frame-kinds.ts';
 import { framePath, functionText } from '../device/frame-text.ts';
-import type { StackReader } from '../device/stacks.ts';
+import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { FrameView } from '../device/types.ts';
 import { textTerm } from '../search/edit-search.ts';
 import { frameTerm } from '../search/qualifiers/frame.ts';
-import type { FrameIndex, Snapshot } from '../snapshot/tables.ts';
+import type { FrameIndex } from '../snapshot/tables.ts';
 import type { FlameFrames, FlameGroup, FlameGrouping, NoFrame } from './types.ts';
 
 export type GroupIndex = number;
@@ -35,7 +35,7 @@ export class FrameGroups {
   readonly #kinds: FrameKinds;
 
   constructor(
-    snapshot: Snapshot,
+    snapshot: StackSource,
     stacks: StackReader,
     grouping: FlameGrouping,
     shown: FlameFrames,
@@ -124,7 +124,7 @@ export class FrameGroups {
   }
 
   /** Frames with the same number share a box. */
-  #sharing({ frames }: Snapshot): (frame: FrameIndex) => number {
+  #sharing({ frames }: StackSource): (frame: FrameIndex) => number {
     switch (this.#grouping) {
       case 'class':
       case 'line':

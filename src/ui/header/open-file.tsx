@@ -6,15 +6,25 @@ import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-fitting.ts';
+import { FilePicker } from '../open/file-picker.tsx';
 import { Fact } from '../shared/fact.tsx';
+import { useServices } from '../shared/services.ts';
 
 /** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
 export function OpenFile({ info }: { readonly info: SessionInfo }) {
+  const { view } = useStores();
+  const { report } = useServices();
+  const isComparing = useView((state) => state.comparison !== undefined);
   return (
     <>
       <FileFacts info={info} />
       <span className="spacer" />
-      {info.devices.length > 0 && <DeviceSelect devices={info.devices} />}
+      {info.devices.length > 0 && !isComparing && <DeviceSelect devices={info.devices} />}
+      {info.devices.length > 0 && !isComparing && report === undefined && (
+        <FilePicker className="button" onPick={() => view.commit({ comparison: '' })}>
+          Compare with…
+        </FilePicker>
+      )}
     </>
   );
 }

@@ -40,14 +40,23 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
 
 interface FilePickerProps {
   readonly className: string;
+  /** Before the chooser opens. */
+  readonly onPick?: () => void;
   readonly children: ReactNode;
 }
 
 /** A button that asks for a file. */
-export function FilePicker({ className, children }: FilePickerProps) {
+export function FilePicker({ className, onPick, children }: FilePickerProps) {
   const pickFile = useContext(PickFileContext);
   return (
-    <button type="button" className={className} onClick={pickFile}>
+    <button
+      type="button"
+      className={className}
+      onClick={() => {
+        onPick?.();
+        pickFile();
+      }}
+    >
       {children}
     </button>
   );

@@ -16,30 +16,31 @@ import { useThemeAttribute } from '../theme/use-theme.ts';
 import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
 import { useIncomingFiles } from './use-incoming-files.ts';
+import { useSecondFile } from './use-second-file.ts';
 
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useThemeAttribute();
-  const { loader, report } = useServices();
+  const { report } = useServices();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const [ranks, setRanks] = useState<GivenRanks | undefined>(
     ranksUrl === undefined ? undefined : { listUrl: ranksUrl },
   );
   const [isRanks, setIsRanks] = useState(ranks !== undefined);
+  const { second, routes, setSecond } = useSecondFile();
   const takeFiles = useCallback(
-    (given: GivenFiles) =>
+    (given: GivenFiles) => {
+      if (given.files.length > 0) setIsRanks(false);
       routeGivenFiles(given, {
-        open: (source) => {
-          setIsRanks(false);
-          void loader.open(source);
-        },
+        ...routes,
         ranks: (many) => {
           setRanks(many);
           setIsRanks(true);
         },
-      }),
-    [loader],
+      });
+    },
+    [routes],
   );
   const closeRanks = useCallback(() => {
     setRanks(undefined);
@@ -53,7 +54,9 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
     if (isDragging) preloadWorkbench();
   }, [isDragging]);
   const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
-  const info = openInfo(state);
+  // Of a pair that is being opened, what was open before is not the first.
+  const isPairComing = second !== undefined && state.phase !== 'ready';
+  const info = isPairComing ? undefined : openInfo(state);
   const growth = GrowingView && growthOf(state);
   const isGrowing = growth !== undefined && !isRanks;
   const isOfSnapshot = !isGrowing && !isRanks;
@@ -83,7 +86,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         <UpdateBar />
         {info !== undefined && Workbench !== undefined && (
           <div className="page-part" hidden={!isOfSnapshot}>
-            <Workbench info={info} />
+            <Workbench info={info} second={second} onSecond={setSecond} />
           </div>
         )}
         {GrowingView !== undefined && growth !== undefined && isGrowing && (

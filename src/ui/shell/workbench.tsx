@@ -1,10 +1,11 @@
 import './workbench.css';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { createAnalysisClient } from '../../engine/analysis/client.ts';
 import { createFindingsStore } from '../../state/findings-store.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import type { SecondSession } from '../compare/second-session.ts';
 import { CursorBar } from '../cursor/cursor-bar.tsx';
 import { ExportButton } from '../export/export-button.tsx';
 import { PICTURE_ID } from '../export/picture.ts';
@@ -13,6 +14,7 @@ import { SearchBox } from '../search/search-box.tsx';
 import { DeviceContext } from '../shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../shared/selection.ts';
 import { AnalysisContext, type AnalysisServices, useServices } from '../shared/services.ts';
+import { type ComparePages, loadCompare, loadedCompare } from './lazy-compare.ts';
 import { SidePanel } from './side-panel.tsx';
 import { useViewKeys } from './use-view-keys.ts';
 import { ViewSlot } from './view-slot.tsx';
@@ -20,9 +22,41 @@ import { ViewTabs } from './views.tsx';
 
 export { OpenFile } from '../header/open-file.tsx';
 export { GrowingView } from '../timeline/growing-view.tsx';
+export { beginSecondSession } from './lazy-compare.ts';
 
-/** What is open: its summary, the view on it and the details of what is selected. */
-export function Workbench({ info }: { readonly info: SessionInfo }) {
+interface WorkbenchProps {
+  readonly info: SessionInfo;
+  /** The file that it is compared with, if any. */
+  readonly second: SecondSession | undefined;
+  readonly onSecond: (second: SecondSession | undefined) => void;
+}
+
+/** What is open, alone or compared with a second file. */
+export function Workbench({ info, second, onSecond }: WorkbenchProps) {
+  const isComparing = useView((view) => view.comparison !== undefined) || second !== undefined;
+  if (!isComparing) return <OneFile info={info} />;
+  return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
+}
+
+/** Fetches what shows a comparison, when a link asks for one before a second file was given. */
+function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
+  const { loader, idle } = useServices();
+  const [pages, setPages] = useState(loadedCompare);
+  const { info } = props;
+  useEffect(() => {
+    if (pages === undefined) idle.during(loadCompare).then(setPages, () => undefined);
+  }, [pages, idle]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
+  useEffect(() => loader.shown(), [loader, info]);
+  return pages === undefined ? (
+    <main className="compare-page" aria-busy />
+  ) : (
+    <pages.ComparePage {...props} />
+  );
+}
+
+/** Its summary, the view on it and the details of what is selected. */
+function OneFile({ info }: { readonly info: SessionInfo }) {
   const { loader } = useServices();
   const index = useView((view) => view.deviceIndex);
   // Runs after the effects of what is below: by then the timeline has begun work of its own.

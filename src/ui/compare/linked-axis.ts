@@ -1,0 +1,58 @@
+/**
+ * One axis for two runs: a place in one is the same place in the other. By step, event for event between the
+ * ends of two steps; by share of the run, where the steps of one of them are not known.
+ */
+
+/** What is known of one run. */
+export interface RunAxis {
+  readonly events: number;
+  /** Last event of each step, after the event before the first one; empty where no steps are known. */
+  readonly stepBounds: Int32Array;
+}
+
+export type AxisLink = 'step' | 'share';
+
+/** Both runs have steps. */
+export const canLinkSteps = (a: RunAxis, b: RunAxis): boolean =>
+  a.stepBounds.length > 1 && b.stepBounds.length > 1;
+
+/** From an event to the common axis: steps, or shares of the run. */
+export function toCommon(link: AxisLink, axis: RunAxis, event: number): number {
+  return link === 'share'
+    ? event / Math.max(1, axis.events)
+    : interpolate(knots(axis), event, 0, 1);
+}
+
+/** The inverse of {@link toCommon}. */
+export function fromCommon(link: AxisLink, axis: RunAxis, place: number): number {
+  return link === 'share'
+    ? place * Math.max(1, axis.events)
+    : interpolate(knots(axis), place, 1, 0);
+}
+
+type Knot = readonly [event: number, step: number];
+
+/**
+ * Before the first step and behind the last one a step is as long as the recording is there, so that both
+ * runs begin at -1 and end one step behind their last: what comes before training is one step wide.
+ */
+function knots({ events, stepBounds }: RunAxis): Knot[] {
+  const inside = Array.from(stepBounds, (event, step): Knot => [event + 1, step]);
+  const first = inside[0]?.[0] ?? 0;
+  const last = inside[inside.length - 1]?.[0] ?? events;
+  const steps = inside.length - 1;
+  return [
+    ...(first > 0 ? [[0, -1] as Knot] : []),
+    ...inside,
+    ...(last < events ? [[events, steps + 1] as Knot] : []),
+  ];
+}
+
+/** Straight between the knots, and on in the direction of the outermost two. */
+function interpolate(line: readonly Knot[], value: number, from: 0 | 1, to: 0 | 1): number {
+  let at = 1;
+  while (at < line.length - 1 && (line[at]?.[from] ?? 0) < value) at++;
+  const [low, high] = [line[at - 1], line[at]];
+  if (low === undefined || high === undefined || high[from] === low[from]) return value;
+  return low[to] + ((value - low[from]) / (high[from] - low[from])) * (high[to] - low[to]);
+}
