@@ -47,7 +47,6 @@ test('a file that comes slowly is seen while it comes', async ({ page }) => {
     host.sendUpTo(0.6);
     await expect.poll(() => eventsShown(page)).toBeGreaterThan(before);
     // What was sent has been read: from here on nothing moves by itself.
-    await expect(progress).toContainText(/59 %|60 %/);
     await expect.poll(() => eventsShown(page)).toBe(6938);
 
     const axis = page.locator('.growing .x-axis');

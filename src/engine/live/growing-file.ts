@@ -20,7 +20,7 @@ import type { Replayer } from './replayer.ts';
 import { StacksSoFar } from './stacks-so-far.ts';
 
 /** Between two pictures. One that is drawn in this thread takes its time from the reader. */
-const REPORT_BESIDE_MS = 250;
+const REPORT_BESIDE_MS = 350;
 const REPORT_HERE_MS = 480;
 /** When no more has come for so long, all that has come is shown. */
 const STALL_MS = 300;

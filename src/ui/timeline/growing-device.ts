@@ -14,6 +14,8 @@ const NOTHING = {
 export class GrowingDevice implements DeviceInfo {
   /** How much of it is there. */
   growth: GrowthInfo;
+  /** A picture of it is on its way. */
+  isAwaited = false;
   readonly kind = 'cuda';
   readonly actions = {};
   readonly preexisting = 0;

@@ -58,7 +58,8 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
   latest.current = refresh;
   useEffect(() => {
     device.growth = growth;
-    latest.current();
+    // A picture that is on its way asks for the next one when it is there.
+    if (!device.isAwaited) latest.current();
   }, [device, growth]);
   return (
     <section className="plot-view growing-plot" aria-label="Timeline of what has been read">
@@ -127,6 +128,14 @@ function growingSource(
   const source = timelineSource(device, askGrowing(session), () => view.getState().view);
   return {
     ...source,
+    frame: async (request, signal) => {
+      device.isAwaited = true;
+      try {
+        return await source.frame(request, signal);
+      } finally {
+        device.isAwaited = false;
+      }
+    },
     heights: () => {
       const { activeBytes, reservedBytes } = device.peaks;
       const isExact = device.growth.isExact;
