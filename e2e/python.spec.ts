@@ -86,6 +86,21 @@ test('a cell of a notebook holds the page and the file', async ({ page }) => {
   await host.close();
 });
 
+test('a cell shows what the server on loopback hands over, for larger files', async ({ page }) => {
+  const code = `import sys, time, vramscope
+print(vramscope.show(sys.argv[1], server=True)._repr_html_(), flush=True)
+time.sleep(600)`;
+  const kernel = spawn(python, ['-c', code, file], { cwd: folder, env: environment });
+  const address = await addressOf(kernel);
+  const html = `<!doctype html><iframe src="${address.replace(/".*/, '')}" style="width: 100%; height: 700px"></iframe>`;
+  writeFileSync(join(folder, 'index.html'), html);
+  const host = await staticHost(folder);
+  await page.goto(host.url);
+  await expect(page.frameLocator('iframe').getByTestId('timeline')).toBeVisible();
+  kernel.kill();
+  await host.close();
+});
+
 /** The hosts that the page asks over the network, from now on. */
 function hostsAsked(page: Page): () => string[] {
   const hosts = new Set<string>();

@@ -39,7 +39,7 @@ def fake_torch(version="2.14.0", has_gpu=True):
         torch.history_on = given["enabled"] is not None
 
     scope = {"remember": remember}
-    exec(f"def _record_memory_history({SIGNATURES[version]}):\n    remember(dict(locals()))", scope)
+    exec(f"def _record_memory_history_impl({SIGNATURES[version]}):\n    remember(dict(locals()))", scope)
 
     def init():
         torch.is_started = True
@@ -53,7 +53,8 @@ def fake_torch(version="2.14.0", has_gpu=True):
         torch.observers.append(observer)
 
     memory = types.SimpleNamespace(
-        _record_memory_history=scope["_record_memory_history"],
+        _record_memory_history=lambda enabled="all", *args, **options: scope["_record_memory_history_impl"](enabled, *args, **options),
+        _record_memory_history_impl=scope["_record_memory_history_impl"],
         _snapshot=lambda: {"segments": [], "device_traces": [list(torch.events)], "external_annotations": []},
     )
     torch.cuda = types.SimpleNamespace(is_available=lambda: has_gpu, init=init, memory=memory)

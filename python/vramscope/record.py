@@ -113,7 +113,9 @@ class Recording:
         memory = self._torch.cuda.memory
         if _history_is_on(self._torch):
             return False
-        options, missing = _known_options(memory._record_memory_history, self._options)
+        # The public one takes any words in some versions, and hands them to this one.
+        takes = getattr(memory, "_record_memory_history_impl", memory._record_memory_history)
+        options, missing = _known_options(takes, self._options)
         for name in missing:
             _warn(f"PyTorch {self._torch.__version__} does not know {name}: recording without it")
         return _warned("start the recording", lambda: memory._record_memory_history(**options) or True) is True
@@ -185,8 +187,6 @@ def _history_is_on(torch):
 def _known_options(function, options):
     """`options` that `function` takes, and the names of those that it does not."""
     parameters = inspect.signature(function).parameters
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return dict(options), []
     known = {name: value for name, value in options.items() if name in parameters}
     return known, [name for name in options if name not in parameters]
 
