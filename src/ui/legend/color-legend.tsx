@@ -21,7 +21,12 @@ export function ColorLegend() {
   const { entries } = shown.legend;
   const { thin } = plotColors(theme);
   return (
-    <section className="color-legend" aria-label="Colors" data-open={isOpen}>
+    <section
+      className="color-legend"
+      aria-label="Colors"
+      aria-busy={!shown.isCurrent}
+      data-open={isOpen}
+    >
       <LegendPlace {...shown} />
       <ul>
         {entries.map((entry) => (

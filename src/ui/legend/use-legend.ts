@@ -15,6 +15,8 @@ export interface ShownLegend {
   readonly colorBy: ColorBy;
   readonly siteColors: SiteColors;
   readonly isAtCursor: boolean;
+  /** False while that of another moment or file is on its way. */
+  readonly isCurrent: boolean;
 }
 
 /** A pan changes the window with each picture; the legend is asked for when it rests. */
@@ -22,13 +24,23 @@ const REST_MS = 120;
 
 /** The legend at the cursor or of the peak in view; undefined until it came. */
 export function useLegend(): ShownLegend | undefined {
-  const { value: legend, request } = useQuery('legend', useRestingRequest(), {
+  const {
+    value: legend,
+    request,
+    isCurrent,
+  } = useQuery('legend', useRestingRequest(), {
     cancelsStale: true,
   });
   const colorBy = request?.colorBy;
   const siteColors = useSiteColors(colorBy === 'stack' ? legend : undefined);
   if (legend === undefined || request === undefined) return undefined;
-  return { legend, colorBy: request.colorBy, siteColors, isAtCursor: request.at !== undefined };
+  return {
+    legend,
+    colorBy: request.colorBy,
+    siteColors,
+    isAtCursor: request.at !== undefined,
+    isCurrent,
+  };
 }
 
 /** Gives the call sites that a legend names colors that differ, in the plots too. */

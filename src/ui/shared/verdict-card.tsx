@@ -94,7 +94,7 @@ function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
       <strong className="mono">
         <LineLabel label={place ?? name} />
       </strong>
-      <span>
+      <span className="verdict-does">
         {place !== undefined && `(${name}) `}
         {does}
       </span>
