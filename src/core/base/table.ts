@@ -16,8 +16,11 @@ interface Arrays {
 }
 const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
 
+/** Sizes in bytes: 32 bits each where all of them are below 4 GiB, else 64. */
+export type ByteColumn = Float64Array | Uint32Array;
+
 export type ColumnType = keyof Arrays;
-export type Column = Arrays[ColumnType];
+export type Column = Arrays[ColumnType] | ByteColumn;
 
 export interface ColumnSpec {
   readonly type: ColumnType;
@@ -29,6 +32,8 @@ export interface ColumnSpec {
   readonly below?: number;
   /** Values are whole numbers from 0, exact: bytes, addresses. */
   readonly isCount?: true;
+  /** With type 'f64': may be a {@link ByteColumn}, see {@link narrowed}. */
+  readonly mayNarrow?: true;
   /** Undefined in a table that has nothing to say there. */
   readonly optional?: true;
   /** Row i's part of `ref` is the rows from value i to value i + 1: one value more than the table has rows. */
@@ -43,6 +48,7 @@ export type TableSchema = Readonly<Record<string, ColumnSpec>>;
 export type TableOf<S extends TableSchema> = { readonly length: number } & {
   readonly [K in keyof S]:
     | Arrays[S[K]['type']]
+    | (S[K] extends { readonly mayNarrow: true } ? Uint32Array : never)
     | (S[K] extends { readonly optional: true } ? undefined : never);
 };
 
@@ -146,6 +152,30 @@ export async function cloneColumn<T extends Column>(
     await pause();
   }
   return copy;
+}
+
+/**
+ * The first `length` numbers in half the memory, where all are whole and below 2^32; else the column itself.
+ * Takes the column's buffer, which nothing else may use: the browser lets go of 46 MB at once, not when it
+ * next collects garbage.
+ */
+export function narrowed(column: Float64Array, length = column.length): ByteColumn {
+  const { buffer } = column;
+  if (!(buffer instanceof ArrayBuffer)) return column;
+  for (let i = 0; i < length; i++) if (column[i] >>> 0 !== column[i]) return column;
+  // In place, from below: number i is written over the bytes of number i / 2, which has been read.
+  const narrow = new Uint32Array(buffer, 0, length);
+  for (let i = 0; i < length; i++) narrow[i] = column[i];
+  return new Uint32Array(shortened(buffer, narrow.byteLength));
+}
+
+/** Newer than our types of the language: the old buffer is let go at once. */
+interface Transferable {
+  readonly transfer?: (bytes: number) => ArrayBuffer;
+}
+
+function shortened(buffer: ArrayBuffer & Transferable, bytes: number): ArrayBuffer {
+  return buffer.transfer?.(bytes) ?? buffer.slice(0, bytes);
 }
 
 /** The columns that are there: their buffers can move to another thread. */

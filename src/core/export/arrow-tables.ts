@@ -79,7 +79,7 @@ export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
       values: events.timeUs ?? new Float64Array(events.length).fill(Number.NaN),
     },
     address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
-    size_bytes: { type: float64(), values: events.sizeBytes },
+    size_bytes: { type: float64(), values: Float64Array.from(events.sizeBytes) },
     stream: { type: dictionaryText(), values: streams(events.stream, context) },
     allocated_bytes: { type: float64(), values: counter('allocatedBytes') },
     reserved_bytes: { type: float64(), values: counter('reservedBytes') },

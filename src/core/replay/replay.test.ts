@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { captureNames, loadCapture, statsOfDevice, truthOf } from '../../testing/captures.ts';
+import type { Column } from '../base/table.ts';
 import { snapshotFromValue } from '../snapshot/decoder.ts';
 import { ACTION_NAMES, type DeviceTrace } from '../snapshot/tables.ts';
 import { replayDevice } from './replay.ts';
@@ -217,8 +218,7 @@ function filledCounters(replay: Replay, length: number) {
 /** The trace as a recording that began at event `from` would have it. */
 function cutFront(trace: DeviceTrace, from: number): DeviceTrace {
   const { events } = trace;
-  const cut = <T extends Float64Array | Int32Array | Uint16Array | Uint8Array>(column: T) =>
-    column.subarray(from) as T;
+  const cut = <T extends Column>(column: T) => column.subarray(from) as T;
   return {
     ...trace,
     events: {

@@ -7,7 +7,7 @@
  *
  * gzip comes after and finds what repeats from step to step.
  */
-import type { Column, ColumnType } from '../base/table.ts';
+import type { ByteColumn, Column, ColumnType } from '../base/table.ts';
 import { ByteReader, ByteWriter, damagedAt } from './bytes.ts';
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
@@ -73,7 +73,7 @@ export function decodeColumn(bytes: Uint8Array, type: ColumnType, length: number
 }
 
 export function columnType(column: Column): ColumnType {
-  if (column instanceof Float64Array) return 'f64';
+  if (isWide(column)) return 'f64';
   if (column instanceof Int32Array) return 'i32';
   return column instanceof Uint16Array ? 'u16' : 'u8';
 }
@@ -91,6 +91,10 @@ function newColumn(type: ColumnType, length: number): Column {
   }
 }
 
+/** Numbers beyond those of rows and codes, however many bits they take in memory. */
+const isWide = (column: Column): column is ByteColumn =>
+  column instanceof Float64Array || column instanceof Uint32Array;
+
 function isWhole(column: Column): boolean {
   if (!(column instanceof Float64Array)) return true;
   return column.every((value) => Number.isInteger(value) && Math.abs(value) <= LARGEST_WHOLE);
@@ -98,7 +102,7 @@ function isWhole(column: Column): boolean {
 
 /** The different values, sorted; undefined where they are too many to be worth it. */
 function valueList(column: Column): Float64Array | undefined {
-  if (!(column instanceof Float64Array)) return undefined;
+  if (!isWide(column)) return undefined;
   const most = column.length / REPEATS;
   const values = new Set<number>();
   for (const value of column) {

@@ -10,6 +10,7 @@ import {
   type ColumnType,
   createTable,
   grow,
+  narrowed,
   pick,
   tableFrom,
 } from '../base/table.ts';
@@ -104,6 +105,7 @@ export class EventSink implements LaneRows {
   readonly #fields: FieldReader;
   readonly #growth: GrowthPlan;
   #columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
+  #finished: EventTable | undefined;
   #hasTime = false;
   #hasPool = false;
   /** TraceAction by string row, 255 = not looked up. */
@@ -301,10 +303,16 @@ export class EventSink implements LaneRows {
 
   /** All events, in the order of the file: views on the columns, so take no more after it. */
   finish(): EventTable {
+    this.#finished ??= this.#finish();
+    return this.#finished;
+  }
+
+  #finish(): EventTable {
     const { length } = this;
     const { length: _, ...written } = this.#columns;
     const dense: Readonly<Record<string, Column | undefined>> = {
       ...written,
+      sizeBytes: narrowed(written.sizeBytes, length),
       ...(!this.#hasTime && { timeUs: undefined }),
       ...(!this.#hasPool && { pool: undefined }),
     };

@@ -98,7 +98,7 @@ export const EVENT_COLUMNS = {
   /** 0 for oom and snapshot entries. */
   address: { type: 'f64', isCount: true },
   /** alloc and free: requested bytes; segment_*: real bytes; oom: rounded; snapshot: total active. */
-  sizeBytes: { type: 'f64', isCount: true },
+  sizeBytes: { type: 'f64', isCount: true, mayNarrow: true },
   /** Index into {@link DeviceTrace.streams}. */
   stream: { type: 'u16', ref: 'stream' },
   stack: { type: 'i32', ref: 'stack', orNone: true },
