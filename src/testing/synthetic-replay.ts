@@ -42,7 +42,12 @@ export function syntheticReplay(lives: readonly Life[], eventCount: number): Rep
   const noPeak: Peak = { bytes: 0, event: -1 };
   return {
     allocations,
-    segmentSpans: { ...allocations, isExpandable: new Uint8Array(0), length: 0 },
+    segmentSpans: {
+      ...allocations,
+      sizeBytes: Float64Array.from(allocations.sizeBytes),
+      isExpandable: new Uint8Array(0),
+      length: 0,
+    },
     recording: allocations.preexisting > 0 ? 'preexisting' : 'complete',
     recordingReason: 'made up',
     start: countersAt(-1),

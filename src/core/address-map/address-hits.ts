@@ -2,7 +2,9 @@
  * What lies under a pixel of the address map, and what a segment holds: found anew from the tables,
  * so nothing is missed.
  */
+
 import { lowerBound } from '../base/binary-search.ts';
+import type { ByteColumn } from '../base/table.ts';
 import { describeHit } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { HitResult } from '../device/types.ts';
@@ -73,7 +75,7 @@ function piecesIn(
   ranges: readonly ByteRange[],
   rows: readonly number[],
   offset: Float64Array,
-  sizeBytes: Float64Array,
+  sizeBytes: ByteColumn,
 ): Piece[] {
   const pieces: Piece[] = [];
   for (const row of rows) {

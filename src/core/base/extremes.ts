@@ -4,15 +4,15 @@
  */
 
 /** -Infinity of none. */
-export function highest(values: Iterable<number>): number {
+export function highest(values: ArrayLike<number>): number {
   let most = -Infinity;
-  for (const value of values) most = Math.max(most, value);
+  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
   return most;
 }
 
 /** Infinity of none. */
-export function lowest(values: Iterable<number>): number {
+export function lowest(values: ArrayLike<number>): number {
   let least = Infinity;
-  for (const value of values) least = Math.min(least, value);
+  for (let i = 0; i < values.length; i++) least = Math.min(least, values[i]);
   return least;
 }

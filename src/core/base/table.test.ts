@@ -3,6 +3,7 @@ import {
   type Column,
   clone,
   createTable,
+  finished,
   gather,
   grow,
   mapRefs,
@@ -30,6 +31,37 @@ const fruit: TableOf<typeof FRUIT> = {
   parent: Int32Array.of(-1, 0, 1),
 };
 const withoutGrams = { ...fruit, grams: undefined };
+
+describe('a finished column', () => {
+  const narrowing = { type: 'f64', isCount: true, mayNarrow: true } as const;
+
+  it('takes half the memory where its numbers are whole and below 2^32', () => {
+    const column = Float64Array.from({ length: 1000 }, (_, i) => (i * 4_294_967) % 2 ** 32);
+    column[999] = 2 ** 32 - 1;
+    const numbers = [...column];
+    const narrow = finished(column, narrowing, 1000);
+    expect(narrow).toEqual(Uint32Array.from(numbers));
+    expect(narrow.buffer.byteLength).toBe(4000);
+    expect(column).toEqual(Float64Array.from(numbers));
+  });
+
+  it('is cut to its length', () => {
+    expect(finished(Float64Array.of(512, 1024, -1), narrowing, 2)).toEqual(
+      Uint32Array.of(512, 1024),
+    );
+    expect(finished(Int32Array.of(7, 8, 9), { type: 'i32' }, 1)).toEqual(Int32Array.of(7));
+  });
+
+  it.each([2 ** 32, -1, 0.5, Number.NaN])('stays as it is with %d in it', (odd) => {
+    const column = Float64Array.of(512, odd, 1024);
+    expect(finished(column, narrowing, 2)).toEqual(Float64Array.of(512, odd));
+  });
+
+  it('stays as it is where the schema does not say that it may narrow', () => {
+    const column = Float64Array.of(512);
+    expect(finished(column, { type: 'f64' })).toEqual(Float64Array.of(512));
+  });
+});
 
 describe('rows of a table', () => {
   it('are views when sliced', () => {

@@ -32,7 +32,7 @@ export interface ColumnSpec {
   readonly below?: number;
   /** Values are whole numbers from 0, exact: bytes, addresses. */
   readonly isCount?: true;
-  /** With type 'f64': may be a {@link ByteColumn}, see {@link narrowed}. */
+  /** With type 'f64': a {@link ByteColumn}, see {@link finished}. */
   readonly mayNarrow?: true;
   /** Undefined in a table that has nothing to say there. */
   readonly optional?: true;
@@ -155,27 +155,33 @@ export async function cloneColumn<T extends Column>(
 }
 
 /**
- * The first `length` numbers in half the memory, where all are whole and below 2^32; else the column itself.
- * Takes the column's buffer, which nothing else may use: the browser lets go of 46 MB at once, not when it
- * next collects garbage.
+ * The first `length` values of a column: a copy in half the memory where its schema says that it may
+ * narrow and all of them are whole and below 2^32, else a view.
  */
-export function narrowed(column: Float64Array, length = column.length): ByteColumn {
-  const { buffer } = column;
-  if (!(buffer instanceof ArrayBuffer)) return column;
-  for (let i = 0; i < length; i++) if (column[i] >>> 0 !== column[i]) return column;
-  // In place, from below: number i is written over the bytes of number i / 2, which has been read.
-  const narrow = new Uint32Array(buffer, 0, length);
+export function finished(
+  column: Column,
+  { mayNarrow }: ColumnSpec,
+  length = column.length,
+): Column {
+  if (!mayNarrow || !fitIn32Bits(column, length)) return column.subarray(0, length);
+  const narrow = new Uint32Array(length);
   for (let i = 0; i < length; i++) narrow[i] = column[i];
-  return new Uint32Array(shortened(buffer, narrow.byteLength));
+  return narrow;
 }
 
-/** Newer than our types of the language: the old buffer is let go at once. */
+function fitIn32Bits(column: Column, length: number): boolean {
+  for (let i = 0; i < length; i++) if (column[i] >>> 0 !== column[i]) return false;
+  return true;
+}
+
+/** Newer than our types of the language. */
 interface Transferable {
   readonly transfer?: (bytes: number) => ArrayBuffer;
 }
 
-function shortened(buffer: ArrayBuffer & Transferable, bytes: number): ArrayBuffer {
-  return buffer.transfer?.(bytes) ?? buffer.slice(0, bytes);
+/** Lets go of a column that nobody uses any more at once, and not when garbage is next collected. */
+export function release({ buffer }: Column): void {
+  (buffer as ArrayBuffer & Transferable).transfer?.(0);
 }
 
 /** The columns that are there: their buffers can move to another thread. */
@@ -233,7 +239,10 @@ export function validate<S extends TableSchema>(
     if (column === undefined ? !spec.optional : !isValid(column, spec, length, counts))
       return undefined;
   }
-  return tableFrom(schema, length, columnOf);
+  return tableFrom(schema, length, (name, spec) => {
+    const column = columnOf(name);
+    return column && finished(column, spec);
+  });
 }
 
 function isValid(

@@ -47,3 +47,32 @@ describe('idle gaps', () => {
     );
   });
 });
+
+describe('the cut', () => {
+  /** As it is defined: a share of the axis as cut, round after round. */
+  function plainCutUs(timeUs: readonly number[]): number {
+    let foldedUs = (timeUs.at(-1) ?? 0) - (timeUs[0] ?? 0);
+    for (let round = 0; round < 3; round++) {
+      const cutUs = foldedUs / 200;
+      foldedUs = 0;
+      for (let i = 1; i < timeUs.length; i++) {
+        foldedUs += Math.min(cutUs, timeUs[i] - timeUs[i - 1]);
+      }
+    }
+    return foldedUs / 200;
+  }
+
+  it('is found in one pass as in many', () => {
+    const stepUs = fc.oneof(fc.nat(50), fc.nat(5000), fc.nat(10_000_000));
+    fc.assert(
+      fc.property(fc.array(stepUs, { minLength: 1, maxLength: 300 }), (steps) => {
+        let now = 0;
+        const timeUs = [0, ...steps.map((step) => (now += step))];
+        const { cutUs, fromUs, toUs } = findTimeFolds(Float64Array.from(timeUs));
+        expect(cutUs).toBeCloseTo(plainCutUs(timeUs), 3);
+        const gaps = steps.filter((step) => step > cutUs);
+        expect([...toUs].map((to, i) => to - fromUs[i])).toEqual(gaps);
+      }),
+    );
+  });
+});

@@ -29,25 +29,29 @@ const GAP_SHARE = 1 / 200;
 /** What is left after a cut is shorter, and more stands out as a gap: it settles within a few rounds. */
 const ROUNDS = 3;
 
+/** Of the first cut: what is shorter is no gap after the later rounds either, nearly always. */
+const LEAST_SHARE = 1 / 16;
+
 /** @param timeUs times of the events, ascending; undefined where they were not recorded */
 export function findTimeFolds(timeUs: Float64Array | undefined): TimeFolds {
   const length = timeUs?.length ?? 0;
   if (timeUs === undefined || length < 2) return NO_FOLDS;
   const origin = timeUs[0];
-  let foldedUs = timeUs[length - 1] - origin;
-  let cutUs = foldedUs * GAP_SHARE;
+  let cutUs = (timeUs[length - 1] - origin) * GAP_SHARE;
+  let steps = longSteps(timeUs, cutUs * LEAST_SHARE);
   for (let round = 0; round < ROUNDS; round++) {
-    foldedUs = 0;
-    for (let event = 1; event < length; event++) {
-      foldedUs += Math.min(cutUs, Math.max(0, timeUs[event] - timeUs[event - 1]));
+    let foldedUs = steps.restUs;
+    for (const event of steps.events) {
+      foldedUs += Math.min(cutUs, timeUs[event] - timeUs[event - 1]);
     }
     cutUs = foldedUs * GAP_SHARE;
+    if (cutUs < steps.leastUs) steps = longSteps(timeUs, cutUs * LEAST_SHARE);
   }
   const fromUs: number[] = [];
   const toUs: number[] = [];
   const fromX: number[] = [];
   let savedUs = 0;
-  for (let event = 1; event < length; event++) {
+  for (const event of steps.events) {
     const from = timeUs[event - 1] - origin;
     const to = timeUs[event] - origin;
     if (to - from <= cutUs) continue;
@@ -62,6 +66,26 @@ export function findTimeFolds(timeUs: Float64Array | undefined): TimeFolds {
     fromX: Float64Array.from(fromX),
     cutUs,
   };
+}
+
+interface LongSteps {
+  readonly leastUs: number;
+  /** Events that come more than `leastUs` after the one before. */
+  readonly events: readonly number[];
+  /** Time before all other events. */
+  readonly restUs: number;
+}
+
+/** One pass over millions of events; what is left to look at are thousands at most. */
+function longSteps(timeUs: Float64Array, leastUs: number): LongSteps {
+  const events: number[] = [];
+  let restUs = 0;
+  for (let event = 1; event < timeUs.length; event++) {
+    const stepUs = timeUs[event] - timeUs[event - 1];
+    if (stepUs > leastUs) events.push(event);
+    else if (stepUs > 0) restUs += stepUs;
+  }
+  return { leastUs, events, restUs };
 }
 
 /** From a time to its place on the folded axis. */

@@ -39,8 +39,8 @@ export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer
   const stackOf = stackTexts(context);
   return ipc({
     address: { type: uint64(), values: addresses(a.address, a.length, snapshot) },
-    requested_bytes: { type: float64(), values: a.requestedBytes },
-    block_bytes: { type: float64(), values: a.sizeBytes },
+    requested_bytes: { type: float64(), values: Float64Array.from(a.requestedBytes) },
+    block_bytes: { type: float64(), values: Float64Array.from(a.sizeBytes) },
     start_event: { type: int32(), values: a.start },
     free_requested_event: { type: int32(), values: event(a.freeRequested) },
     end_event: { type: int32(), values: event(a.end) },

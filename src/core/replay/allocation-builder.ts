@@ -2,7 +2,7 @@
  * The allocation table while the trace is replayed, with room for allocs that are to come; and
  * the layout of what was there before the first of them.
  */
-import { slice } from '../base/table.ts';
+import { type Column, finished, slice, tableFrom } from '../base/table.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { BlockList, BlockRow } from './block-list.ts';
 import type { Preexisting, PreexistingBlock } from './preexisting.ts';
@@ -59,11 +59,22 @@ export class AllocationBuilder {
   }
 
   /** The rows that are there, as views. */
-  finish(): AllocationTable {
+  soFar(): AllocationTable {
     const { table } = this;
     if (table.length === this.#next) return table;
     const { preexisting } = table;
     return { preexisting, ...slice(ALLOCATION_COLUMNS, table, 0, this.#next) };
+  }
+
+  /** All rows, once there are no more. */
+  finish(): AllocationTable {
+    const { preexisting, ...table } = this.table;
+    const columns: Readonly<Record<string, Column | number>> = table;
+    const all = tableFrom(ALLOCATION_COLUMNS, this.#next, (name, spec) => {
+      const column = columns[name];
+      return typeof column === 'object' ? finished(column, spec, this.#next) : undefined;
+    });
+    return { preexisting, ...all };
   }
 
   setPreexisting(row: AllocationIndex, block: PreexistingBlock): void {

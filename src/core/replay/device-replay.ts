@@ -160,7 +160,7 @@ export class DeviceReplay {
   /** What the events so far say, as views that hold until more are replayed. */
   soFar(): Omit<ReplayTables, 'segmentSpans'> {
     return {
-      allocations: this.#allocations.finish(),
+      allocations: this.#allocations.soFar(),
       allocationOfEvent: this.#allocationOfEvent.subarray(0, this.#length),
       start: this.#start,
       end: this.#counters.now(),
@@ -173,7 +173,12 @@ export class DeviceReplay {
 
   /** All of it, once: replay no more after it. */
   tables(): ReplayTables {
-    return { ...this.soFar(), segmentSpans: this.#tracker.finish() };
+    const { allocations: _, ...rest } = this.soFar();
+    return {
+      ...rest,
+      allocations: this.#allocations.finish(),
+      segmentSpans: this.#tracker.finish(),
+    };
   }
 
   /** The state before the first event. */

@@ -28,9 +28,9 @@ export const ALLOCATION_COLUMNS = {
   end: { type: 'i32' },
   address: { type: 'f64' },
   /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
-  requestedBytes: { type: 'f64' },
+  requestedBytes: { type: 'f64', mayNarrow: true },
   /** True bytes of the block, rounding and unsplit remainder included. */
-  sizeBytes: { type: 'f64' },
+  sizeBytes: { type: 'f64', mayNarrow: true },
   stream: { type: 'u16', ref: 'stream' },
   pool: { type: 'u16', ref: 'pool' },
   /** 1 = lives in a small-pool segment. */

@@ -135,7 +135,7 @@ it('is refused where it holds a number that cannot be', () => {
   const snapshot = loadCapture('cuda_graph_pool.pickle.gz');
   const [device] = snapshot.devices;
   const withSize = (size: number) => {
-    const sizeBytes = device.events.sizeBytes.slice();
+    const sizeBytes = Float64Array.from(device.events.sizeBytes);
     sizeBytes[3] = size;
     return { ...snapshot, devices: [{ ...device, events: { ...device.events, sizeBytes } }] };
   };

@@ -9,9 +9,10 @@ import {
   type ColumnSpec,
   type ColumnType,
   createTable,
+  finished,
   grow,
-  narrowed,
   pick,
+  release,
   tableFrom,
 } from '../base/table.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
@@ -312,16 +313,19 @@ export class EventSink implements LaneRows {
     const { length: _, ...written } = this.#columns;
     const dense: Readonly<Record<string, Column | undefined>> = {
       ...written,
-      sizeBytes: narrowed(written.sizeBytes, length),
       ...(!this.#hasTime && { timeUs: undefined }),
       ...(!this.#hasPool && { pool: undefined }),
     };
     return {
-      ...tableFrom(EVENT_COLUMNS, length, (name, { pickleKey }) =>
-        pickleKey === undefined
-          ? dense[name]?.subarray(0, length)
-          : this.#carried.get(pickleKey)?.finish(length),
-      ),
+      ...tableFrom(EVENT_COLUMNS, length, (name, spec) => {
+        const { pickleKey } = spec;
+        if (pickleKey !== undefined) return this.#carried.get(pickleKey)?.finish(length);
+        const column = dense[name];
+        const own = column && finished(column, spec, length);
+        // 46 MB of 5.7 million events.
+        if (own && own.buffer !== column.buffer) release(column);
+        return own;
+      }),
       oomDeviceFreeBytes: this.oomDeviceFreeBytes,
       unknownActions: this.unknownActions,
       unknownKeys: this.unknownKeys,

@@ -87,8 +87,8 @@ export function varyingSites(context: AnalysisContext): VaryingSizes[] {
     .map(([site, seen]) => ({
       stack: site,
       sizes: seen.size,
-      smallestBytes: lowest(seen),
-      largestBytes: highest(seen),
+      smallestBytes: lowest([...seen]),
+      largestBytes: highest([...seen]),
       bytes: bytes.get(site) ?? 0,
     }))
     .sort((a, b) => b.sizes - a.sizes || b.bytes - a.bytes);
