@@ -56,6 +56,8 @@ const SHORT_EVENTS = 64;
 const INSTANT_EVENTS = 8;
 /** Steps that an allocation has to outlive to be kept. */
 const KEPT_STEPS = 2;
+/** Steps of optimizers in one turn of the program's loop, as far as that can be told from a slower rhythm. */
+const MOST_STEPS_OF_A_TURN = 4;
 /**
  * Bytes of the workspace that cuBLAS keeps for each thread and stream: Hopper's and later ones, and that
  * of the others (:4096:2:16:8).
@@ -68,11 +70,31 @@ const verdict = (name: MemoryClass, evidence: Evidence): Verdict => (name << 8) 
 const GATHERED = verdict(MemoryClass.Parameters, Evidence.Gathered);
 const COLLECTIVE = verdict(MemoryClass.Communication, Evidence.Collective);
 const GRADIENT = verdict(MemoryClass.Gradients, Evidence.BackwardKept);
+const MADE_BEFORE = verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
 const PARAMETER = verdict(MemoryClass.Parameters, Evidence.BuiltAndKept);
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
 
 const CUBLASLT_WORKSPACE = 2 ** 20;
+
+/**
+ * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those
+ * that live for a while.
+ */
+function successorStarts(table: AllocationTable): Int32Array {
+  const { length, stack, start, freeRequested, requestedBytes } = table;
+  const starts = new Int32Array(length).fill(NEVER);
+  const latest = new Map<number, AllocationIndex>();
+  for (let id = 0; id < length; id++) {
+    if (freeRequested[id] - start[id] <= SHORT_EVENTS) continue;
+    // Two stacks of one key are far too rare to matter.
+    const key = requestedBytes[id] * 8192 + (stack[id] % 8192);
+    const before = latest.get(key);
+    if (before !== undefined) starts[before] = start[id];
+    latest.set(key, id);
+  }
+  return starts;
+}
 
 class Classifier {
   readonly classOf: Uint8Array;
@@ -88,6 +110,8 @@ class Classifier {
   /** Whether the lines of a stack made larger and larger tensors; by row. */
   readonly #growth: Growth;
   readonly #weights: Weights;
+  /** See {@link successorStarts}; made when it is first asked for. */
+  #successors: Int32Array | undefined;
   #run = 0;
   #pass = 0;
   #step = 0;
@@ -128,6 +152,11 @@ class Classifier {
       const isCopy = (this.#roles.hints[stack[id] - NO_STACK] & StackHint.Copied) !== 0;
       if (found === PARAMETER) this.#weights.addWeight(id, isCopy);
       else if (found === GRADIENT) this.#weights.addGradient(id, this.#pass);
+      else if (found === MADE_BEFORE) this.#weights.addCandidate(id);
+    }
+    for (const id of this.#weights.looseWeights()) {
+      this.classOf[id] = MemoryClass.Parameters;
+      this.evidenceOf[id] = Evidence.SizeOfGradient;
     }
     for (const id of this.#weights.extraCopies()) {
       this.classOf[id] = MemoryClass.Kept;
@@ -170,18 +199,23 @@ class Classifier {
   }
 
   /**
-   * The first matrix product of a thread makes workspaces that are never freed: that of cuBLAS, and beside it
-   * the smaller one of cuBLASLt.
+   * The first matrix product of a thread makes workspaces that stay, mostly to the end: that of cuBLAS, and
+   * beside it the smaller one of cuBLASLt.
    */
   #isWorkspaceBySize(id: AllocationIndex, role: number): boolean {
-    const { requestedBytes, freeRequested } = this.#table;
-    if (freeRequested[id] !== NEVER) return false;
+    const { requestedBytes } = this.#table;
     if (role !== StackRole.Forward && role !== StackRole.Backward) return false;
     const isLarge = (other: AllocationIndex) =>
-      CUBLAS_WORKSPACES.has(requestedBytes[other]) && freeRequested[other] === NEVER;
+      CUBLAS_WORKSPACES.has(requestedBytes[other]) && this.#isFreedAtEnd(other);
     if (isLarge(id)) return true;
-    if (requestedBytes[id] !== CUBLASLT_WORKSPACE) return false;
+    if (requestedBytes[id] !== CUBLASLT_WORKSPACE || !this.#isFreedAtEnd(id)) return false;
     return isLarge(id - 1) || isLarge(id + 1);
+  }
+
+  /** Never, or after the last step: trainers clear the workspaces when they are done. */
+  #isFreedAtEnd(id: AllocationIndex): boolean {
+    const lastStep = this.#passes.stepEnds.at(-1) ?? this.#last;
+    return this.#table.freeRequested[id] > lastStep;
   }
 
   #inBackward(id: AllocationIndex, hints: number): Verdict {
@@ -286,10 +320,22 @@ class Classifier {
   #isKept(id: AllocationIndex): boolean {
     const free = this.#table.freeRequested[id];
     const end = this.#passes.stepEnds[this.#step + KEPT_STEPS - 1];
-    if (end !== undefined) return free > end;
+    if (end !== undefined) return free > end && !this.#isOfOneTurn(id);
     if (this.#passes.stepEnds.length > 0) return false;
     const run = this.#runEnds[this.#run + KEPT_STEPS];
     return free === NEVER || (run !== undefined && free > run);
+  }
+
+  /**
+   * A variable that each turn of the loop makes anew outlives two steps where a turn has two, as that of a GAN:
+   *
+   *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
+   */
+  #isOfOneTurn(id: AllocationIndex): boolean {
+    this.#successors ??= successorStarts(this.#table);
+    const next = this.#successors[id];
+    const turnEnd = this.#passes.stepEnds[this.#step + MOST_STEPS_OF_A_TURN] ?? this.#last;
+    return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
   }
 
   #keptOver(hints: number): Verdict {
@@ -360,6 +406,6 @@ class Classifier {
 
   #early(isLong: boolean): Verdict {
     if (!isLong) return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
-    return verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
+    return MADE_BEFORE;
   }
 }

@@ -13,6 +13,7 @@ import { EMPTY_STACK } from '../snapshot/tables.ts';
 export class Weights {
   readonly #bytes: ByteColumn;
   readonly #copies: AllocationIndex[] = [];
+  readonly #candidates: AllocationIndex[] = [];
   /** By size: weights that are no copies, gradients of the pass under way, and most gradients of a pass. */
   readonly #originals = new Map<number, number>();
   readonly #most = new Map<number, number>();
@@ -34,6 +35,25 @@ export class Weights {
     this.#pass = pass;
     const count = this.#count(this.#gradients, id);
     if (count > (this.#most.get(this.#bytes[id]) ?? 0)) this.#most.set(this.#bytes[id], count);
+  }
+
+  /** What is made before the first step, outside of any module, and is still there in it. */
+  addCandidate(id: AllocationIndex): void {
+    this.#candidates.push(id);
+  }
+
+  /**
+   * Weights that are in no module: candidates of a size of which a pass makes more gradients than there are parameters.
+   * All of a size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
+   */
+  looseWeights(): AllocationIndex[] {
+    const counts = new Map<number, number>();
+    for (const id of this.#candidates) this.#count(counts, id);
+    return this.#candidates.filter((id) => {
+      const bytes = this.#bytes[id];
+      const weights = (this.#originals.get(bytes) ?? 0) + (counts.get(bytes) ?? 0);
+      return weights === this.#most.get(bytes);
+    });
   }
 
   #count(counts: Map<number, number>, id: AllocationIndex): number {

@@ -83,6 +83,8 @@ function derive(above: number, own: number, hasEntries: boolean): number {
   const isCalledByEngine =
     isFirstPython && (own & F.Entry) === 0 && (hasEntries || (own & F.Autograd) !== 0);
   bits |= own & INHERITED & ~F.Autograd;
+  // A reentrant checkpoint calls backward() on what it has run again: that is no recomputation.
+  if ((own & F.Engine) !== 0 && (own & F.Python) !== 0) bits &= ~F.Recompute;
   if (isCalledByEngine || (own & F.Engine) !== 0) bits |= F.Autograd;
   const isConstructor = (own & F.Constructor) !== 0 && (bits & FORWARD) === 0;
   if (isConstructor) bits |= F.Building;

@@ -153,6 +153,7 @@ export const Evidence = {
   Gathered: 27,
   CopiedWeights: 28,
   ConvolutionFreed: 29,
+  SizeOfGradient: 30,
 } as const;
 export type Evidence = (typeof Evidence)[keyof typeof Evidence];
 
@@ -175,7 +176,7 @@ export const EVIDENCE_TEXTS: readonly string[] = [
   'a data loader, or what moves batches to the device, allocated it',
   'a collective allocated it',
   'cuBLAS or cuDNN allocated it for itself',
-  'it has the size of a cuBLAS workspace, and was never freed',
+  'it has the size of a cuBLAS workspace, and outlived the steps',
   'code that manages a key-value cache allocated it',
   'the same line replaced it by a larger one again and again',
   'it was allocated within a step, and lived for several more',
@@ -188,6 +189,7 @@ export const EVIDENCE_TEXTS: readonly string[] = [
   'FSDP gathered the parameters of all ranks in it',
   'it is a copy of weights that gets no gradient',
   'a convolution allocated it, and freed it at once',
+  'it was allocated before the first step, and each backward pass makes gradients of its size',
 ];
 
 /** What of a device is read. */
