@@ -3,6 +3,7 @@ import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
+import { withLabels } from './labels.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
@@ -49,10 +50,11 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const { frames, stacks } = schema.frames.finish();
   const settings = readSettings(schema, top.get('allocator_settings'));
   const overflowed = ringOverflow(settings.trace_alloc_overflowed);
-  const devices = [
+  const recorded = [
     ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
     ...hostTraces(schema, top, allEvents, options.partial !== undefined),
   ];
+  const devices = withLabels(recorded, schema, top.get('labels'));
   addUserDefinedAnnotations(schema, devices, frames, stacks);
   const annotations = schema.annotations();
   warnings.push(...collectWarnings(schema, devices, options.partial));
