@@ -6,7 +6,7 @@
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { AllocationDetails } from '../device/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
-import type { DeviceTrace } from '../snapshot/tables.ts';
+import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 
 /** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
 export const MemoryClass = {
@@ -194,7 +194,7 @@ export const EVIDENCE_TEXTS: readonly string[] = [
 
 /** What of a device is read. */
 export interface ClassSource {
-  readonly snapshot: StackSource;
+  readonly snapshot: StackSource & Partial<Pick<Snapshot, 'labels' | 'addresses'>>;
   readonly trace: Pick<DeviceTrace, 'events'>;
   readonly replay: Pick<Replay, 'allocations' | 'allocationOfEvent'>;
   readonly stacks: StackReader;

@@ -1,6 +1,7 @@
 /** What the program or the profiler wrote about allocations: `annotate` events, metadata, and categories. */
 import type { AllocationIndex } from '../replay/types.ts';
 import { type EventIndex, type StringTable, TraceAction } from '../snapshot/tables.ts';
+import { labelsOf } from './labels.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
 /**
@@ -55,6 +56,9 @@ export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
     }
   }
   yield* annotated(source, read);
+  for (const [id, { kind, name }] of labelsOf(source)) {
+    yield { id, class: classNamed(kind), name, evidence: Evidence.Metadata };
+  }
 }
 
 /** `annotate` events: each belongs to the allocation that is live at its address. */

@@ -1,7 +1,7 @@
 /** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
 import { MAX_REGIONS } from '../base/address.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
-import type { FileInfo, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+import type { FileInfo, LabelRow, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
 import { isRecord } from './compact-file.ts';
 
 export interface CompactRest {
@@ -14,6 +14,7 @@ export interface CompactRest {
   readonly devices: readonly CompactDevice[];
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
+  readonly labels?: readonly LabelRow[];
 }
 
 export interface CompactDevice {
@@ -42,7 +43,8 @@ export function isCompactRest(value: unknown): value is CompactRest {
     value.devices.length <= MAX_DEVICES &&
     isRecord(value.settings) &&
     Object.values(value.settings).every(isSetting) &&
-    isListOf(value.warnings, isWarning)
+    isListOf(value.warnings, isWarning) &&
+    (value.labels === undefined || isListOf(value.labels, Array.isArray))
   );
 }
 

@@ -46,6 +46,7 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
     annotations: readTable(file, 'annotations', ANNOTATION_COLUMNS, counts),
     settings: rest.settings,
     warnings: rest.warnings,
+    ...(rest.labels !== undefined && { labels: rest.labels }),
   };
   return { snapshot, origin: rest.origin };
 }

@@ -37,6 +37,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     devices: snapshot.devices.map(restOfDevice),
     settings: snapshot.settings,
     warnings: snapshot.warnings,
+    ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
   };
   return writeCompactFile({ columns, rest });
 }

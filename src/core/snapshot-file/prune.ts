@@ -42,6 +42,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
     annotations: mapRefs(ANNOTATION_COLUMNS, snapshot.annotations, { string }),
     settings: snapshot.settings,
     warnings: snapshot.warnings,
+    ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
     strings: strings.table,
   };
 }

@@ -3,13 +3,13 @@ import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
-import { withLabels } from './labels.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
 import {
   type DeviceTrace,
   type EventTable,
+  type LabelRow,
   type SettingValue,
   type Snapshot,
   type SnapshotWarning,
@@ -50,14 +50,14 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const { frames, stacks } = schema.frames.finish();
   const settings = readSettings(schema, top.get('allocator_settings'));
   const overflowed = ringOverflow(settings.trace_alloc_overflowed);
-  const recorded = [
+  const devices = [
     ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
     ...hostTraces(schema, top, allEvents, options.partial !== undefined),
   ];
-  const devices = withLabels(recorded, schema, top.get('labels'));
   addUserDefinedAnnotations(schema, devices, frames, stacks);
   const annotations = schema.annotations();
   warnings.push(...collectWarnings(schema, devices, options.partial));
+  const labels = readLabels(schema, top.get('labels'));
   return {
     strings,
     frames,
@@ -67,6 +67,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     annotations,
     settings,
     warnings,
+    ...(labels !== undefined && { labels }),
   };
 }
 
@@ -229,6 +230,19 @@ function addUserDefinedAnnotations(
     }
   }
 }
+
+/** Rows that a program put beside its snapshot. */
+function readLabels(
+  { machine: { kept } }: SnapshotSchema,
+  entry: DictEntry | undefined,
+): readonly LabelRow[] | undefined {
+  const rows = entry && kept.items(entry.tag, entry.val);
+  return rows?.map(({ tag, first }) => kept.toValue(tag, first)).filter(isLabelRow);
+}
+
+const isLabelRow = (row: unknown): row is LabelRow =>
+  Array.isArray(row) &&
+  row.every((value) => typeof value === 'number' || typeof value === 'string');
 
 /** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
 function readSettings(

@@ -240,6 +240,9 @@ export interface SnapshotWarning {
   readonly message: string;
 }
 
+/** What a program wrote of a tensor: time_us, address, class, name. */
+export type LabelRow = readonly (number | string)[];
+
 export interface Snapshot {
   readonly strings: StringTable;
   readonly frames: FrameTable;
@@ -250,6 +253,8 @@ export interface Snapshot {
   readonly annotations: AnnotationTable;
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
+  /** Rows under the key `labels`, as they were written: see core/classes/labels.ts. Undefined without the key. */
+  readonly labels?: readonly LabelRow[];
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';

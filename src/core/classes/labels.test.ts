@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
-import { classify } from '../classes/classify.ts';
-import { MEMORY_CLASSES } from '../classes/types.ts';
-import { snapshotFromValue } from './decoder.ts';
+import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
+import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
+import { prune } from '../snapshot-file/prune.ts';
+import { classify } from './classify.ts';
+import { MEMORY_CLASSES } from './types.ts';
 
 const A = 0x7f0000000000;
 const entry = (time_us: number, action: string, addr: number) => {
@@ -51,4 +54,13 @@ it('what is no list of such rows is as if it were not there', () => {
   for (const labels of ['text', 3, [1, 2], [[15]], [['a', A, 'gradients', 'x']], { a: 1 }]) {
     expect(read(labels)).toEqual(plain);
   }
+});
+
+it('labels go with a report', () => {
+  const labels = [[15, A, 'gradients', 'head.weight']];
+  const snapshot = snapshotFromValue({ segments: [], device_traces: [events], labels });
+  const shared = prune(snapshot, { stacks: false, paths: 'last-two' });
+  const { snapshot: read } = decodeSnapshot(encodeSnapshot(shared));
+  const [context] = contextsOf(read);
+  expect([...classify(context).names]).toEqual([[0, 'head.weight']]);
 });
