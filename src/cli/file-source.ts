@@ -28,18 +28,20 @@ export async function fileSource(path: string): Promise<ByteSource> {
     name: basename(path),
     size: stats.size,
     async *chunks() {
-      yield* pieces(await readably(path, () => open(path)));
+      yield* pieces(await readably(path, () => open(path)), stats.size);
     },
   };
 }
 
-async function* pieces(file: FileHandle): AsyncGenerator<Uint8Array> {
+/** `size`: of a file; a buffer of a thousand small ones need be no larger than they are. */
+async function* pieces(file: FileHandle, size = CHUNK_BYTES): AsyncGenerator<Uint8Array> {
+  const pieceBytes = Math.min(CHUNK_BYTES, Math.max(size, 1));
   try {
-    let next = readPiece(file);
+    let next = readPiece(file, pieceBytes);
     for (;;) {
       const piece = await next;
       if (piece.length === 0) return;
-      next = readPiece(file);
+      next = readPiece(file, pieceBytes);
       // A failure of the read ahead is thrown where it is awaited; until then it is no unhandled one.
       next.catch(() => undefined);
       yield piece;
@@ -49,9 +51,9 @@ async function* pieces(file: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function readPiece(file: FileHandle): Promise<Uint8Array> {
-  const buffer = new Uint8Array(CHUNK_BYTES);
-  const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES);
+async function readPiece(file: FileHandle, pieceBytes: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(pieceBytes);
+  const { bytesRead } = await file.read(buffer, 0, pieceBytes);
   return buffer.subarray(0, bytesRead);
 }
 

@@ -6,7 +6,7 @@ import { fileProblems, type NumberedFile, numberFiles, type UnreadFile } from '.
 import type { Layout } from './layout.ts';
 import { type Judged, judgeRole, type RoleJudgement } from './outliers.ts';
 import { findPipeline, type PipelineStages } from './pipeline.ts';
-import { frameLabelOf, RankLines } from './rank-lines.ts';
+import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
 import { median } from './robust.ts';
 import { aboutRoles, roleLetter } from './role-names.ts';
 import { groupRoles } from './roles.ts';
@@ -22,7 +22,7 @@ export interface JobOptions {
 
 export function analyseJob(files: readonly RankFile[], options: JobOptions = {}): Job {
   const { ranks, problems } = numberFiles(files, options.pattern);
-  const lines = ranks.map(({ summary }) => new RankLines(summary));
+  const lines = ranks.map(({ summary }) => linesOf(summary));
   const { roleOf, names } = rolesOf(ranks, lines, options.layout);
   const hasStages = options.layout !== undefined || names.length > 1;
   const numbers = ranks.map(({ rank }) => rank);

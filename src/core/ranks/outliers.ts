@@ -61,19 +61,25 @@ export function judgeRole(
       notes.push(...fewRanks(group, allocated, name));
       continue;
     }
+    const peak = medianPeak(group);
     const far = Math.max(
       DEVIATIONS * spread(allocated, middle),
-      FAR_ALLOCATED * medianPeak(group),
+      FAR_ALLOCATED * peak,
       MIN_FAR_BYTES,
     );
+    const isFragmented = farReserved(group, peak);
     group.forEach((one, i) => {
       const excess = allocated[i] - middle;
-      const others = group.filter((other) => other !== one);
-      const isFar = excess > far || isGrowingAlone(one, others, excess);
-      const found = isFar
-        ? allocatedOutlier(one, others, excess, `role ${name}`)
-        : reservedOutlier(one, group, `role ${name}`);
-      if (found !== undefined) outliers.push(found);
+      const mayGrow = excess > FAR_GROWTH * peak && isGrowingAlone(one, group);
+      if (excess > far || mayGrow) {
+        const others = group.filter((other) => other !== one);
+        outliers.push(allocatedOutlier(one, others, excess, `role ${name}`));
+      } else {
+        const aboveBytes = isFragmented(one);
+        if (aboveBytes !== undefined) {
+          outliers.push(reservedOutlier(one, aboveBytes, `role ${name}`));
+        }
+      }
     });
   }
   return { outliers, above, notes };
@@ -112,11 +118,11 @@ const peakOf = (
 const medianPeak = (group: readonly Judged[]): number =>
   median(group.map(({ lines }) => peakOf(lines, 'allocatedBytes') ?? 0));
 
-function isGrowingAlone({ lines }: Judged, others: readonly Judged[], excess: number): boolean {
-  if (excess <= FAR_GROWTH * medianPeak(others)) return false;
+/** Less than half of the group grows where it does. */
+function isGrowingAlone({ lines }: Judged, group: readonly Judged[]): boolean {
   return growthFindings(lines).some(
     (finding) =>
-      others.filter((other) => hasGrowthAt(other.lines, finding)).length < others.length / 2,
+      group.filter((other) => hasGrowthAt(other.lines, finding)).length <= group.length / 2,
   );
 }
 
@@ -143,19 +149,27 @@ function allocatedOutlier(
   };
 }
 
-/** Reserved far above the others while as much was allocated: gaps. */
-function reservedOutlier(one: Judged, group: readonly Judged[], role: string): Outlier | undefined {
+/**
+ * Says of a rank by how many bytes its gaps (what it reserved beyond what it allocated) are larger than those of
+ * the others; undefined where they are not far larger.
+ */
+function farReserved(group: readonly Judged[], peak: number): (one: Judged) => number | undefined {
   const gaps = (member: Judged) =>
     (peakOf(member.lines, 'reservedBytes') ?? 0) - (peakOf(member.lines, 'allocatedBytes') ?? 0);
   const values = group.map(gaps);
   const middle = median(values);
-  const aboveRoleBytes = gaps(one) - middle;
   const far = Math.max(
     DEVIATIONS * spread(values, middle),
-    FAR_RESERVED * medianPeak(group),
+    FAR_RESERVED * peak,
     MIN_FAR_RESERVED_BYTES,
   );
-  if (aboveRoleBytes <= far) return undefined;
+  return (one) => {
+    const aboveBytes = gaps(one) - middle;
+    return aboveBytes > far ? aboveBytes : undefined;
+  };
+}
+
+function reservedOutlier(one: Judged, aboveRoleBytes: number, role: string): Outlier {
   const bytes = peakOf(one.lines, 'reservedBytes') ?? 0;
   const finding = one.lines.summary.findings.find(({ detector }) => detector === 'fragmentation');
   const why = finding === undefined ? '' : ` ${finding.claim}`;

@@ -15,7 +15,16 @@ export interface LineUse {
 
 export const NO_USE: LineUse = { bytes: 0, count: 0, frame: null, label: '', class: null };
 
-export class RankLines {
+const known = new WeakMap<RankSummary, RankLines>();
+
+/** Made once for each summary: files come in one by one, and the job is looked at again each time. */
+export function linesOf(summary: RankSummary): RankLines {
+  const found = known.get(summary) ?? new RankLines(summary);
+  known.set(summary, found);
+  return found;
+}
+
+class RankLines {
   readonly summary: RankSummary;
   /** By key of the line; those that the summary lists. */
   readonly uses: ReadonlyMap<string, LineUse>;
@@ -23,6 +32,7 @@ export class RankLines {
   readonly allocations: ReadonlyMap<string, number>;
   /** Line of each listed call site. */
   readonly #lineOfSite: ReadonlyMap<string, string>;
+  #regular: ReadonlySet<string> | undefined;
 
   constructor(summary: RankSummary) {
     this.summary = summary;
@@ -63,6 +73,11 @@ export class RankLines {
    * memory at the peak. What is left out is met by chance: a log line, a retry.
    */
   get regular(): ReadonlySet<string> {
+    this.#regular ??= this.#findRegular();
+    return this.#regular;
+  }
+
+  #findRegular(): ReadonlySet<string> {
     const steps = this.summary.steps?.count ?? 0;
     const least = 0.01 * (this.summary.peak.allocatedBytes.bytes ?? 0);
     const regular = new Set<string>();
@@ -72,6 +87,8 @@ export class RankLines {
     return regular;
   }
 }
+
+export type { RankLines };
 
 /** 'train.py:21 (step)' */
 export function frameLabelOf({ file, line, name }: SummaryFrame): string {

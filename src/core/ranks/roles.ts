@@ -30,10 +30,16 @@ const FEW_RANKS = 0.1;
 export function groupRoles(ranks: readonly RankLines[]): number[] {
   const profiles = ranks.map((lines) => new Profile(lines));
   const groups: number[][] = [];
+  // Most ranks of a large job are equal to another one, and need not be compared with any.
+  const bySignature = new Map<string, number[]>();
   profiles.forEach((profile, i) => {
-    const own = groups.find(([leader]) => isSame(difference(profiles[leader], profile)));
-    if (own === undefined) groups.push([i]);
-    else own.push(i);
+    const own =
+      bySignature.get(profile.signature) ??
+      groups.find(([leader]) => isSame(difference(profiles[leader], profile)));
+    const group = own ?? [];
+    if (own === undefined) groups.push(group);
+    group.push(i);
+    bySignature.set(profile.signature, group);
   });
   const merged = mergeStragglers(groups, profiles).sort(([a], [b]) => a - b);
   const roles: number[] = [];
@@ -44,6 +50,8 @@ export function groupRoles(ranks: readonly RankLines[]): number[] {
 }
 
 class Profile {
+  /** The same for ranks that did just the same. */
+  readonly signature: string;
   readonly all: ReadonlyMap<string, number>;
   readonly regular: ReadonlySet<string>;
   readonly lastKey: string | undefined;
@@ -56,6 +64,8 @@ class Profile {
     const { steps, ooms } = lines.summary;
     this.all = lines.allocations;
     this.regular = lines.regular;
+    const { keys, allocations } = lines.summary.program;
+    this.signature = `${steps?.count} ${keys.join()} ${allocations.join()} ${this.regular.size}`;
     this.lastKey = lines.lastKey;
     this.steps = steps === null || steps.count === 0 ? undefined : steps.count;
     this.isCutShort = ooms.some(({ wasRetried }) => !wasRetried);

@@ -1,7 +1,7 @@
 /** What the page shows of a job: rows, curves as columns of numbers, and one rank beside its role. */
 import { highest } from '../../core/base/extremes.ts';
 import { MEMORY_CLASSES } from '../../core/classes/types.ts';
-import { RankLines } from '../../core/ranks/rank-lines.ts';
+import { linesOf } from '../../core/ranks/rank-lines.ts';
 import { median } from '../../core/ranks/robust.ts';
 import type { Job, JobRank } from '../../core/ranks/types.ts';
 import type { RankSummary } from '../../core/summary-file/types.ts';
@@ -99,8 +99,8 @@ export function rankDetails(job: Job, rank: number): RankDetails | undefined {
 }
 
 function lineRows(summary: RankSummary, peers: readonly RankSummary[]): LineRow[] {
-  const own = new RankLines(summary);
-  const others = peers.map((peer) => new RankLines(peer));
+  const own = linesOf(summary);
+  const others = peers.map((peer) => linesOf(peer));
   const keys = new Set([...own.uses.keys(), ...(others[0]?.uses.keys() ?? [])]);
   const rows = [...keys].map((key): LineRow => {
     const { label, class: ownClass, frame, bytes, count } = own.use(key);
