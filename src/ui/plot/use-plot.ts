@@ -144,8 +144,6 @@ export function useFailureReport(): (error: unknown) => void {
   return useCallback(
     (error: unknown) => {
       const isKnown = error instanceof LoadError;
-      // The page names only devices that it was told of: another snapshot is open already, and its view on the way.
-      if (isKnown && error.failure.code === 'no-such-device') return;
       const message = errorText(error);
       const { failure } = isKnown ? error : new LoadError({ code: 'unexpected', message });
       session.broke(info, failure);
