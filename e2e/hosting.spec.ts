@@ -51,7 +51,7 @@ test('every view works under a path, within the policy, and talks to nobody else
     await idle(page);
     await expect(page.getByRole('alert')).toHaveCount(0);
   }
-  expect(await tabs.count()).toBe(9);
+  await expect(tabs).toHaveCount(9);
   expect(await violations()).toEqual([]);
   expect(requests.filter((url) => !url.startsWith(site.url) && !url.startsWith('blob:'))).toEqual(
     [],

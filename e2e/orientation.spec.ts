@@ -66,7 +66,7 @@ test('a pin, a wheel and a drag are an entry each, and Back takes back one at a 
   await page.mouse.up();
   await expect(page).not.toHaveURL(zoomed);
   await idle(page);
-  expect(await entries(page)).toBe(before + 3);
+  await expect.poll(() => entries(page)).toBe(before + 3);
   await page.goBack();
   await expect(page).toHaveURL(zoomed);
   await page.goBack();

@@ -28,7 +28,7 @@ for (const name of ['train_gpt_small', 'leak_slow_in_long_run']) {
       'Look at <this>',
     );
     await idle(page);
-    expect(await summaryOf(page).textContent()).toBe(figures);
+    await expect.poll(() => summaryOf(page).textContent()).toBe(figures);
     await expect(
       page.getByTestId('view-tabs').getByRole('button', { name: 'Flame' }),
     ).toHaveAttribute('aria-current', 'page');

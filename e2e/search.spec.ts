@@ -25,7 +25,7 @@ test.describe('search', () => {
     await expect(box).toHaveValue('');
     await page.goBack();
     await expect(box).toHaveValue('lm_loss size>60MiB');
-    expect(page.url()).toBe(link);
+    await expect.poll(() => page.url()).toBe(link);
     await box.focus();
     await page.keyboard.press('Escape');
     await expect(box).toHaveValue('');
@@ -73,7 +73,7 @@ test.describe('allocations', () => {
       'aria-sort',
       'ascending',
     );
-    expect(page.url()).toContain('sort=start');
+    await expect(page).toHaveURL(/sort=start/);
 
     await table.focus();
     await page.keyboard.press('End');

@@ -39,7 +39,7 @@ test('a link brings back the same selection and window', async ({ page }) => {
   await page.goto(url);
   await expect(page.getByTestId('details').getByText(pinned).first()).toBeVisible();
   await idle(page);
-  expect(page.url()).toBe(url);
+  await expect.poll(() => page.url()).toBe(url);
 });
 
 test('the wheel zooms at the pointer, the keyboard fits again', async ({ page }) => {

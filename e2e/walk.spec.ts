@@ -83,7 +83,7 @@ test('from the peak to a frame, to the timeline, to its events, and back by the 
   await expect(page.getByRole('region', { name: 'Events' })).toContainText(/of [\d,]+ events/);
   await page.goBack();
   await expect(plotOf(page)).toBeVisible();
-  expect(await picture(page)).toEqual(filtered);
+  await expect.poll(() => picture(page)).toEqual(filtered);
 
   await page.reload();
   await chooseFile(page, fixture('train_gpt_small.pickle.gz'));
@@ -91,7 +91,7 @@ test('from the peak to a frame, to the timeline, to its events, and back by the 
   await expect(page.getByRole('search', { name: 'Search' })).toContainText(
     '681.64 MiB at the cursor',
   );
-  expect(await picture(page)).toEqual(filtered);
+  await expect.poll(() => picture(page)).toEqual(filtered);
   await page.goBack();
   await expect(page.getByRole('region', { name: 'Flame graph' })).toBeVisible();
   await page.goForward();
@@ -115,7 +115,7 @@ test('one cursor, window, selection and search in all views', async ({ page }) =
     await tab.click();
     await idle(page);
     await expect(tab).toHaveAttribute('aria-current', 'page');
-    expect(shared(page.url())).toEqual(expected);
+    await expect.poll(() => shared(page.url())).toEqual(expected);
     await expect(cursorOf(page)).toContainText('Event 6,190');
     await expect(searchOf(page)).toHaveValue('size>300MiB');
     await expect(page.getByTestId('details')).toBeVisible();
