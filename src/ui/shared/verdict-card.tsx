@@ -93,7 +93,7 @@ function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
     >
       <strong className="mono">
         <LineLabel label={place ?? name} />
-      </strong>
+      </strong>{' '}
       <span className="verdict-does">
         {place !== undefined && `(${name}) `}
         {does}
