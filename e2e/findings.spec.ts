@@ -94,7 +94,7 @@ test('by keyboard alone, and as Markdown', async ({ page }) => {
   await expect(findings).toContainText('Out of memory: fragmented.');
   // One line to look at: whose request failed is said further down, in a sentence.
   const verdict = findings.getByRole('status', { name: 'Verdict' });
-  await expect(verdict).toContainText('scenarios.py:323 (_fragment) pins free memory');
+  await expect(verdict).toContainText('scenarios.py:323 (_fragment) pins memory');
   await expect(cardOf(page, /^HighFragmentation/)).toContainText('experiments/scenarios.py:323');
   await expect(findings).not.toContainText('experiments/scenarios.py:322');
   await page.getByRole('tab', { name: /Findings/ }).focus();

@@ -14,7 +14,7 @@ const DOES: Readonly<Record<LineRole, string>> = {
   'stored at': 'stores it',
   'started at': 'starts it',
   'held by': 'holds most',
-  'pinned by': 'pins free memory',
+  'pinned by': 'pins memory',
   'requested by': 'asked for it',
   'called by': 'calls the model',
 };

@@ -79,7 +79,7 @@ describe('the verdict', () => {
     [
       'oom_fragmented',
       'Out of memory: fragmented. 379.75 MiB did not fit in 3.76 GiB free.',
-      [323, 'pins free memory'],
+      [323, 'pins memory'],
     ],
     ['oom_batch_too_big', 'Out of memory: your process may use about 12 GiB.', [48, 'holds most']],
     [

@@ -81,7 +81,7 @@ interface LineToLookAtProps {
   readonly onShow: () => void;
 }
 
-/** 'scenarios.py:323 (_fragment) pins free memory': the place first, as it must not be cut off. */
+/** 'scenarios.py:323 (_fragment) pins memory': the place first, as it must not be cut off. */
 function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(frame), functionText(frame)];
   return (
