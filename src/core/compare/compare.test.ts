@@ -139,6 +139,60 @@ describe('real recordings', () => {
     expect(comparison.verdict).toMatch(says);
   });
 
+  /** Each side is a run of its own; what differs is named first, whatever else follows from it. */
+  it.each([
+    [
+      'accumulate',
+      /: activations at the same \d+ lines are half as large: the batch or the sequence halved\./,
+    ],
+    ['accumulate', /Gradients of all parameters \(57\.30 MiB\) are still there at the peak of B/],
+    [
+      'attention_flash',
+      /: where A runs attention at common\.py:40, .*, B runs attention at common\.py:52, /,
+    ],
+    [
+      'churn',
+      /^No difference: .* Over the run compare\.py:143 allocates 320 times in B and 32 times in A\.$/,
+    ],
+    [
+      'ddp_fsdp2',
+      /: B shards the model with FSDP and A copies the model to every GPU with DDP: optimizer state -81\.36 MiB/,
+    ],
+    ['eager_compiled', /: B runs compiled code \(torch\.compile\) and A runs eagerly/],
+    ['edited', /: B runs code that A does not have, margin at train\.py:41/],
+    ['edited_comments', /^No difference/],
+    [
+      'gradients_stay',
+      /: gradients of all parameters \(57\.30 MiB\) are still there at the peak of B: .*set_to_none=False/,
+    ],
+    [
+      'leak',
+      /: B keeps more and more at common\.py:71, called from compare\.py:63 \(11 live allocations/,
+    ],
+    [
+      'longer_sequence',
+      /: activations at the same 7 lines are twice as large, and those at common\.py:41 by the square of it: the sequence doubled\./,
+    ],
+    [
+      'one_more_layer',
+      /: 60 parameters instead of 48 at compare\.py:21, .*: the model of B has one layer more\./,
+    ],
+    [
+      'optimizer_sgd_adamw',
+      /: optimizer state \+162\.71 MiB \(0\.0 bytes per byte of parameters in A, 2\.0 in B\): .* and B runs Adam\./,
+    ],
+    [
+      'precision_fp32_bf16',
+      /: the same 53 parameters are half as large in B: B keeps them in 16 bits/,
+    ],
+  ])('%s', (name, says) => {
+    const [a, b] = [capture(`pairs/compare/${name}.a`), capture(`pairs/compare/${name}.b`)];
+    const comparison = compareSides(a, b);
+    expectExact(comparison);
+    expectExact(compareSides(b, a));
+    expect(comparison.verdict).toMatch(says);
+  });
+
   it('the same program recorded with and without C++ frames has not changed', () => {
     const comparison = compareSides(
       capture('pairs/gpt_train.python'),

@@ -4,6 +4,7 @@ import { alignFrames } from './align-frames.ts';
 import { caveatsOf } from './caveats.ts';
 import { changeKind } from './change-kind.ts';
 import { type MatchedSites, matchSites, mergeStacks } from './match-sites.ts';
+import { onlyCode } from './only-code.ts';
 import { runChanges } from './run-changes.ts';
 import { type ComparisonSide, innermostFrame, lineOf, type SideSite } from './side.ts';
 import type { CallSiteChange, ClassChange, Comparison, SettingChange, SiteHalf } from './types.ts';
@@ -22,6 +23,7 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison {
     classes: classChanges(sites),
     settings: settingChanges(a, b),
     runChanges: runChanges(a, b, merged),
+    onlyCode: onlyCode(a, b, alignment),
     editedFiles: alignment.editedFiles,
     caveats: caveatsOf(a, b),
   };

@@ -1,7 +1,7 @@
 /** Something that one side keeps with every step and the other does not: a leak, or a cache that grows. */
 import { formatBytes, plural } from '../base/format.ts';
-import { changedLines } from './change-text.ts';
-import { type ComparisonSide, MOMENTS, type StackRun } from './side.ts';
+import { changedLines, joined, lineText } from './change-text.ts';
+import { type ComparisonSide, MOMENTS, type SideFrame, type StackRun } from './side.ts';
 import type { CallSiteChange, ComparisonFacts } from './types.ts';
 
 /** A smaller part of the difference is no cause of it. */
@@ -31,8 +31,39 @@ function growthOf({ a, b, sites, differenceBytes }: ComparisonFacts, side: 'a' |
   const perStep = steps > 1 ? `, about ${formatBytes(bytes / steps)} a step` : '';
   const name = side.toUpperCase();
   return [
-    `${name} keeps more and more at ${changedLines(growing)} (${plural(count, 'live allocation')} of ${formatBytes(bytes)} more${perStep}), which ${name === 'A' ? 'B' : 'A'} does not: a leak, or a cache that grows.`,
+    `${name} keeps more and more at ${changedLines(growing)}${callersText(own, growing, side)} (${plural(count, 'live allocation')} of ${formatBytes(bytes)} more${perStep}), which ${name === 'A' ? 'B' : 'A'} does not: a leak, or a cache that grows.`,
   ];
+}
+
+/** ', called from train.py:67': what is made in a model is kept by who calls it. */
+function callersText(
+  own: ComparisonSide,
+  growing: readonly CallSiteChange[],
+  side: 'a' | 'b',
+): string {
+  const callers = new Set<string>();
+  for (const site of growing) {
+    const half = side === 'b' ? site.b : site.a;
+    const caller = half && modelCaller(own, half.stacks[0] ?? 0);
+    if (caller !== undefined && caller !== half?.frame) callers.add(lineText(caller));
+  }
+  const [first, ...others] = callers;
+  return first === undefined || others.length > 1
+    ? ''
+    : `, called from ${joined([first, ...others])}`;
+}
+
+const MODULE_CALL = /[\\/]torch[\\/]nn[\\/]modules[\\/]module\.py$/;
+
+/** The user's line that calls the model: the first one outside of the outermost module. */
+function modelCaller({ frames, stacks }: ComparisonSide, stack: number): SideFrame | undefined {
+  let found: SideFrame | undefined;
+  for (let row = stack; row > 0; row = stacks.parent[row]) {
+    const frame = frames[stacks.frame[row]];
+    if (MODULE_CALL.test(frame.filename)) found = undefined;
+    else if (frame.kind === 'user') found ??= frame;
+  }
+  return found;
 }
 
 const liveCount = ({ countA, countB }: CallSiteChange, side: 'a' | 'b'): number =>

@@ -7,7 +7,14 @@ import { formatBytes, plural } from '../base/format.ts';
 import { changedLines, framesText, joined, lineCount, signedBytes } from './change-text.ts';
 import { growthPattern } from './growth-pattern.ts';
 import { FEATURES, type Feature, type Program, programOf } from './program-features.ts';
-import { layersPattern, precisionPattern, sizePattern, widthPattern } from './size-patterns.ts';
+import type { SideFrame } from './side.ts';
+import {
+  autocastPattern,
+  layersPattern,
+  sizePattern,
+  weightsPattern,
+  widthPattern,
+} from './size-patterns.ts';
 import type { CallSiteChange, ComparisonFacts } from './types.ts';
 
 /** Sentences, the cause that explains most first. */
@@ -25,18 +32,23 @@ export function patternsOf(facts: ComparisonFacts): string[] {
     ...optimizerPattern(a, b, facts),
   ];
   const growth = growthPattern(facts);
+  // All activations at one ratio are another batch; autocast halves some of them.
+  const batch = sizePattern(facts);
   const shape = [
     ...layersPattern(facts),
     ...widthPattern(facts),
-    ...precisionPattern(facts),
-    ...sizePattern(facts),
+    ...weightsPattern(facts),
+    ...(batch.length > 0 ? batch : autocastPattern(facts)),
   ];
   // A wrapper or a compiler changes sizes and counts by itself: they say nothing more then.
   const isReshaped = certain.length > 0;
   const found = isReshaped ? [...certain, ...growth] : [...growth, ...shape];
-  if (found.length > 0) return found;
+  const gradients = isReshaped ? [] : keptGradientsPattern(facts);
+  if (found.length + gradients.length > 0) return [...found, ...gradients];
   const named = [...gradPattern(a, b, facts), ...copyPattern(facts)];
-  return named.length > 0 ? named : classPattern(facts);
+  if (named.length > 0) return named;
+  const code = onlyCodePattern(facts);
+  return code.length > 0 ? code : classPattern(facts);
 }
 
 /** A larger part of the memory than this from before the recording leaves no class whole. */
@@ -105,25 +117,24 @@ function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): strin
   const change = classDifference(facts, 'optimizer-state');
   const parameters = facts.classes.find((one) => one.class === 'parameters');
   const state = facts.classes.find((one) => one.class === 'optimizer-state');
-  const isOther =
-    a.optimizer !== undefined && b.optimizer !== undefined && a.optimizer !== b.optimizer;
   const notable = Math.max(2 ** 20, 0.02 * facts.a.counters.allocatedBytes);
-  if (Math.abs(change) < notable) return [];
+  // What is sharded is smaller whatever optimizer runs.
+  const isSharded =
+    hasAlone('fsdp', a, b) !== undefined || hasAlone('deepspeed', a, b) !== undefined;
+  if (Math.abs(change) < notable || isSharded) return [];
   // Of a larger model the state grows with the parameters.
   const ratio = (bytes: number, of: number) => (of === 0 ? 0 : bytes / of);
-  const perParameterA = ratio(state?.bytesA ?? 0, parameters?.bytesA ?? 0);
-  const perParameterB = ratio(state?.bytesB ?? 0, parameters?.bytesB ?? 0);
-  if (Math.abs(perParameterA - perParameterB) < 0.2) return [];
-  const names = isOther
-    ? `A runs ${a.optimizer} and B runs ${b.optimizer}`
-    : a.optimizer === undefined && b.optimizer !== undefined
-      ? `B runs ${b.optimizer}, and A has an optimizer that keeps nothing or none`
-      : b.optimizer === undefined && a.optimizer !== undefined
-        ? `A runs ${a.optimizer}, and B has an optimizer that keeps nothing or none`
-        : 'the optimizer or its settings differ';
-  return [
-    `Optimizer state ${signedBytes(change)}: ${names} (state per byte of parameters: ${perParameterA.toFixed(1)} in A, ${perParameterB.toFixed(1)} in B).`,
-  ];
+  const perByteA = ratio(state?.bytesA ?? 0, parameters?.bytesA ?? 0);
+  const perByteB = ratio(state?.bytesB ?? 0, parameters?.bytesB ?? 0);
+  if (Math.abs(perByteA - perByteB) < 0.2) return [];
+  const evidence = `${perByteA.toFixed(1)} bytes per byte of parameters in A, ${perByteB.toFixed(1)} in B`;
+  return [`Optimizer state ${signedBytes(change)} (${evidence}): ${optimizersText(a, b)}.`];
+}
+
+function optimizersText({ optimizer: a }: Program, { optimizer: b }: Program): string {
+  const none = 'has none, or one that keeps nothing, such as SGD without momentum';
+  if (a === b) return a === undefined ? 'another optimizer' : `${a} in both, with other settings`;
+  return `A ${a === undefined ? none : `runs ${a}`}, and B ${b === undefined ? none : `runs ${b}`}`;
 }
 
 /** An evaluation: nobody runs backward, and one of the two keeps what it would need. */
@@ -157,6 +168,34 @@ function copyPattern(facts: ComparisonFacts): string[] {
   ];
 }
 
+/** Gradients of all parameters are live at one peak and gone at the other. */
+function keptGradientsPattern(facts: ComparisonFacts): string[] {
+  const gradients = facts.classes.find((one) => one.class === 'gradients');
+  const parameters = facts.classes.find((one) => one.class === 'parameters');
+  if (gradients === undefined || parameters === undefined) return [];
+  const change = gradients.bytesB - gradients.bytesA;
+  const side = change > 0 ? 'b' : 'a';
+  const whole = side === 'b' ? parameters.bytesB : parameters.bytesA;
+  if (whole === 0 || Math.abs(change) < 0.6 * whole) return [];
+  return [
+    `Gradients of all parameters (${formatBytes(Math.abs(change))}) are still there at the peak of ${nameOf(side)}: they are summed over several batches, or zero_grad() keeps them (set_to_none=False).`,
+  ];
+}
+
+function onlyCodePattern(facts: ComparisonFacts): string[] {
+  const { a, b } = facts.onlyCode;
+  const text = (lines: readonly SideFrame[]) => {
+    const names = [...new Set(lines.map(({ name }) => name))].slice(0, MAX_FUNCTIONS);
+    return `${joined(names)} at ${framesText(lines, 3)}`;
+  };
+  const effect = classesText(facts);
+  if (a.length > 0 && b.length > 0) {
+    return [`Where A runs ${text(a)}, B runs ${text(b)}: ${effect}.`];
+  }
+  if (b.length > 0) return [`B runs code that A does not have, ${text(b)}: ${effect}.`];
+  return a.length > 0 ? [`A runs code that B does not have, ${text(a)}: ${effect}.`] : [];
+}
+
 /** Nothing has a name: at least what it is, when one class is most of it. */
 function classPattern({ classes, differenceBytes, sites }: ComparisonFacts): string[] {
   const [first] = classes;
@@ -167,8 +206,14 @@ function classPattern({ classes, differenceBytes, sites }: ComparisonFacts): str
     (site) => site.class === first.class && Math.sign(site.differenceBytes) === Math.sign(change),
   );
   if (lineCount(own) === 0) return [];
+  const only = own.filter(({ kind }) => kind === (change > 0 ? 'only-b' : 'only-a'));
+  const onlyBytes = only.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
+  const where =
+    onlyBytes >= 0.5 * Math.abs(change)
+      ? `${changedLines(only)}, which only ${change > 0 ? 'B' : 'A'} keeps`
+      : changedLines(own);
   return [
-    `${label(first.class)} ${signedBytes(change)}, at ${changedLines(own)}; what caused it cannot be told from the two files alone.`,
+    `${label(first.class)} ${signedBytes(change)}, at ${where}; why cannot be told from the two files alone.`,
   ];
 }
 
@@ -182,15 +227,19 @@ function classDifference({ classes }: ComparisonFacts, name: string): number {
 
 const MAX_CLASSES = 3;
 const MAX_RECOMPUTED = 4;
+const MAX_FUNCTIONS = 3;
 
 /** 'parameters -1.20 GiB, gradients -1.20 GiB'. */
-function classesText({ classes, differenceBytes }: ComparisonFacts): string {
-  const least = 0.05 * Math.max(Math.abs(differenceBytes), 2 ** 20);
+function classesText({ classes, differenceBytes, sites }: ComparisonFacts): string {
+  const moved = sites.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
+  const least = 0.05 * Math.max(Math.abs(differenceBytes), moved / 2);
   const texts = classes
     .filter(({ bytesA, bytesB }) => Math.abs(bytesB - bytesA) >= least)
     .slice(0, MAX_CLASSES)
     .map((one) => `${label(one.class).toLowerCase()} ${signedBytes(one.bytesB - one.bytesA)}`);
-  return texts.length === 0 ? 'no class of memory changes by much' : texts.join(', ');
+  return texts.length === 0
+    ? 'the classes of memory stay as they are, at other lines'
+    : texts.join(', ');
 }
 
 /** 'Optimizer state' of 'optimizer-state'. */

@@ -62,12 +62,8 @@ export function sizePattern(facts: ComparisonFacts): string[] {
   return [`${evidence}: the batch or the sequence ${changeText(ratio)}.`];
 }
 
-/** Weights of another width, or activations of another width while the inputs are as they were. */
-export function precisionPattern(facts: ComparisonFacts): string[] {
-  return [...weightsPrecision(facts), ...castActivations(facts)];
-}
-
-function weightsPrecision(facts: ComparisonFacts): string[] {
+/** The same parameters in half as many bits, or twice as many. */
+export function weightsPattern(facts: ComparisonFacts): string[] {
   const weights = ofClass(facts, 'parameters').filter(isMatched);
   const ratio = medianRatio(weights);
   const isHalf = isNear(ratio, 0.5);
@@ -92,7 +88,7 @@ const countOf = (sites: readonly CallSiteChange[]): number =>
  * Under autocast some activations are half as large, others stay as they are, and casts of the weights
  * come in addition; a smaller batch would halve them all, the inputs too.
  */
-function castActivations(facts: ComparisonFacts): string[] {
+export function autocastPattern(facts: ComparisonFacts): string[] {
   if (!hasSameModel(facts)) return [];
   const all = ofClass(facts, 'activations');
   const matched = all.filter(isMatched);
@@ -142,10 +138,15 @@ export function layersPattern(facts: ComparisonFacts): string[] {
   const says =
     layers === undefined
       ? `has ${isMore ? 'more' : 'fewer'} layers`
-      : `has ${plural(layers, `layer ${isMore ? 'more' : 'fewer'}`, `layers ${isMore ? 'more' : 'fewer'}`)}`;
+      : `has ${layersText(layers, isMore)}`;
   return [
     `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B ${says}.`,
   ];
+}
+
+function layersText(layers: number, isMore: boolean): string {
+  const count = layers === 1 ? 'one layer' : `${layers} layers`;
+  return `${count} ${isMore ? 'more' : 'fewer'}`;
 }
 
 const sumOf = (sites: readonly CallSiteChange[], column: 'countA' | 'countB'): number =>

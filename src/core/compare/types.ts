@@ -83,6 +83,8 @@ export interface Comparison {
   readonly classes: readonly ClassChange[];
   readonly settings: readonly SettingChange[];
   readonly runChanges: readonly RunChange[];
+  /** Lines of the user's functions that allocate on one side and are not in the other's code: the largest first. */
+  readonly onlyCode: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
   /** Files of B whose lines are elsewhere in A. */
   readonly editedFiles: readonly string[];
   readonly verdict: string;

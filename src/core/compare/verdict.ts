@@ -4,8 +4,14 @@
  *   Peak +3.10 GiB (+42%): 2.90 GiB of it at model.py:42 and :57. Activations at the same 42 lines are twice as
  *   large: the batch or the sequence is twice as large.
  */
-import { formatBytes, formatPercent, plural } from '../base/format.ts';
-import { type ChangedPlace, changedPlaces, placesText, signedBytes } from './change-text.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../base/format.ts';
+import {
+  type ChangedPlace,
+  changedPlaces,
+  lineText,
+  placesText,
+  signedBytes,
+} from './change-text.ts';
 import { patternsOf } from './patterns.ts';
 import type { ComparisonFacts } from './types.ts';
 
@@ -55,7 +61,27 @@ function sameText(facts: ComparisonFacts): string {
     differenceBytes === 0 && largest === 0
       ? `No difference: both have ${bytes} at the ${whatText(facts) === 'Peak' ? 'peak' : 'same moment'}, from the same call sites.`
       : `No change above ${formatBytes(NOTABLE_BYTES)}: ${whatText(facts).toLowerCase()} ${bytes} (${signedBytes(differenceBytes)}).`;
-  return [head, ...reservedText(facts, NOTABLE_BYTES)].join(' ');
+  return [head, ...churnText(facts), ...reservedText(facts, NOTABLE_BYTES)].join(' ');
+}
+
+/** Less of all that is allocated over the run is no churn to speak of. */
+const NOTABLE_CHURN = 0.01;
+
+function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
+  const total = (side: ComparisonFacts['a']) =>
+    side.runs.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const least = NOTABLE_CHURN * Math.max(total(a), total(b));
+  const found = runChanges.find(
+    (change) =>
+      change.kinds.some((kind) => kind.startsWith('churns')) &&
+      Math.abs(change.b.totalBytes - change.a.totalBytes) >= least,
+  );
+  if (found?.frame === undefined) return [];
+  const { allocations: before } = found.a;
+  const { allocations: after } = found.b;
+  return [
+    `Over the run ${lineText(found.frame)} allocates ${formatCount(after)} times in B and ${formatCount(before)} times in A.`,
+  ];
 }
 
 /** Where allocated is the same, reserved says whether the allocator served it otherwise. */

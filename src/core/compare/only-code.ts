@@ -1,0 +1,50 @@
+/** The user's functions that one side alone has. */
+import type { FrameAlignment } from './align-frames.ts';
+import type { ComparisonSide, SideFrame } from './side.ts';
+import type { Comparison } from './types.ts';
+
+/** Allocated over the whole run; less is no change to speak of. */
+const NOTABLE_BYTES = 2 ** 20;
+
+/** Lines that allocate in functions without any counterpart; what moves between lines of a function is not new. */
+export function onlyCode(
+  a: ComparisonSide,
+  b: ComparisonSide,
+  { toA }: FrameAlignment,
+): Comparison['onlyCode'] {
+  const knownA = new Set([...toA].filter((frame) => frame >= 0));
+  return {
+    a: linesOf(a, (frame) => knownA.has(frame)),
+    b: linesOf(b, (frame) => toA[frame] >= 0),
+  };
+}
+
+function linesOf(
+  { frames, stacks, runs }: ComparisonSide,
+  isMatched: (frame: number) => boolean,
+): SideFrame[] {
+  const idOf = ({ filename, name }: SideFrame) => `${filename} ${name}`;
+  const matched = new Set(frames.filter((_, frame) => isMatched(frame)).map(idOf));
+  const bytes = new Map<SideFrame, number>();
+  for (const { stack, totalBytes } of runs) {
+    const own = innermostOwn(frames, stacks, stack);
+    if (own === undefined || own.name === '<module>' || matched.has(idOf(own))) continue;
+    bytes.set(own, (bytes.get(own) ?? 0) + totalBytes);
+  }
+  return [...bytes]
+    .filter(([, total]) => total >= NOTABLE_BYTES)
+    .sort(([, x], [, y]) => y - x)
+    .map(([frame]) => frame);
+}
+
+function innermostOwn(
+  frames: readonly SideFrame[],
+  stacks: ComparisonSide['stacks'],
+  stack: number,
+): SideFrame | undefined {
+  for (let row = stack; row > 0; row = stacks.parent[row]) {
+    const frame = frames[stacks.frame[row]];
+    if (frame.kind === 'user') return frame;
+  }
+  return undefined;
+}
