@@ -108,6 +108,8 @@ class Session {
       : superseded.signal;
     this.#growth?.close();
     const bytes = await this.#host.sourceOf(source, signal);
+    // Another file may have been given meanwhile.
+    signal.throwIfAborted();
     let progress: OpenProgress | undefined;
     const growth = new Growth({
       source: bytes,
@@ -134,6 +136,8 @@ class Session {
       throw error;
     });
     this.#current = opened;
+    // With the columns that went to the replay worker and back.
+    if (this.#growth === growth) this.#growth = undefined;
     // If one fails, the first query for it fails with the same error.
     for (const load of [loadHandlers, loadDeviceCopies]) load().catch(() => undefined);
     return opened.info;

@@ -68,9 +68,9 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
    * @param expected events that the whole trace may have
    */
   advance(chunk: EventChunk, expected: number): void {
-    const { first, length, action, sizeBytes } = chunk;
+    const { first, length, action } = chunk;
     const to = first + length;
-    const allocs = this.#replay.allocs + countAllocs(chunk);
+    const allocs = this.#replay.allocs + this.#look(chunk);
     const whole = Math.max(to, expected) * MARGIN;
     if (to > this.#action.length) {
       this.#replay.reserve(Math.ceil(whole), 0);
@@ -82,9 +82,6 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
       this.#replay.reserve(0, Math.ceil(allocs * Math.max(MARGIN, (whole * MARGIN) / to)));
     }
     this.#action.set(action.subarray(0, length), first);
-    for (let at = 0; at < length; at++) {
-      if (isOfSegment(action[at])) this.#segmentBytes[first + at] = sizeBytes[at];
-    }
     this.#replay.advance(chunk, first, to, false);
     this.#reader = undefined;
   }
@@ -106,6 +103,18 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
   /** Everything, once no more events come. */
   finish(): LiveTables {
     return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
+  }
+
+  /** Keeps the sizes of segment events, and counts the allocs. */
+  #look({ first, length, action, sizeBytes }: EventChunk): number {
+    let allocs = 0;
+    for (let at = 0; at < length; at++) {
+      const each = action[at];
+      if (each === TraceAction.Alloc) allocs++;
+      else if (each >= TraceAction.SegmentAlloc && each <= TraceAction.SegmentUnmap)
+        this.#segmentBytes[first + at] = sizeBytes[at];
+    }
+    return allocs;
   }
 
   #counters(): CounterReader {
@@ -151,12 +160,3 @@ function hasUsualRules(settings: Snapshot['settings']): boolean {
     rules.largeSegmentBytes === usual.largeSegmentBytes
   );
 }
-
-function countAllocs({ action, length }: EventChunk): number {
-  let allocs = 0;
-  for (let at = 0; at < length; at++) if (action[at] === TraceAction.Alloc) allocs++;
-  return allocs;
-}
-
-const isOfSegment = (action: number): boolean =>
-  action >= TraceAction.SegmentAlloc && action <= TraceAction.SegmentUnmap;
