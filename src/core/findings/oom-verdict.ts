@@ -157,7 +157,7 @@ function whyOf(
 function briefOf(figures: OomFigures, cause: OomCause, gapBytes: number): string {
   const asked = formatBytes(figures.requestedBytes);
   const sentences: Record<OomCause, string> = {
-    fragmented: `fragmented. ${asked} did not fit in ${formatBytes(gapBytes)} free.`,
+    fragmented: `fragmented. ${formatBytes(gapBytes)} is free in gaps.`,
     both: `too little memory, and ${formatBytes(gapBytes)} of it in gaps.`,
     'too-large': `${formatBytes(figures.allocatedBytes)} in use, and ${asked} more did not fit.`,
     'others-on-the-card': `something else uses this GPU too.`,

@@ -78,7 +78,7 @@ describe('the verdict', () => {
   it.each([
     [
       'oom_fragmented',
-      'Out of memory: fragmented. 379.75 MiB did not fit in 3.76 GiB free.',
+      'Out of memory: fragmented. 3.76 GiB is free in gaps.',
       [323, 'pins memory'],
     ],
     ['oom_batch_too_big', 'Out of memory: your process may use about 12 GiB.', [48, 'holds most']],
