@@ -53,6 +53,15 @@ test('shows a file in the browser, and ends when asked to', async ({ page }) => 
   expect(await ended).toBe(0);
 });
 
+test('shows a folder as the ranks of a job', async ({ page }) => {
+  const args = ['-m', 'vramscope', resolve('fixtures/record/ranks'), '--port', '0', '--no-open'];
+  const server = spawn(python, args, { cwd: folder, env: environment });
+  await page.goto(await addressOf(server));
+  await expect(page.locator('tr[data-rank]')).toHaveCount(4);
+  await expect(page.getByRole('status', { name: 'Verdict' })).toContainText('4 ranks');
+  server.kill('SIGINT');
+});
+
 test('says how to get findings without Node, and has the command line where Node is', () => {
   const run = (env: NodeJS.ProcessEnv) =>
     spawnSync(python, ['-m', 'vramscope', 'stats', file, '--json'], { env, encoding: 'utf8' });

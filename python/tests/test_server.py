@@ -1,6 +1,7 @@
 """The server gives out the page and the named files, to this machine and who knows the token, and nothing else."""
 
 import http.client
+import json
 import os
 import socket
 import tempfile
@@ -8,6 +9,7 @@ import unittest
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from vramscope.rank_files import rank_files
 from vramscope.server import SnapshotServer, byte_range, check_readable
 
 
@@ -117,6 +119,27 @@ class ServerTest(unittest.TestCase):
         _, headers, _ = self.ask(self.base)
         self.assertNotIn("x-frame-options", headers)
         self.assertIn("frame-ancestors http://127.0.0.1:*", headers["content-security-policy"])
+
+    def test_names_the_files_of_a_folder_in_a_list(self):
+        self.assertEqual(self.ask(self.base + "ranks.json")[0], 404)
+        for name in ("job/rank0.pickle", "job/node1/rank1.pickle.gz", "job/.hidden/rank2.pickle", "job/notes.txt", "job/rank0.log.gz", "job/.rank3.pickle", "job/x.vramscope.json"):
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(name.encode())
+        (self.folder / "job/link.pickle").symlink_to(self.folder / "secret.pickle")
+        job = str(self.folder / "job")
+        files = rank_files([job])
+        self.assertEqual([os.path.relpath(file, job) for file in files], [os.path.join("node1", "rank1.pickle.gz"), "rank0.pickle", "x.vramscope.json"])
+        self.server = SnapshotServer(files, port=0, are_ranks=True)
+        self.addCleanup(self.server.close)
+        (address,) = self.server.addresses
+        self.base, query = urlsplit(address).path, urlsplit(address).query
+        self.assertEqual(query, "ranks=ranks.json")
+        status, headers, body = self.ask(self.base + "ranks.json")
+        self.assertEqual((status, headers["content-type"]), (200, "application/json"))
+        listed = json.loads(body)["files"]
+        self.assertEqual([entry["path"] for entry in listed], files)
+        self.assertEqual(self.ask(self.base + listed[1]["url"])[2], b"job/rank0.pickle")
 
     def test_says_what_cannot_be_served(self):
         self.assertIn("folder", check_readable(self.folder))

@@ -12,9 +12,9 @@ import subprocess
 import sys
 import threading
 import webbrowser
-from pathlib import Path
 
 from .page_files import built
+from .rank_files import rank_files
 from .server import DEFAULT_PORT, SnapshotServer, check_readable
 from .version import __version__
 
@@ -26,7 +26,7 @@ COMMANDS = {
     "completion": None,
     "export": "Open the file with `vramscope FILE`: Export, above the views, writes the same files.",
     "mcp": None,
-    "ranks": "Run `vramscope`, and drop the folder on the page.",
+    "ranks": "Open the folder with `vramscope FOLDER`: the page compares its ranks.",
     "report": "Open the file with `vramscope FILE`: Export writes the report.",
     "stats": "Open the file with `vramscope FILE`: Summary has the same figures.",
     "summarize": None,
@@ -40,14 +40,23 @@ def main(arguments=None) -> int:
     if arguments and arguments[0] in COMMANDS and not os.path.exists(arguments[0]):
         return run_node(arguments)
     options = parser().parse_args(arguments)
-    for file in options.files:
+    are_ranks = any(os.path.isdir(file) for file in options.files)
+    try:
+        files = rank_files(options.files) if are_ranks else options.files
+    except OSError as error:
+        print(f"vramscope: {printable(str(error.filename))} cannot be read: {error.strerror}.", file=sys.stderr)
+        return UNREADABLE
+    if are_ranks and not files:
+        print(f"vramscope: no snapshots and no summaries in {printable(', '.join(options.files))}.", file=sys.stderr)
+        return UNREADABLE
+    for file in files:
         problem = check_readable(file)
         if problem is not None:
             hint = "" if re.search(r"[./\\]", file) else f" Commands are {', '.join(COMMANDS)}."
             print(f"vramscope: {printable(problem)}{hint}", file=sys.stderr)
             return UNREADABLE
     try:
-        server = SnapshotServer(options.files, options.port)
+        server = SnapshotServer(files, options.port, are_ranks)
     except OSError as error:
         print(f"vramscope: {error}", file=sys.stderr)
         return UNREADABLE
@@ -63,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     about = "Opens PyTorch GPU memory snapshots in the browser: where every byte went, and why it ran out."
     more = f"With Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or later: vramscope {'|'.join(COMMANDS)} … (vramscope COMMAND --help)"
     made = argparse.ArgumentParser(prog="vramscope", description=about, epilog=more)
-    made.add_argument("files", nargs="*", metavar="FILE", help="snapshots to open; without any, the page has samples")
+    made.add_argument("files", nargs="*", metavar="FILE", help="snapshots to open, or a folder with the ranks of a job; without any, the page has samples")
     made.add_argument("--port", type=port_number, default=DEFAULT_PORT, help="port on this machine; if it is taken, the next free one (default %(default)s)")
     made.add_argument("--no-open", dest="opens", action="store_false", help="only print the address")
     made.add_argument("--version", action="version", version=__version__)

@@ -3,12 +3,17 @@
     http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
                           token: other users of this machine do not know it
 
+Of a folder, the files that it had when the program began are named, in a list that the page reads:
+
+    http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
+
 Requests for another host are refused: a web page elsewhere could make its name point here. The rules, and
 the words of refusals, are those of the command line's server in src/cli/serve.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -29,6 +34,7 @@ DEFAULT_PORT = 7878
 MOST_PORTS = 20
 # As long as a browser may take to start.
 ENTRANCE_S = 30
+RANK_LIST = "ranks.json"
 PIECE_BYTES = 1 << 20
 
 PAGE_POLICY = [
@@ -52,10 +58,11 @@ class SnapshotServer:
 
     files: the snapshots; links are followed now and not later.
     port: the wanted port; the next free one where it is in use; 0 for any.
+    are_ranks: the files are those of one job, and one address shows them beside each other.
     is_framed: notebooks on this machine may show the page in a frame.
     """
 
-    def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, is_framed: bool = False):
+    def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, are_ranks: bool = False, is_framed: bool = False):
         self._token = secrets.token_hex(16)
         self._entrances: Dict[str, Tuple[str, float]] = {}
         self.files = [Path(file).resolve(strict=True) for file in files]
@@ -64,8 +71,11 @@ class SnapshotServer:
         self._server = _listen(self, port)
         self.port = self._server.server_address[1]
         root = f"http://{LOOPBACK}:{self.port}/{self._token}/"
-        #: One for each file, in their order; that of the bare page where there is none.
-        self.addresses = [f"{root}?snapshot=files/{i}/{quote(Path(file).name, safe='')}" for i, file in enumerate(files)] or [root]
+        urls = [f"files/{i}/{quote(Path(file).name, safe='')}" for i, file in enumerate(files)]
+        listed = [{"path": str(file), "url": url} for file, url in zip(files, urls)]
+        self.rank_list = json.dumps({"files": listed}).encode() if are_ranks else None
+        #: One for each file, in their order; one for all ranks; that of the bare page where there is none.
+        self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}" for url in urls] or [root]
         self._thread = threading.Thread(target=self._server.serve_forever, name="vramscope", daemon=True)
         self._thread.start()
 
@@ -157,6 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
             if number >= len(owner.files):
                 return self._refuse(404, "No such file was named.")
             return self._send_file(owner.files[number])
+        if name == RANK_LIST and owner.rank_list is not None:
+            return self._send(owner.rank_list, "application/json")
         found = owner.page.get(name or "index.html")
         if found is None:
             return self._refuse(404, "Nothing here.")
@@ -170,7 +182,10 @@ class _Handler(BaseHTTPRequestHandler):
             content = file.read()
         policy = PAGE_POLICY if is_index else ["base-uri 'none'", "form-action 'none'"]
         policy = "; ".join([*policy, f"frame-ancestors {self.server.owner.frame_ancestors}"])
-        self._head(200, {"Content-Type": found.type, "Content-Length": str(len(content))}, policy)
+        self._send(content, found.type, policy)
+
+    def _send(self, content, kind, policy=None):
+        self._head(200, {"Content-Type": kind, "Content-Length": str(len(content))}, policy)
         if self.command != "HEAD":
             self.wfile.write(content)
 

@@ -38,7 +38,7 @@ describe('a file of vramscope.record', () => {
   });
 
   test.each([0, 1, 2, 3])('of rank %i has the memory of its device', async (rank) => {
-    const { device, recording } = await deviceOf(`ranks-rank${rank}`);
+    const { device, recording } = await deviceOf(`ranks/ranks-rank${rank}`);
     expect({ device, recording }).toEqual({ device: rank, recording: 'complete' });
   });
 

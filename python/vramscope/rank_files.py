@@ -1,0 +1,38 @@
+"""The files of a job: of folders all that are called like snapshots or summaries, as src/cli/ranks/rank-files.ts finds them."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Iterator, List, Sequence
+
+# As in src/core/summary-file/rank-of-name.ts.
+SUMMARY_NAME = re.compile(r"\.vramscope\.json(\.gz)?$", re.IGNORECASE)
+SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|pt|gz|zip|zst|html)$", re.IGNORECASE)
+# Compressed, and no snapshot: 'rank0.log.gz'.
+OTHER_NAME = re.compile(r"\.(log|txt|csv|tar|json|jsonl|npz|out|err)(\.(gz|zip|zst))?$", re.IGNORECASE)
+# 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched.
+MAX_DEPTH = 3
+
+
+def rank_files(paths: Sequence[str]) -> List[str]:
+    """Files as they are named, and those of folders. Links inside a folder are not followed."""
+    found = (file for path in paths for file in (_files_of(path, MAX_DEPTH) if os.path.isdir(path) else [path]))
+    return list(dict.fromkeys(found))
+
+
+def is_rank_file(name: str) -> bool:
+    """A file of a folder that is worth reading, by its name: hidden ones are not."""
+    if name.startswith("."):
+        return False
+    return bool(SUMMARY_NAME.search(name) or (SNAPSHOT_NAME.search(name) and not OTHER_NAME.search(name)))
+
+
+def _files_of(folder: str, depth: int) -> Iterator[str]:
+    with os.scandir(folder) as scanned:
+        entries = sorted(scanned, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False) and is_rank_file(entry.name):
+            yield entry.path
+        elif entry.is_dir(follow_symlinks=False) and depth > 0 and not entry.name.startswith("."):
+            yield from _files_of(entry.path, depth - 1)
