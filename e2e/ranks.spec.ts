@@ -1,7 +1,8 @@
 /** A job's ranks: a folder dropped, the outlier found by eye and by order, its snapshot opened at the line. */
+import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, type Locator, type Page, test } from '@playwright/test';
 import { fixture, idle, plotOf } from './viewer.ts';
 
@@ -87,8 +88,39 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   await expect(
     ranks.getByRole('button', { name: /^Heat map of 4 ranks by 12 steps/ }),
   ).toBeVisible();
+
+  // Compared with its role: of the others only rank 3 has its snapshot here.
+  await details.getByRole('button', { name: 'Compare with rank 3' }).click();
+  const compared = page.getByTestId('compare');
+  await expect(compared.getByRole('status', { name: 'Verdict' })).toContainText('88.00 MiB');
+  await page.getByRole('button', { name: 'Ranks' }).click();
+  await expect(compared).toBeHidden();
   await ranks.getByRole('button', { name: 'Close the ranks' }).click();
+  await expect(compared).toBeVisible();
+});
+
+test('the program serves the ranks of a folder', async ({ page }) => {
+  const program = resolve('bin/vramscope.mjs');
+  const server = spawn(process.execPath, [
+    program,
+    join(folder, 'job'),
+    '--port',
+    '0',
+    '--no-open',
+  ]);
+  const text = await new Promise<string>((found) => {
+    server.stdout.on('data', (piece) => found(String(piece)));
+  });
+  await page.goto(/http:\S+/.exec(text)?.[0] ?? '');
+  await expect(rowsOf(page)).toHaveCount(4);
+  await page.locator('tr[data-rank="2"]').dblclick();
   await expect(plotOf(page)).toBeVisible();
+  server.kill('SIGINT');
+  // In threads, as many as there are cores.
+  const out = execFileSync(process.execPath, [program, 'ranks', join(folder, 'job'), '--json'], {
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(out).outliers).toMatchObject([{ rank: 2, cause: 'growth' }]);
 });
 
 /** Pixels of the bar's canvas that something is drawn on, in its middle row. */

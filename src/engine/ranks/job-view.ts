@@ -10,6 +10,7 @@ import {
   type JobView,
   type LineRow,
   MAX_HEAT_STEPS,
+  MAX_MIDDLE_RANKS,
   type RankDetails,
   type RankRow,
 } from './protocol.ts';
@@ -92,7 +93,7 @@ export function rankDetails(job: Job, rank: number): RankDetails | undefined {
       summary,
       peers.map((peer) => peer.summary),
     ),
-    middleRank: middleOf(own, peers),
+    middleRanks: nearestToMiddle(own, peers),
     leftOut: summary.leftOut,
     stepEvents: summary.steps?.lastEvents ?? [],
   };
@@ -131,12 +132,13 @@ function lineRows(summary: RankSummary, peers: readonly RankSummary[]): LineRow[
   return far.sort((a, b) => weight(b) - weight(a) || b.bytes - a.bytes).slice(0, MAX_LINES);
 }
 
-/** The peer whose peak is nearest to the middle of the role. */
-function middleOf(own: JobRank, peers: readonly JobRank[]): number | undefined {
+function nearestToMiddle(own: JobRank, peers: readonly JobRank[]): number[] {
   const peakOf = ({ summary }: JobRank) => summary.peak.allocatedBytes.bytes ?? 0;
   const middle = median([own, ...peers].map(peakOf));
-  const nearest = peers.toSorted(
-    (a, b) => Math.abs(peakOf(a) - middle) - Math.abs(peakOf(b) - middle) || a.rank - b.rank,
-  )[0];
-  return nearest?.rank;
+  return peers
+    .toSorted(
+      (a, b) => Math.abs(peakOf(a) - middle) - Math.abs(peakOf(b) - middle) || a.rank - b.rank,
+    )
+    .slice(0, MAX_MIDDLE_RANKS)
+    .map(({ rank }) => rank);
 }

@@ -43,6 +43,8 @@ export const CURVE_POINTS = 160;
 /** Steps that a heat map shows; more share a column, which shows the highest. */
 export const MAX_HEAT_STEPS = 240;
 
+export const MAX_MIDDLE_RANKS = 64;
+
 /** A line of a rank beside the middle of its role. */
 export interface LineRow {
   readonly label: string;
@@ -60,8 +62,8 @@ export interface RankDetails {
   readonly verdict: string;
   /** Those that differ from the role, the farthest first; where none does, the largest. */
   readonly lines: readonly LineRow[];
-  /** Of its role the rank in the middle; undefined where it is alone, or the middle itself. */
-  readonly middleRank: number | undefined;
+  /** The other ranks of its role, the nearest to the middle first: at most {@link MAX_MIDDLE_RANKS}. */
+  readonly middleRanks: readonly number[];
   readonly leftOut: readonly string[];
   /** The last event of each column of the heat map. */
   readonly stepEvents: readonly number[];

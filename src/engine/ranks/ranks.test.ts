@@ -100,7 +100,7 @@ describe('the workers of the ranks page', () => {
     await client.read(JOB, () => undefined);
     const details = await client.details(2);
     expect(details?.lines[0]).toMatchObject({ label: 'fleet.py:26 (fsdp2)', roleBytes: 0 });
-    expect(details?.middleRank).toBe(0);
+    expect(details?.middleRanks).toEqual([0, 1, 3]);
     expect(details?.stepEvents).toHaveLength(12);
     const healthy = await client.details(0);
     // A rank that is as the others are: what it holds, largest first.

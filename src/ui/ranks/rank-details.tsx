@@ -10,6 +10,8 @@ interface RankDetailsPanelProps {
   readonly job: JobView;
   readonly row: RankRow;
   readonly details: RankDetails | undefined;
+  /** What it can be compared with: the middle of its role. */
+  readonly middleRank: number | undefined;
   /** Undefined where only the summary was given. */
   readonly onOpen: (() => void) | undefined;
   /** Undefined where there is nothing to compare with. */
@@ -17,7 +19,14 @@ interface RankDetailsPanelProps {
 }
 
 /** One rank beside its role: what is unlike, and what can be done next. */
-export function RankDetailsPanel({ job, row, details, onOpen, onCompare }: RankDetailsPanelProps) {
+export function RankDetailsPanel({
+  job,
+  row,
+  details,
+  middleRank,
+  onOpen,
+  onCompare,
+}: RankDetailsPanelProps) {
   const role = job.roles[row.role];
   const outlier = job.outliers.find(({ rank }) => rank === row.rank);
   return (
@@ -41,9 +50,9 @@ export function RankDetailsPanel({ job, row, details, onOpen, onCompare }: RankD
             Open its snapshot
           </button>
         )}
-        {onCompare !== undefined && details?.middleRank !== undefined && (
+        {onCompare !== undefined && (
           <button type="button" className="button" onClick={onCompare}>
-            Compare with rank {details.middleRank}
+            Compare with rank {middleRank}
           </button>
         )}
       </div>

@@ -24,7 +24,7 @@ export interface RanksPageProps {
   /** A rank's snapshot is looked at instead; the ranks are kept for the way back. */
   readonly isHidden: boolean;
   readonly onShow: (isShown: boolean) => void;
-  readonly onCompare?: ((a: OpenSource, b: OpenSource) => void) | undefined;
+  readonly onCompare: (a: OpenSource, b: OpenSource) => void;
   readonly onClose: () => void;
 }
 
@@ -86,7 +86,9 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
     if (source !== undefined) void openAt(source, placeOf(job, rank, event));
   };
   const own = sourceOf(selected);
-  const middle = sourceOf(details?.middleRank);
+  // The nearest to the middle that can be opened.
+  const middleRank = details?.middleRanks.find((rank) => sourceOf(rank) !== undefined);
+  const middle = sourceOf(middleRank);
   const { client } = state;
   return (
     <>
@@ -162,8 +164,9 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             job={job}
             row={row}
             details={details}
+            middleRank={middleRank}
             onOpen={own && (() => open(selected))}
-            onCompare={own && middle && onCompare && (() => onCompare(middle, own))}
+            onCompare={own && middle && (() => onCompare(middle, own))}
           />
         )}
       </div>

@@ -1,5 +1,6 @@
 import './app.css';
 import { useCallback, useEffect, useState } from 'react';
+import type { OpenSource } from '../../engine/protocol.ts';
 import { type GivenFiles, routeGivenFiles } from '../../state/given-files.ts';
 import { growthOf, openInfo } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
@@ -39,6 +40,21 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           setIsRanks(true);
         },
       });
+    },
+    [routes],
+  );
+  const showRanks = useCallback(
+    (isShown: boolean) => {
+      // A rank's snapshot is opened instead: what was compared before is over.
+      if (!isShown) setSecond(undefined);
+      setIsRanks(isShown);
+    },
+    [setSecond],
+  );
+  const compareRanks = useCallback(
+    (a: OpenSource, b: OpenSource) => {
+      setIsRanks(false);
+      routes.compare?.(a, b);
     },
     [routes],
   );
@@ -101,7 +117,13 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
         {isOfSnapshot && info === undefined && state.phase !== 'loading' && (
           <EmptyState>{status}</EmptyState>
         )}
-        <LazyRanks given={ranks} isHidden={!isRanks} onShow={setIsRanks} onClose={closeRanks} />
+        <LazyRanks
+          given={ranks}
+          isHidden={!isRanks}
+          onShow={showRanks}
+          onCompare={compareRanks}
+          onClose={closeRanks}
+        />
         {isDragging && (
           <div className="drop-veil" aria-hidden>
             <p>Drop to open</p>
