@@ -161,6 +161,11 @@ describe('real recordings', () => {
     ['eager_compiled', /: B runs compiled code \(torch\.compile\) and A runs eagerly/],
     ['edited', /: B runs code that A does not have, margin at train\.py:41/],
     ['edited_comments', /^No difference/],
+    // An evaluation between steps that lacks no_grad(): neither side has activations at its peak.
+    [
+      'eval_no_grad',
+      /: temporaries \+728\.03 MiB, at pairs\.py:87, which only B keeps; why cannot be told/,
+    ],
     [
       'gradients_stay',
       /: gradients of all parameters \(57\.30 MiB\) are still there at the peak of B: .*set_to_none=False/,

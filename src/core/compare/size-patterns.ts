@@ -97,7 +97,7 @@ export function autocastPattern(facts: ComparisonFacts): string[] {
   const [down, up] = [matched.filter(halved), matched.filter(doubled)];
   const isDown = bytesOf(down) >= bytesOf(up);
   const fitting = isDown ? down : up;
-  if (bytesOf(fitting) < 0.35 * bytesOf(all)) return [];
+  if (fitting.length === 0 || bytesOf(fitting) < 0.35 * bytesOf(all)) return [];
   const inputs = ofClass(facts, 'inputs').filter(isMatched);
   const isOtherBatch = inputs.length > 0 && isNear(medianRatio(inputs), isDown ? 0.5 : 2);
   if (isOtherBatch) return [];
