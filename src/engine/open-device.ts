@@ -1,7 +1,8 @@
 /** One device of an open snapshot: its tables, and what drawing keeps between frames. */
 
 import { LruCache } from '../core/base/lru-cache.ts';
-import { type Coloring, makeColoring } from '../core/coloring/colorings.ts';
+import type { Coloring } from '../core/coloring/first-colorings.ts';
+import { coloringOf } from '../core/coloring/lazy-colorings.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
 import type { CounterBlocks } from '../core/raster/counter-blocks.ts';
 import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
@@ -118,7 +119,7 @@ export class OpenDevice {
   coloring(colorBy: ColorBy, count: number): Coloring {
     const known = this.#colorings.get(colorBy);
     if (known?.count === count) return known.coloring;
-    const coloring = makeColoring(this.context, colorBy, count);
+    const coloring = coloringOf(this.context, colorBy, count);
     this.#colorings.set(colorBy, { count, coloring });
     return coloring;
   }

@@ -3,7 +3,7 @@
  * the worker serves it over a port, tests call it in Node.
  */
 import { LoadError } from '../core/base/load-error.ts';
-import { loadClasses } from '../core/classes/lazy-classes.ts';
+import { loadColorings, needsColorings } from '../core/coloring/lazy-colorings.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
 import type { TimelineFrame } from '../core/raster/types.ts';
@@ -79,7 +79,7 @@ async function prepare(request: object): Promise<void> {
   );
   if (searches.some((search) => search !== '')) await loadSearchMatching();
   if (searches.some(mayHoldRegex)) await loadRegexEngine();
-  if ('colorBy' in request && request.colorBy === 'class') await loadClasses();
+  if ('colorBy' in request && needsColorings(request.colorBy)) await loadColorings();
   if ('inBands' in request && request.inBands === true) await loadBandRenderer();
 }
 

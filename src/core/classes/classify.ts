@@ -6,7 +6,7 @@
  * decides; stacks are looked up in tables. 5.7 M events with 1.9 M allocations take about 0.1 s.
  */
 import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
-import { EMPTY_STACK, type EventIndex, NO_STACK } from '../snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, NO_STACK, TraceAction } from '../snapshot/tables.ts';
 import { findPasses, forwardRunEnds, type Passes, PIECE } from './passes.ts';
 import { Growth, Weights } from './size-evidence.ts';
 import { StackHint, StackRole, type StackRoles, stackRoles } from './stack-roles.ts';
@@ -25,16 +25,6 @@ export function classify(source: ClassSource): Classification {
   return step.value;
 }
 
-/** Where they have been asked for before: for a hover, which must not wait. */
-export const knownClasses = ({ replay }: Pick<ClassSource, 'replay'>): Classification | undefined =>
-  known.get(replay.allocations);
-
-/** 'gradients blocks.0.qkv.weight', or 'gradients' for what has no name. */
-export function classText(found: Classification, id: AllocationIndex): string {
-  const name = found.names.get(id);
-  return `${classAt(found, id).label}${name === undefined ? '' : ` ${name}`}`;
-}
-
 /** The same, yielding every millisecond or so: for a thread that has frames to draw. */
 export function* classifyInPieces(source: ClassSource): Generator<void, Classification> {
   const { allocations, allocationOfEvent } = source.replay;
@@ -48,6 +38,26 @@ export function* classifyInPieces(source: ClassSource): Generator<void, Classifi
   const result = { classOf, evidenceOf, names };
   known.set(allocations, result);
   return result;
+}
+
+/** Where they have been asked for before: for a hover, which must not wait. */
+export const knownClasses = ({ replay }: Pick<ClassSource, 'replay'>): Classification | undefined =>
+  known.get(replay.allocations);
+
+/** 'gradients blocks.0.qkv.weight', or 'gradients' for what has no name. */
+export function classText(found: Classification, id: AllocationIndex): string {
+  const name = found.names.get(id);
+  return `${classAt(found, id).label}${name === undefined ? '' : ` ${name}`}`;
+}
+
+/** Names that the program gave to tensors; without any, nothing is classified for it. */
+export function tensorNames(source: ClassSource): ReadonlyMap<AllocationIndex, string> {
+  const { action, userMetadata } = source.trace.events;
+  const mayHaveAny =
+    source.snapshot.labels !== undefined ||
+    userMetadata !== undefined ||
+    action.includes(TraceAction.Annotate);
+  return mayHaveAny ? classify(source).names : new Map();
 }
 
 /** Events within which a tensor that backward does not need is gone, where no backward pass tells. */

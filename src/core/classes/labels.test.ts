@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
+import { matchAllocations } from '../search/match-search.ts';
 import { snapshotFromValue } from '../snapshot/decoder.ts';
 import { decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
@@ -63,4 +64,12 @@ it('labels go with a report', () => {
   const { snapshot: read } = decodeSnapshot(encodeSnapshot(shared));
   const [context] = contextsOf(read);
   expect([...classify(context).names]).toEqual([[0, 'head.weight']]);
+});
+
+it('a word of the search finds a name', () => {
+  const labels = [[15, A, 'gradients', 'head.weight']];
+  const snapshot = snapshotFromValue({ segments: [], device_traces: [events], labels });
+  const [context] = contextsOf(snapshot);
+  expect([...(matchAllocations(context, 'head.w', undefined).mask ?? [])]).toEqual([1, 0, 0]);
+  expect([...(matchAllocations(context, 'tail', undefined).mask ?? [])]).toEqual([0, 0, 0]);
 });

@@ -1,18 +1,14 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { loadClasses } from '../classes/lazy-classes.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { buildTimelineIndex } from '../raster/timeline-index.ts';
 import { COLORINGS, type ColorBy } from '../raster/types.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { type Coloring, makeColoring, unavailableReason } from './colorings.ts';
+import { makeColoring, unavailableReason } from './colorings.ts';
+import type { Coloring } from './first-colorings.ts';
 import { type Legend, legendAt, peakInWindow } from './legend.ts';
-
-beforeAll(async () => {
-  await loadClasses();
-});
 
 const COUNTS: Readonly<Partial<Record<ColorBy, number>>> = { stack: 15, size: 9 };
 const coloringOf = (context: DeviceContext, colorBy: ColorBy): Coloring =>

@@ -3,45 +3,26 @@
  * means in words and in a search that finds just its allocations.
  */
 import { assertUnreachable } from '../base/assert.ts';
-import { formatBytes } from '../base/format.ts';
-import { loadedClasses } from '../classes/lazy-classes.ts';
+import { classify } from '../classes/classify.ts';
+import { classLabels } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { absenceText } from '../device/stacks.ts';
-import type { StackKind } from '../device/types.ts';
 import type { ColorBy } from '../raster/types.ts';
 import { categoryTerm } from '../search/qualifiers/category.ts';
 import { compileTerm } from '../search/qualifiers/compile.ts';
 import { phaseTerm } from '../search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../search/qualifiers/pool.ts';
-import { sizeTerms } from '../search/qualifiers/size.ts';
 import { streamTerm } from '../search/qualifiers/stream.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
+import { CLASS_NONE, CLASS_REST, classesByGroup, FIRST_GROUP_CLASS } from './classes.ts';
 import {
-  CLASS_BEFORE_RECORDING,
-  CLASS_NO_CONTEXT,
-  CLASS_NO_PYTHON_STACK,
-  CLASS_NONE,
-  CLASS_REST,
-  classesByGroup,
-  classesBySize,
-  classesByStack,
-  FIRST_GROUP_CLASS,
-  sizeEdge,
-} from './classes.ts';
-import { type ColorLabel, siteLabels } from './site-labels.ts';
-
-export interface ColorClass extends ColorLabel {
-  readonly class: number;
-}
-
-export interface Coloring {
-  /** Class of each allocation. */
-  readonly classOf: Uint8Array;
-  /** In the order of a legend. By stack only the classes without one: those of stacks are hashes. */
-  readonly classes: readonly ColorClass[];
-}
+  type ColorClass,
+  type Coloring,
+  type ColorLabel,
+  firstColoring,
+} from './first-colorings.ts';
+import { siteLabels } from './site-labels.ts';
 
 /** @param classCount colors there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
 export function makeColoring(
@@ -53,9 +34,8 @@ export function makeColoring(
     case 'class':
       return byClass(context);
     case 'stack':
-      return byStack(context, classCount);
     case 'size':
-      return bySize(context, classCount);
+      return firstColoring(context, colorBy, classCount);
     case 'site':
       return bySite(context, classCount);
     case 'stream':
@@ -108,36 +88,10 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
 
 /** What each allocation is: the classes that this device has, whatever they hold at the moment. */
 function byClass(context: DeviceContext): Coloring {
-  const { classify, classLabels } = loadedClasses();
   const { classOf } = classify(context);
   const present = new Set(classOf);
   return { classOf, classes: classLabels().filter((one) => present.has(one.class)) };
 }
-
-function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {
-  const classOf = classesByStack(replay.allocations, snapshot, classCount, stacks);
-  const absence = (classNumber: number, kind: StackKind): ColorClass => {
-    return { class: classNumber, label: absenceText(kind), about: '', term: undefined };
-  };
-  const classes = [
-    absence(CLASS_NO_PYTHON_STACK, 'no-python-stack'),
-    absence(CLASS_NO_CONTEXT, 'no-context'),
-    absence(CLASS_BEFORE_RECORDING, 'before-recording'),
-  ];
-  return { classOf, classes };
-}
-
-function bySize({ replay }: DeviceContext, classCount: number): Coloring {
-  const classes = Array.from({ length: classCount }, (_, at): ColorClass => {
-    const [from, to] = [sizeEdge(at, classCount), sizeEdge(at + 1, classCount)];
-    const label = at === 0 ? `below ${edgeText(to)}` : `from ${edgeText(from)}`;
-    return { class: at, label, about: '', term: sizeTerms(from, to) };
-  });
-  return { classOf: classesBySize(replay.allocations, classCount), classes };
-}
-
-/** '4 KiB': edges are whole powers of two. */
-const edgeText = (bytes: number): string => formatBytes(bytes).replace('.00', '');
 
 function bySite(context: DeviceContext, classCount: number): Coloring {
   const { stacks, replay } = context;

@@ -6,8 +6,8 @@ import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { ColorBy, TimeAxis } from '../raster/types.ts';
 import { stateTerm } from '../search/qualifiers/state.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../snapshot/tables.ts';
-import type { Coloring } from './colorings.ts';
-import { type ColorLabel, siteLabels } from './site-labels.ts';
+import type { Coloring, ColorLabel } from './first-colorings.ts';
+import { siteLabels } from './site-labels.ts';
 
 export interface LegendEntry extends ColorLabel {
   /** Row of the palette; 'pending' where the free is requested, 'several' for more than one color. */

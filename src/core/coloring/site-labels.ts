@@ -6,15 +6,7 @@ import { absenceText } from '../device/stacks.ts';
 import type { FrameView } from '../device/types.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
 import { NO_STACK, type StackIndex } from '../snapshot/tables.ts';
-
-/** What is to be said of some allocations. */
-export interface ColorLabel {
-  readonly label: string;
-  /** A sentence more; '' where the label says it all. */
-  readonly about: string;
-  /** The search that finds them; undefined where none does. */
-  readonly term: string | undefined;
-}
+import type { ColorLabel } from './first-colorings.ts';
 
 /**
  * The line of each site and the innermost function that it led to. Sites with the same line are told apart by

@@ -6,6 +6,7 @@
 
 import type { AddressKey } from '../base/address.ts';
 import { assertUnreachable } from '../base/assert.ts';
+import { tensorNames } from '../classes/classify.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 import {
@@ -138,6 +139,7 @@ function addLabelled(context: DeviceContext, mask: Uint8Array, test: TextTest['t
       if (row > 0 && isHit(row)) mask[id] = 1;
     }
   }
+  for (const [id, name] of tensorNames(context)) if (test(name)) mask[id] = 1;
 }
 
 function matchAddress(

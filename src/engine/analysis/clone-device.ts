@@ -18,7 +18,7 @@ import {
   tableFrom,
   transferables,
 } from '../../core/base/table.ts';
-import { loadClasses } from '../../core/classes/lazy-classes.ts';
+import { classifyInPieces } from '../../core/classes/classify.ts';
 import type { Classification } from '../../core/classes/types.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
 import type { StackSource } from '../../core/device/stacks.ts';
@@ -179,7 +179,6 @@ class Copier {
   }
 
   async classification(context: DeviceContext): Promise<Classification> {
-    const { classifyInPieces } = await loadClasses();
     const work = classifyInPieces(context);
     let step = work.next();
     for (; step.done !== true; step = work.next()) await this.pause();
