@@ -10,6 +10,7 @@ const OPENING = {
 };
 const WHAT_IF = { '513 MB': '15 s' };
 const FINDINGS = { '513 MB': '3 s' };
+const COMPARE = { '513 MB': '1.5 s' };
 const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
 
 /** @param {any} results what run.mjs wrote */
@@ -19,6 +20,7 @@ export function resultsTable(results) {
     ...(subject.page ? pageRows(subject) : []),
     ...(subject.decoders ? decoderRows(subject) : []),
     ...(subject.cli ? cliRows(subject) : []),
+    ...compareRows(subject),
   ]);
   rows.push([
     'page: JS and CSS before a file is opened, gzipped',
@@ -27,6 +29,21 @@ export function resultsTable(results) {
   ]);
   const views = subjects.filter(({ page }) => page?.views).map(viewsTable);
   return [machine, table(['what', 'budget', 'measured'], rows), ...views].join('\n\n');
+}
+
+/** Two files of that size; `compare` and `comparePage` are there where they were measured. */
+function compareRows({ name, compare, comparePage }) {
+  const page = comparePage && [
+    `${name}, twice: both read → the difference on screen`,
+    COMPARE[name] ?? '–',
+    seconds(comparePage.differenceMs),
+  ];
+  const cli = compare && [
+    `${name}, twice: vramscope compare, against stats of one`,
+    '1.2 times',
+    `${compare.ratio.toFixed(2)} times (${seconds(compare.twoMs)})`,
+  ];
+  return [page, cli].filter(Boolean);
 }
 
 function pageRows({ name, page }) {

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runNpm } from '../scripts/run-command.mjs';
 import { measureAgainst } from './against.mjs';
+import { measureCompareCli, measureComparePage } from './measure-compare.mjs';
 import {
   buildNodeBenches,
   measureAnswers,
@@ -48,6 +49,7 @@ const results = {
     name,
     bytes,
     page: page?.subjects[i],
+    comparePage: page?.compared[i],
     ...node?.[i],
   })),
 };
@@ -59,12 +61,15 @@ async function measureAllPages() {
   try {
     const weightBytes = await measurePageWeight(started);
     const measured = [];
+    const compared = [];
     for (const subject of subjects) {
       console.log(`The page, ${subject.name}`);
       measured.push(await measurePage(started, subject));
+      if (subject.hasViews) compared.push(await measureComparePage(started, subject));
+      else compared.push(undefined);
     }
     const browser = `Chromium ${started.browser.version()}`;
-    return { browser, weightBytes, subjects: measured };
+    return { browser, weightBytes, subjects: measured, compared };
   } finally {
     await started.close();
   }
@@ -77,7 +82,8 @@ async function measureAllInNode() {
     console.log(`Decoders, answers and command line, ${subject.name}`);
     const decoders = await measureDecoders(subject);
     const answers = subject.hasViews ? await measureAnswers(subject) : undefined;
-    measured.push({ decoders, answers, cli: await measureCli(subject) });
+    const compare = subject.hasViews ? measureCompareCli(subject) : undefined;
+    measured.push({ decoders, answers, cli: await measureCli(subject), compare });
   }
   return measured;
 }
