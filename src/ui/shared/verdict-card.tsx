@@ -84,20 +84,20 @@ interface LineToLookAtProps {
 /** 'scenarios.py:323 (_fragment) pins memory': the place first, as it must not be cut off. */
 function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(frame), functionText(frame)];
+  const whatItDoes = place === undefined ? does : `(${name}) ${does}`;
   return (
     <button
       type="button"
       className="verdict-place"
+      // Its parts, which are cut off one by one, are words of their own to a screen reader.
+      aria-label={`${place ?? name} ${whatItDoes}`}
       title={`${frameLabel(frame)} ${does}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
       <strong className="mono">
         <LineLabel label={place ?? name} />
       </strong>{' '}
-      <span className="verdict-does">
-        {place !== undefined && `(${name}) `}
-        {does}
-      </span>
+      <span className="verdict-does">{whatItDoes}</span>
     </button>
   );
 }
