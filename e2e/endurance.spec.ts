@@ -114,8 +114,8 @@ test(`${FILES} files and ${CANCELS} cancelled openings leave memory and snapshot
       await chooseFile(page, slow);
       const cancel = page.getByTestId('cancel');
       await expect(cancel).toBeVisible();
-      // Early, while it is unpacked, and late, while its worker is deaf and has to be replaced.
-      await new Promise((resolve) => setTimeout(resolve, (i % 3) * 600));
+      // Early, while it is unpacked, and now and then late, while its worker is deaf and has to be replaced.
+      await new Promise((resolve) => setTimeout(resolve, i % 10 === 1 ? 1200 : 0));
       await cancel.click();
       await expect(page.getByRole('banner')).toContainText(KEPT);
       await show(page, VIEWS[i % VIEWS.length] ?? 'Timeline');
