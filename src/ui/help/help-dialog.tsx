@@ -185,6 +185,11 @@ const TERMS: readonly { readonly term: string; readonly means: string }[] = [
     term: 'stream',
     means: 'A queue of GPU work. A free block serves only the stream it came from.',
   },
+  {
+    term: 'gap',
+    means:
+      'A free range between live blocks. It can be reused, but it goes back to the GPU only with its whole segment.',
+  },
   { term: 'call site', means: 'The line of your code that made an allocation, with its callers.' },
   { term: 'stack', means: 'The function calls that led to an event, innermost first.' },
   { term: 'annotation', means: 'A named part of the run, from torch.profiler.record_function().' },

@@ -115,6 +115,7 @@ function Entry({ entry, event, colors }: EntryProps) {
       type="button"
       className="legend-entry legend-filter"
       aria-pressed={isOn}
+      aria-label={`${label} ${formatBytes(bytes)}`}
       title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
       onClick={() => toggle(term)}
     >

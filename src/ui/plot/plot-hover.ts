@@ -269,7 +269,7 @@ function isSamePixel(a: PlotPixel, b: PlotPixel | undefined): boolean {
 
 /**
  * The counters at the crosshair, written straight into the legend: it changes with every move.
- * Looks for elements with data-readout="event" and data-readout=<counter> below `root`.
+ * Looks for elements with data-readout="event", "time" and data-readout=<counter> below `root`.
  */
 export class Readout {
   readonly #root: HTMLElement;
@@ -281,6 +281,7 @@ export class Readout {
   /** @param place what the figures are of: 'cursor' */
   show(crosshair: Crosshair | undefined, place: string): void {
     this.#set('event', crosshair === undefined ? '' : `${place}: ${eventText(crosshair)}`);
+    this.#set('time', crosshair === undefined ? '' : timeText(crosshair));
     for (const { name } of COUNTERS) {
       this.#set(name, crosshair === undefined ? '' : formatBytes(crosshair.counters[name]));
     }
@@ -292,9 +293,10 @@ export class Readout {
   }
 }
 
-/** 'event 6,302 · oom · 1.23 s' */
-function eventText({ event, action, timeUs }: Crosshair): string {
-  if (event < 0) return 'before the trace';
-  const time = Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;
-  return `event ${formatCount(event)} · ${action}${time}`;
-}
+/** 'event 6,302 · oom' */
+const eventText = ({ event, action }: Crosshair): string =>
+  event < 0 ? 'before the trace' : `event ${formatCount(event)} · ${action}`;
+
+/** ' · 1.23 s', to follow the event where there is room for it. */
+const timeText = ({ event, timeUs }: Crosshair): string =>
+  event < 0 || Number.isNaN(timeUs) ? '' : ` · ${formatDurationUs(timeUs)}`;

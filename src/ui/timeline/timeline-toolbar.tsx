@@ -80,7 +80,10 @@ export function CounterReadout({
           <span className="counter-value" data-readout={name} />
         </button>
       ))}
-      <span className="event-readout" data-readout="event" />
+      <span className="event-readout">
+        <span data-readout="event" />
+        <span data-readout="time" />
+      </span>
     </div>
   );
 }
