@@ -69,7 +69,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const [isHeat, setIsHeat] = useState(false);
   const [chosen, setChosen] = useState<{ readonly rank: number; readonly column?: number }>();
   const items = useMemo(() => listItems(job, order, isGrouped), [job, order, isGrouped]);
-  const selected = chosen?.rank ?? job.outliers[0]?.rank;
+  const selected = chosen?.rank ?? job.outliers[0]?.rank ?? job.ranks[0]?.rank;
   const details = useDetails(state, selected);
   const row = job.ranks.find(({ rank }) => rank === selected);
   const sourceOf = (rank: number | undefined): OpenSource | undefined => {
