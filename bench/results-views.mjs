@@ -22,6 +22,13 @@ export function viewsTable({ name, page, answers = {} }) {
       stepsRow(`open: ${label}`, '–', [step], answers.openMs?.[label]),
     ),
     stepsRow('open: each of them again', '–', Object.values(again)),
+    [
+      'classes: of all allocations, when first asked',
+      '300 ms',
+      '–',
+      answer(answers.classesMs),
+      '–',
+    ],
     ...plotRows('address map', addresses, answers.addressFramesMs),
     ...plotRows('segments', segments, answers.segmentFramesMs),
     stepsRow('state: an event on', '30 ms', state.steps, answers.stateStepsMs),

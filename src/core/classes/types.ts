@@ -3,6 +3,7 @@
  * this, so it is inferred, and every answer keeps the evidence that it rests on. What no evidence
  * decides is called unknown; it is never spread over the other classes.
  */
+import type { PoolKind } from '../device/pool-kinds.ts';
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { AllocationDetails } from '../device/types.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
@@ -216,6 +217,8 @@ export interface ClassifiedDetails extends AllocationDetails {
   /** To be read after "because". */
   readonly classReason: string;
   readonly name: string | undefined;
+  /** Undefined for the default pool. */
+  readonly poolKind: PoolKind | undefined;
 }
 
 /** Bytes and number of the allocations of one class at some event. */

@@ -143,16 +143,14 @@ test('the peak in a window is that of its events alone', () => {
   expect(peakInWindow(index, 'event', 100, 200)).toBe(-1);
 });
 
-test('every capture can be colored every way', () => {
-  for (const name of allCaptureNames()) {
-    for (const context of contextsOf(loadCapture(name))) {
-      for (const colorBy of COLORINGS) {
-        const { classOf, classes } = coloringOf(context, colorBy);
-        expect(classOf.length).toBe(context.replay.allocations.length);
-        if (colorBy === 'stack') continue;
-        const known = new Set(classes.map(({ class: at }) => at));
-        expect(classOf.every((at) => known.has(at))).toBe(true);
-      }
+test.each(allCaptureNames())('%s can be colored every way', (name) => {
+  for (const context of contextsOf(loadCapture(name))) {
+    for (const colorBy of COLORINGS) {
+      const { classOf, classes } = coloringOf(context, colorBy);
+      expect(classOf.length).toBe(context.replay.allocations.length);
+      if (colorBy === 'stack') continue;
+      const known = new Set(classes.map(({ class: at }) => at));
+      expect(classOf.every((at) => known.has(at))).toBe(true);
     }
   }
 });

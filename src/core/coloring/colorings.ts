@@ -8,6 +8,7 @@ import { classLabels } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import { annotationGroupKeys, innermostSpans } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { poolKind } from '../device/pool-kinds.ts';
 import type { ColorBy } from '../raster/types.ts';
 import { categoryTerm } from '../search/qualifiers/category.ts';
 import { compileTerm } from '../search/qualifiers/compile.ts';
@@ -154,8 +155,9 @@ function byPool(context: DeviceContext, classCount: number): Coloring {
         const word = group === 0 ? 'small' : 'large';
         return { label: `${word} pool`, about: '', term: `${poolTerm(word)}${within}` };
       }
-      const about = 'A private pool, of a CUDA graph or a MemPool.';
-      return { label: `pool ${name}`, about, term: privatePoolTerm(name) };
+      const about = 'A private pool.';
+      const kind = poolKind(context, group - 2) ?? '';
+      return { label: `${kind} pool ${name}`, about, term: privatePoolTerm(name) };
     }),
   );
 }

@@ -66,7 +66,8 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
           <Fact term="Private pool">
             <FilterLink term={privatePoolTerm(details.privatePool)}>
               {details.privatePool}
-            </FilterLink>
+            </FilterLink>{' '}
+            {details.poolKind}
           </Fact>
         )}
         {details.annotations.length > 0 && (
