@@ -127,6 +127,20 @@ describe('moving about', () => {
     expect(span()).toBeCloseTo(1000, -1);
   });
 
+  it('has the cursor where one clicks at once, and what lies there in the same step', async () => {
+    const { navigation, now, view } = setup();
+    const { cursor } = now();
+    const { commits } = view.getState();
+    const clicked = navigation.gestures.click({ x: 100, y: 95 });
+    // A key that follows is about the event that was clicked.
+    expect(now()).toMatchObject({ cursor: 500, selection: undefined });
+    await clicked;
+    expect(now().selection).toBeDefined();
+    expect(view.getState().commits).toBe(commits + 1);
+    view.undoClick();
+    expect(now()).toMatchObject({ cursor, selection: undefined });
+  });
+
   it('leaves keys with Ctrl and unknown keys to the browser', () => {
     const { navigation, press } = setup();
     const key = { key: 'f', shiftKey: false, altKey: false, ctrlKey: true, metaKey: false };
