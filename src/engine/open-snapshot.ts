@@ -5,8 +5,9 @@ import { sessionInfo } from '../core/device/device-info.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../core/input/types.ts';
-import { replayDevice } from '../core/replay/replay.ts';
+import { replayFromNothing } from '../core/replay/complete-replay.ts';
 import type { Replay } from '../core/replay/types.ts';
+import type { DeviceTrace, Snapshot } from '../core/snapshot/tables.ts';
 import type { CooperativeClock } from './cooperative-clock.ts';
 import type { FrameQueue } from './frame-queue.ts';
 import type { Growth } from './live/growth.ts';
@@ -73,7 +74,7 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   const replays: Replay[] = [];
   for (const [i, device] of snapshot.devices.entries()) {
     await enter('replaying');
-    replays.push(grown[i]?.replay ?? replayDevice(device, snapshot.settings));
+    replays.push(grown[i]?.replay ?? (await replayWhole(device, snapshot.settings)));
   }
   const devices: OpenDevice[] = [];
   for (const [i, context] of createDeviceContexts(snapshot, replays).entries()) {
@@ -84,6 +85,14 @@ export async function openSnapshot(job: OpenJob): Promise<OpenSnapshot> {
   for (const device of devices) device.warmUp();
   const contexts = devices.map(({ context }) => context);
   return { info: sessionInfo(file, snapshot, contexts), devices };
+}
+
+/** What a late recording needs is fetched when one is opened. */
+async function replayWhole(device: DeviceTrace, settings: Snapshot['settings']): Promise<Replay> {
+  const replay = replayFromNothing(device, settings);
+  if (replay !== undefined) return replay;
+  const { replayFromBefore } = await import('../core/replay/replay.ts');
+  return replayFromBefore(device, settings);
 }
 
 /** The decoder takes about 5 ms for it; what is handed to it is worked on in one go. */

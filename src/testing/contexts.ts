@@ -1,6 +1,6 @@
 import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { replayDevice } from '../core/replay/replay.ts';
-import { snapshotFromValue } from '../core/snapshot/decoder.ts';
+import { snapshotFromValue } from '../core/snapshot/from-value.ts';
 import { NO_STACK, type Snapshot, type StackIndex } from '../core/snapshot/tables.ts';
 
 const replayed = new WeakMap<Snapshot, readonly DeviceContext[]>();

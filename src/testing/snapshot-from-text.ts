@@ -28,7 +28,7 @@
  * Events are 10 us apart.
  */
 import type { Counters } from '../core/replay/types.ts';
-import { snapshotFromValue } from '../core/snapshot/decoder.ts';
+import { snapshotFromValue } from '../core/snapshot/from-value.ts';
 import type { Snapshot } from '../core/snapshot/tables.ts';
 import {
   isSmallRequest,

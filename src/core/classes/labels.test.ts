@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { contextsOf } from '../../testing/contexts.ts';
 import { matchAllocations } from '../search/match-search.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import { decodeSnapshot } from '../snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../snapshot-file/encode-snapshot.ts';
 import { prune } from '../snapshot-file/prune.ts';

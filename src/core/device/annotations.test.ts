@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf } from '../../testing/contexts.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import { annotationSpans, unpairedAnnotations } from './annotations.ts';
 
 type Mark = readonly ['START' | 'END', string, number, number?];

@@ -8,7 +8,7 @@ import {
 } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 import { type Analysis, analyse } from './analyse.ts';
 import { type Verdict, verdictOf } from './verdict.ts';

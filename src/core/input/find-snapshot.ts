@@ -1,6 +1,6 @@
 /** Looks for the snapshot in values that hold one, such as `{'rank': 0, 'snapshot': {…}}`. */
 import { LoadError } from '../base/load-error.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
 
 /** A wrapper is small and flat; these bounds keep a hostile one from taking long. */

@@ -4,7 +4,6 @@ import { DeclinedError } from '../pickle/types.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
 import { collectBytes, type OpenBytes } from './byte-cursor.ts';
-import { findSnapshot } from './find-snapshot.ts';
 import type { Meter } from './meter.ts';
 import { SNAPSHOT_ADVICE } from './sniff.ts';
 import type { ReadOptions } from './types.ts';
@@ -156,7 +155,7 @@ async function readGeneral(
   if (failure !== undefined && (hasEvents || callables.length === 0)) {
     throw isEndOfFile(failure) ? cutShort(bytes.length) : brokenPickle(cause, failure);
   }
-  const snapshot = findIn(value, cause);
+  const snapshot = await findIn(value, cause);
   if (snapshot !== undefined) {
     return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
   }
@@ -165,7 +164,11 @@ async function readGeneral(
   throw cause instanceof LoadError ? cause : notASnapshot();
 }
 
-function findIn(value: unknown, cause: DeclinedError | LoadError): Snapshot | undefined {
+async function findIn(
+  value: unknown,
+  cause: DeclinedError | LoadError,
+): Promise<Snapshot | undefined> {
+  const { findSnapshot } = await import('./find-snapshot.ts');
   try {
     return findSnapshot(value);
   } catch (error) {

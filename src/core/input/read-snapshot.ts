@@ -1,6 +1,5 @@
 import type { FileInfo, SnapshotWarning } from '../snapshot/tables.ts';
 import { Meter } from './meter.ts';
-import { readJson } from './read-json.ts';
 import { type ReadPickle, readPickle } from './read-pickle.ts';
 import type { ByteSource, Platform, ReadOptions, ReadResult } from './types.ts';
 import { type ArchiveChoice, unwrap } from './unwrap.ts';
@@ -29,6 +28,7 @@ export async function readSnapshot(
         const { snapshot, origin } = await readCompact(open);
         return { snapshot, origin, protocol: undefined, decoder: 'columnar', partial: undefined };
       }
+      const { readJson } = await import('./read-json.ts');
       const snapshot = await readJson(open);
       return { snapshot, protocol: undefined, decoder: 'general', partial: undefined };
     },

@@ -9,9 +9,9 @@ import {
   type Snapshot,
   TraceAction,
 } from '../snapshot/tables.ts';
+import { completeReplay, endsAsTheFile, NOTHING } from './complete-replay.ts';
 import { CounterReader } from './counters.ts';
 import { DeviceReplay, type ReplayTables } from './device-replay.ts';
-import { completeReplay, endsAsTheFile, NOTHING } from './replay.ts';
 import { blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
 import { isUsualKind, traceKindOf, USUAL_KIND } from './trace-kind.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { captureNames, loadCapture, statsOfDevice, truthOf } from '../../testing/captures.ts';
 import type { Column } from '../base/table.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import { ACTION_NAMES, type DeviceTrace } from '../snapshot/tables.ts';
 import { replayDevice } from './replay.ts';
 import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';

@@ -1,7 +1,7 @@
 /** Each rule of the allocator, and each way a trace can be incomplete, as a few drawn lines. */
 import { describe, expect, it } from 'vitest';
 import { type DrawnSnapshot, snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import type { DeviceTrace } from '../snapshot/tables.ts';
 import { replayDevice } from './replay.ts';
 import { BEFORE_TRACE, NEVER, type Replay } from './types.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, traceOf } from '../../testing/contexts.ts';
-import { snapshotFromValue } from '../snapshot/decoder.ts';
+import { snapshotFromValue } from '../snapshot/from-value.ts';
 import { buildStats } from './stats.ts';
 import { statsText } from './stats-text.ts';
 import { changedSettings } from './summary-text.ts';

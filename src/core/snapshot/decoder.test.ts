@@ -9,7 +9,8 @@ import {
 } from '../../testing/captures.ts';
 import { differences } from '../../testing/differences.ts';
 import { unpickle } from '../input/unpickle.ts';
-import { SnapshotDecoder, snapshotFromValue } from './decoder.ts';
+import { SnapshotDecoder } from './decoder.ts';
+import { snapshotFromValue } from './from-value.ts';
 import type { Snapshot } from './tables.ts';
 
 const captures = allCaptureNames();

@@ -1,9 +1,8 @@
-/** Bytes of a pickle, or a JavaScript value, to a Snapshot. */
+/** Bytes of a pickle to a Snapshot. */
 import { LoadError } from '../base/load-error.ts';
 import { PickleDecoder } from '../pickle/pickle-decoder.ts';
 import type { RowLane } from '../pickle/row-lane.ts';
 import type { ValueMachine } from '../pickle/value-machine.ts';
-import { walkValue } from '../pickle/walk-value.ts';
 import { assembleSnapshot } from './assemble.ts';
 import { SnapshotSchema } from './schema.ts';
 import type { Snapshot } from './tables.ts';
@@ -70,15 +69,4 @@ export class SnapshotDecoder {
     this.#schema.machine.closeUnfinished();
     return assembleSnapshot(this.#schema, { partial: reason });
   }
-}
-
-/**
- * The same tables from a JavaScript value: JSON.parse's or pickleparser's result, dictionaries as
- * Map or plain objects. @throws LoadError 'not-a-snapshot'.
- */
-export function snapshotFromValue(value: unknown): Snapshot {
-  const schema = new SnapshotSchema();
-  walkValue(schema.machine, value);
-  schema.machine.finish();
-  return assembleSnapshot(schema);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { join, type PickleValue, sampleSnapshot, writePickle } from '../../testing/write-pickle.ts';
 import { LoadError } from '../base/load-error.ts';
-import { SnapshotDecoder, snapshotFromValue } from './decoder.ts';
+import { SnapshotDecoder } from './decoder.ts';
+import { snapshotFromValue } from './from-value.ts';
 import { BlockState, EMPTY_STACK, NO_STACK, type Snapshot, TraceAction } from './tables.ts';
 
 function decode(bytes: Uint8Array): Snapshot {
