@@ -158,3 +158,9 @@ it('a file that is missing ends with its error', async () => {
   expect(exitCode).toBe(3);
   expect(error).toContain('No such file: no/such.pickle.');
 });
+
+it('a file that cannot be read is named, for there are two', async () => {
+  const { exitCode, error } = await cli(['compare', BASE, '-'], Buffer.from('no pickle'));
+  expect(exitCode).toBe(3);
+  expect(error).toMatch(/^vramscope: -: /);
+});

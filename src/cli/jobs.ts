@@ -32,7 +32,9 @@ export const JOBS: {
   readonly [K in JobName]: (request: Jobs[K]['request'], io: Stdin) => Promise<Jobs[K]['result']>;
 } = {
   async comparisonSide({ path, deviceIndex, at, allowPartial }, io) {
-    const { file, contexts } = await openSnapshot(io, path, { allowPartial });
+    const { file, contexts } = await namingFile(path, () =>
+      openSnapshot(io, path, { allowPartial }),
+    );
     const position = deviceIndex ?? deviceOrder(contexts).shown[0] ?? 0;
     const context = contexts[position];
     if (context === undefined) {
@@ -44,3 +46,14 @@ export const JOBS: {
     return new SideMaker(context).side({ file, deviceIndex: position, at });
   },
 };
+
+/** Of several files, which one it is that cannot be read. */
+async function namingFile<T>(path: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof LoadError) || error.failure.message.includes(path)) throw error;
+    const { message } = error.failure;
+    throw new LoadError({ ...error.failure, message: `${path}: ${message}` });
+  }
+}

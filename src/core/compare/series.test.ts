@@ -27,6 +27,10 @@ it('names what grows from file to file, also where its line moved', () => {
   );
 });
 
+it('what is level after the second file is no growth', () => {
+  expect(compareSeries([dump(1), dump(6), dump(6)]).verdict).toMatch(/no call site grows/);
+});
+
 it('says when nothing grows', () => {
   expect(compareSeries([dump(3), dump(3), dump(3)]).verdict).toMatch(/no call site grows by 1 MiB/);
 });

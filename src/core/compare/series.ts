@@ -14,7 +14,7 @@ export interface SeriesSite {
   /** One figure a file. */
   readonly bytes: readonly number[];
   readonly counts: readonly number[];
-  /** Never less than in the file before, and more in the last than in the first. */
+  /** More in every file than in the one before. */
   readonly grows: boolean;
 }
 
@@ -83,7 +83,7 @@ export const growthOf = (bytes: readonly number[]): number =>
   (bytes[bytes.length - 1] ?? 0) - (bytes[0] ?? 0);
 
 const grows = (bytes: readonly number[]): boolean =>
-  growthOf(bytes) > 0 && bytes.every((own, i) => i === 0 || own >= bytes[i - 1]);
+  bytes.every((own, i) => i === 0 || own > bytes[i - 1]);
 
 function classesOf(sites: readonly SeriesSite[]): Series['classes'] {
   const classes = new Map<string, number[]>();
@@ -107,7 +107,10 @@ function verdictOf(sides: readonly ComparisonSide[], sites: readonly SeriesSite[
   const totals = sides.map(({ counters }) => counters.allocatedBytes);
   const growth = growthOf(totals);
   const head = `Allocated ${totals.map(formatBytes).join(' → ')} (${signedBytes(growth)})`;
-  const growing = sites.filter((site) => site.grows && growthOf(site.bytes) >= NOTABLE_BYTES);
+  const growing = sites.filter(
+    (site) =>
+      site.grows && growthOf(site.bytes) >= NOTABLE_BYTES && site.class !== 'before-recording',
+  );
   if (growing.length === 0) {
     return `${head}: no call site grows by 1 MiB or more from file to file.`;
   }
