@@ -17,7 +17,7 @@ import { canLinkSteps } from './linked-axis.ts';
 import { LinkedTimelines, type TimelineSide } from './linked-timelines.tsx';
 import type { SecondSession } from './second-session.ts';
 import { type OpenSide, SideProvider, useSideView } from './side-context.tsx';
-import { siteRows } from './site-rows.ts';
+import { type SiteRow, siteRows } from './site-rows.ts';
 import { type ComparedPair, useComparison } from './use-comparison.ts';
 import { type ComparisonViewHandle, useComparisonView } from './use-comparison-view.ts';
 import { WhatIfTable } from './what-if-table.tsx';
@@ -365,8 +365,9 @@ function ComparedContent({ a, b, compared, handle }: ComparedContentProps) {
       </div>
       {row !== undefined && (
         <p className="compare-followed" role="status" aria-label="Row that is followed">
-          <strong>{row.place}</strong> {row.about}: highlighted in both timelines, and listed under
-          “In A” and “In B”.
+          <span>
+            <strong>{row.place}</strong> {row.about}: {followedText(row)}
+          </span>
           <button type="button" className="button" onClick={() => commit({ row: undefined })}>
             Clear
           </button>
@@ -377,6 +378,14 @@ function ComparedContent({ a, b, compared, handle }: ComparedContentProps) {
       </div>
     </>
   );
+}
+
+/** Where the row's allocations are seen: a call site of one side alone is not in the other. */
+function followedText({ a, b }: SiteRow): string {
+  if ((b ?? a)?.example === -1) return 'no single allocation is behind it.';
+  if (a === undefined) return 'highlighted in the timeline of B, and listed under “In B”.';
+  if (b === undefined) return 'highlighted in the timeline of A, and listed under “In A”.';
+  return 'highlighted in both timelines, and listed under “In A” and “In B”.';
 }
 
 /** The cause is in the first sentence; the others are its evidence. */
