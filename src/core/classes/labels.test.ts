@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { snapshotFromValue } from '../snapshot/from-value.ts';
@@ -72,4 +73,13 @@ it('a word of the search finds a name', () => {
   const [context] = contextsOf(snapshot);
   expect([...(matchAllocations(context, 'head.w', undefined).mask ?? [])]).toEqual([1, 0, 0]);
   expect([...(matchAllocations(context, 'tail', undefined).mask ?? [])]).toEqual([0, 0, 0]);
+});
+
+it('the recipe of the page names what a real run allocated', () => {
+  const [context] = contextsOf(loadCapture('record/labels.pickle.gz'));
+  const { names, classOf } = classify(context);
+  const named = (name: string) =>
+    [...names].filter(([, own]) => own === name).map(([id]) => MEMORY_CLASSES[classOf[id]].id);
+  expect(new Set(named('blocks.0.norm1.weight'))).toEqual(new Set(['parameters', 'gradients']));
+  expect(new Set(named('exp_avg of blocks.0.norm1.weight'))).toEqual(new Set(['optimizer-state']));
 });
