@@ -37,13 +37,10 @@ import {
   STEP_WORDS_FROM,
 } from './lane-steps.ts';
 import type { Shape } from './shape-table.ts';
-import { CODES, StepWalker } from './step-walker.ts';
+import { CODES, HIGH_LIMIT, StepWalker, UINT32 } from './step-walker.ts';
 import { type LaneRows, ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
-const UINT32 = 2 ** 32;
-/** Upper halves from here on make numbers of 2^52 and more, which address keys are not equal to. */
-const HIGH_LIMIT = 0x100000;
 /** LONG1 and its count of bytes, as one word. */
 const LONG1_OF_5 = 0x058a;
 const LONG1_OF_6 = 0x068a;

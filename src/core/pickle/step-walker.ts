@@ -25,9 +25,9 @@ import {
 import { type LaneColumns, LaneKind, type LaneRows, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
-const UINT32 = 2 ** 32;
+export const UINT32 = 2 ** 32;
 /** Upper halves from here on make numbers of 2^52 and more, which address keys are not equal to. */
-const HIGH_LIMIT = 0x100000;
+export const HIGH_LIMIT = 0x100000;
 const PAIRS = 64;
 /** Slots of the cache of strings that are codes. */
 export const CODES = 64;

@@ -70,7 +70,7 @@ describe('flame answers', () => {
     expect((await ask({ dataset: 'difference', cursor: 5 })).graph).toBeUndefined();
     expect((await ask({ dataset: 'difference', cursor: 5, mark: 5 })).graph).toBeUndefined();
     const { set } = await ask({ dataset: 'difference', cursor: 5, mark: 90 });
-    expect(set).toEqual({ kind: 'difference', before: 5, after: 90 });
+    expect(set).toEqual({ kind: 'difference', before: 90, after: 5 });
   });
 
   it('take an event beyond the end for the end', async () => {
