@@ -15,13 +15,23 @@ const MEMORY = { '513 MB': '450 MB / 1 GB', '2 GB': 'linear in events' };
 
 /** @param {any} results what run.mjs wrote */
 export function resultsTable(results) {
-  const { machine, pageWeightBytes, subjects } = results;
+  const { machine, pageWeightBytes, ranksPage, subjects } = results;
   const rows = subjects.flatMap((subject) => [
     ...(subject.page ? pageRows(subject) : []),
     ...(subject.decoders ? decoderRows(subject) : []),
     ...(subject.cli ? cliRows(subject) : []),
     ...compareRows(subject),
+    ...(subject.ranks
+      ? [[`eight of ${subject.name}: vramscope ranks`, '3 s', seconds(subject.ranks.readMs)]]
+      : []),
   ]);
+  if (ranksPage !== undefined) {
+    rows.push([
+      '1,024 summaries of ranks (64 MB): files given → all on screen',
+      '2 s',
+      seconds(ranksPage.shownMs),
+    ]);
+  }
   rows.push([
     'page: JS and CSS before a file is opened, gzipped',
     '150 kB',

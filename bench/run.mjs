@@ -19,6 +19,7 @@ import {
   measureDecoders,
 } from './measure-decoders.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
+import { measureRanksCli, measureRanksPage } from './measure-ranks.mjs';
 import { resultsTable } from './results-table.mjs';
 import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
 
@@ -45,6 +46,7 @@ const results = {
   date: new Date().toISOString(),
   machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${memoryGiB} GiB, Node ${process.versions.node}, ${page?.browser ?? 'no browser'}.`,
   pageWeightBytes: page?.weightBytes,
+  ranksPage: page?.ranks,
   subjects: subjects.map(({ name, bytes }, i) => ({
     name,
     bytes,
@@ -68,8 +70,10 @@ async function measureAllPages() {
       if (subject.hasViews) compared.push(await measureComparePage(started, subject));
       else compared.push(undefined);
     }
+    console.log('The page, 1,024 ranks');
+    const ranks = await measureRanksPage(started);
     const browser = `Chromium ${started.browser.version()}`;
-    return { browser, weightBytes, subjects: measured, compared };
+    return { browser, weightBytes, subjects: measured, compared, ranks };
   } finally {
     await started.close();
   }
@@ -83,7 +87,8 @@ async function measureAllInNode() {
     const decoders = await measureDecoders(subject);
     const answers = subject.hasViews ? await measureAnswers(subject) : undefined;
     const compare = subject.hasViews ? measureCompareCli(subject) : undefined;
-    measured.push({ decoders, answers, cli: await measureCli(subject), compare });
+    const ranks = subject.name === '20 MB' ? measureRanksCli(subject) : undefined;
+    measured.push({ decoders, answers, cli: await measureCli(subject), compare, ranks });
   }
   return measured;
 }
