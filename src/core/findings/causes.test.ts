@@ -125,7 +125,7 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
       'oom_larger_batch',
       /^Out of memory at your process's own limit of about 4 GiB .*: 3\.57 GiB of the 3\.89 GiB /,
       'oom',
-      /^Raise or remove/,
+      /^Look at what this step was given: its request is 2\.0 times the largest before/,
     ],
     [
       'growing_concat',
@@ -164,6 +164,22 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
     const [oom] = await findings(`${name}.${stacks}`, 'oom');
     expect(oom.frame).toMatchObject({ line });
     expect(oom.claim).toContain('in the forward pass it made a tensor of exactly that size');
+  });
+
+  it('a batch that grew is said, and nothing of the kind where none came before', async () => {
+    const said =
+      'In 9 calls before, that line asked for at most 250.00 MiB, so this batch or sequence is larger (2.0 times).';
+    const [grew] = await findings(`oom_larger_batch.${stacks}`, 'oom');
+    expect(grew.holder).toContain(said);
+    for (const name of [
+      'oom_first_forward',
+      'oom_logits_backward',
+      'oom_other_process',
+      'oom_leak',
+    ]) {
+      const [other] = await findings(`${name}.${stacks}`, 'oom');
+      expect(other.holder).not.toContain('calls before');
+    }
   });
 
   it('of the gaps a growing concatenation is the cause, and it is said once', async () => {

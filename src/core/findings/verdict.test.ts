@@ -67,7 +67,7 @@ describe('the verdict', () => {
       'Your process hit its own memory limit of about 6 GiB (set_per_process_memory_fraction); the GPU still had 130.88 GiB free.',
     ]);
     expect((await verdict('oom_batch_too_big')).also).toEqual([
-      'Most of what was live: 3.50 GiB from scenarios.py:48 (attention), 3.50 GiB from scenarios.py:52 (mlp), 1.00 GiB from scenarios.py:47 (attention).',
+      'In 96 calls before, that line asked for at most 256.00 MiB, so this batch or sequence is larger (2.0 times). Most of what was live: 3.50 GiB from scenarios.py:48 (attention), 3.50 GiB from scenarios.py:52 (mlp), 1.00 GiB from scenarios.py:47 (attention).',
     ]);
     const [gaps] = (await verdict('frag_gpt_varlen')).also;
     expect(gaps).toMatch(
@@ -131,7 +131,10 @@ describe('the verdict', () => {
     ],
     [
       'oom_batch_too_big',
-      [/^Raise or remove .*memory_fraction/, /^Reduce what is live at the peak/],
+      [
+        /^Look at what this step was given: its request is 2\.0 times/,
+        /^Raise or remove .*memory_fraction/,
+      ],
     ],
     ['frag_gpt_varlen', [/^Set PYTORCH_ALLOC_CONF=expandable/, /^Make sizes repeat/]],
     ['leak_forward_hook', [/handle\.remove\(\)/, /^Overwrite the last capture/]],

@@ -10,6 +10,7 @@
  */
 import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import type { Fact } from '../types.ts';
@@ -75,6 +76,59 @@ export function largeRequest(
     ],
     advice: [isCrossEntropy(context, stack) ? CROSS_ENTROPY_ADVICE : ONE_TENSOR_ADVICE],
   };
+}
+
+/** Fewer requests before say little of what is usual. */
+const MIN_EARLIER = 2;
+/** As much larger than any before as no allocator rounds. */
+const LARGER = 1.5;
+
+/** A request larger than any of its line before: the work has grown, be it by the batch or the sequence. */
+export interface LargerRequest {
+  /** 'It asked for at most 8.00 MiB in 12 calls before, so this batch is larger (24.0 times).' */
+  readonly sentence: string;
+  readonly fact: Fact;
+  readonly advice: string;
+}
+
+/**
+ * @param stack the line that stands for the request
+ * @returns undefined where the line asked for about as much before, or is new
+ */
+export function largerRequest(
+  context: AnalysisContext,
+  stack: StackIndex,
+  event: EventIndex,
+  requestedBytes: number,
+): LargerRequest | undefined {
+  const { stack: stacks, requestedBytes: bytes } = context.input.replay.allocations;
+  const until = beginOfPass(context, event);
+  let most = 0;
+  let calls = 0;
+  for (let id = 0; id < until; id++) {
+    if (stacks[id] !== stack) continue;
+    most = Math.max(most, bytes[id]);
+    calls++;
+  }
+  if (calls < MIN_EARLIER || requestedBytes < LARGER * most) return undefined;
+  const times = (requestedBytes / most).toFixed(1);
+  return {
+    sentence: `In ${formatCount(calls)} calls before, that line asked for at most ${formatBytes(most)}, so this batch or sequence is larger (${times} times).`,
+    fact: { label: 'most that the same line asked for before', bytes: most },
+    advice: `Look at what this step was given: its request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
+  };
+}
+
+/**
+ * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 where none came
+ * before. One line may make tensors of several sizes in a pass, so only whole passes are compared.
+ */
+function beginOfPass({ classifier, input }: AnalysisContext, event: EventIndex): AllocationIndex {
+  const { start, stack } = input.replay.allocations;
+  let id = upperBound(start, event) - 1;
+  while (id >= 0 && classifier.isBackward(stack[id])) id--;
+  while (id >= 0 && !classifier.isBackward(stack[id])) id--;
+  return id + 1;
 }
 
 const CROSS_ENTROPY_ADVICE =

@@ -21,7 +21,7 @@ import { segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
 import { namedPin, pinHolder, pinningSites } from './fragmentation-causes.ts';
 import { keptExceptions } from './oom-kept-exceptions.ts';
-import { largeRequest, type RequestOrigin, requestOrigin } from './oom-request.ts';
+import { largeRequest, largerRequest, type RequestOrigin, requestOrigin } from './oom-request.ts';
 
 /** `kind` of requests that failed and were retried at once: the program saw no error. */
 export const RETRIED = 'asked-again';
@@ -132,6 +132,10 @@ function oomFinding(
     verdict.cause === 'too-large'
       ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
       : undefined;
+  const larger =
+    verdict.cause === 'too-large'
+      ? largerRequest(context, origin.stack, event, requestedBytes)
+      : undefined;
   const isGoingOn = isCaught(context, event);
   const who = requesterText(origin, frameLocation(where.frame), formatBytes(requestedBytes));
   return {
@@ -144,11 +148,12 @@ function oomFinding(
       large === undefined
         ? verdict.brief
         : `Out of memory: one request of ${formatBytes(requestedBytes)} did not fit.`,
-    holder: large === undefined ? holder : who,
+    holder: joined([larger?.sentence ?? '', large === undefined ? holder : who]).trim(),
     ...(large === undefined && holderFrame !== undefined ? { holderFrame } : {}),
     claim: joined([
       `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
       verdict.claim,
+      larger?.sentence ?? '',
       holder,
     ]),
     ...where,
@@ -167,6 +172,7 @@ function oomFinding(
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
       ...(large?.facts ?? []),
+      ...(larger === undefined ? [] : [larger.fact]),
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
@@ -177,7 +183,11 @@ function oomFinding(
       gaps.slice(0, 200),
     ),
     series: undefined,
-    advice: [...(large?.advice ?? []), ...verdict.advice],
+    advice: [
+      ...(larger === undefined ? [] : [larger.advice]),
+      ...(large?.advice ?? []),
+      ...verdict.advice,
+    ],
     disproof:
       verdict.cause === 'fragmented'
         ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
