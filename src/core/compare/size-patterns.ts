@@ -5,6 +5,8 @@ import type { CallSiteChange, ComparisonFacts } from './types.ts';
 
 /** So much of a class has to fit, by bytes. */
 const MOST = 0.6;
+/** Lines that have to agree on a ratio. */
+const MIN_LINES = 2;
 /** Ratios this close are the same one. */
 const NEAR = 0.06;
 
@@ -51,7 +53,8 @@ export function sizePattern(facts: ComparisonFacts): string[] {
   const fitting = matched.filter((site) => isNear(ratioOf(site), ratio));
   const squared = matched.filter((site) => isNear(ratioOf(site), ratio * ratio));
   const share = bytesOf([...fitting, ...squared]) / bytesOf(ofClass(facts, 'activations'));
-  if (share < MOST) return [];
+  // One line may be larger for a reason of its own.
+  if (share < MOST || lineCount(fitting) < MIN_LINES) return [];
   const lines = plural(lineCount(fitting), 'line');
   const evidence = `Activations at the same ${lines} are ${timesText(ratio)}`;
   if (bytesOf(squared) >= 0.05 * bytesOf(matched)) {

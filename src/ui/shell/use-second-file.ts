@@ -34,6 +34,7 @@ export function useSecondFile(): SecondFile {
         if (isAwaited && openInfo(session.getState()) !== undefined) begin(source);
         else {
           setSecond(undefined);
+          view.adjust({ comparison: undefined });
           void loader.open(source);
         }
       },
