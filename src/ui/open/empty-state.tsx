@@ -26,6 +26,9 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
             pickle, .gz, .zip, .zst, or the HTML that <code>trace_plot</code> writes; pasting works
             too
           </p>
+          <p className="dim">
+            Two files are compared; a folder or many files are the ranks of a job.
+          </p>
         </div>
         <p className="privacy">
           <ShieldCheck size={15} aria-hidden />
