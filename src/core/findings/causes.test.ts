@@ -125,7 +125,7 @@ describe.each(BOTH)('the verdict leads with the cause, stacks=%s', (stacks) => {
       'oom_larger_batch',
       /^Out of memory at your process's own limit of about 4 GiB .*: 3\.57 GiB of the 3\.89 GiB /,
       'oom',
-      /^Look at what this step was given: its request is 2\.0 times the largest before/,
+      /^Look at what capture\.py:93 \(lm_loss\) was given in this step: the request is 2\.0 times the largest before/,
     ],
     [
       'growing_concat',

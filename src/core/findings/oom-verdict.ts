@@ -190,7 +190,7 @@ function briefLimit(figures: OomFigures): string {
   const limit = limitText(figures).replace(/^ of /, '');
   return limit === ''
     ? 'Out of memory: your process hit its own limit.'
-    : `Out of memory: your process may use ${limit}.`;
+    : `Out of memory: your process is limited to ${limit}.`;
 }
 
 const besideText = ({ deviceFreeBytes }: OomFigures): string =>

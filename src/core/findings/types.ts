@@ -145,6 +145,8 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly frameIs?: LineRole;
   /** Where `frame` asked for what was refused: the line that holds most of what was in the way. */
   readonly holderFrame?: FrameView;
+  /** Where an OOM's batch is larger than any before: the line that hands it to the model. */
+  readonly batchFrame?: FrameView;
   /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
   /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */

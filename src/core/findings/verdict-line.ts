@@ -25,7 +25,9 @@ export function lineOf({
   frame,
   frameIs,
   holderFrame,
+  batchFrame,
 }: Finding): VerdictLine | undefined {
+  if (batchFrame !== undefined) return { frame: batchFrame, does: 'gets the larger batch' };
   // Who asks last is seldom who fills the memory.
   if (holderFrame !== undefined) return { frame: holderFrame, does: DOES['held by'] };
   if (frame === undefined) return undefined;

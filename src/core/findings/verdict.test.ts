@@ -81,7 +81,11 @@ describe('the verdict', () => {
       'Out of memory: fragmented. 3.76 GiB is free in gaps.',
       [323, 'pins memory'],
     ],
-    ['oom_batch_too_big', 'Out of memory: your process may use about 12 GiB.', [48, 'holds most']],
+    [
+      'oom_batch_too_big',
+      'Out of memory: this batch asked for 2.0 times as much as any before.',
+      [83, 'gets the larger batch'],
+    ],
     [
       'frag_gpt_varlen',
       'No OOM, but fragmentation: 10.50 GiB of 15.86 GiB was never needed.',
@@ -132,7 +136,7 @@ describe('the verdict', () => {
     [
       'oom_batch_too_big',
       [
-        /^Look at what this step was given: its request is 2\.0 times/,
+        /^Look at what scenarios\.py:\d+ \(\w+\) was given in this step: the request is 2\.0 times/,
         /^Raise or remove .*memory_fraction/,
       ],
     ],

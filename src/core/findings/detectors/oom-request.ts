@@ -10,9 +10,11 @@
  */
 import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
+import { frameLocation } from '../finding-parts.ts';
 import type { Fact } from '../types.ts';
 
 export interface RequestOrigin {
@@ -87,6 +89,10 @@ const LARGER = 1.5;
 export interface LargerRequest {
   /** 'It asked for at most 8.00 MiB in 12 calls before, so this batch is larger (24.0 times).' */
   readonly sentence: string;
+  /** In a few words: 'this batch asked for 24.0 times as much as any before.' */
+  readonly brief: string;
+  /** The user's line that hands the batch to the model; undefined without one. */
+  readonly caller: FrameView | undefined;
   readonly fact: Fact;
   readonly advice: string;
 }
@@ -112,11 +118,20 @@ export function largerRequest(
   }
   if (calls < MIN_EARLIER || requestedBytes < LARGER * most) return undefined;
   const times = (requestedBytes / most).toFixed(1);
+  const caller = modelCaller(context, stack);
   return {
     sentence: `In ${formatCount(calls)} calls before, that line asked for at most ${formatBytes(most)}, so this batch or sequence is larger (${times} times).`,
+    brief: `this batch asked for ${times} times as much as any before.`,
+    caller,
     fact: { label: 'most that the same line asked for before', bytes: most },
-    advice: `Look at what this step was given: its request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
+    advice: `Look at what ${frameLocation(caller)} was given in this step: the request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
   };
+}
+
+/** Who calls the outermost module that the line is in; the line itself where it is in none. */
+function modelCaller({ classifier, input }: AnalysisContext, stack: StackIndex) {
+  const call = classifier.moduleCall(stack);
+  return input.stacks.topUserFrameView(call === 0 ? stack : input.snapshot.stacks.parent[call]);
 }
 
 /**

@@ -21,7 +21,14 @@ import { segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
 import { namedPin, pinHolder, pinningSites } from './fragmentation-causes.ts';
 import { keptExceptions } from './oom-kept-exceptions.ts';
-import { largeRequest, largerRequest, type RequestOrigin, requestOrigin } from './oom-request.ts';
+import {
+  type LargeRequest,
+  type LargerRequest,
+  largeRequest,
+  largerRequest,
+  type RequestOrigin,
+  requestOrigin,
+} from './oom-request.ts';
 
 /** `kind` of requests that failed and were retried at once: the program saw no error. */
 export const RETRIED = 'asked-again';
@@ -144,12 +151,10 @@ function oomFinding(
     severity: isGoingOn ? 'medium' : 'high',
     bytes: requestedBytes,
     headline: large === undefined ? verdict.headline : `Out of memory: ${large.sentence}`,
-    brief:
-      large === undefined
-        ? verdict.brief
-        : `Out of memory: one request of ${formatBytes(requestedBytes)} did not fit.`,
+    brief: briefOf(verdict.brief, requestedBytes, larger, large),
     holder: joined([larger?.sentence ?? '', large === undefined ? holder : who]).trim(),
     ...(large === undefined && holderFrame !== undefined ? { holderFrame } : {}),
+    ...(larger?.caller === undefined ? {} : { batchFrame: larger.caller }),
     claim: joined([
       `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
       verdict.claim,
@@ -194,6 +199,18 @@ function oomFinding(
         : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
     fingerprint: fingerprint(context, 'oom', verdict.cause, events.stack[event]),
   };
+}
+
+/** What a person acts on first: that the batch grew, else that one request is huge, else what was full. */
+function briefOf(
+  full: string,
+  requestedBytes: number,
+  larger: LargerRequest | undefined,
+  large: LargeRequest | undefined,
+): string {
+  if (larger !== undefined) return `Out of memory: ${larger.brief}`;
+  if (large === undefined) return full;
+  return `Out of memory: one request of ${formatBytes(requestedBytes)} did not fit.`;
 }
 
 /** Longer claims are no claims: what does not fit is among the figures and parts. */
