@@ -1,9 +1,10 @@
 /** Replays a trace that begins with nothing allocated, as most do, and what any replay is completed by. */
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { CounterReader } from './counters.ts';
-import { DeviceReplay, type ReplayTables } from './device-replay.ts';
+import { DeviceReplay } from './device-replay.ts';
 import type { Preexisting } from './preexisting.ts';
 import { judgeRecording } from './recording.ts';
+import type { ReplayTables } from './replay-tables.ts';
 import { type BlockRules, blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
 import { type TraceKind, traceKindOf } from './trace-kind.ts';

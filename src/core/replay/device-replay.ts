@@ -9,9 +9,10 @@
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
 import { BlockList, type BlockRow } from './block-list.ts';
-import { type CounterLog, CounterRecorder, knownBytes } from './counters.ts';
+import { CounterRecorder, knownBytes } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';
 import { endDifferences } from './recording.ts';
+import { NO_CHANGE, NO_EVENTS, type ReplayPlan, type ReplayTables } from './replay-tables.ts';
 import {
   type BlockRules,
   roundSize,
@@ -26,7 +27,6 @@ import {
   type Anomaly,
   type Counters,
   NEVER,
-  type Replay,
   type ReplayedEvents,
 } from './types.ts';
 
@@ -34,35 +34,6 @@ import {
 const MAX_ANOMALIES = 100;
 /** After so many, a block outside all free ranges is no longer searched for: the trace is not of this allocator. */
 const MAX_SEARCHES = 10_000;
-
-/** What is known of a trace before its first event. */
-export interface ReplayPlan {
-  readonly kind: TraceKind;
-  readonly rules: BlockRules;
-  readonly before: Preexisting;
-  /** Pools of the final segments; undefined where they are not known, or not needed. */
-  readonly pools: FinalPools | undefined;
-  /** There may be private pools. */
-  readonly hasPools: boolean;
-  /** The file lists segments: blocks are looked for in them from the first event on. */
-  readonly hasSegments: boolean;
-}
-
-/** What was replayed. */
-export interface ReplayTables
-  extends Pick<
-    Replay,
-    | 'allocations'
-    | 'segmentSpans'
-    | 'allocationOfEvent'
-    | 'start'
-    | 'end'
-    | 'peaks'
-    | 'anomalyCount'
-    | 'anomalies'
-  > {
-  readonly log: CounterLog;
-}
 
 export class DeviceReplay {
   readonly #kind: TraceKind;
@@ -462,20 +433,3 @@ export class DeviceReplay {
     if (this.#anomalyCount++ < MAX_ANOMALIES) this.#anomalies.push({ event, message });
   }
 }
-
-const NO_CHANGE: Counters = {
-  requestedBytes: 0,
-  allocatedBytes: 0,
-  activeBytes: 0,
-  reservedBytes: 0,
-  inactiveSplitBytes: 0,
-};
-
-const NO_EVENTS: ReplayedEvents = {
-  action: new Uint8Array(0),
-  address: new Float64Array(0),
-  sizeBytes: new Float64Array(0),
-  stream: new Uint16Array(0),
-  stack: new Int32Array(0),
-  pool: undefined,
-};

@@ -11,7 +11,8 @@ import {
 } from '../snapshot/tables.ts';
 import { completeReplay, endsAsTheFile, NOTHING } from './complete-replay.ts';
 import { CounterReader } from './counters.ts';
-import { DeviceReplay, type ReplayTables } from './device-replay.ts';
+import { DeviceReplay } from './device-replay.ts';
+import type { ReplayTables } from './replay-tables.ts';
 import { blockRules } from './rounding.ts';
 import { FinalPools } from './segment-tracker.ts';
 import { isUsualKind, traceKindOf, USUAL_KIND } from './trace-kind.ts';

@@ -13,9 +13,9 @@ import type { Replayer } from './replayer.ts';
 
 /** A file as long is shown while it is read, whatever its reading takes. */
 const LARGE_BYTES = 32 * 2 ** 20;
-/** Any other is, once its reading has taken so long with much of it still to come. */
+/** Any other is, once its reading has taken so long and, at its pace, takes at least as much longer as anyone would notice. */
 const SLOW_MS = 250;
-const NEARLY_READ = 0.7;
+const NOTICED_MS = 500;
 
 export interface GrowthOptions {
   readonly source: Pick<ByteSource, 'size'>;
@@ -110,7 +110,8 @@ export class Growth {
 
   #isSlow({ eventCount }: SnapshotDecoder, { share, isEnd }: ReadMoment): boolean {
     if (isEnd || eventCount === 0) return false;
-    const isSlow = this.#options.clock.now() - this.#startedMs > SLOW_MS;
-    return isSlow && (share === undefined || share < NEARLY_READ);
+    const tookMs = this.#options.clock.now() - this.#startedMs;
+    if (tookMs <= SLOW_MS) return false;
+    return share === undefined || (tookMs * (1 - share)) / share >= NOTICED_MS;
   }
 }
