@@ -120,8 +120,11 @@ export function useCompletion(
     text.type(completed.text);
     setCaret(completed.caret);
     setOpen(!option.isWhole);
-    // After React has written the text.
-    requestAnimationFrame(() => input.current?.setSelectionRange(completed.caret, completed.caret));
+    // After React has written the text, and unless somebody has typed on by then.
+    requestAnimationFrame(() => {
+      if (input.current?.value !== completed.text) return;
+      input.current.setSelectionRange(completed.caret, completed.caret);
+    });
   }
 
   return {
