@@ -12,7 +12,7 @@ const TYPING_PAUSE_MS = 250;
 
 const WORDS = ['lm_loss', 'attention', 'backward size>1MiB', 'adam', 'train_gpt', '-forward'];
 const REGEXES = ['/layer_?norm/', '/^at::native/', '/forward|backward/', '/(a+)+b/', '/loss$/'];
-const COLUMNS = ['Lived', 'Bytes × life', 'Code', 'Start', 'Waste', 'Block'];
+const COLUMNS = ['Lifetime', 'Size × lifetime', 'Code', 'Start', 'Waste', 'Block'];
 
 /** By what stands on their tabs; the timeline is there from the start, what-if has its own measure. */
 const VIEWS = ['Addresses', 'Segments', 'State', 'Flame', 'Events', 'Allocations', 'Summary'];
@@ -135,7 +135,8 @@ async function measureFilter(page) {
 
 /** A click on the head of each column. */
 function measureSort(page) {
-  const heading = (name) => page.getByRole('columnheader', { name }).getByRole('button');
+  const heading = (name) =>
+    page.getByRole('columnheader', { name: new RegExp(`^${name}`) }).getByRole('button');
   return repeated(page, COLUMNS.length, (i) => heading(COLUMNS[i]).click());
 }
 
