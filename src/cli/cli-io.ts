@@ -1,7 +1,5 @@
 import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
-import { runInThread } from './job-workers.ts';
-import { JOBS, type JobName, type Jobs } from './jobs.ts';
 import type { Desktop } from './serve/open-browser.ts';
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -24,8 +22,6 @@ export interface CliIo {
    * on, the program must end by itself.
    */
   interruption(): AbortSignal;
-  /** Does a job beside others, in a thread of its own where there are threads. Rejects with LoadError. */
-  runJob<K extends JobName>(name: K, request: Jobs[K]['request']): Promise<Jobs[K]['result']>;
 }
 
 interface OutputStream {
@@ -94,9 +90,6 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
       }
       return controller.signal;
     },
-    // Threads have no stdin.
-    runJob: (name, request) =>
-      request.path === '-' ? JOBS[name](request, { stdin }) : runInThread(script, name, request),
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
 }

@@ -20,9 +20,11 @@ export async function fileSource(path: string): Promise<ByteSource> {
       advice: 'Name one of the files in it.',
     });
   }
-  // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size.
   const handle = await readably(path, () => open(path));
-  if (!stats.isFile()) return streamSource(basename(path), pieces(handle));
+  if (!stats.isFile()) {
+    // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size: what was read of it may be kept.
+    return streamSource(basename(path), handle.createReadStream());
+  }
   await handle.close();
   return {
     name: basename(path),
@@ -33,15 +35,20 @@ export async function fileSource(path: string): Promise<ByteSource> {
   };
 }
 
-/** `size`: of a file; a buffer of a thousand small ones need be no larger than they are. */
-async function* pieces(file: FileHandle, size = CHUNK_BYTES): AsyncGenerator<Uint8Array> {
+/**
+ * Two buffers in turn, for a chunk is lent until the next is asked for: new ones would cost as many page faults as
+ * the file has pages. `size`: of a file; a buffer of a thousand small ones need be no larger than they are.
+ */
+async function* pieces(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   const pieceBytes = Math.min(CHUNK_BYTES, Math.max(size, 1));
+  let [lent, free] = [new Uint8Array(pieceBytes), new Uint8Array(pieceBytes)];
   try {
-    let next = readPiece(file, pieceBytes);
+    let next = readInto(free, file);
     for (;;) {
       const piece = await next;
       if (piece.length === 0) return;
-      next = readPiece(file, pieceBytes);
+      [lent, free] = [free, lent];
+      next = readInto(free, file);
       // A failure of the read ahead is thrown where it is awaited; until then it is no unhandled one.
       next.catch(() => undefined);
       yield piece;
@@ -51,9 +58,8 @@ async function* pieces(file: FileHandle, size = CHUNK_BYTES): AsyncGenerator<Uin
   }
 }
 
-async function readPiece(file: FileHandle, pieceBytes: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(pieceBytes);
-  const { bytesRead } = await file.read(buffer, 0, pieceBytes);
+async function readInto(buffer: Uint8Array, file: FileHandle): Promise<Uint8Array> {
+  const { bytesRead } = await file.read(buffer, 0, buffer.length);
   return buffer.subarray(0, bytesRead);
 }
 

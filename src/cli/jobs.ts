@@ -1,13 +1,36 @@
 /**
- * What the command line does for several files at once: one job a file, each in a worker thread of its own.
- * Requests and results are plain data.
+ * What the command line does for several files at once: one job a file, as many at a time as there are cores.
+ * Requests and results are plain data, so that a job runs in any thread.
  */
-
-import { LoadError } from '../core/base/load-error.ts';
+import { availableParallelism } from 'node:os';
+import workerpool from 'workerpool';
+import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import { SideMaker } from '../core/compare/make-side.ts';
 import type { ComparisonSide, Moment } from '../core/compare/side.ts';
 import { deviceOrder } from '../core/report/device-order.ts';
+import {
+  type ReadRank,
+  type ReadRankOptions,
+  readRankFile,
+} from '../core/summary-file/read-rank-file.ts';
+import { fileSource } from './file-source.ts';
+import { nodePlatform } from './node-platform.ts';
 import { openSnapshot } from './open-snapshot.ts';
+
+interface Job<Request, Result> {
+  readonly name: string;
+  run(request: Request): Promise<Result>;
+}
+
+export interface RankRequest extends ReadRankOptions {
+  readonly path: string;
+}
+
+export const READ_RANK: Job<RankRequest, ReadRank> = {
+  name: 'readRank',
+  run: ({ path, version, allowPartial }) =>
+    readRankFile(path, () => fileSource(path), nodePlatform, { version, allowPartial }),
+};
 
 export interface SideRequest {
   readonly path: string;
@@ -17,43 +40,70 @@ export interface SideRequest {
   readonly allowPartial: boolean;
 }
 
-export interface Jobs {
-  readonly comparisonSide: { readonly request: SideRequest; readonly result: ComparisonSide };
-}
-export type JobName = keyof Jobs;
+/** An error that crosses threads is no LoadError any more: its data is handed over. */
+export type ReadSide = { readonly side: ComparisonSide } | { readonly failure: LoadFailure };
 
-/** A path of '-' is stdin, which worker threads do not have. */
-interface Stdin {
-  readonly stdin: AsyncIterable<Uint8Array>;
-}
+export const READ_SIDE: Job<SideRequest, ReadSide> = {
+  name: 'readSide',
+  run: (request) => readSide(request, NO_STDIN),
+};
 
-/** Does a job where it is called. Rejects with LoadError. */
-export const JOBS: {
-  readonly [K in JobName]: (request: Jobs[K]['request'], io: Stdin) => Promise<Jobs[K]['result']>;
-} = {
-  async comparisonSide({ path, deviceIndex, at, allowPartial }, io) {
-    const { file, contexts } = await namingFile(path, () =>
-      openSnapshot(io, path, { allowPartial }),
-    );
+/** Threads have none. */
+const NO_STDIN = { stdin: (async function* () {})() };
+
+/** @param io its stdin is read for the path '-' */
+export async function readSide(
+  { path, deviceIndex, at, allowPartial }: SideRequest,
+  io: { readonly stdin: AsyncIterable<Uint8Array> },
+): Promise<ReadSide> {
+  try {
+    const { file, contexts } = await openSnapshot(io, path, { allowPartial });
     const position = deviceIndex ?? deviceOrder(contexts).shown[0] ?? 0;
     const context = contexts[position];
     if (context === undefined) {
-      throw new LoadError({
-        code: 'no-such-device',
-        message: `${file.name} has no device at position ${position}; it has ${contexts.length}.`,
-      });
+      const message = `${file.name} has no device at position ${position}; it has ${contexts.length}.`;
+      return { failure: new LoadError({ code: 'no-such-device', message }).failure };
     }
-    return new SideMaker(context).side({ file, deviceIndex: position, at });
-  },
-};
-
-/** Of several files, which one it is that cannot be read. */
-async function namingFile<T>(path: string, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
+    return { side: new SideMaker(context).side({ file, deviceIndex: position, at }) };
   } catch (error) {
-    if (!(error instanceof LoadError) || error.failure.message.includes(path)) throw error;
-    const { message } = error.failure;
-    throw new LoadError({ ...error.failure, message: `${path}: ${message}` });
+    if (!(error instanceof LoadError)) throw error;
+    const { failure } = error;
+    // Of several files, which one it is that cannot be read.
+    const isNamed = failure.message.includes(path);
+    return { failure: isNamed ? failure : { ...failure, message: `${path}: ${failure.message}` } };
+  }
+}
+
+/** Called in a thread: does what a {@link JobPool} asks for. */
+export function serveJobs(): void {
+  workerpool.worker({ [READ_RANK.name]: READ_RANK.run, [READ_SIDE.name]: READ_SIDE.run });
+}
+
+/** Threads for jobs; close it when all are done. */
+export class JobPool {
+  readonly #pool: workerpool.Pool | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param script what threads run, which calls {@link serveJobs}; undefined: all is done in this thread, one job
+   * after the other
+   * @param threads at most; undefined for one a core
+   */
+  constructor(script: string | undefined, threads = availableParallelism()) {
+    if (script === undefined) return;
+    const maxWorkers = Math.max(1, threads);
+    this.#pool = workerpool.pool(script, { workerType: 'thread', maxWorkers });
+  }
+
+  async run<Request, Result>(job: Job<Request, Result>, request: Request): Promise<Result> {
+    if (this.#pool !== undefined) return this.#pool.exec(job.name, [request]);
+    const result = this.#last.then(() => job.run(request));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Ends what still runs. */
+  async close(): Promise<void> {
+    await this.#pool?.terminate(true);
   }
 }

@@ -1,16 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { isMainThread, workerData } from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
 import { processIo } from './cli-io.ts';
-import { serveJob } from './job-workers.ts';
-import { serveReadRank } from './ranks/read-ranks.ts';
+import { serveJobs } from './jobs.ts';
 import { runCli } from './run-cli.ts';
 
 /** Put in by the build, from package.json. */
 declare const __VRAMSCOPE_VERSION__: string;
 
 if (isMainThread) await runProgram();
-else if (workerData !== null && workerData !== undefined) await serveJob();
-else serveReadRank();
+else serveJobs();
 
 async function runProgram(): Promise<void> {
   const pageFolder = fileURLToPath(new URL('../dist/', import.meta.url));

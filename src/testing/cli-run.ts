@@ -1,5 +1,4 @@
 import type { CliIo } from '../cli/cli-io.ts';
-import { JOBS } from '../cli/jobs.ts';
 import { runCli } from '../cli/run-cli.ts';
 
 export interface CliRun {
@@ -20,7 +19,6 @@ export const QUIET_IO: CliIo = {
   desktop: { platform: 'linux', env: {} },
   pageFolder: 'dist',
   interruption: () => new AbortController().signal,
-  runJob: (name, request) => JOBS[name](request, QUIET_IO),
 };
 
 /** Runs one command line in this process. `stdin`: the bytes piped in; `pageFolder`: the built page; `interruption`: Ctrl+C. */
@@ -43,7 +41,6 @@ export async function cli(
     },
     pageFolder,
     interruption: () => interruption,
-    runJob: (name, request) => JOBS[name](request, io),
   };
   const exitCode = await runCli(args, io, '9.9.9');
   return { exitCode, out, error };

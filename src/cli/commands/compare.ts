@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { LoadError } from '../../core/base/load-error.ts';
 import { compareSides } from '../../core/compare/compare.ts';
 import {
   type FailedGate,
@@ -8,6 +9,7 @@ import {
   parseGate,
 } from '../../core/compare/gates.ts';
 import { compareSeries } from '../../core/compare/series.ts';
+import type { ComparisonSide } from '../../core/compare/side.ts';
 import type { Comparison } from '../../core/compare/types.ts';
 import { buildComparison } from '../../core/report/comparison.ts';
 import { comparisonMarkdown, comparisonText } from '../../core/report/comparison-text.ts';
@@ -15,7 +17,7 @@ import { buildSeries, seriesMarkdown, seriesText } from '../../core/report/serie
 import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { FailedOn } from '../exit-codes.ts';
-import { runAll } from '../job-workers.ts';
+import { JobPool, READ_SIDE, readSide, type SideRequest } from '../jobs.ts';
 import { parseWhole } from '../output-options.ts';
 
 interface CompareOptions {
@@ -76,7 +78,7 @@ export function compareCommand(io: CliIo): Command {
         at: options.at,
         allowPartial: options.partial === true,
       }));
-      const sides = await runAll(requests, (request) => io.runJob('comparisonSide', request));
+      const sides = await readSides(requests, io);
       const [a, b, ...rest] = sides;
       if (a === undefined || b === undefined) return;
       if (rest.length > 0) {
@@ -88,6 +90,25 @@ export function compareCommand(io: CliIo): Command {
       io.writeOut(`${lines(comparison, failed, options, io).join('\n')}\n`);
       if (failed.length > 0) throw new FailedOn(failed.map(({ gate }) => gate));
     });
+}
+
+/** @throws LoadError for the first that cannot be read, which it names */
+async function readSides(
+  requests: readonly SideRequest[],
+  io: CliIo,
+): Promise<readonly ComparisonSide[]> {
+  const pool = new JobPool(io.workerScript);
+  const read = async (request: SideRequest) => {
+    const isStdin = request.path === '-';
+    const side = await (isStdin ? readSide(request, io) : pool.run(READ_SIDE, request));
+    if ('side' in side) return side.side;
+    throw new LoadError(side.failure);
+  };
+  try {
+    return await Promise.all(requests.map(read));
+  } finally {
+    await pool.close();
+  }
 }
 
 function usageProblem(paths: readonly string[], options: CompareOptions): string | undefined {

@@ -72,7 +72,7 @@ const MOST_STEPS_OF_A_TURN = 4;
  * Bytes of the workspace that cuBLAS keeps for each thread and stream: Hopper's and later ones, and that
  * of the others (:4096:2:16:8).
  */
-const CUBLAS_WORKSPACES = new Set([32 * 2 ** 20, 8_519_680]);
+const isCublasWorkspace = (bytes: number) => bytes === 32 * 2 ** 20 || bytes === 8_519_680;
 
 /** A class and its evidence. */
 type Verdict = number;
@@ -216,7 +216,7 @@ class Classifier {
     const { requestedBytes } = this.#table;
     if (role !== StackRole.Forward && role !== StackRole.Backward) return false;
     const isLarge = (other: AllocationIndex) =>
-      CUBLAS_WORKSPACES.has(requestedBytes[other]) && this.#isFreedAtEnd(other);
+      isCublasWorkspace(requestedBytes[other]) && this.#isFreedAtEnd(other);
     if (isLarge(id)) return true;
     if (requestedBytes[id] !== CUBLASLT_WORKSPACE || !this.#isFreedAtEnd(id)) return false;
     return isLarge(id - 1) || isLarge(id + 1);

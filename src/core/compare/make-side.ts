@@ -38,6 +38,7 @@ export class SideMaker {
   readonly #analysis: AnalysisContext;
   readonly #tree: StackTree;
   #runs: readonly StackRun[] | undefined;
+  #stepBounds: Int32Array | undefined;
 
   constructor(context: DeviceContext) {
     this.#context = context;
@@ -50,6 +51,7 @@ export class SideMaker {
     const event = eventAt(this.#context, at);
     const sites = this.#sitesAt(event);
     this.#runs ??= stackRuns(this.#context, this.#tree);
+    this.#stepBounds ??= this.#analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
     const peak = Object.fromEntries(COUNTER_NAMES.map((name) => [name, replay.peaks[name].bytes]));
     return {
       file,
@@ -69,7 +71,7 @@ export class SideMaker {
       ...this.#tree.finish(),
       sites,
       runs: this.#runs,
-      stepBounds: this.#analysis.stepSequences[0]?.bounds ?? new Int32Array(0),
+      stepBounds: this.#stepBounds,
     };
   }
 

@@ -72,8 +72,14 @@ export class AnalysisContext implements StepDetectionInput {
 
   /** How the program repeats itself, the most trustworthy first. */
   get stepSequences(): readonly StepSequence[] {
-    this.#stepSequences ??= detectSteps(this);
+    this.#stepSequences ??= [...detectSteps(this)];
     return this.#stepSequences;
+  }
+
+  /** The first of {@link stepSequences}, without finding the others. */
+  findPrimarySteps(): StepSequence | undefined {
+    const [primary] = this.#stepSequences ?? detectSteps(this);
+    return primary;
   }
 
   /**

@@ -13,17 +13,22 @@ import {
   stepCount,
 } from './step-sequence.ts';
 
-export function detectSteps(context: StepDetectionInput): StepSequence[] {
-  if (!context.hasTrace) return [];
+/** The most trustworthy first, each found when it is asked for: who wants one need not wait for the loops. */
+export function* detectSteps(context: StepDetectionInput): Generator<StepSequence, void> {
+  if (!context.hasTrace) return;
+  for (const sequence of candidates(context)) {
+    if (sequence !== undefined && stepCount(sequence) >= MIN_STEPS) yield sequence;
+  }
+}
+
+function* candidates(context: StepDetectionInput): Generator<StepSequence | undefined, void> {
   const groups = annotationGroups(context);
   const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
   const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
-  const loaded = fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
   // Ranges that nothing says are steps may lie within them: the 'forward' of each of four micro-batches.
-  const own = ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
-  return [...own, loaded, ...findLoops(context)].filter(
-    (sequence) => sequence !== undefined && stepCount(sequence) >= MIN_STEPS,
-  ) as StepSequence[];
+  yield* ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
+  yield fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
+  yield* findLoops(context);
 }
 
 /** PyTorch annotates every optimizer by itself: 'Optimizer.step#AdamW.step', and zero_grad likewise. */
