@@ -1,10 +1,11 @@
 /** What npm would publish, installed in an empty folder: it runs there, with nothing else. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@playwright/test';
-import { fixture, idle, plotOf, summaryOf } from './viewer.ts';
+import { expectServed } from './served.ts';
+import { fixture } from './viewer.ts';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 let folder: string;
@@ -23,13 +24,18 @@ test.beforeAll(() => {
 });
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-test('prints figures and findings', () => {
+test('prints figures, findings and comparisons', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' });
   const file = resolve(fixture('oom_fragmented.pickle.gz'));
   const [device] = JSON.parse(run('stats', file, '--json')).devices;
   expect(device.ooms).toHaveLength(1);
   expect(run('analyze', file)).toContain('ragment');
+  const leak = ['a', 'b'].map((side) => resolve(fixture(`pairs/compare/leak.${side}.pickle.gz`)));
+  const ranks = [2, 3].map((rank) => resolve(fixture(`fleet/fsdp2_rank${rank}.pickle.gz`)));
+  // Both start threads, which run the program once more.
+  expect(JSON.parse(run('compare', ...leak, '--json')).verdict).toContain('leak');
+  expect(JSON.parse(run('ranks', ...ranks, '--json')).ranks).toHaveLength(2);
   expect(run('report', file)).toContain('oom_fragmented.html');
   expect(readdirSync(join(folder, 'node_modules'))).toEqual(
     expect.arrayContaining(['.bin', 'vramscope']),
@@ -42,24 +48,5 @@ test('prints figures and findings', () => {
 test('shows a file in the browser, and ends when asked to', async ({ page }) => {
   const file = resolve(fixture('train_gpt_small.pickle.gz'));
   const server = spawn(process.execPath, [program, file, '--port', '0', '--no-open']);
-  const address = await addressOf(server);
-  await page.goto(address);
-  await expect(plotOf(page)).toBeVisible();
-  await idle(page);
-  await expect(summaryOf(page)).toContainText('Peak reserved');
-  const ended = new Promise((done) => server.once('exit', done));
-  server.kill('SIGINT');
-  await ended;
+  await expectServed(page, server);
 });
-
-function addressOf(server: ChildProcess): Promise<string> {
-  return new Promise((found, failed) => {
-    let text = '';
-    server.stdout?.on('data', (piece) => {
-      text += piece;
-      const [address] = /http:\S+/.exec(text) ?? [];
-      if (address !== undefined) found(address);
-    });
-    server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
-  });
-}

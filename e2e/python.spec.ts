@@ -1,12 +1,13 @@
 /** The wheel, installed in a clean virtual environment without Node or network: it shows a file, and notebooks do. */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
 import { findPython } from '../scripts/find-python.mjs';
+import { addressOf, expectServed } from './served.ts';
 import { staticHost } from './static-server.ts';
-import { fixture, plotOf, summaryOf } from './viewer.ts';
+import { fixture } from './viewer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-python-'));
 const binaries = join(folder, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin');
@@ -44,13 +45,8 @@ test('shows a file in the browser, and ends when asked to', async ({ page }) => 
   const asked = hostsAsked(page);
   const args = ['-m', 'vramscope', file, '--port', '0', '--no-open'];
   const server = spawn(python, args, { cwd: folder, env: environment });
-  await page.goto(await addressOf(server));
-  await expect(plotOf(page)).toBeVisible();
-  await expect(summaryOf(page)).toContainText('Peak reserved');
+  await expectServed(page, server);
   expect(asked()).toEqual(['127.0.0.1']);
-  const ended = new Promise((done) => server.once('exit', done));
-  server.kill('SIGINT');
-  expect(await ended).toBe(0);
 });
 
 test('shows a folder as the ranks of a job', async ({ page }) => {
@@ -118,16 +114,4 @@ function hostsAsked(page: Page): () => string[] {
     if (protocol !== 'blob:' && protocol !== 'data:' && protocol !== 'about:') hosts.add(hostname);
   });
   return () => [...hosts];
-}
-
-function addressOf(server: ChildProcess): Promise<string> {
-  return new Promise((found, failed) => {
-    let text = '';
-    server.stdout?.on('data', (piece) => {
-      text += piece;
-      const [address] = /http:\S+/.exec(text) ?? [];
-      if (address !== undefined) found(address);
-    });
-    server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
-  });
 }

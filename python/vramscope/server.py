@@ -37,18 +37,6 @@ ENTRANCE_S = 30
 RANK_LIST = "ranks.json"
 PIECE_BYTES = 1 << 20
 
-PAGE_POLICY = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "worker-src 'self' blob:",
-    "style-src 'self'",
-    "img-src 'self' blob: data:",
-    "font-src 'self'",
-    "manifest-src 'self'",
-    "connect-src 'self' http: https: blob:",
-    "base-uri 'none'",
-    "form-action 'none'",
-]
 # Where notebooks on this machine have their pages.
 NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
 
@@ -172,17 +160,17 @@ class _Handler(BaseHTTPRequestHandler):
         found = owner.page.get(name or "index.html")
         if found is None:
             return self._refuse(404, "Nothing here.")
-        self._send_page(found, name in ("", "index.html"))
+        self._send_page(found)
 
-    def _send_page(self, found, is_index):
+    def _send_page(self, found):
         file = open_regular(found.path)
         if file is None:
             return self._refuse(404, "A file of the page is gone.")
         with file:
             content = file.read()
-        policy = PAGE_POLICY if is_index else ["base-uri 'none'", "form-action 'none'"]
-        policy = "; ".join([*policy, f"frame-ancestors {self.server.owner.frame_ancestors}"])
-        self._send(content, found.type, policy)
+        # The page's own meta element says what it may load; only a header can say who may frame it.
+        ancestors = self.server.owner.frame_ancestors
+        self._send(content, found.type, f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}")
 
     def _send(self, content, kind, policy=None):
         self._head(200, {"Content-Type": kind, "Content-Length": str(len(content))}, policy)

@@ -26,22 +26,8 @@ const MOST_PORTS = 20;
 /** As long as a browser may take to start. */
 const ENTRANCE_MS = 30_000;
 
-/** What the page's own meta element allows, and what only a header can forbid: frames around it. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self' blob:",
-  "style-src 'self'",
-  "img-src 'self' blob: data:",
-  "font-src 'self'",
-  "manifest-src 'self'",
-  "connect-src 'self' http: https: blob:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-/** For its scripts and pictures, and for the page in one file, which has a policy of its own. */
-const FRAMED_NOWHERE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The page's own meta element says what it may load (scripts/content-security-policy.mjs); only a header can forbid frames around it. */
+const PAGE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** For snapshots and refusals: shown as a page, they would be a blank one. */
 const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
@@ -178,7 +164,7 @@ async function answer(
   if (page === undefined) return refuse(response, 404, 'A file of the page is gone.');
   response.writeHead(200, {
     'content-type': found.type,
-    'content-security-policy': name === '' || name === 'index.html' ? PAGE_POLICY : FRAMED_NOWHERE,
+    'content-security-policy': PAGE_POLICY,
   });
   response.end(request.method === 'HEAD' ? undefined : page);
 }

@@ -1,0 +1,32 @@
+/** What the programs serve that npm and pip install. */
+import type { ChildProcess } from 'node:child_process';
+import { expect, type Page } from '@playwright/test';
+import { idle, plotOf, summaryOf } from './viewer.ts';
+
+/** The address that a program prints. */
+export function addressOf(server: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let text = '';
+    server.stdout?.on('data', (piece) => {
+      text += piece;
+      const [address] = /http:\S+/.exec(text) ?? [];
+      if (address !== undefined) found(address);
+    });
+    server.once('exit', (code) => failed(new Error(`It ended with ${code}: ${text}`)));
+  });
+}
+
+/** The page with the file that was named, under the page's own policy; Ctrl+C ends the program. */
+export async function expectServed(page: Page, server: ChildProcess): Promise<void> {
+  const answer = await page.goto(await addressOf(server));
+  await expect(plotOf(page)).toBeVisible();
+  await idle(page);
+  await expect(summaryOf(page)).toContainText('Peak reserved');
+  expect(answer?.headers()['content-security-policy']).toContain("frame-ancestors 'none'");
+  await expect(page.addScriptTag({ content: 'window.name = "inline"' })).rejects.toThrow(
+    /Content Security Policy/,
+  );
+  const ended = new Promise((done) => server.once('exit', done));
+  server.kill('SIGINT');
+  expect(await ended).toBe(0);
+}
