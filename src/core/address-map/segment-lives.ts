@@ -10,6 +10,7 @@
  *
  * Both have the same bytes at every event.
  */
+import { addTo } from '../base/grouping.ts';
 import { type AllocationTable, NEVER, type SegmentSpanTable } from '../replay/types.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
 
@@ -94,9 +95,7 @@ class CutSpans {
     const endedAt = new Map<EventIndex, number[]>();
     for (let row = 0; row < length; row++) {
       if (isExpandable[row] === 0 || end[row] === NEVER) continue;
-      const rows = endedAt.get(end[row]);
-      if (rows === undefined) endedAt.set(end[row], [row]);
-      else rows.push(row);
+      addTo(endedAt, end[row], row);
     }
     return endedAt;
   }

@@ -1,5 +1,6 @@
 /** What the page shows of a state: totals, the cache, and rows for the segments on screen. */
 
+import { groupBy } from '../base/grouping.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
 import { stackKind } from '../device/stacks.ts';
@@ -67,21 +68,10 @@ export function stateOverview(
   };
 }
 
-interface SitePins {
-  readonly allocation: AllocationIndex;
-  readonly blocks: number;
-  readonly segments: number;
-  readonly keptBytes: number;
-}
+type SitePins = Omit<PinSite, 'stackKind' | 'frame'>;
 
 function pinSites(context: DeviceContext, pins: readonly Pin[]): SitePins[] {
-  const bySite = new Map<string, Pin[]>();
-  for (const pin of pins) {
-    const site = siteOf(context, pin.allocation);
-    const known = bySite.get(site);
-    if (known === undefined) bySite.set(site, [pin]);
-    else known.push(pin);
-  }
+  const bySite = groupBy(pins, ({ allocation }) => siteOf(context, allocation));
   return [...bySite.values()]
     .map((own) => ({
       allocation: own.reduce((most, pin) => (pin.bytes > most.bytes ? pin : most)).allocation,

@@ -1,4 +1,5 @@
 /** Which memory is reserved after an event, in the pieces in which the file would write it. */
+import { addTo } from '../base/grouping.ts';
 import type { SegmentSpanTable } from '../replay/types.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
 
@@ -66,9 +67,7 @@ export function mappedSince(spans: SegmentSpanTable, events: EventTable): Int32A
   for (let row = 0; row < spans.length; row++) {
     const end = spans.end[row];
     if (spans.isExpandable[row] === 0 || events.action[end] !== TraceAction.SegmentUnmap) continue;
-    const cut = cutAt.get(end);
-    if (cut === undefined) cutAt.set(end, [row]);
-    else cut.push(row);
+    addTo(cutAt, end, row);
   }
   // A rest is a later row than what it was cut from, so that one is done already.
   for (let row = 0; row < spans.length; row++) {

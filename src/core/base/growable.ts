@@ -100,7 +100,7 @@ export class GrowthPlan {
 }
 
 /** A copy of twice the length. */
-export function enlarged<T extends Uint8Array | Int32Array | Float64Array>(
+export function enlarged<T extends Uint8Array | Uint16Array | Int32Array | Float64Array>(
   array: T,
   create: new (length: number) => T,
 ): T {

@@ -2,8 +2,10 @@
  * Labels that a program put beside its snapshot: a list under the key `labels` of rows (time_us, address, class, name),
  * as the labelling recipe writes them. Each belongs to the allocation that was live at its address then.
  */
+
 import type { AddressSpace } from '../base/address.ts';
 import { upperBound } from '../base/binary-search.ts';
+import { addTo } from '../base/grouping.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { LabelRow } from '../snapshot/tables.ts';
 import type { ClassSource } from './types.ts';
@@ -43,12 +45,12 @@ export function labelsOf({
   const byAddress = new Map<number, Label[]>();
   for (const row of labels) {
     const label = labelIn(row, addresses);
-    if (label !== undefined) listAt(byAddress, label.address).push(label);
+    if (label !== undefined) addTo(byAddress, label.address, label);
   }
   const allocationsAt = new Map<number, AllocationIndex[]>();
   const { length, preexisting, address, start } = replay.allocations;
   for (let id = preexisting; id < length; id++) {
-    if (byAddress.has(address[id])) listAt(allocationsAt, address[id]).push(id);
+    if (byAddress.has(address[id])) addTo(allocationsAt, address[id], id);
   }
   for (const [at, own] of byAddress) {
     const ids = allocationsAt.get(at) ?? [];
@@ -61,14 +63,6 @@ export function labelsOf({
     }
   }
   return best;
-}
-
-function listAt<V>(lists: Map<number, V[]>, key: number): V[] {
-  const known = lists.get(key);
-  if (known !== undefined) return known;
-  const list: V[] = [];
-  lists.set(key, list);
-  return list;
 }
 
 /** Undefined for what is no such row. */

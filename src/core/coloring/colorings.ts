@@ -2,7 +2,6 @@
  * What the colors of allocations can tell apart: a class for each allocation, and what each class
  * means in words and in a search that finds just its allocations.
  */
-import { assertUnreachable } from '../base/assert.ts';
 import { classify } from '../classes/classify.ts';
 import { classLabels } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
@@ -55,8 +54,6 @@ export function makeColoring(
       const { compileContext } = context.trace.events;
       return byText(context, classCount, compileContext, none, (word) => compileTerm(word));
     }
-    default:
-      return assertUnreachable(colorBy);
   }
 }
 
@@ -82,8 +79,6 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
       return trace.events.category === undefined ? 'none recorded' : undefined;
     case 'compile':
       return trace.events.compileContext === undefined ? 'nothing was compiled' : undefined;
-    default:
-      return assertUnreachable(colorBy);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Call sites in words, for legends: short, without C++ types, and no two alike. */
+import { groupBy } from '../base/grouping.ts';
 import { allocationLabel } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { frameLabel, frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
@@ -101,17 +102,6 @@ function withCallers(
   const all = [...labels.keys()];
   for (const group of groupBy(all, (at) => labels[at]).values()) resolve(group, 0);
   return unique;
-}
-
-function groupBy(rows: readonly number[], key: (row: number) => string): Map<string, number[]> {
-  const groups = new Map<string, number[]>();
-  for (const row of rows) {
-    const text = key(row);
-    const group = groups.get(text);
-    if (group === undefined) groups.set(text, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 /** By one of its allocations. */

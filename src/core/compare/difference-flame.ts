@@ -8,7 +8,7 @@ import { BEFORE_RECORDING_ROW, EXTRA_ROWS, NO_CONTEXT_ROW } from '../flame-graph
 import type { FlameFrames, FlameGraph, FlameGrouping } from '../flame-graph/types.ts';
 import { alignFrames } from './align-frames.ts';
 import { mergeStacks } from './match-sites.ts';
-import type { ComparisonSide, SideFrame } from './side.ts';
+import type { ComparisonSide, SideFrame, SideStacks } from './side.ts';
 
 export interface DifferenceFlameOptions {
   readonly groupBy: Exclude<FlameGrouping, 'stack'>;
@@ -59,13 +59,7 @@ export class DifferenceFlame {
   }
 }
 
-interface MergedTree {
-  readonly length: number;
-  readonly frame: Int32Array;
-  readonly parent: Int32Array;
-}
-
-function stackSource(frames: readonly SideFrame[], stacks: MergedTree): StackSource {
+function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSource {
   const texts: string[] = [''];
   const known = new Map<string, number>([['', 0]]);
   const intern = (text: string): number => {

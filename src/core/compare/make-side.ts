@@ -5,7 +5,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { functionText } from '../device/frame-text.ts';
 import { pythonFrames, withFramesAlone } from '../device/python-frames.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
-import { findRetriedOoms } from '../replay/retried-requests.ts';
+import { failedOoms } from '../replay/retried-requests.ts';
 import { type AllocationTable, COUNTER_NAMES, type Counters } from '../replay/types.ts';
 import {
   EMPTY_STACK,
@@ -13,7 +13,6 @@ import {
   type FileInfo,
   type StackIndex,
   type StackTable,
-  TraceAction,
 } from '../snapshot/tables.ts';
 import {
   type ComparisonSide,
@@ -67,7 +66,7 @@ export class SideMaker {
       recordingReason: replay.recordingReason,
       settings: snapshot.settings,
       warnings: snapshot.warnings.map(({ message }) => message),
-      ooms: failedRequests(this.#context),
+      ooms: failedOoms(trace, replay).length,
       ...this.#tree.finish(),
       sites,
       runs: this.#runs,
@@ -85,9 +84,9 @@ export class SideMaker {
     let total = 0;
     const add = (id: number, stack: number, className: string, bytes: number) => {
       const key = `${stack} ${className}`;
-      const sum = sums.get(key) ?? new SiteSum(stack, className, id);
+      const sum = sums.get(key) ?? { stack, class: className, example: id, bySize: new Map() };
       sums.set(key, sum);
-      sum.add(bytes);
+      sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
     };
     for (let id = 0; id < table.length && table.start[id] <= event; id++) {
       // Allocated falls when the free is requested, and not when it is completed.
@@ -105,7 +104,7 @@ export class SideMaker {
     }
     const rest = replay.countersAt(event).allocatedBytes - total;
     return [
-      ...Array.from(sums.values(), (sum) => sum.finish()),
+      ...Array.from(sums.values(), siteOf),
       ...restSite('rounding', rounding, rounded),
       ...restSite('unaccounted', rest, 1),
     ];
@@ -115,34 +114,20 @@ export class SideMaker {
 const restSite = (name: string, bytes: number, count: number): SideSite[] =>
   bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
 
-class SiteSum {
-  readonly #stack: number;
-  readonly #class: string;
-  readonly #example: number;
-  readonly #sizes = new Map<number, number>();
+interface SiteSum extends Pick<SideSite, 'stack' | 'class' | 'example'> {
+  /** Live allocations by their size. */
+  readonly bySize: Map<number, number>;
+}
 
-  constructor(stack: number, className: string, example: number) {
-    this.#example = example;
-    this.#stack = stack;
-    this.#class = className;
-  }
-
-  add(bytes: number): void {
-    this.#sizes.set(bytes, (this.#sizes.get(bytes) ?? 0) + 1);
-  }
-
-  finish(): SideSite {
-    const sizes = Array.from(this.#sizes, ([bytes, count]) => ({ bytes, count }));
-    sizes.sort((a, b) => a.bytes - b.bytes);
-    return {
-      stack: this.#stack,
-      class: this.#class,
-      bytes: sizes.reduce((sum, { bytes, count }) => sum + bytes * count, 0),
-      count: sizes.reduce((sum, { count }) => sum + count, 0),
-      sizes,
-      example: this.#example,
-    };
-  }
+function siteOf({ bySize, ...site }: SiteSum): SideSite {
+  const sizes = Array.from(bySize, ([bytes, count]) => ({ bytes, count }));
+  sizes.sort((a, b) => a.bytes - b.bytes);
+  return {
+    ...site,
+    bytes: sizes.reduce((sum, { bytes, count }) => sum + bytes * count, 0),
+    count: sizes.reduce((sum, { count }) => sum + count, 0),
+    sizes,
+  };
 }
 
 /** The peak is that of allocated bytes; an event beyond the end stands for the end. */
@@ -150,20 +135,6 @@ function eventAt({ trace, replay }: DeviceContext, at: Moment): EventIndex {
   const last = trace.events.length - 1;
   if (at === 'end') return last;
   return at === 'peak' ? replay.peaks.allocatedBytes.event : Math.min(Math.max(-1, at), last);
-}
-
-function failedRequests({ trace, replay }: DeviceContext): number {
-  const { action } = trace.events;
-  const retried = findRetriedOoms(trace, replay);
-  let count = 0;
-  for (
-    let at = action.indexOf(TraceAction.Oom);
-    at >= 0;
-    at = action.indexOf(TraceAction.Oom, at + 1)
-  ) {
-    if (!retried.has(at)) count++;
-  }
-  return count;
 }
 
 /**
@@ -239,22 +210,20 @@ class StackTree {
 function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[] {
   const { allocations: table } = replay;
   const events = trace.events.length;
-  const rows = new Map<number, number>();
-  const totals: RunSum[] = [];
-  /** By stack of the snapshot + 1: its place in `totals`, plus 1. */
-  const placeOf = new Map<StackIndex, RunSum>();
+  const byRow = new Map<number, RunSum>();
+  const byStack = new Map<StackIndex, RunSum>();
   const momentOf = (event: number) => Math.ceil(((event + 1) * MOMENTS) / Math.max(1, events)) - 1;
   let stack = Number.NaN;
   let sum: RunSum | undefined;
   for (let id = 0; id < table.length; id++) {
     if (table.stack[id] !== stack || sum === undefined) {
       stack = table.stack[id];
-      sum = placeOf.get(stack) ?? runSumOf(tree.rowOf(stack), rows, totals);
-      placeOf.set(stack, sum);
+      sum = byStack.get(stack) ?? runSumOf(tree.rowOf(stack), byRow);
+      byStack.set(stack, sum);
     }
     addLife(sum, table, id, events, momentOf);
   }
-  return totals.map(finishRun);
+  return Array.from(byRow.values(), finishRun);
 }
 
 interface RunSum {
@@ -267,12 +236,12 @@ interface RunSum {
   readonly change: Float64Array;
 }
 
-function runSumOf(row: number, rows: Map<number, number>, totals: RunSum[]): RunSum {
-  const known = rows.get(row);
-  if (known !== undefined) return totals[known] as RunSum;
+function runSumOf(stack: number, byRow: Map<number, RunSum>): RunSum {
+  const known = byRow.get(stack);
+  if (known !== undefined) return known;
   const change = new Float64Array(MOMENTS + 1);
-  const sum = { stack: row, allocations: 0, totalBytes: 0, lifetimes: 0, endBytes: 0, change };
-  rows.set(row, totals.push(sum) - 1);
+  const sum = { stack, allocations: 0, totalBytes: 0, lifetimes: 0, endBytes: 0, change };
+  byRow.set(stack, sum);
   return sum;
 }
 
@@ -293,26 +262,12 @@ function addLife(
   sum.change[Math.min(MOMENTS, to === events ? MOMENTS : Math.max(0, momentOf(to)))]--;
 }
 
-function finishRun({
-  stack,
-  allocations,
-  totalBytes,
-  lifetimes,
-  endBytes,
-  change,
-}: RunSum): StackRun {
+function finishRun({ lifetimes, change, ...run }: RunSum): StackRun {
   const liveAt: number[] = [];
   let live = 0;
   for (let moment = 0; moment < MOMENTS; moment++) {
-    live += change[moment] ?? 0;
+    live += change[moment];
     liveAt.push(live);
   }
-  return {
-    stack,
-    allocations,
-    totalBytes,
-    lifetimeShare: lifetimes / allocations,
-    liveAt,
-    endBytes,
-  };
+  return { ...run, lifetimeShare: lifetimes / run.allocations, liveAt };
 }

@@ -6,7 +6,7 @@
  */
 import { TupleInterner } from '../base/tuple-interner.ts';
 import type { FrameAlignment } from './align-frames.ts';
-import type { ComparisonSide, SideSite } from './side.ts';
+import type { ComparisonSide, SideSite, SideStacks } from './side.ts';
 import type { MatchedBy } from './types.ts';
 
 export interface MatchedSites {
@@ -17,13 +17,11 @@ export interface MatchedSites {
 }
 
 /** Rows of both sides' stacks as rows of one tree. */
-export interface MergedStacks {
+export interface MergedStacks extends SideStacks {
   readonly ofA: Int32Array;
   readonly ofB: Int32Array;
-  readonly length: number;
   /** A frame of A, or behind those a frame of B that has no counterpart; -1 for row 0. */
   readonly frame: Int32Array;
-  readonly parent: Int32Array;
 }
 
 /** @returns every site of both sides once */

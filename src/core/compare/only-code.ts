@@ -19,15 +19,13 @@ export function onlyCode(
   };
 }
 
-function linesOf(
-  { frames, stacks, runs }: ComparisonSide,
-  isMatched: (frame: number) => boolean,
-): SideFrame[] {
+function linesOf(side: ComparisonSide, isMatched: (frame: number) => boolean): SideFrame[] {
+  const { frames, runs } = side;
   const idOf = ({ filename, name }: SideFrame) => `${filename} ${name}`;
   const matched = new Set(frames.filter((_, frame) => isMatched(frame)).map(idOf));
   const bytes = new Map<SideFrame, number>();
   for (const { stack, totalBytes } of runs) {
-    const own = innermostOwn(frames, stacks, stack);
+    const own = innermostOwn(side, stack);
     if (own === undefined || own.name === '<module>' || matched.has(idOf(own))) continue;
     bytes.set(own, (bytes.get(own) ?? 0) + totalBytes);
   }
@@ -37,11 +35,7 @@ function linesOf(
     .map(([frame]) => frame);
 }
 
-function innermostOwn(
-  frames: readonly SideFrame[],
-  stacks: ComparisonSide['stacks'],
-  stack: number,
-): SideFrame | undefined {
+function innermostOwn({ frames, stacks }: ComparisonSide, stack: number): SideFrame | undefined {
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const frame = frames[stacks.frame[row]];
     if (frame.kind === 'user') return frame;

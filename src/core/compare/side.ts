@@ -3,28 +3,19 @@
  * what is needed to find the same call sites in another snapshot. Plain data of a few hundred kB, so that
  * each file can be read by a worker of its own.
  */
-import type { FrameKind } from '../device/types.ts';
-import type { Counters } from '../replay/types.ts';
-import type { EventIndex, FileInfo, SettingValue } from '../snapshot/tables.ts';
+import { FRAME_RANK } from '../device/frame-kinds.ts';
+import type { FrameView } from '../device/types.ts';
+import type { Counters, Recording } from '../replay/types.ts';
+import type { EventIndex, FileInfo, SettingValue, StackTable } from '../snapshot/tables.ts';
 
 /** A line of Python, or what names a stack of C++: 'AddmmBackward0 (backward pass)'. */
-export interface SideFrame {
-  readonly name: string;
-  readonly filename: string;
-  readonly line: number;
-  readonly kind: FrameKind;
-}
+export type SideFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'kind'>;
 
 /**
  * A prefix tree like that of a snapshot, of Python's frames alone: parents come first, row 0 is the empty
- * stack. Stacks without Python are one row each, which names them.
+ * stack. Stacks without Python are one row each, which names them. `frame` is an index into the side's frames.
  */
-export interface SideStacks {
-  readonly length: number;
-  /** Index into `frames`; -1 for row 0. */
-  readonly frame: Int32Array;
-  readonly parent: Int32Array;
-}
+export type SideStacks = StackTable;
 
 /** Requested bytes of one size, and how many live allocations have it. */
 export interface SizeCount {
@@ -82,7 +73,7 @@ export interface ComparisonSide {
   readonly counters: Counters;
   readonly peak: Counters;
   readonly end: Counters;
-  readonly recording: 'complete' | 'preexisting' | 'truncated' | 'none';
+  readonly recording: Recording;
   readonly recordingReason: string;
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly string[];
@@ -100,20 +91,12 @@ export interface ComparisonSide {
 export const innermostFrame = (side: ComparisonSide, stack: number): SideFrame | undefined =>
   stack > 0 ? side.frames[side.stacks.frame[stack]] : undefined;
 
-const RANK: Readonly<Record<FrameKind, number>> = {
-  user: 0,
-  framework: 1,
-  pytorch: 2,
-  runtime: 3,
-  cpp: 4,
-};
-
 /** The line to look at first: the innermost of the user's own, else of a framework, else of PyTorch. */
 export function lineOf({ frames, stacks }: ComparisonSide, stack: number): SideFrame | undefined {
   let best: SideFrame | undefined;
   for (let row = stack; row > 0; row = stacks.parent[row]) {
     const frame = frames[stacks.frame[row]];
-    if (best === undefined || RANK[frame.kind] < RANK[best.kind]) best = frame;
+    if (best === undefined || FRAME_RANK[frame.kind] < FRAME_RANK[best.kind]) best = frame;
   }
   return best;
 }

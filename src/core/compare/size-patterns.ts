@@ -80,12 +80,9 @@ export function weightsPattern(facts: ComparisonFacts): string[] {
     ? 'B keeps them in 16 bits where A has 32'
     : 'B keeps them in 32 bits where A has 16';
   return [
-    `The same ${plural(countOf(fitting), 'parameter')} are ${words}: ${meaning}, a change of precision.`,
+    `The same ${plural(sumOf(fitting, 'countB'), 'parameter')} are ${words}: ${meaning}, a change of precision.`,
   ];
 }
-
-const countOf = (sites: readonly CallSiteChange[]): number =>
-  sites.reduce((sum, { countB }) => sum + countB, 0);
 
 /**
  * Under autocast some activations are half as large, others stay as they are, and casts of the weights
@@ -126,7 +123,7 @@ function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
 export function layersPattern(facts: ComparisonFacts): string[] {
   const parameters = ofClass(facts, 'parameters').filter(isMatched);
   const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
-  const isMore = copied.reduce((sum, { countA, countB }) => sum + countB - countA, 0) > 0;
+  const isMore = sumOf(copied, 'countB') > sumOf(copied, 'countA');
   const fitting = copied.filter(({ kind }) => kind === (isMore ? 'more' : 'fewer'));
   if (fitting.length === 0 || hasSameModel(facts)) return [];
   const activations = ofClass(facts, 'activations').filter(
@@ -138,22 +135,21 @@ export function layersPattern(facts: ComparisonFacts): string[] {
     activations.length === 0
       ? ''
       : `, and activations at the same ${plural(lineCount(activations), 'line')} have ${isMore ? 'more' : 'fewer'} copies`;
-  const says =
-    layers === undefined
-      ? `has ${isMore ? 'more' : 'fewer'} layers`
-      : `has ${layersText(layers, isMore)}`;
   return [
-    `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B ${says}.`,
+    `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B has ${layersText(layers, isMore)}.`,
   ];
 }
 
-function layersText(layers: number, isMore: boolean): string {
-  const count = layers === 1 ? 'one layer' : `${layers} layers`;
-  return `${count} ${isMore ? 'more' : 'fewer'}`;
+function layersText(layers: number | undefined, isMore: boolean): string {
+  const more = isMore ? 'more' : 'fewer';
+  if (layers === undefined) return `${more} layers`;
+  return `${layers === 1 ? 'one layer' : `${layers} layers`} ${more}`;
 }
 
-const sumOf = (sites: readonly CallSiteChange[], column: 'countA' | 'countB'): number =>
-  sites.reduce((sum, site) => sum + site[column], 0);
+const sumOf = (
+  sites: readonly CallSiteChange[],
+  column: 'countA' | 'countB' | 'differenceBytes',
+): number => sites.reduce((sum, site) => sum + site[column], 0);
 
 /** A line of a layer keeps at least one tensor a layer. */
 function layerCount(activations: readonly CallSiteChange[]): number | undefined {
@@ -164,10 +160,8 @@ function layerCount(activations: readonly CallSiteChange[]): number | undefined 
 /** As many parameters at the same lines, of other sizes: a wider or narrower model. */
 export function widthPattern(facts: ComparisonFacts): string[] {
   const parameters = ofClass(facts, 'parameters').filter(isMatched);
-  const fitting = parameters.filter(
-    (site) =>
-      site.countA === site.countB && site.kind === (isMoreInB(parameters) ? 'larger' : 'smaller'),
-  );
+  const kind = sumOf(parameters, 'differenceBytes') > 0 ? 'larger' : 'smaller';
+  const fitting = parameters.filter((site) => site.countA === site.countB && site.kind === kind);
   const ratio = medianRatio(fitting);
   if (fitting.length === 0 || isNear(ratio, 0.5) || isNear(ratio, 2)) return [];
   if (bytesOf(fitting) < MOST * bytesOf(parameters)) return [];
@@ -175,9 +169,6 @@ export function widthPattern(facts: ComparisonFacts): string[] {
     `As many parameters as before are ${timesText(ratio)} at ${changedLines(fitting)}: the layers of the model are ${ratio > 1 ? 'wider' : 'narrower'}.`,
   ];
 }
-
-const isMoreInB = (sites: readonly CallSiteChange[]): boolean =>
-  sites.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0) > 0;
 
 /** 'twice as large', 'half as large', '1.5 times as large'. */
 function timesText(ratio: number): string {

@@ -1,4 +1,5 @@
 import { findRetriedOoms } from '../replay/retried-requests.ts';
+import { eventsOf } from '../replay/trace-events.ts';
 import {
   ACTION_NAMES,
   type EventTable,
@@ -60,13 +61,6 @@ function countActions(events: EventTable): Record<string, number> {
   });
   for (const word of events.unknownActions.values()) counts.set(word, (counts.get(word) ?? 0) + 1);
   return Object.fromEntries(counts);
-}
-
-function eventsOf(events: EventTable, action: TraceAction): number[] {
-  const found: number[] = [];
-  for (let at = events.action.indexOf(action); at >= 0; at = events.action.indexOf(action, at + 1))
-    found.push(at);
-  return found;
 }
 
 function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'> {

@@ -5,6 +5,15 @@
 import type { FrameIndex, FrameTable, StringTable } from '../snapshot/tables.ts';
 import type { FrameKind } from './types.ts';
 
+/** Whose line is looked at first. */
+export const FRAME_RANK: Readonly<Record<FrameKind, number>> = {
+  user: 0,
+  framework: 1,
+  pytorch: 2,
+  runtime: 3,
+  cpp: 4,
+};
+
 interface FrameClass {
   readonly kind: FrameKind;
   /** Every stack has such frames, and they tell nothing about this one: unwinder, dispatcher, interpreter. */

@@ -13,6 +13,20 @@ import type { FrameView } from './types.ts';
 
 type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'isBackward'>;
 
+/** A frame in the JSON of reports and summaries. */
+export interface FrameReport {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+}
+
+/** null: no frame is known. */
+export function frameReport(
+  frame: Pick<FrameView, 'name' | 'filename' | 'line'> | undefined,
+): FrameReport | null {
+  return frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name };
+}
+
 /** A name of 10 kB is cut: what tells functions apart stands at its start. */
 const MAX_NAME = 80;
 /** The last part of these says how an operator is called, the one before says which. */

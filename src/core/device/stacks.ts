@@ -1,4 +1,3 @@
-import { assertUnreachable } from '../base/assert.ts';
 import {
   EMPTY_STACK,
   type FrameIndex,
@@ -6,10 +5,10 @@ import {
   type Snapshot,
   type StackIndex,
 } from '../snapshot/tables.ts';
-import { FrameKinds } from './frame-kinds.ts';
+import { FRAME_RANK, FrameKinds } from './frame-kinds.ts';
 import { functionText } from './frame-text.ts';
 import { pythonFrames, withFramesAlone } from './python-frames.ts';
-import type { FrameKind, FrameView, StackKind, StackView } from './types.ts';
+import type { FrameView, StackKind, StackView } from './types.ts';
 
 /** What stacks are read from. */
 export type StackSource = Pick<Snapshot, 'strings' | 'frames' | 'stacks'>;
@@ -58,9 +57,9 @@ export class StackReader {
    */
   topUserFrame(stack: StackIndex): FrameIndex | undefined {
     let best: FrameIndex | undefined;
-    let bestRank = NO_PYTHON;
+    let bestRank = FRAME_RANK.cpp;
     for (const frame of this.frames(stack)) {
-      const rank = RANK[this.#kinds.of(frame).kind];
+      const rank = FRAME_RANK[this.#kinds.of(frame).kind];
       if (rank === 0) return frame;
       if (rank >= bestRank) continue;
       best = frame;
@@ -150,16 +149,6 @@ export class StackReader {
   }
 }
 
-/** Whose line is looked at first. */
-const RANK: Readonly<Record<FrameKind, number>> = {
-  user: 0,
-  framework: 1,
-  pytorch: 2,
-  runtime: 3,
-  cpp: 4,
-};
-const NO_PYTHON = RANK.cpp;
-
 /**
  * An allocation from before the trace has no stack, or an empty one, because nobody recorded yet:
  * that is another thing than a thread without Python, and than recording without context.
@@ -171,17 +160,11 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
 }
 
 /** Why there is no stack, in the same words everywhere: absences that mean different things. */
-export function absenceText(kind: StackKind): string {
-  switch (kind) {
-    case 'recorded':
-      return 'internal C++ frames only';
-    case 'no-python-stack':
-      return 'no Python stack on the thread';
-    case 'no-context':
-      return 'no stack recorded';
-    case 'before-recording':
-      return 'allocated before recording';
-    default:
-      return assertUnreachable(kind);
-  }
-}
+const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
+  recorded: 'internal C++ frames only',
+  'no-python-stack': 'no Python stack on the thread',
+  'no-context': 'no stack recorded',
+  'before-recording': 'allocated before recording',
+};
+
+export const absenceText = (kind: StackKind): string => ABSENCE_TEXTS[kind];

@@ -3,7 +3,8 @@ import { CancelledError } from '../base/errors.ts';
 import { classify } from '../classes/classify.ts';
 import type { Classification } from '../classes/types.ts';
 import type { FrameView } from '../device/types.ts';
-import type { AllocationIndex } from '../replay/types.ts';
+import { eventsOf } from '../replay/trace-events.ts';
+import type { AllocationIndex, Counters } from '../replay/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -17,12 +18,7 @@ import type { StepDetectionInput, StepSequence } from './steps/step-sequence.ts'
 import type { AnalysisInput } from './types.ts';
 
 /** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
-export interface StateBytes {
-  readonly allocatedBytes: number;
-  readonly activeBytes: number;
-  readonly requestedBytes: number;
-  readonly reservedBytes: number;
-}
+type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
 export class AnalysisContext implements StepDetectionInput {
   readonly input: AnalysisInput;
@@ -137,16 +133,7 @@ export class AnalysisContext implements StepDetectionInput {
   }
 
   eventsOf(action: TraceAction): EventIndex[] {
-    const { events } = this.input.trace;
-    const found: number[] = [];
-    for (
-      let at = events.action.indexOf(action);
-      at >= 0;
-      at = events.action.indexOf(action, at + 1)
-    ) {
-      found.push(at);
-    }
-    return found;
+    return eventsOf(this.input.trace.events, action);
   }
 
   get hasTrace(): boolean {

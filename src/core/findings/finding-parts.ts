@@ -18,7 +18,9 @@ import {
   type Evidence,
   type Fact,
   type FindingPart,
+  type LineRole,
   MAX_EVIDENCE,
+  type Series,
 } from './types.ts';
 import { userLines as userLinesOf } from './user-lines.ts';
 
@@ -27,8 +29,11 @@ export function frameLocation(frame: FrameView | undefined): string {
   return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
-/** Points of a small plot: more cannot be seen. */
-const MAX_POINTS = 240;
+/** What a detector answers where the recording lacks what it reads. */
+export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }) as const;
+
+/** What a detector answers where it found nothing. */
+export const clear = (checked: string) => ({ status: 'clear', checked }) as const;
 
 /**
  * Rows that the page can select. Of more than MAX_EVIDENCE allocations the largest are listed, and
@@ -37,7 +42,7 @@ const MAX_POINTS = 240;
 export function evidence(
   context: AnalysisContext,
   allocations: ArrayLike<AllocationIndex>,
-  stacks: readonly StackIndex[],
+  sites: readonly { readonly stack: StackIndex }[],
   gaps: readonly AddressGap[] = [],
 ): Evidence {
   const { sizeBytes } = context.input.replay.allocations;
@@ -45,17 +50,23 @@ export function evidence(
   return {
     allocations: largestFirst.slice(0, MAX_EVIDENCE),
     allocationCount: allocations.length,
-    stacks: [...new Set(stacks)],
+    stacks: [...new Set(sites.map(({ stack }) => stack))],
     gaps,
   };
 }
 
-/** Where a finding points to. `first`: the frame to look at where it is not the innermost user frame. */
+/**
+ * Where a finding points to.
+ *
+ * @param role what the frame is to the memory; undefined where that is not known
+ * @param first the frame to look at where it is not the innermost user frame
+ */
 export function place(
   context: AnalysisContext,
   stack: StackIndex | undefined,
+  role?: LineRole,
   first?: FrameIndex,
-): Pick<AnyFinding, 'frame' | 'userLines' | 'stack' | 'stackKind'> {
+): Pick<AnyFinding, 'frame' | 'frameIs' | 'userLines' | 'stack' | 'stackKind'> {
   const userLines = userLinesOf(context, stack, first);
   if (stack === undefined)
     return { frame: undefined, userLines, stack: [], stackKind: 'no-context' };
@@ -65,6 +76,7 @@ export function place(
     first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
   return {
     frame,
+    frameIs: frame && role,
     userLines,
     stack: view.frames.filter(({ isPlumbing }) => !isPlumbing),
     stackKind: view.kind,
@@ -85,6 +97,19 @@ export function fingerprint(
   const users = frames.filter(({ kind }) => kind === 'user');
   const names = users.map(({ filename, name }) => `${fileName(filename)}:${name}`);
   return [detector, kind, ...names.slice(0, 8)].join('|');
+}
+
+/** Points of a small plot: more cannot be seen. */
+const MAX_POINTS = 240;
+
+/** A small plot: `bytes[i]` after `events[i]`. */
+export function series(
+  unit: Series['unit'],
+  label: string,
+  events: ArrayLike<EventIndex>,
+  bytes: ArrayLike<number>,
+): Series {
+  return { unit, label, events: thinned(events), bytes: thinned(bytes) };
 }
 
 /** At most MAX_POINTS of them, evenly, the last always. */

@@ -134,33 +134,33 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   /** The headline in a few words, to follow 'Out of memory:' or 'No OOM, but': 'a leak of 96.00 MiB every step'. */
   readonly brief?: string;
   /** Which lines of the user's hold the memory, in one sentence, where the headline names none. */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   /** The OOM that this led to, where that is certain. */
-  readonly causedOom?: EventIndex;
+  readonly causedOom?: EventIndex | undefined;
   /** What the verdict needs of an OOM to say what led to it. */
   readonly failure?: OomFailure;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
   /** What `frame` is to the memory; undefined where it is not known. */
-  readonly frameIs?: LineRole;
+  readonly frameIs?: LineRole | undefined;
   /** Where `frame` asked for what was refused: the line that holds most of what was in the way. */
-  readonly holderFrame?: FrameView;
+  readonly holderFrame?: FrameView | undefined;
   /** Where an OOM's batch is larger than any before: the line that hands it to the model. */
-  readonly batchFrame?: FrameView;
+  readonly batchFrame?: FrameView | undefined;
   /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
   /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */
-  readonly searchFrame?: FrameView;
+  readonly searchFrame?: FrameView | undefined;
   readonly stack: readonly FrameView[];
   readonly stackKind: StackKind;
-  readonly perStep: PerStep | undefined;
+  readonly perStep?: PerStep;
   /** Of what grows. */
   readonly law?: GrowthLawKind;
   readonly events: { readonly first: EventIndex; readonly last: EventIndex };
   readonly parts: readonly FindingPart[];
   readonly facts: readonly Fact[];
   readonly evidence: Evidence;
-  readonly series: Series | undefined;
+  readonly series?: Series | undefined;
   /** In the order to try. */
   readonly advice: readonly string[];
   /** What the advice would save, where that can be estimated: the largest first. */

@@ -1,5 +1,4 @@
 /** From what the page has in its hands (cursors, a window, a wish) to a set of allocations. */
-import { assertUnreachable } from '../base/assert.ts';
 import { lowerBound } from '../base/binary-search.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { EventIndex, EventTable } from '../snapshot/tables.ts';
@@ -50,8 +49,6 @@ export function resolveDataset(
       // From the mark to the cursor, whichever comes first: the figures beside the mark have the same sign.
       return { kind: 'difference', before: mark, after: cursor };
     }
-    default:
-      return assertUnreachable(choice.dataset);
   }
 }
 

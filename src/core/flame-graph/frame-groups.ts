@@ -1,6 +1,5 @@
 /** Which box each frame goes into, and what the boxes are called. */
 
-import { assertUnreachable } from '../base/assert.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../device/frame-kinds.ts';
@@ -118,8 +117,6 @@ export class FrameGroups {
         return filename;
       case 'module':
         return label;
-      default:
-        return assertUnreachable(this.#grouping);
     }
   }
 
@@ -145,8 +142,6 @@ export class FrameGroups {
           return known;
         };
       }
-      default:
-        return assertUnreachable(this.#grouping);
     }
   }
 
@@ -179,8 +174,6 @@ export class FrameGroups {
         const { name: module, text } = this.#moduleOf(index);
         return { ...group, label: module, location: '', search: textTerm(text) };
       }
-      default:
-        return assertUnreachable(this.#grouping);
     }
   }
 }
@@ -196,8 +189,6 @@ function isShown(
       return !isPlumbing;
     case 'all':
       return true;
-    default:
-      return assertUnreachable(shown);
   }
 }
 

@@ -5,7 +5,6 @@
  * `length` those without context, `length + 1` those from before recording (see `stackKind`). By class there
  * are as many rows again for each class.
  */
-import { assertUnreachable } from '../base/assert.ts';
 import { lowerBound, upperBound } from '../base/binary-search.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
@@ -100,8 +99,6 @@ function membership(table: AllocationTable, { set, weight }: WeighOptions): Memb
       // What is live at both is left out, not added and taken away: large sums stay exact.
       return { from: 0, to, sign: (id) => Number(isLive(id, after)) - Number(isLive(id, before)) };
     }
-    default:
-      return assertUnreachable(set);
   }
 }
 
@@ -128,7 +125,5 @@ function weigher(
       return (id) =>
         sizeBytes[id] * (timeUs[Math.min(end[id], last)] - timeUs[Math.max(0, start[id])]);
     }
-    default:
-      return assertUnreachable(weight);
   }
 }

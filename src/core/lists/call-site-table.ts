@@ -1,5 +1,5 @@
 /** Allocations by their stack: which line of the program holds the memory. */
-import { assertUnreachable } from '../base/assert.ts';
+import { addTo } from '../base/grouping.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
 import { type StackReader, stackKind } from '../device/stacks.ts';
@@ -131,8 +131,6 @@ function sortValue(
       return (row) => start[table.first[row]];
     case 'last':
       return (row) => start[table.last[row]];
-    default:
-      return assertUnreachable(key);
   }
 }
 
@@ -201,10 +199,7 @@ export function callSiteOrder(
     if (isSeen[stack + 1] === 1) continue;
     isSeen[stack + 1] = 1;
     const frame = stacks.topUserFrame(stack);
-    if (frame === undefined) continue;
-    const same = byFrame.get(frame);
-    if (same === undefined) byFrame.set(frame, [stack]);
-    else same.push(stack);
+    if (frame !== undefined) addTo(byFrame, frame, stack);
   }
   const lines = [...byFrame].map(([frame, same]) => ({ ...stacks.frame(frame), same }));
   lines.sort(

@@ -1,4 +1,3 @@
-import { assertUnreachable } from '../base/assert.ts';
 import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
@@ -91,8 +90,6 @@ function sortValue(
       const places = callSiteOrder(context, allocations.stack);
       return (id) => places[allocations.stack[id] + 1];
     }
-    default:
-      return assertUnreachable(key);
   }
 }
 

@@ -1,5 +1,6 @@
 /** What segment events belong to: the spans of the replay that they open and close. */
 
+import { addTo } from '../base/grouping.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../replay/types.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
@@ -24,10 +25,7 @@ export class SegmentEvents {
     const { start, end } = this.#spans;
     for (let span = 0; span < this.#spans.length; span++) {
       if (this.#isOpening(start[span])) this.#opened.set(start[span], span);
-      if (end[span] === NEVER) continue;
-      const together = this.#closed.get(end[span]);
-      if (together === undefined) this.#closed.set(end[span], [span]);
-      else together.push(span);
+      if (end[span] !== NEVER) addTo(this.#closed, end[span], span);
     }
     this.#uses = earlierSegments(trace.events);
   }

@@ -10,13 +10,8 @@
  */
 import { upperBound } from '../base/binary-search.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import {
-  type AllocationIndex,
-  type AllocationTable,
-  type CounterName,
-  NEVER,
-  type Replay,
-} from '../replay/types.ts';
+import { endsWithoutFree } from '../replay/trace-events.ts';
+import type { AllocationIndex, AllocationTable, CounterName, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
 /** Those that the replay counts. */
@@ -92,7 +87,7 @@ export class MemoryTally {
     this.#eventCount = trace.events.length;
     this.#isWhole = replay.recording === 'complete';
     this.#segmentEvents = segmentEvents(replay);
-    this.#endedBy = endedByOthers(replay);
+    this.#endedBy = endsWithoutFree(replay, 'end');
     this.#checkpoints = [startRow(replay)];
   }
 
@@ -170,18 +165,6 @@ function countBlock(
     const wasAllocated = freeRequested[id] > event;
     addBlock(row, pool, wasAllocated ? -1 : 0, -1);
   }
-}
-
-function endedByOthers({ allocations, allocationOfEvent }: Replay) {
-  const { length, end } = allocations;
-  const ended = new Map<EventIndex, AllocationIndex[]>();
-  for (let id = 0; id < length; id++) {
-    if (end[id] === NEVER || allocationOfEvent[end[id]] === id) continue;
-    const others = ended.get(end[id]);
-    if (others === undefined) ended.set(end[id], [id]);
-    else others.push(id);
-  }
-  return ended;
 }
 
 function addBlock(row: Float64Array, pool: number, allocated: number, active: number): void {

@@ -4,7 +4,7 @@ import { growthFindings, hasGrowthAt } from './causes.ts';
 import { failureReport, numbersText } from './failures.ts';
 import { fileProblems, type NumberedFile, numberFiles, type UnreadFile } from './job-files.ts';
 import type { Layout } from './layout.ts';
-import { type Judged, judgeRole, type RoleJudgement } from './outliers.ts';
+import { judgeRole, type RoleJudgement } from './outliers.ts';
 import { findPipeline, type PipelineStages } from './pipeline.ts';
 import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
 import { median } from './robust.ts';
@@ -30,7 +30,9 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
   const members = names.map((_, role) => [...roleOf.keys()].filter((i) => roleOf[i] === role));
   const about = aboutRoles(members, lines, pipeline);
   const judgements = members.map((positions, role) => {
-    const judged = positions.map((position) => judgedAt(position, ranks, lines));
+    const judged = positions.map((position) => {
+      return { position, rank: ranks[position].rank, lines: lines[position] };
+    });
     return judgeRole(judged, names[role], pipeline);
   });
   const outliers = judgements
@@ -63,14 +65,6 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
     notes,
     verdict: verdictText(rows, roles, outliers, judgements, pipeline, failure.text, notes),
   };
-}
-
-function judgedAt(
-  position: number,
-  ranks: readonly NumberedFile[],
-  lines: readonly RankLines[],
-): Judged {
-  return { position, rank: ranks[position].rank, lines: lines[position] };
 }
 
 function rolesOf(

@@ -1,13 +1,15 @@
 /** Why a rank holds more than those that do the same: the lines that differ, and how. */
+
 import { formatBytes, plural } from '../base/format.ts';
-import type { SummaryFinding, SummaryFrame } from '../summary-file/types.ts';
+import type { FrameReport } from '../device/frame-text.ts';
+import type { SummaryFinding } from '../summary-file/types.ts';
 import { frameLabelOf, type LineUse, type RankLines } from './rank-lines.ts';
 import { median } from './robust.ts';
 import type { OutlierCause } from './types.ts';
 
 export interface Cause {
   readonly cause: Exclude<OutlierCause, 'fragmentation'>;
-  readonly frame: SummaryFrame | null;
+  readonly frame: FrameReport | null;
   /** Follows the rank's name: 'keeps 8.02 MiB every step at train.py:26 (step), and …'. */
   readonly predicate: string;
 }

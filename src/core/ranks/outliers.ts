@@ -5,7 +5,9 @@
  * some percent, as ranks that agree to the byte have no spread at all. With fewer than three ranks nobody knows
  * which of them is the odd one.
  */
+
 import { formatBytes, formatPercent, plural } from '../base/format.ts';
+import { groupBy } from '../base/grouping.ts';
 import { causeOf, growthFindings, hasGrowthAt } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
 import type { RankLines } from './rank-lines.ts';
@@ -91,11 +93,7 @@ export function judgeRole(
  */
 function comparable(members: readonly Judged[], pipeline: PipelineStages | undefined): Judged[][] {
   if (pipeline === undefined) return [[...members]];
-  const stages = new Map<number, Judged[]>();
-  for (const one of members) {
-    const level = pipeline.level[one.position];
-    stages.set(level, [...(stages.get(level) ?? []), one]);
-  }
+  const stages = groupBy(members, ({ position }) => pipeline.level[position]);
   const groups = [...stages.values()];
   return groups.every((group) => group.length >= MIN_RANKS) ? groups : [[...members]];
 }

@@ -1,13 +1,13 @@
 /** One rank's memory by line of the program, so that ranks can be compared line by line. */
-import { frameLabel } from '../device/frame-text.ts';
-import type { RankSummary, SummaryFrame } from '../summary-file/types.ts';
+import { type FrameReport, frameLabel } from '../device/frame-text.ts';
+import type { RankSummary } from '../summary-file/types.ts';
 
 /** What a line holds at the rank's peak of allocated bytes. */
 export interface LineUse {
   readonly bytes: number;
   readonly count: number;
   /** The user's line of its largest call site. */
-  readonly frame: SummaryFrame | null;
+  readonly frame: FrameReport | null;
   readonly label: string;
   /** What its largest call site holds: 'activations'. */
   readonly class: string | null;
@@ -91,6 +91,6 @@ class RankLines {
 export type { RankLines };
 
 /** 'train.py:21 (step)' */
-export function frameLabelOf({ file, line, name }: SummaryFrame): string {
+export function frameLabelOf({ file, line, name }: FrameReport): string {
   return frameLabel({ filename: file, line, name });
 }

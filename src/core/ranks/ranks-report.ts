@@ -1,6 +1,8 @@
 /** `vramscope ranks --json`: the contract `vramscope.ranks/1`. What is not known is null, never 0. */
+
+import type { FrameReport } from '../device/frame-text.ts';
 import type { CounterName, Recording } from '../replay/types.ts';
-import type { SummaryFrame } from '../summary-file/types.ts';
+import type { RankSummary } from '../summary-file/types.ts';
 import type { Job, JobProblem, Outlier, Role } from './types.ts';
 
 export interface RanksReport {
@@ -47,11 +49,11 @@ export function ranksReport(job: Job): RanksReport {
   };
 }
 
-function frameReport(frame: SummaryFrame | null): SummaryFrame | null {
+function frameReport(frame: FrameReport | null): FrameReport | null {
   return frame === null ? null : { file: frame.file, line: frame.line, name: frame.name };
 }
 
-function peakBytes(peak: Job['ranks'][number]['summary']['peak']): RankReport['peak'] {
+function peakBytes(peak: RankSummary['peak']): RankReport['peak'] {
   return {
     requestedBytes: peak.requestedBytes.bytes,
     allocatedBytes: peak.allocatedBytes.bytes,

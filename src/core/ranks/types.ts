@@ -1,5 +1,7 @@
 /** A job's ranks, what they do, and which of them is unlike the others. */
-import type { RankSummary, SummaryFrame } from '../summary-file/types.ts';
+import type { FrameReport } from '../device/frame-text.ts';
+import type { RankSummary } from '../summary-file/types.ts';
+import type { PipelineStages } from './pipeline.ts';
 
 /** A summary, and the file that it was made of or read from. */
 export interface RankFile {
@@ -41,7 +43,7 @@ export interface Outlier {
   readonly aboveRoleBytes: number;
   readonly cause: OutlierCause;
   /** The line that differs most; null where no line was recorded for it. */
-  readonly frame: SummaryFrame | null;
+  readonly frame: FrameReport | null;
   readonly claim: string;
 }
 
@@ -70,19 +72,13 @@ export interface FailureReport {
   readonly text: string;
 }
 
-export interface PipelineTrend {
-  /** Activations at the peak, by position in `Job.ranks`. */
-  readonly bytes: readonly number[];
-  readonly text: string;
-}
-
 export interface Job {
   /** By rank. */
   readonly ranks: readonly JobRank[];
   readonly roles: readonly Role[];
   /** The largest distance first. */
   readonly outliers: readonly Outlier[];
-  readonly pipeline: PipelineTrend | undefined;
+  readonly pipeline: Pick<PipelineStages, 'bytes' | 'text'> | undefined;
   readonly failure: FailureReport;
   readonly problems: readonly JobProblem[];
   /** What could not be judged, and what holds for all ranks: a sentence each. */

@@ -18,6 +18,7 @@ import {
   type StackIndex,
   TraceAction,
 } from '../snapshot/tables.ts';
+import { eventsOf } from './trace-events.ts';
 import type { Replay } from './types.ts';
 
 /** Those of the trace, in order. Without recorded stacks none can be found. */
@@ -32,11 +33,8 @@ export function findRetriedOoms(
     action[event] === TraceAction.Alloc
       ? allocations.stack[allocationOfEvent[event]]
       : events.stack[event];
-  for (
-    let oom = hasStacks ? action.indexOf(TraceAction.Oom) : -1;
-    oom >= 0;
-    oom = action.indexOf(TraceAction.Oom, oom + 1)
-  ) {
+  if (!hasStacks) return found;
+  for (const oom of eventsOf(events, TraceAction.Oom)) {
     const stack = events.stack[oom];
     if (stack === NO_STACK) continue;
     let next = oom + 1;
@@ -45,6 +43,15 @@ export function findRetriedOoms(
     if (isAsked && stackOf(next) === stack) found.add(oom);
   }
   return found;
+}
+
+/** OOM events of which the program saw the error, in order. */
+export function failedOoms(
+  trace: Pick<DeviceTrace, 'events'>,
+  replay: Pick<Replay, 'allocationOfEvent' | 'allocations'>,
+): EventIndex[] {
+  const retried = findRetriedOoms(trace, replay);
+  return eventsOf(trace.events, TraceAction.Oom).filter((event) => !retried.has(event));
 }
 
 /** Segments that come and go for the request itself. */

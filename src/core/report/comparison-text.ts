@@ -4,22 +4,23 @@ import { changedPlaces, lineText, signedBytes } from '../compare/change-text.ts'
 import type { FailedGate } from '../compare/gates.ts';
 import type { ComparisonSide } from '../compare/side.ts';
 import type { CallSiteChange, Comparison } from '../compare/types.ts';
-import { COUNTER_NAMES, type CounterName } from '../replay/types.ts';
-import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+import { COUNTER_NAMES } from '../replay/types.ts';
+import { COUNTER_LABELS } from './stats-text.ts';
+import {
+  inline,
+  markdownRow,
+  printable,
+  styled,
+  type TextOptions,
+  textTable,
+  wrap,
+} from './text.ts';
 
 /** Call sites shown; the JSON has all. */
 const MAX_SITES = 20;
 const MAX_RUN_CHANGES = 5;
 /** Lines named for a gate that failed. */
 const MAX_BLAMED = 3;
-
-const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
-  requestedBytes: 'requested',
-  allocatedBytes: 'allocated',
-  activeBytes: 'active',
-  reservedBytes: 'reserved',
-  inactiveSplitBytes: 'inactive split',
-};
 
 const RUN_LABELS = {
   'lives-longer': 'lives longer',
@@ -131,13 +132,19 @@ function viaText({ a, b }: CallSiteChange): string {
   return ` via ${lineText(innermost)}`;
 }
 
-/** What the table leaves out, so that it adds up. */
-function restText({ sites }: Comparison): string[] {
-  const rest = changed(sites).slice(MAX_SITES);
-  if (rest.length === 0) return [];
-  const bytes = rest.reduce((sum, { differenceBytes }) => sum + differenceBytes, 0);
+const restText = ({ sites }: Comparison): string[] =>
+  moreSitesText(
+    changed(sites)
+      .slice(MAX_SITES)
+      .map(({ differenceBytes }) => differenceBytes),
+  );
+
+/** What a table leaves out, so that it adds up. */
+export function moreSitesText(differences: readonly number[]): string[] {
+  if (differences.length === 0) return [];
+  const bytes = differences.reduce((sum, own) => sum + own, 0);
   return [
-    `and ${formatCount(rest.length)} more call sites, together ${signedBytes(bytes)} (--json has all)`,
+    `and ${formatCount(differences.length)} more call sites, together ${signedBytes(bytes)} (--json has all)`,
   ];
 }
 
@@ -200,13 +207,9 @@ export function comparisonMarkdown(
 }
 
 export function markdownTable([header = [], ...rows]: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.map(inline).join(' | ')} |`;
   return [
-    line(header),
+    markdownRow(header),
     `|${header.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
-    ...rows.map(line),
+    ...rows.map(markdownRow),
   ];
 }
-
-/** Nothing in a file's texts is Markdown. */
-const inline = (text: string): string => printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');

@@ -1,7 +1,8 @@
 /** `vramscope compare --json`: the contract `vramscope.compare/1`. */
 import { type FailedGate, gateBytes } from '../compare/gates.ts';
-import type { ComparisonSide, Moment, SideFrame } from '../compare/side.ts';
+import type { ComparisonSide, Moment } from '../compare/side.ts';
 import type { ChangeKind, ClassChange, Comparison, SettingChange } from '../compare/types.ts';
+import { type FrameReport, frameReport } from '../device/frame-text.ts';
 import type { Counters } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
@@ -28,19 +29,13 @@ export interface SideReport {
   readonly peak: Counters;
 }
 
-export interface ComparedFrame {
-  readonly file: string;
-  readonly line: number;
-  readonly name: string;
-}
-
 export interface CallSiteReport {
   readonly kind: ChangeKind;
   readonly class: string;
   /** The line in B, or in A where B does not have it. null: no stack was recorded. */
-  readonly frame: ComparedFrame | null;
-  readonly frameA: ComparedFrame | null;
-  readonly frameB: ComparedFrame | null;
+  readonly frame: FrameReport | null;
+  readonly frameA: FrameReport | null;
+  readonly frameB: FrameReport | null;
   readonly bytesA: number;
   readonly bytesB: number;
   readonly differenceBytes: number;
@@ -91,8 +86,4 @@ export function sideReport({ file, device, event, counters, peak }: ComparisonSi
     allocatedBytes: counters.allocatedBytes,
     peak,
   };
-}
-
-export function frameReport(frame: SideFrame | undefined): ComparedFrame | null {
-  return frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name };
 }

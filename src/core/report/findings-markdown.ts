@@ -4,7 +4,7 @@ import type { Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
 import { frameText, placeText, STATUS_LABELS } from './findings-text.ts';
-import { printable } from './text.ts';
+import { inline } from './text.ts';
 
 const MAX_PARTS = 10;
 
@@ -59,7 +59,7 @@ function findingMarkdown(finding: FindingReport): string[] {
             .slice(0, MAX_PARTS)
             .map(
               ({ bytes, count, frame, note }) =>
-                `| ${formatBytes(bytes)} | ${count} | ${cell(frame === null ? '(no stack)' : frameText(frame))} | ${cell(note)} |`,
+                `| ${formatBytes(bytes)} | ${count} | ${inline(frame === null ? '(no stack)' : frameText(frame))} | ${inline(note)} |`,
             ),
           ...(parts.length > MAX_PARTS
             ? ['', `Not shown: ${parts.length - MAX_PARTS} more parts.`]
@@ -76,13 +76,5 @@ function fenced(frame: FindingReport['stack'][number]): string {
   return frameText(frame).replaceAll('```', "'''");
 }
 
-function checkRow({ detector, status, reason }: Check): string {
-  return `| ${detector} | ${STATUS_LABELS[status]} | ${cell(reason)} |`;
-}
-
-/** Names come from the file: they must not become markup, HTML or mentions. */
-export function inline(text: string): string {
-  return printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
-}
-
-const cell = inline;
+const checkRow = ({ detector, status, reason }: Check): string =>
+  `| ${detector} | ${STATUS_LABELS[status]} | ${inline(reason)} |`;

@@ -1,10 +1,16 @@
 /** `vramscope analyze`: findings for a terminal, the most severe first, and what was checked. */
 import { formatBytes, formatCount, plural } from '../base/format.ts';
-import { frameLabel, frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
+import {
+  type FrameReport,
+  frameLabel,
+  frameLocation,
+  fullPlace,
+  functionText,
+} from '../device/frame-text.ts';
 import { type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
-import type { DeviceFindings, FindingReport, FindingsReport, FrameReport } from './findings.ts';
+import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 const INDENT = '    ';

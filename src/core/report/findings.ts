@@ -3,10 +3,10 @@
  *
  * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
  */
-import type { FrameView } from '../device/types.ts';
+import { type FrameReport, frameReport } from '../device/frame-text.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, DetectorId, Finding } from '../findings/detectors.ts';
-import type { GrowthLawKind, LineRole, Severity } from '../findings/types.ts';
+import type { GrowthLawKind, LineRole, PerStep, Severity } from '../findings/types.ts';
 import { type VerdictTone, verdictOf } from '../findings/verdict.ts';
 import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
@@ -35,12 +35,6 @@ export interface VerdictReport {
   readonly advice: readonly string[];
 }
 
-export interface FrameReport {
-  readonly file: string;
-  readonly line: number;
-  readonly name: string;
-}
-
 export interface FindingReport {
   readonly detector: DetectorId;
   readonly kind: string;
@@ -53,11 +47,7 @@ export interface FindingReport {
   /** The user's lines that lead there, the innermost first, out to the one in the user's own loop. */
   readonly userLines: readonly FrameReport[];
   readonly stack: readonly FrameReport[];
-  readonly perStep: {
-    readonly bytes: number;
-    readonly count: number;
-    readonly steps: number;
-  } | null;
+  readonly perStep: PerStep | null;
   readonly law: GrowthLawKind | null;
   readonly events: { readonly first: number; readonly last: number };
   readonly parts: readonly PartReport[];
@@ -126,9 +116,4 @@ function findingReport(finding: Finding): FindingReport {
     disproof,
     fingerprint: finding.fingerprint,
   };
-}
-
-function frameReport(frame: FrameView | undefined): FrameReport | null {
-  if (frame === undefined) return null;
-  return { file: frame.filename, line: frame.line, name: frame.name };
 }

@@ -1,7 +1,7 @@
 /** A job as Markdown, for an issue or a chat. */
 import { outlierTitle, ranksTable, roleFacts } from '../ranks/ranks-table.ts';
 import type { Job } from '../ranks/types.ts';
-import { inline } from './findings-markdown.ts';
+import { inline, markdownRow } from './text.ts';
 
 /** Lines without an end of line. */
 export function ranksMarkdown(job: Job): string[] {
@@ -19,19 +19,16 @@ export function ranksMarkdown(job: Job): string[] {
     '',
     '| role | ranks | peak allocated | |',
     '|---|---|---:|---|',
-    ...roleFacts(job).map(
-      ({ name, ranks, peak, about }) =>
-        `| ${inline(name)} | ${ranks} | ${peak} | ${inline(about)} |`,
+    ...roleFacts(job).map(({ name, ranks, peak, about }) =>
+      markdownRow([name, ranks, peak, about]),
     ),
     '',
-    tableRow(header),
+    markdownRow(header),
     '|---:|---|---:|---:|---:|---:|---|',
-    ...rows.map(tableRow),
+    ...rows.map(markdownRow),
     ...(rest === '' ? [] : ['', rest]),
     ...(job.problems.length === 0
       ? []
       : ['', '## Files', '', ...job.problems.map(({ message }) => `- ${inline(message)}`)]),
   ];
 }
-
-const tableRow = (cells: readonly string[]): string => `| ${cells.map(inline).join(' | ')} |`;

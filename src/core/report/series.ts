@@ -1,9 +1,10 @@
 /** `vramscope compare` with three or more files: text, Markdown and the contract `vramscope.series/1`. */
-import { formatBytes, formatCount } from '../base/format.ts';
+import { formatBytes } from '../base/format.ts';
 import { lineText, signedBytes } from '../compare/change-text.ts';
 import { growthOf, type Series, type SeriesSite } from '../compare/series.ts';
-import { type ComparedFrame, frameReport, type SideReport, sideReport } from './comparison.ts';
-import { classLabel, markdownTable } from './comparison-text.ts';
+import { type FrameReport, frameReport } from '../device/frame-text.ts';
+import { type SideReport, sideReport } from './comparison.ts';
+import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 
 export interface SeriesReport {
@@ -12,7 +13,7 @@ export interface SeriesReport {
   /** One figure a file, in the files' order. */
   readonly callSites: readonly {
     readonly class: string;
-    readonly frame: ComparedFrame | null;
+    readonly frame: FrameReport | null;
     readonly bytes: readonly number[];
     readonly counts: readonly number[];
     readonly growthBytes: number;
@@ -87,24 +88,22 @@ const cells = (bytes: readonly number[]): string[] => [
 
 function siteRows({ sides, sites }: Series): string[][] {
   const header = ['', 'class', ...sides.map((_, i) => letterOf(i)), 'growth'];
-  const rows = shownSites(sites).map((site) => [
-    printable(site.frame === undefined ? 'no Python stack' : lineText(site.frame)),
-    classLabel(site.class),
-    ...cells(site.bytes),
-  ]);
+  const rows = changed(sites)
+    .slice(0, MAX_SITES)
+    .map((site) => [
+      printable(site.frame === undefined ? 'no Python stack' : lineText(site.frame)),
+      classLabel(site.class),
+      ...cells(site.bytes),
+    ]);
   return [header, ...rows];
 }
 
 const changed = (sites: readonly SeriesSite[]) =>
   sites.filter(({ bytes }) => growthOf(bytes) !== 0);
 
-const shownSites = (sites: readonly SeriesSite[]) => changed(sites).slice(0, MAX_SITES);
-
-function restText({ sites }: Series): string[] {
-  const rest = changed(sites).slice(MAX_SITES);
-  if (rest.length === 0) return [];
-  const growth = rest.reduce((sum, { bytes }) => sum + growthOf(bytes), 0);
-  return [
-    `and ${formatCount(rest.length)} more call sites, together ${signedBytes(growth)} (--json has all)`,
-  ];
-}
+const restText = ({ sites }: Series): string[] =>
+  moreSitesText(
+    changed(sites)
+      .slice(MAX_SITES)
+      .map(({ bytes }) => growthOf(bytes)),
+  );

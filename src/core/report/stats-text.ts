@@ -12,6 +12,7 @@ import { durationUs } from '../device/events.ts';
 import { findRetriedOoms } from '../replay/retried-requests.ts';
 import {
   type AllocationTable,
+  COUNTER_NAMES,
   type CounterName,
   type Counters,
   NEVER,
@@ -23,14 +24,13 @@ import type { ClassBytes, DeviceStats, OomReport, StatsReport } from './stats.ts
 import { changedSettings } from './summary-text.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
-/** In the order in which one contains the other, where it does. */
-const COUNTERS: readonly (readonly [CounterName, string])[] = [
-  ['requestedBytes', 'requested'],
-  ['allocatedBytes', 'allocated'],
-  ['activeBytes', 'active'],
-  ['reservedBytes', 'reserved'],
-  ['inactiveSplitBytes', 'inactive split'],
-];
+export const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
+  requestedBytes: 'requested',
+  allocatedBytes: 'allocated',
+  activeBytes: 'active',
+  reservedBytes: 'reserved',
+  inactiveSplitBytes: 'inactive split',
+};
 
 const RECORDING_LABELS: Readonly<Record<Recording, string>> = {
   complete: 'from the start',
@@ -114,10 +114,10 @@ function deviceText(device: DeviceStats, context: DeviceContext, options: TextOp
 function countersText(device: DeviceStats, end: Counters, options: TextOptions): string[] {
   const isRecorded = device.recording !== 'none';
   const head = ['', 'at the end', ...(isRecorded ? ['peak', 'at event'] : [])];
-  const rows = COUNTERS.map(([name, label]) => {
+  const rows = COUNTER_NAMES.map((name) => {
     const peak = device.peak[name];
     const peakCells = isRecorded ? [formatBytes(peak.bytes), peakEvent(peak.event)] : [];
-    return [label, formatBytes(end[name]), ...peakCells];
+    return [COUNTER_LABELS[name], formatBytes(end[name]), ...peakCells];
   });
   return [styled(tableRow(head), 'dim', options), ...rows.map(tableRow)];
 }

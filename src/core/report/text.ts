@@ -39,6 +39,13 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
+/** Nothing in a file's texts is Markdown: names must not become markup, HTML or mentions. */
+export const inline = (text: string): string => printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
+
+/** A row of a Markdown table. */
+export const markdownRow = (cells: readonly string[]): string =>
+  `| ${cells.map(inline).join(' | ')} |`;
+
 /**
  * The last check before a terminal, of whole texts: as {@link printable}, but lines may break, and
  * the styles of {@link styled} stay where there is color.

@@ -4,8 +4,8 @@ import { environmentLines } from '../simulator/presets.ts';
 import { compareRuns } from '../simulator/rank.ts';
 import type { RecordedRun } from '../simulator/recorded-run.ts';
 import { CONTEXT_BYTES, type SmallestCard } from '../simulator/smallest-card.ts';
-import type { Confidence, SimulatedOom, Unknown, WhatIfResult } from '../simulator/types.ts';
-import { printable, styled, type TextOptions, wrap } from './text.ts';
+import type { Confidence, SimulatedOom, WhatIfResult } from '../simulator/types.ts';
+import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 import type { WhatIfRuns } from './whatif.ts';
 
 /** Results of one device, with the smallest card of each where it was asked for. */
@@ -17,26 +17,7 @@ export interface WhatIfTextRuns extends WhatIfRuns {
   readonly isLimitRecorded: boolean;
 }
 
-interface Row {
-  readonly settings: string;
-  readonly reserved: string;
-  readonly allocated: string;
-  readonly ooms: string;
-  readonly retries: string;
-  readonly saved: string;
-  readonly card: string;
-}
-
-const HEAD: Row = {
-  settings: 'settings',
-  reserved: 'reserved',
-  allocated: 'allocated',
-  ooms: 'OOMs',
-  retries: 'retries',
-  saved: 'saved',
-  card: '',
-};
-const NUMBERS = ['reserved', 'allocated', 'ooms', 'retries', 'saved', 'card'] as const;
+const HEADER = ['settings', 'reserved', 'allocated', 'OOMs', 'retries', 'saved'] as const;
 
 const CONFIDENCE_LABELS: Readonly<Record<Confidence, string>> = {
   high: "High: the allocator's rules alone decide the result.",
@@ -68,16 +49,17 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   const limit = runs.limitBytes;
   const order = results.map((_, i) => i).sort((a, b) => compareRuns(results[a], results[b]));
   const hasCards = runs.smallest.some((card) => card !== undefined);
-  const rows = [
-    { ...HEAD, card: hasCards ? 'needs' : '' },
+  const [header, ...rows] = textTable([
+    [...HEADER, hasCards ? 'needs' : ''],
     recordedRow(recorded),
     ...order.map((i) => resultRow(results[i], recorded, runs.smallest[i])),
-  ];
+  ]);
   const best = results[order[0]];
   return [
     `${title}  ${titleOfLimit(runs)}`,
     '',
-    ...tableText(rows, options),
+    styled(header, 'dim', options),
+    ...rows,
     '',
     ...failureText(results, options),
     ...adviceText(best, recorded, options),
@@ -94,47 +76,35 @@ function titleOfLimit({ limitBytes, isLimitRecorded }: WhatIfTextRuns): string {
   return `limit ${formatBytes(limitBytes)}${why}`;
 }
 
-function recordedRow(recorded: RecordedRun): Row {
-  return {
-    settings: `as recorded: ${settingsName(recorded.settings)}`,
-    reserved: formatBytes(recorded.peakReservedBytes),
-    allocated: formatBytes(recorded.peakAllocatedBytes),
-    ooms: formatCount(recorded.ooms),
-    retries: formatCount(recorded.retries),
-    saved: '',
-    card: '',
-  };
-}
+const recordedRow = (recorded: RecordedRun): string[] => [
+  `as recorded: ${settingsName(recorded.settings)}`,
+  formatBytes(recorded.peakReservedBytes),
+  formatBytes(recorded.peakAllocatedBytes),
+  formatCount(recorded.ooms),
+  formatCount(recorded.retries),
+  '',
+  '',
+];
 
 function resultRow(
   result: WhatIfResult,
   recorded: RecordedRun,
   smallest: SmallestCard | undefined,
-): Row {
+): string[] {
   const saved = recorded.peakReservedBytes - result.peakReservedBytes;
-  return {
-    settings: settingsName(result.settings),
-    reserved: formatBytes(result.peakReservedBytes),
-    allocated: formatBytes(result.peakAllocatedBytes),
-    ooms: formatCount(result.ooms.length),
-    retries: formatCount(result.retries),
-    saved: result.ooms.length > 0 ? 'fails' : formatBytes(saved),
-    card: smallest === undefined ? '' : formatBytes(smallest.limitBytes),
-  };
+  return [
+    settingsName(result.settings),
+    formatBytes(result.peakReservedBytes),
+    formatBytes(result.peakAllocatedBytes),
+    formatCount(result.ooms.length),
+    formatCount(result.retries),
+    result.ooms.length > 0 ? 'fails' : formatBytes(saved),
+    smallest === undefined ? '' : formatBytes(smallest.limitBytes),
+  ];
 }
 
 function settingsName(settings: string): string {
   return settings === '' ? '(default)' : printable(settings);
-}
-
-function tableText(rows: readonly Row[], options: TextOptions): string[] {
-  const width = Math.max(...rows.map((row) => row.settings.length));
-  const widths = NUMBERS.map((column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows.map((row, i) => {
-    const numbers = NUMBERS.map((column, n) => row[column].padStart(widths[n]));
-    const line = `${row.settings.padEnd(width)}  ${numbers.join('  ')}`.trimEnd();
-    return i === 0 ? styled(line, 'dim', options) : line;
-  });
 }
 
 /** The first failure of each setting that the recorded run did not have. */
@@ -195,13 +165,9 @@ function limitText(
 }
 
 function unknownsText(results: readonly WhatIfResult[], { columns }: TextOptions): string[] {
-  const byCode = new Map<string, Unknown>();
-  for (const unknown of results.flatMap((result) => result.unknowns)) {
-    if (!byCode.has(unknown.message)) byCode.set(unknown.message, unknown);
-  }
-  if (byCode.size === 0) return [];
-  const lines = [...byCode.values()].flatMap(({ message }) =>
-    wrap(`- ${printable(message)}`, columns, '  '),
-  );
+  const unknowns = results.flatMap((result) => result.unknowns);
+  const messages = [...new Set(unknowns.map(({ message }) => message))];
+  if (messages.length === 0) return [];
+  const lines = messages.flatMap((message) => wrap(`- ${printable(message)}`, columns, '  '));
   return ['', 'What the trace does not record:', ...lines];
 }

@@ -5,7 +5,6 @@
  */
 
 import type { AddressKey } from '../base/address.ts';
-import { assertUnreachable } from '../base/assert.ts';
 import { tensorNames } from '../classes/classify.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
@@ -55,8 +54,6 @@ export function matchWord(context: DeviceContext, condition: WordCondition): Ter
         mask: segmentMask(context, condition.address, condition.nth),
         note: 'No segment with allocations in this trace was at that address.',
       };
-    default:
-      return assertUnreachable(condition);
   }
 }
 

@@ -2,6 +2,8 @@
  * Blocks of the simulated allocator: columns, a row reused when its block is gone. Blocks of one segment
  * are a chain by address (prev, next); a block without neighbours is a whole segment.
  */
+import { enlarged } from '../base/growable.ts';
+
 export type BlockRow = number;
 export const NO_BLOCK: BlockRow = -1;
 
@@ -81,22 +83,13 @@ export class BlockTable {
   }
 
   #grow(): void {
-    this.address = doubled(this.address, new Float64Array(this.address.length * 2));
-    this.sizeBytes = doubled(this.sizeBytes, new Float64Array(this.sizeBytes.length * 2));
-    this.prev = doubled(this.prev, new Int32Array(this.prev.length * 2));
-    this.next = doubled(this.next, new Int32Array(this.next.length * 2));
-    this.use = doubled(this.use, new Uint8Array(this.use.length * 2));
-    this.isExpandable = doubled(this.isExpandable, new Uint8Array(this.isExpandable.length * 2));
-    this.arena = doubled(this.arena, new Uint16Array(this.arena.length * 2));
-    this.freedAt = doubled(this.freedAt, new Float64Array(this.freedAt.length * 2));
+    this.address = enlarged(this.address, Float64Array);
+    this.sizeBytes = enlarged(this.sizeBytes, Float64Array);
+    this.prev = enlarged(this.prev, Int32Array);
+    this.next = enlarged(this.next, Int32Array);
+    this.use = enlarged(this.use, Uint8Array);
+    this.isExpandable = enlarged(this.isExpandable, Uint8Array);
+    this.arena = enlarged(this.arena, Uint16Array);
+    this.freedAt = enlarged(this.freedAt, Float64Array);
   }
-}
-
-interface Settable {
-  set(values: ArrayLike<number>): void;
-}
-
-function doubled<T extends Settable & ArrayLike<number>>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }

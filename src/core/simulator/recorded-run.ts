@@ -1,7 +1,7 @@
 /** The recorded run in the words of a what-if result: the first row of the table, and what its failures say of the card. */
 import { highest } from '../base/extremes.ts';
 import { SMALL_SEGMENT_BYTES } from '../replay/rounding.ts';
-import { NEVER } from '../replay/types.ts';
+import { endsWithoutFree, eventsOf } from '../replay/trace-events.ts';
 import { BlockState, type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { allocationSize } from './allocator.ts';
@@ -106,11 +106,7 @@ function limitBounds(
   for (const { event, end } of retries) {
     if (action[end] === TraceAction.SegmentAlloc) failed(event, sizeBytes[end]);
   }
-  for (
-    let t = action.indexOf(TraceAction.Oom);
-    t >= 0;
-    t = action.indexOf(TraceAction.Oom, t + 1)
-  ) {
+  for (const t of eventsOf(trace.events, TraceAction.Oom)) {
     failed(t, allocationSize(sizeBytes[t], recorded.settings));
   }
   if (belowBytes === Infinity) return undefined;
@@ -142,7 +138,7 @@ function allocatedCurve(input: WhatIfInput, parts: number): ByteCurve {
   const { allocations, allocationOfEvent, start } = input.replay;
   const { length } = input.trace.events;
   const curve = new ByteCurveBuilder(length, parts);
-  const unfreed = bytesEndedByOthers(input);
+  const unfreed = endsWithoutFree(input.replay, 'freeRequested');
   let bytes = start.allocatedBytes;
   curve.set(-1, bytes);
   for (let t = 0; t < length; t++) {
@@ -150,23 +146,10 @@ function allocatedCurve(input: WhatIfInput, parts: number): ByteCurve {
     let change = 0;
     if (row >= 0 && allocations.start[row] === t) change = allocations.sizeBytes[row];
     else if (row >= 0 && allocations.freeRequested[row] === t) change = -allocations.sizeBytes[row];
-    if (unfreed.size > 0) change -= unfreed.get(t) ?? 0;
+    for (const other of unfreed.get(t) ?? []) change -= allocations.sizeBytes[other];
     if (change === 0) continue;
     bytes += change;
     curve.set(t, bytes);
   }
   return curve.finish(length);
-}
-
-/** Bytes of allocations that end at an event which is no free of theirs, because that is not in the trace. */
-function bytesEndedByOthers({ replay }: WhatIfInput): ReadonlyMap<EventIndex, number> {
-  const ended = new Map<EventIndex, number>();
-  const { allocations, allocationOfEvent, anomalyCount } = replay;
-  if (anomalyCount === 0) return ended;
-  for (let row = 0; row < allocations.length; row++) {
-    const event = allocations.freeRequested[row];
-    if (event === NEVER || event < 0 || allocationOfEvent[event] === row) continue;
-    ended.set(event, (ended.get(event) ?? 0) + allocations.sizeBytes[row]);
-  }
-  return ended;
 }

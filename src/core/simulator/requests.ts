@@ -4,7 +4,8 @@
  */
 import { upperBound } from '../base/binary-search.ts';
 import { findRetriedOoms } from '../replay/retried-requests.ts';
-import { type AllocationTable, NEVER } from '../replay/types.ts';
+import { endsWithoutFree } from '../replay/trace-events.ts';
+import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { type ReleaseRun, releaseRuns } from './release-runs.ts';
@@ -49,112 +50,69 @@ export function collectRequests(
   reserved: ReservedSteps,
   recorded: AllocSettings,
 ): Requests {
-  return new RequestCollector(trace, replay, reserved, recorded).collect();
+  const { action } = trace.events;
+  const releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, recorded);
+  const emptied = new Set(
+    releases.filter(({ cause }) => cause === 'user').map(({ event }) => event),
+  );
+  const unfreed = endsWithoutFree(replay, 'end');
+  // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
+  const most = trace.events.length + replay.anomalyCount;
+  const kind = new Uint8Array(most);
+  const row = new Int32Array(most);
+  const event = new Int32Array(most);
+  let length = 0;
+  let delayedFrees = 0;
+  let ooms = 0;
+  const add = (own: RequestKind, allocation: AllocationIndex, t: EventIndex) => {
+    kind[length] = own;
+    row[length] = allocation;
+    event[length] = t;
+    length++;
+  };
+  for (let t = 0; t < action.length; t++) {
+    for (const allocation of unfreed.get(t) ?? []) add(RequestKind.Free, allocation, t);
+    if (action[t] <= TraceAction.FreeCompleted) {
+      const own = requestOfBlock(replay, action[t], t);
+      if (own === undefined) continue;
+      add(own, replay.allocationOfEvent[t], t);
+      if (own === RequestKind.FreeRequested) delayedFrees++;
+    } else if (action[t] === TraceAction.Oom) {
+      add(RequestKind.Oom, -1, t);
+      ooms++;
+    } else if (emptied.has(t)) add(RequestKind.EmptyCache, -1, t);
+  }
+  return {
+    length,
+    kind,
+    row,
+    event,
+    allocations: replay.allocations,
+    pool: poolsOfAllocations(trace, replay.allocations),
+    releases,
+    ooms,
+    retriedOoms: findRetriedOoms(trace, replay),
+    delayedFrees,
+  };
 }
 
-class RequestCollector {
-  readonly #trace: DeviceTrace;
-  readonly #replay: RecordedColumns;
-  readonly #releases: readonly ReleaseRun[];
-  readonly #kind: Uint8Array;
-  readonly #row: Int32Array;
-  readonly #event: Int32Array;
-  #length = 0;
-  #delayedFrees = 0;
-  #ooms = 0;
-
-  constructor(
-    trace: DeviceTrace,
-    replay: RecordedColumns,
-    reserved: ReservedSteps,
-    recorded: AllocSettings,
-  ) {
-    this.#trace = trace;
-    this.#replay = replay;
-    const peakBytes = replay.peaks.reservedBytes.bytes;
-    this.#releases = releaseRuns(trace, reserved, peakBytes, recorded);
-    // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
-    const most = trace.events.length + replay.anomalyCount;
-    this.#kind = new Uint8Array(most);
-    this.#row = new Int32Array(most);
-    this.#event = new Int32Array(most);
+/** What an alloc or a free asks for; undefined of a free that completes the one before it, or is of no allocation. */
+function requestOfBlock(
+  { allocationOfEvent, allocations }: RecordedColumns,
+  action: number,
+  t: EventIndex,
+): RequestKind | undefined {
+  const row = allocationOfEvent[t];
+  if (row < 0) return undefined;
+  if (action === TraceAction.Alloc) return RequestKind.Alloc;
+  if (action === TraceAction.FreeRequested) {
+    const isCompleted = allocations.end[row] === t + 1 && allocationOfEvent[t + 1] === row;
+    return isCompleted ? RequestKind.Free : RequestKind.FreeRequested;
   }
-
-  collect(): Requests {
-    const { action } = this.#trace.events;
-    const emptied = new Set(
-      this.#releases.filter(({ cause }) => cause === 'user').map(({ event }) => event),
-    );
-    const unfreed = this.#endsWithoutFree();
-    for (let t = 0; t < action.length; t++) {
-      for (const row of unfreed.get(t) ?? []) this.#add(RequestKind.Free, row, t);
-      if (action[t] <= TraceAction.FreeCompleted) this.#addOfBlock(t);
-      else if (action[t] === TraceAction.Oom) this.#addOom(t);
-      else if (emptied.has(t)) this.#add(RequestKind.EmptyCache, -1, t);
-    }
-    return {
-      length: this.#length,
-      kind: this.#kind,
-      row: this.#row,
-      event: this.#event,
-      allocations: this.#replay.allocations,
-      pool: poolsOfAllocations(this.#trace, this.#replay.allocations),
-      releases: this.#releases,
-      ooms: this.#ooms,
-      retriedOoms: findRetriedOoms(this.#trace, this.#replay),
-      delayedFrees: this.#delayedFrees,
-    };
-  }
-
-  #addOom(t: EventIndex): void {
-    this.#ooms++;
-    this.#add(RequestKind.Oom, -1, t);
-  }
-
-  #addOfBlock(t: EventIndex): void {
-    const { allocationOfEvent, allocations } = this.#replay;
-    const row = allocationOfEvent[t];
-    if (row < 0) return;
-    const requested = allocations.freeRequested[row];
-    switch (this.#trace.events.action[t]) {
-      case TraceAction.Alloc:
-        this.#add(RequestKind.Alloc, row, t);
-        return;
-      case TraceAction.FreeRequested:
-        if (allocations.end[row] === t + 1 && allocationOfEvent[t + 1] === row) {
-          this.#add(RequestKind.Free, row, t);
-        } else {
-          this.#delayedFrees++;
-          this.#add(RequestKind.FreeRequested, row, t);
-        }
-        return;
-      default:
-        if (requested === t) this.#add(RequestKind.Free, row, t);
-        else if (requested !== t - 1 || allocationOfEvent[t - 1] !== row) {
-          this.#add(RequestKind.FreeCompleted, row, t);
-        }
-    }
-  }
-
-  /** Allocations that end at an event which is no free of theirs, because that is not in the trace. */
-  #endsWithoutFree(): ReadonlyMap<EventIndex, number[]> {
-    const found = new Map<EventIndex, number[]>();
-    const { allocations, allocationOfEvent, anomalyCount } = this.#replay;
-    if (anomalyCount === 0) return found;
-    for (let row = 0; row < allocations.length; row++) {
-      const end = allocations.end[row];
-      if (end === NEVER || allocationOfEvent[end] === row) continue;
-      found.set(end, [...(found.get(end) ?? []), row]);
-    }
-    return found;
-  }
-
-  #add(kind: RequestKind, row: number, event: EventIndex): void {
-    const at = this.#length++;
-    this.#kind[at] = kind;
-    this.#row[at] = row;
-    this.#event[at] = event;
-  }
+  const requested = allocations.freeRequested[row];
+  if (requested === t) return RequestKind.Free;
+  const wasRequestedJustBefore = requested === t - 1 && allocationOfEvent[t - 1] === row;
+  return wasRequestedJustBefore ? undefined : RequestKind.FreeCompleted;
 }
 
 /**

@@ -4,7 +4,9 @@
  * its start would have had others, which the trace does not show: there the blocks are allocated anew,
  * by address, without anything cached between them.
  */
+
 import { upperBound } from '../base/binary-search.ts';
+import { addTo } from '../base/grouping.ts';
 import { type AllocationTable, BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { CachingAllocator } from './allocator.ts';
 import { type BlockRow, BlockUse, NO_BLOCK } from './block-table.ts';
@@ -46,7 +48,7 @@ export class Seeder {
         const key = [this.#spans.stream, this.#spans.pool, this.#spans.isSmall]
           .map((column) => column[span])
           .join();
-        expandable.set(key, [...(expandable.get(key) ?? []), span]);
+        addTo(expandable, key, span);
       }
     }
     for (const spans of expandable.values()) this.#restoreExpandable(spans);

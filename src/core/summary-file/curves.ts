@@ -2,7 +2,7 @@
 import { upperBound } from '../base/binary-search.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { CounterName } from '../replay/types.ts';
-import type { SummaryCurve, SummarySteps } from './types.ts';
+import type { RankSummary } from './types.ts';
 
 /** Events whose counters are filled at a time. */
 const CHUNK = 1 << 14;
@@ -14,7 +14,7 @@ export type CurveSource = Pick<DeviceContext, 'replay' | 'trace'>;
  * `points` equal stretches of time, or of events where the file has no times. A stretch in which nothing
  * happens stands where the one before it ended. Empty without events.
  */
-export function curveOf(source: CurveSource, points: number): SummaryCurve {
+export function curveOf(source: CurveSource, points: number): RankSummary['curve'] {
   const { timeUs, length } = source.trace.events;
   const spanUs = timeUs === undefined || length === 0 ? 0 : timeUs[length - 1] - timeUs[0];
   const unit = timeUs !== undefined && spanUs > 0 ? 'time' : 'event';
@@ -29,11 +29,7 @@ export function curveOf(source: CurveSource, points: number): SummaryCurve {
 }
 
 /** `bounds` as of a StepSequence; at most `points` points, of as many steps each as it takes. */
-export function stepCurve(
-  source: CurveSource,
-  bounds: Int32Array,
-  points: number,
-): Pick<SummarySteps, 'stepsPerPoint' | 'allocatedBytes' | 'reservedBytes' | 'lastEvents'> {
+export function stepCurve(source: CurveSource, bounds: Int32Array, points: number) {
   const steps = bounds.length - 1;
   const stepsPerPoint = Math.max(1, Math.ceil(steps / points));
   const count = Math.ceil(steps / stepsPerPoint);

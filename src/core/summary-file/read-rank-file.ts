@@ -1,6 +1,7 @@
 /** One file of a job, whatever it holds: a snapshot is summarized, a summary is checked. */
 import { LoadError, type LoadFailure } from '../base/load-error.ts';
 import { createDeviceContexts } from '../device/device-context.ts';
+import { collectBytes } from '../input/byte-cursor.ts';
 import { readSnapshot } from '../input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../input/types.ts';
 import { replayDevice } from '../replay/replay.ts';
@@ -67,21 +68,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    // A chunk is lent until the next is asked for.
-    pieces.push(new Uint8Array(chunk));
-    length += chunk.length;
-    if (length > MAX_TEXT_BYTES) {
-      throw new LoadError({ code: 'bad-summary', message: 'This is too large to be a summary.' });
-    }
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  const bytes = await collectBytes(chunks, MAX_TEXT_BYTES);
+  if (bytes !== undefined) return bytes;
+  throw new LoadError({ code: 'bad-summary', message: 'This is too large to be a summary.' });
 }

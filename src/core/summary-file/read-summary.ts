@@ -1,6 +1,6 @@
 /** Summaries as they are read: anybody may have written the file, so nothing is believed before it is checked. */
 import { LoadError } from '../base/load-error.ts';
-import { COUNTER_NAMES } from '../replay/types.ts';
+import { type Shape, SUMMARY_SHAPE } from './summary-shape.ts';
 import { type RankSummary, SUMMARY_SCHEMA } from './types.ts';
 
 const SCHEMA = /^vramscope\.summary\/(\d{1,6})$/;
@@ -18,7 +18,7 @@ export function readSummary(text: string): RankSummary {
       advice: 'Update vramscope.',
     });
   }
-  const wrong = wrongPart(value, SUMMARY, '');
+  const wrong = wrongPart(value, SUMMARY_SHAPE, '');
   if (wrong !== undefined) throw bad(`This summary is damaged: ${wrong} is not what it should be.`);
   return value as unknown as RankSummary;
 }
@@ -34,110 +34,6 @@ function parse(text: string): unknown {
 const bad = (message: string): LoadError =>
   new LoadError({ code: 'bad-summary', message, advice: 'Run vramscope summarize again.' });
 
-/** 'number?' may be null too; `[shape]` is a list, `{ all: shape }` a dictionary. */
-type Shape =
-  | 'string'
-  | 'string?'
-  | 'number'
-  | 'number?'
-  | 'boolean'
-  | readonly [Shape]
-  | { readonly all: Shape }
-  | { readonly orNull: Shape }
-  | ShapeOf;
-type ShapeOf = { readonly fields: Readonly<Record<string, Shape>> };
-
-const fields = (own: Readonly<Record<string, Shape>>): ShapeOf => ({ fields: own });
-const counters = (shape: Shape): ShapeOf =>
-  fields(Object.fromEntries(COUNTER_NAMES.map((name) => [name, shape])));
-
-const FRAME: Shape = { orNull: fields({ file: 'string', line: 'number', name: 'string' }) };
-const FIGURES = {
-  allocations: 'number',
-  peakCount: 'number',
-  peakBytes: 'number',
-  endBytes: 'number',
-} as const;
-const CURVE = { allocatedBytes: ['number'], reservedBytes: ['number'] } as const;
-
-const SUMMARY: Shape = fields({
-  vramscope: 'string',
-  rank: 'number?',
-  file: fields({
-    name: 'string',
-    bytes: 'number',
-    container: 'string',
-    protocol: 'number?',
-    partial: 'string?',
-  }),
-  device: 'number',
-  kind: 'string',
-  recording: 'string',
-  recordingReason: 'string',
-  events: 'number',
-  allocations: 'number',
-  anomalies: 'number',
-  startUs: 'number?',
-  durationUs: 'number?',
-  start: counters('number?'),
-  end: counters('number?'),
-  peak: counters(fields({ bytes: 'number?', event: 'number' })),
-  steps: {
-    orNull: fields({
-      count: 'number',
-      source: 'string',
-      description: 'string',
-      stepsPerPoint: 'number',
-      ...CURVE,
-      lastEvents: ['number'],
-    }),
-  },
-  curve: fields({ unit: 'string', ...CURVE }),
-  classes: [fields({ class: 'string', peakBytes: 'number' })],
-  callSites: [
-    fields({
-      key: 'string',
-      line: 'string',
-      frame: FRAME,
-      label: 'string',
-      class: 'string?',
-      ...FIGURES,
-    }),
-  ],
-  otherSites: fields({ sites: 'number', ...FIGURES }),
-  program: fields({ count: 'number', keys: ['string'], allocations: ['number'] }),
-  annotations: [
-    fields({ name: 'string', count: 'number', allocatedBytes: 'number', reservedBytes: 'number' }),
-  ],
-  settings: { all: 'string' },
-  ooms: [
-    fields({
-      event: 'number',
-      step: 'number?',
-      timeUs: 'number?',
-      requestedBytes: 'number',
-      deviceFreeBytes: 'number?',
-      wasRetried: 'boolean',
-    }),
-  ],
-  oomCount: 'number',
-  verdict: { orNull: fields({ tone: 'string', text: 'string' }) },
-  findings: [
-    fields({
-      detector: 'string',
-      kind: 'string',
-      severity: 'string',
-      bytes: 'number',
-      claim: 'string',
-      frame: FRAME,
-      perStep: { orNull: fields({ bytes: 'number', count: 'number', steps: 'number' }) },
-      sites: ['string'],
-    }),
-  ],
-  warnings: [fields({ code: 'string', message: 'string' })],
-  leftOut: ['string'],
-});
-
 /** Path of the first part that is not of its shape: 'callSites.3.line'. */
 function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
   if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
@@ -149,9 +45,9 @@ function wrongPart(value: unknown, shape: Shape, path: string): string | undefin
       ? undefined
       : path;
   }
-  const entries = (shape as ShapeOf).fields;
-  for (const name in entries) {
-    const wrong = wrongPart(value[name], entries[name], path === '' ? name : `${path}.${name}`);
+  const { fields } = shape as Extract<Shape, { readonly fields: unknown }>;
+  for (const name in fields) {
+    const wrong = wrongPart(value[name], fields[name], path === '' ? name : `${path}.${name}`);
     if (wrong !== undefined) return wrong;
   }
   return undefined;

@@ -1,13 +1,15 @@
 /** One rank's snapshot as a summary of at most 64 kB. */
+
 import { plural } from '../base/format.ts';
 import { classTotalsAt } from '../classes/class-totals.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { groupAnnotations } from '../device/annotation-groups.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { deviceInfo } from '../device/device-info.ts';
+import type { FrameReport } from '../device/frame-text.ts';
 import { mainDeviceIndex } from '../device/main-device.ts';
-import type { DeviceInfo, FrameView } from '../device/types.ts';
-import { type Analysis, analyseContext } from '../findings/analyse.ts';
+import type { FrameView, OomInfo } from '../device/types.ts';
+import { analyseContext } from '../findings/analyse.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { StepSequence } from '../findings/steps/step-sequence.ts';
@@ -22,12 +24,10 @@ import { SiteKeys } from './site-keys.ts';
 import { classId, type SiteRow, siteRows, sumOf } from './site-rows.ts';
 import {
   MAX_SUMMARY_BYTES,
-  type ProgramLines,
   type RankSummary,
   SUMMARY_SCHEMA,
   type SummaryAnnotation,
   type SummaryFinding,
-  type SummaryFrame,
   type SummaryOom,
   type SummarySite,
 } from './types.ts';
@@ -40,18 +40,7 @@ export interface SummarizeOptions {
 }
 
 /** How much of each list is kept: lowered until the text fits. */
-interface Room {
-  readonly sites: number;
-  readonly lines: number;
-  readonly points: number;
-  readonly annotations: number;
-  readonly findings: number;
-  readonly ooms: number;
-  readonly settings: number;
-  readonly letters: number;
-}
-
-const ROOM: Room = {
+const ROOM = {
   sites: 150,
   lines: 1000,
   points: 240,
@@ -61,6 +50,7 @@ const ROOM: Room = {
   settings: 60,
   letters: 400,
 };
+type Room = Readonly<typeof ROOM>;
 /** No list is cut below this many entries. */
 const LEAST = 4;
 
@@ -73,15 +63,10 @@ export async function summarize(
   contexts: readonly DeviceContext[],
   options: SummarizeOptions,
 ): Promise<RankSummary> {
-  const infos = contexts.map((one, i) => deviceInfo(one, i));
-  const main = mainDeviceIndex(infos);
-  const context = contexts[main];
-  const analysisContext = new AnalysisContext(context);
-  const analysis = await analyseContext(analysisContext);
-  const source = new SummarySource(file, context, infos[main], analysisContext, analysis, options);
-  let room = ROOM;
+  const facts = await factsOf(contexts);
+  let room: Room = ROOM;
   for (;;) {
-    const summary = source.summaryIn(room);
+    const summary = summaryIn(room, facts, file, options);
     if (bytesOf(summary) <= MAX_SUMMARY_BYTES || isLeast(room)) return summary;
     room = lessThan(room);
   }
@@ -96,181 +81,171 @@ const bytesOf = (summary: RankSummary): number =>
 const isLeast = (room: Room): boolean => Object.values(room).every((limit) => limit <= LEAST);
 
 function lessThan(room: Room): Room {
-  const less = (limit: number) => Math.max(LEAST, Math.floor(limit * 0.7));
+  const less = Object.entries(room).map(([name, limit]) => {
+    return [name, Math.max(LEAST, Math.floor(limit * 0.7))] as const;
+  });
+  return Object.fromEntries(less) as Room;
+}
+
+/** What does not change while the room for it is lowered. */
+async function factsOf(contexts: readonly DeviceContext[]) {
+  const infos = contexts.map((one, i) => deviceInfo(one, i));
+  const main = mainDeviceIndex(infos);
+  const [context, info] = [contexts[main], infos[main]];
+  const analysisContext = new AnalysisContext(context);
+  const analysis = await analyseContext(analysisContext);
+  const peak = info.peaks.allocatedBytes.event;
+  const keys = new SiteKeys(context.snapshot, context.stacks);
+  const sites = siteRows(context, keys, peak);
   return {
-    sites: less(room.sites),
-    lines: less(room.lines),
-    points: less(room.points),
-    annotations: less(room.annotations),
-    findings: less(room.findings),
-    ooms: less(room.ooms),
-    settings: less(room.settings),
-    letters: less(room.letters),
+    context,
+    info,
+    keys,
+    sites,
+    analysisInput: analysisContext.input,
+    steps: analysisContext.stepSequences[0],
+    findings: analysis.findings,
+    verdict: verdictOf(analysis),
+    lines: linesOf(sites),
+    classes: classTotalsAt(context, peak, true),
+    annotations: annotationPeaks(context),
+  };
+}
+type Facts = Awaited<ReturnType<typeof factsOf>>;
+
+function summaryIn(
+  room: Room,
+  facts: Facts,
+  file: FileInfo,
+  { version, rank }: SummarizeOptions,
+): RankSummary {
+  const { context, info, sites, lines, classes, annotations, steps, findings, verdict } = facts;
+  const { snapshot, trace } = context;
+  const { letters } = room;
+  const settings = Object.entries(snapshot.settings);
+  const warnings = snapshot.warnings.slice(0, 8);
+  return {
+    schema: SUMMARY_SCHEMA,
+    vramscope: version,
+    rank: rank ?? rankOfName(file.name) ?? null,
+    file: {
+      name: cut(file.name, letters),
+      bytes: file.bytes,
+      container: file.container,
+      protocol: file.protocol ?? null,
+      partial: file.partial ?? null,
+    },
+    device: info.device,
+    kind: info.kind,
+    recording: info.recording,
+    recordingReason: cut(info.recordingReason, letters),
+    events: info.events,
+    allocations: info.allocations,
+    anomalies: info.anomalies,
+    startUs: known(trace.events.timeUs?.[0]),
+    durationUs: info.hasTime ? info.durationUs : null,
+    start: nullable(info.start),
+    end: nullable(info.end),
+    peak: byCounter((name) => ({
+      bytes: known(info.peaks[name].bytes),
+      event: info.peaks[name].event,
+    })),
+    steps: steps === undefined ? null : stepsOf(context, steps, room.points),
+    curve: curveOf(context, room.points),
+    classes: classes.map(({ class: own, bytes }) => ({
+      class: MEMORY_CLASSES[own].id,
+      peakBytes: bytes,
+    })),
+    callSites: sites.slice(0, room.sites).map((site) => siteOf(facts, site, letters)),
+    otherSites: {
+      sites: Math.max(0, sites.length - room.sites),
+      ...sumOf(...sites.slice(room.sites)),
+    },
+    program: programLines(lines, room.lines),
+    annotations: annotations
+      .slice(0, room.annotations)
+      .map((one) => ({ ...one, name: cut(one.name, letters) })),
+    settings: Object.fromEntries(
+      settings
+        .slice(0, room.settings)
+        .map(([name, value]) => [cut(name, letters), cut(settingText(value), letters)]),
+    ),
+    ooms: info.ooms.slice(0, room.ooms).map((oom) => oomOf(oom, steps)),
+    oomCount: info.ooms.length,
+    verdict:
+      verdict === undefined
+        ? null
+        : { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
+    findings: findings.slice(0, room.findings).map((finding) => findingOf(facts, finding, letters)),
+    warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
+    leftOut: leftOut([
+      ['call site', sites.length - room.sites, 'summed up in otherSites'],
+      ['line', lines.size - room.lines, 'of those that only tell roles apart'],
+      ['annotation', annotations.length - room.annotations, ''],
+      ['setting', settings.length - room.settings, ''],
+      ['out-of-memory event', info.ooms.length - room.ooms, ''],
+      ['finding', findings.length - room.findings, ''],
+      ['warning', snapshot.warnings.length - warnings.length, ''],
+    ]),
   };
 }
 
-class SummarySource {
-  readonly #file: FileInfo;
-  readonly #context: DeviceContext;
-  readonly #info: DeviceInfo;
-  readonly #analysisContext: AnalysisContext;
-  readonly #analysis: Analysis;
-  readonly #options: SummarizeOptions;
-  readonly #keys: SiteKeys;
-  readonly #sites: readonly SiteRow[];
-  readonly #lines: ReadonlyMap<string, number>;
-  readonly #classes: RankSummary['classes'];
-  readonly #annotations: readonly SummaryAnnotation[];
+function stepsOf(
+  context: DeviceContext,
+  sequence: StepSequence,
+  points: number,
+): RankSummary['steps'] {
+  return {
+    count: sequence.bounds.length - 1,
+    source: sequence.source,
+    description: cut(sequence.description, 200),
+    ...stepCurve(context, sequence.bounds, points),
+  };
+}
 
-  constructor(
-    file: FileInfo,
-    context: DeviceContext,
-    info: DeviceInfo,
-    analysisContext: AnalysisContext,
-    analysis: Analysis,
-    options: SummarizeOptions,
-  ) {
-    this.#file = file;
-    this.#context = context;
-    this.#info = info;
-    this.#analysisContext = analysisContext;
-    this.#analysis = analysis;
-    this.#options = options;
-    this.#keys = new SiteKeys(context.snapshot, context.stacks);
-    this.#sites = siteRows(context, this.#keys, info.peaks.allocatedBytes.event);
-    this.#lines = linesOf(this.#sites);
-    this.#classes = classTotalsAt(context, info.peaks.allocatedBytes.event, true).map(
-      ({ class: own, bytes }) => ({ class: MEMORY_CLASSES[own].id, peakBytes: bytes }),
-    );
-    this.#annotations = annotationPeaks(context);
-  }
+function siteOf({ context, keys }: Facts, site: SiteRow, letters: number): SummarySite {
+  const { key, line, stack, first, allocations, peakCount, peakBytes, endBytes } = site;
+  const isFromBefore = first < context.replay.allocations.preexisting;
+  return {
+    key,
+    line,
+    frame: frameOf(context.stacks.topUserFrameView(stack), letters),
+    label: cut(keys.labelOf(stack, isFromBefore), letters),
+    class: classId(site),
+    allocations,
+    peakCount,
+    peakBytes,
+    endBytes,
+  };
+}
 
-  summaryIn(room: Room): RankSummary {
-    const { snapshot, trace } = this.#context;
-    const info = this.#info;
-    const { letters } = room;
-    const [sequence] = this.#analysisContext.stepSequences;
-    const steps = sequence === undefined ? null : this.#steps(sequence, room.points);
-    const { findings } = this.#analysis;
-    const settings = Object.entries(snapshot.settings);
-    const verdict = verdictOf(this.#analysis);
-    const warnings = snapshot.warnings.slice(0, 8);
-    return {
-      schema: SUMMARY_SCHEMA,
-      vramscope: this.#options.version,
-      rank: this.#options.rank ?? rankOfName(this.#file.name) ?? null,
-      file: {
-        name: cut(this.#file.name, letters),
-        bytes: this.#file.bytes,
-        container: this.#file.container,
-        protocol: this.#file.protocol ?? null,
-        partial: this.#file.partial ?? null,
-      },
-      device: info.device,
-      kind: info.kind,
-      recording: info.recording,
-      recordingReason: cut(info.recordingReason, letters),
-      events: info.events,
-      allocations: info.allocations,
-      anomalies: info.anomalies,
-      startUs: known(trace.events.timeUs?.[0]),
-      durationUs: info.hasTime ? info.durationUs : null,
-      start: nullable(info.start),
-      end: nullable(info.end),
-      peak: byCounter((name) => ({
-        bytes: known(info.peaks[name].bytes),
-        event: info.peaks[name].event,
-      })),
-      steps,
-      curve: curveOf(this.#context, room.points),
-      classes: this.#classes,
-      callSites: this.#sites.slice(0, room.sites).map((site) => this.#site(site, letters)),
-      otherSites: {
-        sites: Math.max(0, this.#sites.length - room.sites),
-        ...sumOf(...this.#sites.slice(room.sites)),
-      },
-      program: programLines(this.#lines, room.lines),
-      annotations: this.#annotations
-        .slice(0, room.annotations)
-        .map((one) => ({ ...one, name: cut(one.name, letters) })),
-      settings: Object.fromEntries(
-        settings
-          .slice(0, room.settings)
-          .map(([name, value]) => [cut(name, letters), cut(settingText(value), letters)]),
-      ),
-      ooms: info.ooms.slice(0, room.ooms).map((oom) => this.#oom(oom, sequence)),
-      oomCount: info.ooms.length,
-      verdict:
-        verdict === undefined
-          ? null
-          : { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
-      findings: findings.slice(0, room.findings).map((finding) => this.#finding(finding, letters)),
-      warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
-      leftOut: leftOut([
-        ['call site', this.#sites.length - room.sites, 'summed up in otherSites'],
-        ['line', this.#lines.size - room.lines, 'of those that only tell roles apart'],
-        ['annotation', this.#annotations.length - room.annotations, ''],
-        ['setting', settings.length - room.settings, ''],
-        ['out-of-memory event', info.ooms.length - room.ooms, ''],
-        ['finding', findings.length - room.findings, ''],
-        ['warning', snapshot.warnings.length - warnings.length, ''],
-      ]),
-    };
-  }
+function oomOf(oom: OomInfo, sequence: StepSequence | undefined): SummaryOom {
+  return {
+    event: oom.event,
+    step: sequence === undefined ? null : stepOf(sequence, oom.event),
+    timeUs: known(oom.timeUs),
+    requestedBytes: oom.requestedBytes,
+    deviceFreeBytes: known(oom.deviceFreeBytes),
+    wasRetried: oom.wasRetried,
+  };
+}
 
-  #steps(sequence: StepSequence, points: number): RankSummary['steps'] {
-    return {
-      count: sequence.bounds.length - 1,
-      source: sequence.source,
-      description: cut(sequence.description, 200),
-      ...stepCurve(this.#context, sequence.bounds, points),
-    };
-  }
-
-  #site(site: SiteRow, letters: number): SummarySite {
-    const { key, line, stack, first, allocations, peakCount, peakBytes, endBytes } = site;
-    const isFromBefore = first < this.#context.replay.allocations.preexisting;
-    return {
-      key,
-      line,
-      frame: frameOf(this.#context.stacks.topUserFrameView(stack), letters),
-      label: cut(this.#keys.labelOf(stack, isFromBefore), letters),
-      class: classId(site),
-      allocations,
-      peakCount,
-      peakBytes,
-      endBytes,
-    };
-  }
-
-  #oom(oom: DeviceInfo['ooms'][number], sequence: StepSequence | undefined): SummaryOom {
-    return {
-      event: oom.event,
-      step: sequence === undefined ? null : stepOf(sequence, oom.event),
-      timeUs: known(oom.timeUs),
-      requestedBytes: oom.requestedBytes,
-      deviceFreeBytes: known(oom.deviceFreeBytes),
-      wasRetried: oom.wasRetried,
-    };
-  }
-
-  #finding(finding: Finding, letters: number): SummaryFinding {
-    // Stacks of findings are rows of the analysis' own table, in which there is no C++.
-    const { snapshot, stacks } = this.#analysisContext.input;
-    const keys = snapshot.stacks === this.#context.snapshot.stacks ? this.#keys : undefined;
-    const own = keys ?? new SiteKeys(snapshot, stacks);
-    const rows = new Set(finding.parts.map(({ stack }) => stack));
-    return {
-      detector: finding.detector,
-      kind: finding.kind,
-      severity: finding.severity,
-      bytes: finding.bytes,
-      claim: cut(finding.claim, letters),
-      frame: frameOf(finding.frame, letters),
-      perStep: finding.perStep ?? null,
-      sites: [...rows].slice(0, 20).map((stack) => own.keyOf(stack)),
-    };
-  }
+function findingOf(facts: Facts, finding: Finding, letters: number): SummaryFinding {
+  // Stacks of findings are rows of the analysis' own table, in which there is no C++.
+  const { snapshot, stacks } = facts.analysisInput;
+  const isSameTable = snapshot.stacks === facts.context.snapshot.stacks;
+  const keys = isSameTable ? facts.keys : new SiteKeys(snapshot, stacks);
+  const rows = new Set(finding.parts.map(({ stack }) => stack));
+  return {
+    detector: finding.detector,
+    kind: finding.kind,
+    severity: finding.severity,
+    bytes: finding.bytes,
+    claim: cut(finding.claim, letters),
+    frame: frameOf(finding.frame, letters),
+    perStep: finding.perStep ?? null,
+    sites: [...rows].slice(0, 20).map((stack) => keys.keyOf(stack)),
+  };
 }
 
 /** The step of an event; what comes after the last one is a step that did not end. */
@@ -288,7 +263,7 @@ function linesOf(sites: readonly SiteRow[]): ReadonlyMap<string, number> {
   return new Map([...lines].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function programLines(lines: ReadonlyMap<string, number>, limit: number): ProgramLines {
+function programLines(lines: ReadonlyMap<string, number>, limit: number): RankSummary['program'] {
   return {
     count: lines.size,
     keys: [...lines.keys()].slice(0, limit),
@@ -320,7 +295,7 @@ function leftOut(lists: readonly (readonly [string, number, string])[]): string[
     .map(([noun, count, how]) => `${plural(count, noun)}${how === '' ? '' : ` (${how})`}`);
 }
 
-function frameOf(frame: FrameView | undefined, letters: number): SummaryFrame | null {
+function frameOf(frame: FrameView | undefined, letters: number): FrameReport | null {
   if (frame === undefined) return null;
   const { filename, line, name } = frame;
   return { file: cutStart(filename, letters), line, name: cut(name, letters) };

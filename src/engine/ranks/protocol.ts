@@ -2,9 +2,10 @@
  * The messages between the page and the workers of its ranks page. One kind of worker does both jobs: several
  * make a summary of a snapshot each, one file at a time, and forget its tables; one holds all summaries.
  */
+
+import type { FrameReport } from '../../core/device/frame-text.ts';
 import type { Job, JobRank } from '../../core/ranks/types.ts';
 import type { ReadRank } from '../../core/summary-file/read-rank-file.ts';
-import type { SummaryFrame } from '../../core/summary-file/types.ts';
 import type { OpenSource } from '../protocol.ts';
 
 /** A file of a job, and what it is called in its folder. */
@@ -49,7 +50,7 @@ export const MAX_MIDDLE_RANKS = 64;
 export interface LineRow {
   readonly label: string;
   readonly class: string | null;
-  readonly frame: SummaryFrame | null;
+  readonly frame: FrameReport | null;
   readonly bytes: number;
   readonly count: number;
   /** null where nothing differs from the role, or the rank is alone in it. */

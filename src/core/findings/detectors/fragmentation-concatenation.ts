@@ -92,7 +92,7 @@ export function concatenationFinding(
   concatenation: Concatenation,
 ): AnyFinding<'fragmentation', 'growing-concatenation'> {
   const { stack, copies, largestBytes, copiedBytes } = concatenation;
-  const where = place(context, stack);
+  const where = place(context, stack, 'made at');
   return {
     detector: 'fragmentation',
     kind: 'growing-concatenation',
@@ -101,16 +101,13 @@ export function concatenationFinding(
     brief: `a tensor that grows by copies, up to ${formatBytes(largestBytes)}`,
     claim: `${copiesText(context, concatenation)} ${formatBytes(copiedBytes)} was allocated for the copies in all, and the old and the new one are alive at once.`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'made at' }),
-    perStep: undefined,
     events: { first: concatenation.firstEvent, last: concatenation.lastEvent },
     parts: [{ stack, frame: where.frame, bytes: largestBytes, count: copies, note: 'copies' }],
     facts: [
       { label: 'copies', count: copies },
       { label: 'allocated for copies', bytes: copiedBytes },
     ],
-    evidence: evidence(context, [], [stack]),
-    series: undefined,
+    evidence: evidence(context, [], [concatenation]),
     advice: CONCATENATION_ADVICE,
     disproof:
       'The sizes grow because the inputs do, and the old tensor is not copied: then it is a curriculum, not a concatenation.',

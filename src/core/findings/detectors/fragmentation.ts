@@ -17,6 +17,8 @@ import {
 } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
@@ -103,12 +105,11 @@ function expandableSegments<F extends AnyFinding>(
 export function detectFragmentation(
   context: AnalysisContext,
 ): DetectorResult<FragmentationFinding> {
-  const { replay, trace } = context.input;
+  const { replay } = context.input;
   if (!context.hasTrace) {
-    return {
-      status: 'cannot-tell',
-      reason: `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
-    };
+    return cannotTell(
+      `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
+    );
   }
   const { reservedBytes, activeBytes } = replay.peaks;
   const excessBytes = reservedBytes.bytes - activeBytes.bytes;
@@ -116,22 +117,17 @@ export function detectFragmentation(
   const concatenations = findConcatenations(context);
   const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
   if (share < MIN_SHARE || excessBytes < MIN_BYTES) {
-    const worth = concatenations.filter((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
-    if (worth.length > 0)
-      return { status: 'found', findings: [concatenationFinding(context, worth[0])] };
-    return {
-      status: 'clear',
-      checked: `${figures}: ${formatPercent(share)} was never needed.`,
-    };
+    const worth = concatenations.find((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
+    if (worth !== undefined) {
+      return { status: 'found', findings: [concatenationFinding(context, worth)] };
+    }
+    return clear(`${figures}: ${formatPercent(share)} was never needed.`);
   }
   if (reservedBytes.event < 0 && replay.recording !== 'complete') {
-    return {
-      status: 'cannot-tell',
-      reason: `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
-    };
+    return cannotTell(
+      `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
+    );
   }
-  const events = trace.events.length;
-  if (events === 0) return { status: 'clear', checked: figures };
   const [largest] = concatenations;
   const lost = fragmentationFinding(context, excessBytes, share, largest);
   if (largest === undefined) return { status: 'found', findings: [lost] };
@@ -158,7 +154,7 @@ function fragmentationFinding(
   const isPinned = pinnedBytes >= MIN_PINNED_SHARE * excessBytes;
   const named = varied === undefined || isPinned ? namedPin(pins) : undefined;
   const cause = named?.part.stack ?? varied?.stack;
-  const where = place(context, cause);
+  const where = place(context, cause, named === undefined ? 'requested by' : 'pinned by');
   const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
   const sizesText =
     isCopied && concatenation !== undefined
@@ -189,22 +185,18 @@ function fragmentationFinding(
     bytes: excessBytes,
     headline,
     brief: `fragmentation: ${formatBytes(excessBytes)} of ${reserved} was never needed`,
-    ...(holder === undefined ? {} : { holder }),
+    holder,
     claim: [headline, ooms.length > 0 ? freeText(segments) : undefined, ...texts]
       .filter((text) => text !== undefined)
       .join(' '),
     ...where,
-    ...(where.frame === undefined
-      ? {}
-      : { frameIs: named === undefined ? 'requested by' : 'pinned by' }),
-    perStep: undefined,
     events: { first: growthOfGap(curve), last: event },
     parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
     facts: gapFacts(context, event, segments),
     evidence: evidence(
       context,
       named?.allocations ?? allocationsOfLine(context, cause),
-      [...pins.map(({ part }) => part.stack), ...varying.map(({ stack }) => stack)],
+      [...pins.map(({ part }) => part), ...varying],
       gaps.slice(0, MAX_GAPS),
     ),
     series: gapSeries(context, curve),

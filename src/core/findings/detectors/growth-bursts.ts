@@ -3,14 +3,7 @@ import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import {
-  evidence,
-  fingerprint,
-  frameLocation,
-  place,
-  sitePart,
-  thinned,
-} from '../finding-parts.ts';
+import { evidence, fingerprint, frameLocation, place, series, sitePart } from '../finding-parts.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnyFinding } from '../types.ts';
 import type { BurstSite } from './growth-sites.ts';
@@ -82,23 +75,13 @@ function toFinding(
     bytes: top,
     claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${frameLocation(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
     ...where,
-    perStep: undefined,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },
     parts: bursts.map(({ stack, live }) =>
       sitePart(context, { stack, bytes: 0, count: highest(live) }, 'tensors at the highest'),
     ),
     facts: [{ label: 'times given back', count: drops }],
-    evidence: evidence(
-      context,
-      ids,
-      bursts.map(({ stack }) => stack),
-    ),
-    series: {
-      unit: 'step',
-      label: 'bytes piled up',
-      events: thinned(bounds),
-      bytes: thinned(bytes),
-    },
+    evidence: evidence(context, ids, bursts),
+    series: series('step', 'bytes piled up', bounds, bytes),
     advice: [
       'If nothing here is a cache, break the cycle: an object that refers to itself (a closure over self, an exception kept with its traceback) keeps its tensors until gc runs.',
       'To see whether it is gc: call gc.collect() each step once and record again; the pile is gone if it is.',

@@ -3,16 +3,9 @@ import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import {
-  evidence,
-  fingerprint,
-  frameLocation,
-  place,
-  sitePart,
-  thinned,
-} from '../finding-parts.ts';
+import { evidence, fingerprint, frameLocation, place, series, sitePart } from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
-import type { AnyFinding, Fact, LineRole, PerStep, Severity } from '../types.ts';
+import type { AnyFinding, Fact, LineRole, PerStep, Series, Severity } from '../types.ts';
 import { commonUserFrame } from '../user-lines.ts';
 import type { GrowthGroup, GrowthKind } from './growth-groups.ts';
 import { extrapolation, type GrowthLaw, growthLaw, isUneven, lawText } from './growth-law.ts';
@@ -42,7 +35,7 @@ export function growthFinding(
   const isOfSteps = law.kind === 'by-key' || sequence === primary;
   const lead = growthLead(context, group, sequence);
   const { frameIs } = lead;
-  const where = place(context, lead.stack, lead.frame);
+  const where = place(context, lead.stack, frameIs, lead.frame);
   const what = labelsOf(context, group, law);
   const amounts = { keptSteps, sites: sites.length, bytes, kept: kept.length };
   const headline = claimOf({
@@ -63,8 +56,7 @@ export function growthFinding(
     brief: briefOf(kind, law, perStep, amounts),
     claim: `${headline} After ${plural(perStep.steps, isOfSteps ? 'step' : 'time')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs }),
-    ...(searchFrame === undefined ? {} : { searchFrame }),
+    searchFrame,
     perStep,
     law: law.kind,
     events: { first: lowest(kept.map((id) => table.start[id])), last: lastOf(sequence) },
@@ -82,12 +74,8 @@ export function growthFinding(
         bytes: kept.reduce((sum, id) => sum + table.requestedBytes[id], 0),
       },
     ],
-    evidence: evidence(
-      context,
-      kept,
-      sites.map(({ stack }) => stack),
-    ),
-    series: seriesOf(sites, sequence),
+    evidence: evidence(context, kept, sites),
+    series: keptSeries(sites, sequence),
     advice: what.advice,
     disproof:
       'If the program frees these later (at the end of an epoch, when a cache is full), a longer recording shows the fall, and it is no leak.',
@@ -272,19 +260,14 @@ function roomAtOom({ input }: AnalysisContext): number | undefined {
   return room > 0 ? room : undefined;
 }
 
-function seriesOf(sites: readonly GrowingSite[], { bounds }: StepSequence): AnyFinding['series'] {
+function keptSeries(sites: readonly GrowingSite[], { bounds }: StepSequence): Series {
   const total = new Float64Array(bounds.length - 1);
   let bytes = 0;
   for (let i = 0; i < total.length; i++) {
     for (const { keptBytes } of sites) bytes += keptBytes[i];
     total[i] = bytes;
   }
-  return {
-    unit: 'step',
-    label: 'bytes kept',
-    events: thinned(bounds.subarray(1)),
-    bytes: thinned(total),
-  };
+  return series('step', 'bytes kept', bounds.subarray(1), total);
 }
 
 interface GrowthLabels {

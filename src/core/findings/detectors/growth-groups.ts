@@ -2,6 +2,7 @@
  * Which growing sites belong together, for the many tensors of one kept autograd graph are one leak; and
  * which statement holds a graph, which its tensors do not say: they were made in the model.
  */
+import { groupBy } from '../../base/grouping.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -123,15 +124,11 @@ function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisContext
 
 /** One group a site; but one for all that backward threads keep, and one for a line. */
 function singles(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
-  const byPlace = new Map<string, GrowingSite[]>();
-  for (const site of sites) {
-    const frame = context.input.stacks.topUserFrame(site.stack);
-    const isBackward = context.classifier.isBackward(site.stack);
-    const key = isBackward ? 'backward' : `${frame ?? `site ${site.site}`}`;
-    const same = byPlace.get(key) ?? [];
-    same.push(site);
-    byPlace.set(key, same);
-  }
+  const byPlace = groupBy(sites, ({ site, stack }) =>
+    context.classifier.isBackward(stack)
+      ? 'backward'
+      : (context.input.stacks.topUserFrame(stack) ?? `site ${site}`),
+  );
   return [...byPlace.values()].map((same) => ({
     kind: kindOf(context, same[0]),
     sites: same,

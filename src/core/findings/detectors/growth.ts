@@ -2,7 +2,7 @@
 import { plural } from '../../base/format.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { frameLocation } from '../finding-parts.ts';
+import { cannotTell, clear, frameLocation } from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { AnyFinding, ChecklistAnswer, Detector, DetectorResult, FindingBy } from '../types.ts';
 import { burstFindings } from './growth-bursts.ts';
@@ -88,16 +88,10 @@ export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFin
     const reason = `${replay.recordingReason} In the ${plural(steps, 'step')} that are left nothing grows`;
     return cannotTell(`${reason}, but slow growth before them cannot be seen.`);
   }
-  return {
-    status: 'clear',
-    checked: `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
-  };
+  return clear(
+    `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
+  );
 }
-
-const cannotTell = (reason: string): DetectorResult<GrowthFinding> => ({
-  status: 'cannot-tell',
-  reason,
-});
 
 /** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */
 function mayStandAlone(

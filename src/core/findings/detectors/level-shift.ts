@@ -9,7 +9,15 @@
  */
 import { formatBytes, formatPercent } from '../../base/format.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, frameLocation, place, thinned } from '../finding-parts.ts';
+import {
+  cannotTell,
+  clear,
+  evidence,
+  fingerprint,
+  frameLocation,
+  place,
+  series,
+} from '../finding-parts.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
 import {
@@ -63,16 +71,10 @@ export function detectLevelShift(context: AnalysisContext): DetectorResult<Shift
   if (shift !== undefined && isLarge(shift)) {
     return { status: 'found', findings: [toFinding(context, primary, peaks, shift)] };
   }
-  return {
-    status: 'clear',
-    checked: `${steps} steps, from ${primary.description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
-  };
+  return clear(
+    `${steps} steps, from ${primary.description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
+  );
 }
-
-const cannotTell = (reason: string): DetectorResult<ShiftFinding> => ({
-  status: 'cannot-tell',
-  reason,
-});
 
 const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
   afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
@@ -91,7 +93,7 @@ function toFinding(
   );
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
-  const where = place(context, lead?.stack);
+  const where = place(context, lead?.stack, 'made at');
   const isNew = lead?.isNew ?? false;
   const kind = isNew ? 'new-tensors' : 'larger-tensors';
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
@@ -105,8 +107,6 @@ function toFinding(
     brief: `from step ${step} on each needs ${formatBytes(bytes)} more`,
     claim: `${headline}${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'made at' as const }),
-    perStep: undefined,
     events: { first: first.event, last: bounds[bounds.length - 1] },
     parts: lines.map((line) => ({
       stack: line.stack,
@@ -128,13 +128,8 @@ function toFinding(
       },
       ...changes(context, sequence, shift, lines, first.line),
     ],
-    evidence: evidence(context, lead?.ids ?? [], lead === undefined ? [] : [lead.stack]),
-    series: {
-      unit: 'step',
-      label: 'peak of each step',
-      events: thinned(bounds.subarray(1)),
-      bytes: thinned(peaks),
-    },
+    evidence: evidence(context, lead?.ids ?? [], lead === undefined ? [] : [lead]),
+    series: series('step', 'peak of each step', bounds.subarray(1), peaks),
     advice: isNew ? NEW_ADVICE : LARGER_ADVICE,
     disproof:
       'If a longer recording falls back to the level before, it was a phase of the program (an evaluation, a curriculum), and no lasting step.',

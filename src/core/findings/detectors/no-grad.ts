@@ -1,16 +1,20 @@
 /** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
+
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { groupBy } from '../../base/grouping.ts';
 import { type AllocationIndex, NEVER } from '../../replay/types.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
   place,
+  series,
   sitePart,
   sumBySite,
-  thinned,
 } from '../finding-parts.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
 import type { Detector, DetectorResult, FindingBy } from '../types.ts';
@@ -46,19 +50,15 @@ const MIN_TRAINED = 2;
 export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) {
-    return {
-      status: 'cannot-tell',
-      reason:
-        'The file has no trace: what was kept, and whether backward used it, is not recorded.',
-    };
+    return cannotTell(
+      'The file has no trace: what was kept, and whether backward used it, is not recorded.',
+    );
   }
   const runs = forwardRuns(context).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
   if (runs.length === 0) {
-    return {
-      status: 'cannot-tell',
-      reason:
-        'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
-    };
+    return cannotTell(
+      'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
+    );
   }
   const findings: NoGradFinding[] = [];
   for (const [call, own] of byCall(runs)) {
@@ -71,9 +71,9 @@ export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFin
     return { status: 'found', findings: findings.sort((a, b) => b.bytes - a.bytes) };
   }
   if (runs.every(({ isCutOff }) => isCutOff)) {
-    return { status: 'cannot-tell', reason: 'The recording breaks off in its only forward pass.' };
+    return cannotTell('The recording breaks off in its only forward pass.');
   }
-  return { status: 'clear', checked: checkedText(runs) };
+  return clear(checkedText(runs));
 }
 
 /** '9 forward passes: 8 kept a graph that backward used, 1 ran out of memory before a backward could come.' */
@@ -128,15 +128,8 @@ function unusedGraphs(
   return unusedGraphsFinding(context, call, counted, own.length);
 }
 
-function byCall(runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> {
-  const groups = new Map<StackIndex, ForwardRun[]>();
-  for (const run of runs) {
-    const own = groups.get(run.call) ?? [];
-    own.push(run);
-    groups.set(run.call, own);
-  }
-  return groups;
-}
+const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
+  groupBy(runs, ({ call }) => call);
 
 function unusedGraphsFinding(
   context: AnalysisContext,
@@ -149,7 +142,7 @@ function unusedGraphsFinding(
   const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
   const savedBytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
-  const where = place(context, call);
+  const where = place(context, call, 'called by');
   const sites = sumBySite(context, ids);
   const failed = runs.at(-1)?.oom;
   const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
@@ -160,11 +153,9 @@ function unusedGraphsFinding(
     bytes: savedBytes,
     headline: `${headline}.`,
     brief: `${plural(runs.length, 'forward pass', 'forward passes')} kept ${formatBytes(savedBytes)} for no backward`,
-    ...(failed === undefined ? {} : { causedOom: failed }),
+    causedOom: failed,
     claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'called by' }),
-    perStep: undefined,
     events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
     parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
     facts: [
@@ -176,17 +167,13 @@ function unusedGraphsFinding(
         bytes: largest.output < 0 ? 0 : table.sizeBytes[largest.output],
       },
     ],
-    evidence: evidence(
-      context,
-      ids,
-      sites.map(({ stack }) => stack),
+    evidence: evidence(context, ids, sites),
+    series: series(
+      'step',
+      'bytes kept by each pass',
+      runs.map(({ close }) => close),
+      runs.map(({ keptBytes }) => keptBytes),
     ),
-    series: {
-      unit: 'step',
-      label: 'bytes kept by each pass',
-      events: thinned(runs.map(({ close }) => close)),
-      bytes: thinned(runs.map(({ keptBytes }) => keptBytes)),
-    },
     advice: ADVICE,
     disproof:
       'A backward over these passes comes later, outside this recording, or through another process.',
@@ -223,7 +210,7 @@ function failedEvaluation(
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
   const trained = trainedBefore(context, runs, run);
   if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
-  const where = place(context, call);
+  const where = place(context, call, 'called by');
   const ids = keptOf(context, run);
   const sites = sumBySite(context, ids);
   const { start } = context.input.replay.allocations;
@@ -241,20 +228,13 @@ function failedEvaluation(
     brief: 'it looks like an evaluation without inference_mode()',
     claim: `${headline} ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'called by' }),
-    perStep: undefined,
     events: { first: start[run.first], last: run.oom },
     parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
     facts: [
       { label: 'earlier passes of another call that had a backward', count: trained.length },
       { label: 'kept when memory ran out', bytes },
     ],
-    evidence: evidence(
-      context,
-      ids,
-      sites.map(({ stack }) => stack),
-    ),
-    series: undefined,
+    evidence: evidence(context, ids, sites),
     advice: ADVICE,
     disproof: 'The call is a training step of its own, and its backward would have come.',
     fingerprint: fingerprint(context, 'no-grad', 'evaluation-ran-out', call),

@@ -7,7 +7,9 @@
  * A function that an OOM has left cannot be using its tensors. If those that it made before the OOM are
  * still alive at the next OOM of the same function, time after time, something keeps them.
  */
+
 import { formatBytes, plural } from '../../base/format.ts';
+import { addTo } from '../../base/grouping.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -36,7 +38,7 @@ export function keptExceptions(
   const byFunction = new Map<number, EventIndex[]>();
   for (const event of failures) {
     const key = userCall(context, context.input.trace.events.stack[event]);
-    if (key !== undefined) byFunction.set(key, [...(byFunction.get(key) ?? []), event]);
+    if (key !== undefined) addTo(byFunction, key, event);
   }
   const [largest] = [...byFunction]
     .filter(([, events]) => events.length >= MIN_FAILURES)
@@ -99,7 +101,7 @@ function toFinding(
   severity: 'high' | 'medium',
 ): AnyFinding<'oom', 'kept-exceptions'> {
   const sites = sumBySite(context, ids);
-  const where = place(context, sites[0].stack);
+  const where = place(context, sites[0].stack, 'made at');
   const each = formatBytes(Math.round(bytes / failures.length));
   const headline = `${plural(failures.length, 'caught OOM')} left ${each} each from ${frameLocation(where.frame)} behind, ${formatBytes(bytes)} in all: most likely the exceptions are stored.`;
   return {
@@ -111,20 +113,13 @@ function toFinding(
     brief: `${plural(failures.length, 'caught OOM')} left ${formatBytes(bytes)} behind, in stored exceptions`,
     claim: `${headline} The error had already left the function, so the function does not use them any more; the traceback of an exception keeps the tensors of the call that failed.`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'made at' }),
-    perStep: undefined,
     events: {
       first: context.input.replay.allocations.start[ids[0]],
       last: failures[failures.length - 1],
     },
     parts: sites.map((site) => sitePart(context, site, 'kept after the call had failed')),
     facts: [{ label: 'OOMs that left tensors behind', count: failures.length }],
-    evidence: evidence(
-      context,
-      ids,
-      sites.map(({ stack }) => stack),
-    ),
-    series: undefined,
+    evidence: evidence(context, ids, sites),
     advice: [
       'Store str(error) or traceback.format_exc() instead of the exception itself, or call traceback.clear_frames(error.__traceback__) before it is stored.',
       'Retry after the except clause, not within it: inside it the failed call is still alive.',

@@ -1,12 +1,16 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
+
 import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
+import { groupBy } from '../../base/grouping.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import { findRetriedOoms } from '../../replay/retried-requests.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
   classFacts,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
@@ -63,7 +67,7 @@ const TOP_SITES = 8;
 export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) {
-    return { status: 'cannot-tell', reason: 'The file has no trace, so no OOM could be recorded.' };
+    return cannotTell('The file has no trace, so no OOM could be recorded.');
   }
   const ooms = context.eventsOf(TraceAction.Oom);
   if (ooms.length > 0) {
@@ -80,12 +84,9 @@ export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> 
     return { status: 'found', findings };
   }
   if (replay.recording === 'truncated') {
-    return {
-      status: 'cannot-tell',
-      reason: `${replay.recordingReason} No OOM is among the events that are left.`,
-    };
+    return cannotTell(`${replay.recordingReason} No OOM is among the events that are left.`);
   }
-  return { status: 'clear', checked: 'No OOM event in the trace.' };
+  return clear('No OOM event in the trace.');
 }
 
 /** A request that was caught and made again, over and over, is one finding: it is named by its last time. */
@@ -94,12 +95,9 @@ function repeated(
   ooms: readonly EventIndex[],
   caught: readonly EventIndex[],
 ): EventIndex[][] {
-  const groups = new Map<string, EventIndex[]>();
-  for (const event of ooms) {
-    const isLast = !caught.includes(event);
-    const key = isLast ? `event ${event}` : `stack ${input.trace.events.stack[event]}`;
-    groups.set(key, [...(groups.get(key) ?? []), event]);
-  }
+  const groups = groupBy(ooms, (event) =>
+    caught.includes(event) ? `stack ${input.trace.events.stack[event]}` : `event ${event}`,
+  );
   return [...groups.values()];
 }
 
@@ -123,7 +121,7 @@ function oomFinding(
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
   });
   const origin = requestOrigin(context, event);
-  const where = place(context, origin.stack);
+  const where = place(context, origin.stack, 'requested by');
   const live = liveAt(context.input.replay.allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_SITES);
   const pin = namedPin(pinningSites(context, segments));
@@ -135,14 +133,13 @@ function oomFinding(
     : holders.find(({ frame }) => frame !== undefined)?.frame;
   const gaps = segments.flatMap((segment) => segment.gaps);
   gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
-  const large =
-    verdict.cause === 'too-large'
-      ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
-      : undefined;
-  const larger =
-    verdict.cause === 'too-large'
-      ? largerRequest(context, origin.stack, event, requestedBytes)
-      : undefined;
+  const isTooLarge = verdict.cause === 'too-large';
+  const large = isTooLarge
+    ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
+    : undefined;
+  const larger = isTooLarge
+    ? largerRequest(context, origin.stack, event, requestedBytes)
+    : undefined;
   const isGoingOn = isCaught(context, event);
   const who = requesterText(origin, frameLocation(where.frame), formatBytes(requestedBytes));
   return {
@@ -153,8 +150,8 @@ function oomFinding(
     headline: large === undefined ? verdict.headline : `Out of memory: ${large.sentence}`,
     brief: briefOf(verdict.brief, requestedBytes, larger, large),
     holder: joined([larger?.sentence ?? '', large === undefined ? holder : who]).trim(),
-    ...(large === undefined && holderFrame !== undefined ? { holderFrame } : {}),
-    ...(larger?.caller === undefined ? {} : { batchFrame: larger.caller }),
+    holderFrame: large === undefined ? holderFrame : undefined,
+    batchFrame: larger?.caller,
     claim: joined([
       `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
       verdict.claim,
@@ -162,8 +159,6 @@ function oomFinding(
       holder,
     ]),
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'requested by' }),
-    perStep: undefined,
     events: { first: times[0], last: event },
     failure: {
       requestedBytes,
@@ -181,13 +176,7 @@ function oomFinding(
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
-    evidence: evidence(
-      context,
-      live,
-      sites.map(({ stack }) => stack),
-      gaps.slice(0, 200),
-    ),
-    series: undefined,
+    evidence: evidence(context, live, sites, gaps.slice(0, 200)),
     advice: [
       ...(larger === undefined ? [] : [larger.advice]),
       ...(large?.advice ?? []),
@@ -278,7 +267,7 @@ function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[
   const { sizeBytes, stack } = context.input.trace.events;
   const sums = new SiteSums();
   for (const event of ooms) sums.add(stack[event], sizeBytes[event]);
-  const sites = sums.largestFirst();
+  const sites = sums.largestFirst().slice(0, TOP_PARTS);
   const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   const bytes = sizeBytes[largest];
   const where = place(context, stack[largest]);
@@ -292,22 +281,16 @@ function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[
     bytes,
     claim: `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${who}.`,
     ...where,
-    perStep: undefined,
     events: { first: ooms[0], last: ooms[ooms.length - 1] },
-    parts: sites
-      .slice(0, TOP_PARTS)
-      .map((site) => sitePart(context, site, 'requested without success, all attempts together')),
+    parts: sites.map((site) =>
+      sitePart(context, site, 'requested without success, all attempts together'),
+    ),
     facts: [
       { label: 'attempts that failed', count: ooms.length },
       { label: 'the largest', bytes },
       { label: 'at event', text: formatCount(largest) },
     ],
-    evidence: evidence(
-      context,
-      [],
-      sites.slice(0, TOP_PARTS).map((site) => site.stack),
-    ),
-    series: undefined,
+    evidence: evidence(context, [], sites),
     advice: [
       'Nothing has to be done: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error.',
       'With more memory free cuDNN may choose faster algorithms. torch.backends.cudnn.benchmark = False makes fewer attempts.',

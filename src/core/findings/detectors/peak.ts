@@ -6,7 +6,15 @@ import { liveAt } from '../../replay/live-at.ts';
 import type { Peak } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, place, sitePart, sumBySite } from '../finding-parts.ts';
+import {
+  cannotTell,
+  clear,
+  evidence,
+  fingerprint,
+  place,
+  sitePart,
+  sumBySite,
+} from '../finding-parts.ts';
 import { holdersOf, holdersText } from '../holders.ts';
 import type {
   AnyFinding,
@@ -81,16 +89,12 @@ export function detectPeak(context: AnalysisContext): DetectorResult<PeakFinding
   const { replay } = context.input;
   const { allocatedBytes } = replay.peaks;
   if (!context.hasTrace) {
-    return {
-      status: 'cannot-tell',
-      reason: `The file has no trace: ${formatBytes(replay.end.allocatedBytes)} at the end is all that is known, and the peak was that or more.`,
-    };
+    return cannotTell(
+      `The file has no trace: ${formatBytes(replay.end.allocatedBytes)} at the end is all that is known, and the peak was that or more.`,
+    );
   }
   if (allocatedBytes.bytes < MIN_BYTES) {
-    return {
-      status: 'clear',
-      checked: `At most ${formatBytes(allocatedBytes.bytes)} was allocated.`,
-    };
+    return clear(`At most ${formatBytes(allocatedBytes.bytes)} was allocated.`);
   }
   return { status: 'found', findings: [toFinding(context, allocatedBytes)] };
 }
@@ -103,7 +107,7 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
   const holders = holdersOf(context, live);
   // What backward holds has no line: the heaviest line that there is is more use.
   const stack = (holders.find(({ frame }) => frame !== undefined) ?? holders[0])?.stack;
-  const where = place(context, stack);
+  const where = place(context, stack, 'held by');
   const remedies = peakRemedies(classes, bytes);
   return {
     detector: 'peak',
@@ -112,8 +116,6 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
     bytes,
     claim: `At its highest ${formatBytes(bytes)} was allocated: ${mixText(classes, bytes)}. Most of it: ${holdersText(holders)}.${beforeTrace(context, event)}`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'held by' }),
-    perStep: undefined,
     events: { first: event, last: event },
     parts: sites.map((site) => sitePart(context, site, 'live at the peak')),
     facts: classes.flatMap(({ class: of, bytes: own }): Fact[] => {
@@ -123,12 +125,7 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
         { label: `${label}: what`, text: about },
       ];
     }),
-    evidence: evidence(
-      context,
-      live,
-      sites.map((site) => site.stack),
-    ),
-    series: undefined,
+    evidence: evidence(context, live, sites),
     advice: remedies.map(({ text }) => text),
     remedies,
     disproof:

@@ -5,13 +5,15 @@ import { type AllocationIndex, NEVER } from '../../replay/types.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
   place,
+  series,
   sitePart,
   sumBySite,
-  thinned,
 } from '../finding-parts.ts';
 import type { Detector, DetectorResult, FindingBy } from '../types.ts';
 
@@ -33,15 +35,14 @@ const TOP_PARTS = 8;
 
 export function detectPendingFree(context: AnalysisContext): DetectorResult<PendingFreeFinding> {
   const reason = whyUnknown(context);
-  if (reason !== undefined) return { status: 'cannot-tell', reason };
+  if (reason !== undefined) return cannotTell(reason);
   const highest = highestPending(context);
   const { bytes } = highest;
   const share = bytes / Math.max(1, context.input.replay.peaks.activeBytes.bytes);
   if (bytes < MIN_BYTES || share < MIN_SHARE) {
-    return {
-      status: 'clear',
-      checked: `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
-    };
+    return clear(
+      `At most ${formatBytes(bytes)} waited for a stream before it could be used again.`,
+    );
   }
   return { status: 'found', findings: [toFinding(context, highest, share)] };
 }
@@ -65,7 +66,7 @@ function toFinding(
   const waiting = waitingAt(context, event);
   const delayed = delayedCount(context);
   const sites = sumBySite(context, waiting);
-  const where = place(context, sites[0]?.stack);
+  const where = place(context, sites[0]?.stack, 'made at');
   const headline = `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
   return {
     detector: 'pending-free',
@@ -76,8 +77,6 @@ function toFinding(
     brief: `${formatBytes(bytes)} that was freed waits for another stream`,
     claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${frameLocation(where.frame)}.`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'made at' }),
-    perStep: undefined,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
     parts: sites
       .slice(0, TOP_PARTS)
@@ -86,17 +85,8 @@ function toFinding(
       { label: 'frees that waited', count: delayed },
       { label: 'worst at event', count: event },
     ],
-    evidence: evidence(
-      context,
-      waiting,
-      sites.map(({ stack }) => stack),
-    ),
-    series: {
-      unit: 'event',
-      label: 'bytes waiting',
-      events: thinned(curve.events),
-      bytes: thinned(curve.bytes),
-    },
+    evidence: evidence(context, waiting, sites),
+    series: series('event', 'bytes waiting', curve.events, curve.bytes),
     advice: [
       'record_stream holds a block until the other stream has passed an event. Let the first stream wait for the side stream (wait_stream) and drop the tensor after that, without record_stream.',
       'Let the CPU run less far ahead: a synchronisation every few steps bounds how much can wait.',

@@ -8,14 +8,16 @@ import {
 } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
   place,
   type SiteSum,
   SiteSums,
+  series,
   sitePart,
-  thinned,
 } from '../finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
 import { varyingSites } from './fragmentation-causes.ts';
@@ -52,10 +54,7 @@ interface Thrashing {
 
 export function detectSegmentThrashing(context: AnalysisContext): DetectorResult<ThrashingFinding> {
   if (!context.hasTrace) {
-    return {
-      status: 'cannot-tell',
-      reason: 'The file has no trace, so calls of the driver are not recorded.',
-    };
+    return cannotTell('The file has no trace, so calls of the driver are not recorded.');
   }
   const thrashing = measure(context);
   if (thrashing.retaken.length >= MIN_RETAKEN) {
@@ -64,15 +63,11 @@ export function detectSegmentThrashing(context: AnalysisContext): DetectorResult
   const { recording, recordingReason } = context.input.replay;
   const freed = plural(thrashing.freed, 'segment');
   if (recording === 'truncated') {
-    return {
-      status: 'cannot-tell',
-      reason: `${recordingReason} In what is left ${freed} went back to the driver.`,
-    };
+    return cannotTell(`${recordingReason} In what is left ${freed} went back to the driver.`);
   }
-  return {
-    status: 'clear',
-    checked: `${freed} went back to the driver, and ${thrashing.retaken.length} were taken after that.`,
-  };
+  return clear(
+    `${freed} went back to the driver, and ${thrashing.retaken.length} were taken after that.`,
+  );
 }
 
 function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFinding {
@@ -80,7 +75,7 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
   const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
   const top = sites.slice(0, TOP_PARTS);
   const named = top.find(({ stack }) => stack > EMPTY_STACK) ?? top[0];
-  const where = place(context, named?.stack);
+  const where = place(context, named?.stack, 'requested by');
   const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
   return {
     detector: 'segment-thrashing',
@@ -90,22 +85,16 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
     brief: `segments went back to the driver and were taken again`,
     claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${sizesText(context, named?.stack)}${cost}${servedText(context)}`,
     ...where,
-    ...(where.frame === undefined ? {} : { frameIs: 'requested by' }),
-    perStep: undefined,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
     parts: top.map((site) => sitePart(context, site, 'segments taken again')),
     facts: factsOf(thrashing),
-    evidence: evidence(
-      context,
-      [],
-      top.map(({ stack }) => stack),
+    evidence: evidence(context, [], top),
+    series: series(
+      'event',
+      'bytes taken again',
+      retaken,
+      retaken.map((event) => events.sizeBytes[event]),
     ),
-    series: {
-      unit: 'event',
-      label: 'bytes taken again',
-      events: thinned(retaken),
-      bytes: thinned(retaken.map((event) => events.sizeBytes[event])),
-    },
     advice: [
       'Flushes come when memory is nearly full and sizes vary: see fragmentation; expandable_segments:True avoids most of them.',
       'Take torch.cuda.empty_cache() out of the loop: what it gives back is taken again at once.',

@@ -5,6 +5,8 @@ import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
+  cannotTell,
+  clear,
   evidence,
   fingerprint,
   frameLocation,
@@ -49,23 +51,19 @@ interface Waste {
 
 export function detectWaste(context: AnalysisContext): DetectorResult<WasteFinding> {
   if (!context.hasTrace) {
-    return {
-      status: 'cannot-tell',
-      reason: 'The file has no trace, so there is no peak to look at.',
-    };
+    return cannotTell('The file has no trace, so there is no peak to look at.');
   }
   const { event, bytes: peakBytes } = context.input.replay.peaks.allocatedBytes;
   const wasted = measureWaste(context, event);
   if (wasted.unknownBytes > peakBytes / 2) {
-    return {
-      status: 'cannot-tell',
-      reason: `Of ${formatBytes(wasted.unknownBytes)} at the peak, the requested size is not recorded.`,
-    };
+    return cannotTell(
+      `Of ${formatBytes(wasted.unknownBytes)} at the peak, the requested size is not recorded.`,
+    );
   }
   const bytes = wasted.lostBytes + wasted.smallFreeBytes;
   const share = bytes / Math.max(1, peakBytes);
   if (bytes < MIN_BYTES || share < MIN_SHARE) {
-    return { status: 'clear', checked: `At the peak ${figures(wasted)}.` };
+    return clear(`At the peak ${figures(wasted)}.`);
   }
   return { status: 'found', findings: [toFinding(context, wasted, bytes, share)] };
 }
@@ -121,19 +119,13 @@ function toFinding(
     bytes,
     claim: `At the peak ${figures(wasted)}: together ${formatPercent(share)} of what was allocated. ${frameLocation(where.frame)} loses the most.`,
     ...where,
-    perStep: undefined,
     events: { first: event, last: event },
     parts: sites.map((site) => sitePart(context, site, 'lost to rounding and remainders')),
     facts: [
       { label: 'rounding and remainders', bytes: lostBytes },
       { label: 'empty in small segments', bytes: smallFreeBytes },
     ],
-    evidence: evidence(
-      context,
-      allocations,
-      sites.map(({ stack }) => stack),
-    ),
-    series: undefined,
+    evidence: evidence(context, allocations, sites),
     advice: [
       'Keep many small tensors as one: each takes at least 512 bytes, and a 2 MiB segment stays while one of them lives.',
       'Where roundup_power2_divisions is set, a higher number wastes less; where large blocks keep remainders, expandable_segments:True splits them.',

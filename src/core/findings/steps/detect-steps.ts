@@ -2,6 +2,7 @@
  * How the program repeats itself: its steps. From the profiler's annotations where there are any,
  * from the optimizer's own allocations, and from loops seen in the call stacks.
  */
+import { groupBy } from '../../base/grouping.ts';
 import { annotationSpans } from '../../device/annotations.ts';
 import type { AnnotationSpan } from '../../device/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
@@ -51,14 +52,9 @@ type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
 
 /** Ranges whose names are the same but for their numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
 function annotationGroups({ input }: StepDetectionInput): Groups {
-  const groups = new Map<string, AnnotationSpan[]>();
-  for (const span of annotationSpans(input)) {
-    const key = ANY_OPTIMIZER_RANGE.test(span.name) ? span.name : span.name.replace(/\d+/g, '…');
-    const spans = groups.get(key) ?? [];
-    spans.push(span);
-    groups.set(key, spans);
-  }
-  return groups;
+  return groupBy(annotationSpans(input), ({ name }) =>
+    ANY_OPTIMIZER_RANGE.test(name) ? name : name.replace(/\d+/g, '…'),
+  );
 }
 
 interface Ranges {

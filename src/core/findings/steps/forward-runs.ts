@@ -3,7 +3,7 @@
  * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
  * is computed, with one most stay until backward, or until the graph is dropped.
  */
-import { findRetriedOoms } from '../../replay/retried-requests.ts';
+import { failedOoms } from '../../replay/retried-requests.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -39,19 +39,11 @@ const DROP_FREES = 8;
 const OUTPUTS = 3;
 
 export function forwardRuns(context: AnalysisContext): ForwardRun[] {
-  const ooms = failures(context);
+  const { trace, replay } = context.input;
+  const ooms = failedOoms(trace, replay);
   const runs = findRuns(context, ooms);
   measureKept(context, runs, ooms);
   return runs;
-}
-
-/** OOM events that stopped the program's code, in order. */
-function failures(context: AnalysisContext): readonly EventIndex[] {
-  const { trace, replay } = context.input;
-  const ooms = context.eventsOf(TraceAction.Oom);
-  if (ooms.length === 0) return ooms;
-  const retried = findRetriedOoms(trace, replay);
-  return ooms.filter((event) => !retried.has(event));
 }
 
 function findRuns(context: AnalysisContext, ooms: readonly EventIndex[]): ForwardRun[] {

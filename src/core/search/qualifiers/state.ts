@@ -1,4 +1,3 @@
-import { assertUnreachable } from '../../base/assert.ts';
 import type { DeviceContext } from '../../device/device-context.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import { maskOf } from '../masks.ts';
@@ -41,8 +40,6 @@ function stateMask({ replay }: DeviceContext, state: StateWord, at: EventIndex):
       return maskOf(length, (id) => freeRequested[id] <= at && at < end[id]);
     case 'freed':
       return maskOf(length, (id) => end[id] <= at);
-    default:
-      return assertUnreachable(state);
   }
 }
 

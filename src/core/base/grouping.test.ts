@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { addTo, groupBy } from './grouping.ts';
+
+it('groups by key, keys and items in their order', () => {
+  const groups = groupBy([3, 1, 4, 1, 5], (number): string => (number % 2 === 1 ? 'odd' : 'even'));
+  expect([...groups]).toEqual([
+    ['odd', [3, 1, 1, 5]],
+    ['even', [4]],
+  ]);
+  addTo(groups, 'even', 6);
+  addTo(groups, 'none', 7);
+  expect(groups.get('even')).toEqual([4, 6]);
+  expect(groups.get('none')).toEqual([7]);
+});
