@@ -9,7 +9,12 @@
 import { isAbortError } from '../core/base/errors.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
-import { connect, type Remote, type RemoteCallOptions } from './connect.ts';
+import {
+  connectWorker,
+  type RemoteCallOptions,
+  type WorkerConnection,
+  type WorkerLike,
+} from './connect.ts';
 import { crashError } from './errors.ts';
 import { createIdleCounter, createMarks, type IdleCounter, type Marks } from './instrumentation.ts';
 import { servePageBlob } from './page-blob.ts';
@@ -43,7 +48,7 @@ export interface SessionClientOptions {
   readonly marks?: Marks;
   /** Relative URLs are relative to the page, not to the worker's script. */
   readonly baseUrl?: string;
-  readonly createWorker?: () => SessionWorker;
+  readonly createWorker?: () => WorkerLike;
 }
 
 /** What the client implements; every other method is forwarded to the worker. */
@@ -53,11 +58,7 @@ type ClientMethods = Pick<
 >;
 type ForwardedMethods = Omit<SessionMethods, 'open' | 'recycle' | 'attachAnalysis'>;
 
-type SessionWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
-
-interface Connection {
-  readonly worker: SessionWorker;
-  readonly remote: Remote<SessionMethods>;
+interface Connection extends WorkerConnection<SessionMethods> {
   /** Set when the worker died. */
   crashed: boolean;
   /** Set when the worker was ended because it did not stop: what it was asked is asked of the next. */
@@ -184,8 +185,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       if (busy !== connection || busy.crashed) return;
       busy.replaced = true;
       connection = connectTo(createWorker());
-      busy.worker.terminate();
-      busy.remote.fail(closedError());
+      busy.end(closedError());
       for (const listener of onReplaced) listener();
     };
     const wait = () => {
@@ -246,8 +246,7 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
       return () => onReplaced.delete(listener);
     },
     close() {
-      connection.worker.terminate();
-      connection.remote.fail(closedError());
+      connection.end(closedError());
     },
   };
   const forward =
@@ -256,24 +255,17 @@ export function createSessionClient(options: SessionClientOptions = {}): Session
   return createRpcProxy<SessionClient>(own, (name) => forward(name as keyof ForwardedMethods));
 }
 
-/** Hands the worker a port of its own; `error` and `messageerror` of the worker end the connection. */
-function connectTo(worker: SessionWorker): Connection {
-  const { port1, port2 } = new MessageChannel();
+function connectTo(worker: WorkerLike): Connection {
+  const connected = connectWorker<SessionMethods>(worker, (event) => {
+    connection.crashed = true;
+    connection.end(crashError(event, CRASHED, AFTER_CRASH));
+  });
   const connection: Connection = {
-    worker,
-    remote: connect<SessionMethods>(port1),
+    ...connected,
     crashed: false,
     replaced: false,
     restoring: undefined,
   };
-  const crash = (event: Event) => {
-    connection.crashed = true;
-    worker.terminate();
-    connection.remote.fail(crashError(event, CRASHED, AFTER_CRASH));
-  };
-  worker.addEventListener('error', crash);
-  worker.addEventListener('messageerror', crash);
-  worker.postMessage('connect', [port2]);
   return connection;
 }
 

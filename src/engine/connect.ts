@@ -100,6 +100,39 @@ export function connect<M extends Methods<M>>(port: MessagePort): Remote<M> {
   };
 }
 
+export type WorkerLike = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
+
+export interface WorkerConnection<M extends Methods<M>> {
+  readonly remote: Remote<M>;
+  /** Ends the worker; what is pending, and every later call, rejects with `error`. */
+  end(error: Error): void;
+}
+
+/**
+ * Talks with a worker that has just been started: its first message is `hello`, with a port to answer on and then
+ * `ports`. `onCrash` is called when the worker dies, and has to end the connection.
+ */
+export function connectWorker<M extends Methods<M>>(
+  worker: WorkerLike,
+  onCrash: (event: Event) => void,
+  hello = 'connect',
+  ports: readonly MessagePort[] = [],
+): WorkerConnection<M> {
+  const { port1, port2 } = new MessageChannel();
+  const remote = connect<M>(port1);
+  worker.addEventListener('error', onCrash);
+  worker.addEventListener('messageerror', onCrash);
+  worker.postMessage(hello, [port2, ...ports]);
+  return {
+    remote,
+    end(error) {
+      worker.terminate();
+      remote.fail(error);
+      port1.close();
+    },
+  };
+}
+
 function fromWireError(error: WireError): Error {
   switch (error.kind) {
     case 'load':

@@ -10,6 +10,7 @@ import type { HitRequest, PixelInfo } from './handlers/raster.ts';
 import type { DeviceQueries } from './handlers.ts';
 import type { GrowthInfo } from './live/growing-file.ts';
 import type { CallOptions, DeviceRequest, Query, QueryClient } from './queries.ts';
+import type { Method } from './rpc.ts';
 import type { FrameRequest } from './timeline-renderer.ts';
 
 /** Where the bytes come from. The URL must be one that CORS allows. */
@@ -51,7 +52,7 @@ export interface GrowingQueries {
   /** Newest wins. All allocations, by stack; lines only where the recording is exact. */
   readonly growingFrame: Query<FrameRequest, TimelineFrame>;
   readonly growingHit: Query<HitRequest, PixelInfo<HitResult>>;
-  readonly growingCrosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
+  readonly growingCrosshair: Query<{ readonly event: EventIndex }, Crosshair>;
 }
 
 /** Newest wins: a frame still waiting when a newer one is asked for rejects with AbortError. */
@@ -84,19 +85,11 @@ export interface RecycleRequest extends DeviceRequest {
 
 /** What goes over the wire for each method of {@link SessionApi}: one request, one result. */
 export interface SessionMethods extends DeviceQueries, FrameQueries, GrowingQueries {
-  readonly open: {
-    readonly request: { readonly source: WireSource; readonly options: OpenOptions };
-    readonly progress: OpenProgress;
-    readonly result: SessionInfo;
-  };
-  readonly recycle: {
-    readonly request: RecycleRequest;
-    readonly progress: never;
-    readonly result: undefined;
-  };
-  readonly attachAnalysis: {
-    readonly request: { readonly port: MessagePort };
-    readonly progress: never;
-    readonly result: undefined;
-  };
+  readonly open: Method<
+    { readonly source: WireSource; readonly options: OpenOptions },
+    SessionInfo,
+    OpenProgress
+  >;
+  readonly recycle: Method<RecycleRequest, undefined>;
+  readonly attachAnalysis: Method<{ readonly port: MessagePort }, undefined>;
 }

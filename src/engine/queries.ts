@@ -3,41 +3,36 @@
  * file of handlers/, beside the functions that answer them; handlers.ts combines the features. The wire
  * needs nothing else.
  *
- *   export interface AllocatorStateQueries { state: Query<{ deviceIndex: number; event: EventIndex }, State> }
+ *   export interface AllocatorStateQueries { state: Query<{ event: EventIndex }, State> }
  *   export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = { state: (device, request) => … }
  *
  * Then `session.state({ deviceIndex, event }, { signal })` works on the page, and
  * `useQuery('state', { event })` in a component.
  */
 import type { OpenDevice } from './open-device.ts';
+import type { HandlerCall, Method } from './rpc.ts';
 
 /** Every request names its device by its position in SessionInfo.devices. */
 export interface DeviceRequest {
   readonly deviceIndex: number;
 }
 
-export interface Query<Request extends DeviceRequest, Result, Progress = never> {
-  readonly request: Request;
-  readonly progress: Progress;
-  readonly result: Result;
-}
+/** What is asked of a device: `Request` is what the request holds beside it, `object` where that is nothing. */
+export type Query<Request extends object, Result, Progress = never> = Method<
+  DeviceRequest & Request,
+  Result,
+  Progress
+>;
 
 /** Any set of queries. */
-export type Queries<Q> = { readonly [K in keyof Q]: Query<DeviceRequest, unknown, unknown> };
-
-/** What a handler gets beside its request. */
-export interface QueryCall<Progress> {
-  /** Aborted when the page no longer wants the result. */
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: Progress) => void;
-}
+export type Queries<Q> = { readonly [K in keyof Q]: Query<object, unknown, unknown> };
 
 /** One function for each query; runs in the session worker. */
 export type QueryHandlers<Q extends Queries<Q>> = {
   readonly [K in keyof Q]: (
     device: OpenDevice,
     request: Q[K]['request'],
-    call: QueryCall<Q[K]['progress']>,
+    call: HandlerCall<Q[K]['progress']>,
   ) => Q[K]['result'] | Promise<Q[K]['result']>;
 };
 

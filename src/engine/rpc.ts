@@ -11,16 +11,19 @@
  */
 import { abortError, toWireError, type WireError } from './errors.ts';
 
-interface Method {
-  readonly request: unknown;
-  readonly progress: unknown;
-  readonly result: unknown;
+/** What goes in, what comes out, and what is reported meanwhile. */
+export interface Method<Request, Result, Progress = never> {
+  readonly request: Request;
+  readonly progress: Progress;
+  readonly result: Result;
 }
-/** Name → what goes in, what is reported meanwhile, what comes out. */
-export type Methods<M> = { readonly [K in keyof M]: Method };
+
+/** Any set of methods, by their names. */
+export type Methods<M> = { readonly [K in keyof M]: Method<unknown, unknown, unknown> };
 
 /** What a handler gets beside its request. */
 export interface HandlerCall<P> {
+  /** Aborted when the page no longer wants the result. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: P) => void;
 }

@@ -2,7 +2,8 @@
 import { StackReader } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
 import type { Snapshot } from '../../core/snapshot/tables.ts';
-import type { Queries, QueryCall } from '../queries.ts';
+import type { Queries } from '../queries.ts';
+import type { HandlerCall } from '../rpc.ts';
 import { type DeviceCopy, spreadEvents } from './clone-device.ts';
 
 export class AnalysisDevice {
@@ -36,7 +37,7 @@ export class AnalysisDevice {
 }
 
 /** What a handler gets beside its request. */
-export interface AnalysisCall<Progress> extends QueryCall<Progress> {
+export interface AnalysisCall<Progress> extends HandlerCall<Progress> {
   /** Lets messages in and interaction go first. Rejects with CancelledError once the page does not want the result any more. */
   readonly pause: () => Promise<void>;
 }

@@ -4,7 +4,12 @@
  * tables once.
  */
 
-import { connect, type Remote, type RemoteCallOptions } from '../connect.ts';
+import {
+  connectWorker,
+  type RemoteCallOptions,
+  type WorkerConnection,
+  type WorkerLike,
+} from '../connect.ts';
 import { abortError, crashError } from '../errors.ts';
 import { createIdleCounter, type IdleCounter } from '../instrumentation.ts';
 import { newAnalysisWorker } from '../workers.ts';
@@ -23,15 +28,13 @@ export interface AnalysisClient extends AnalysisApi {
   forget(): void;
 }
 
-type AnalysisWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
-
 export interface AnalysisClientOptions {
   /** Hands the session worker a port on which it serves copies of its devices. */
   readonly attachAnalysis: (port: MessagePort) => Promise<unknown>;
   /** The session worker that served them is gone, another one is there: from SessionClient. */
   readonly onReplaced?: (listener: () => void) => () => void;
   readonly idle?: IdleCounter;
-  readonly createWorker?: () => AnalysisWorker;
+  readonly createWorker?: () => WorkerLike;
   /** How long the copy is kept for another query. */
   readonly idleTimeoutMs?: number;
   /** Milliseconds since some moment. */
@@ -44,11 +47,9 @@ const IDLE_TIMEOUT_MS = 2000;
 /** Interactions that follow each other sooner than this are reported once. */
 const REPORT_INTERVAL_MS = 50;
 
-interface Connection {
-  readonly remote: Remote<AnalysisMethods>;
+interface Connection extends WorkerConnection<AnalysisMethods> {
   /** Set when the session that it copies from was replaced: what it was asked is asked again. */
   isStale: boolean;
-  end(error: Error): void;
 }
 
 export function createAnalysisClient(options: AnalysisClientOptions): AnalysisClient {
@@ -68,31 +69,25 @@ export function createAnalysisClient(options: AnalysisClientOptions): AnalysisCl
   }
 
   function open(): Connection {
-    const worker = createWorker();
-    const page = new MessageChannel();
     const session = new MessageChannel();
-    const remote = connect<AnalysisMethods>(page.port1);
+    const fail = (error: Error) => {
+      if (connection === opened) end(error);
+    };
+    const onCrash = (event: Event) => fail(crashError(event, CRASHED, AFTER_CRASH));
+    const ports = [session.port2];
+    const beside = connectWorker<AnalysisMethods>(createWorker(), onCrash, 'connect', ports);
     const unsubscribe = onReplaced(() => {
       opened.isStale = true;
       fail(abortError('The session was replaced'));
     });
     const opened: Connection = {
-      remote,
+      remote: beside.remote,
       isStale: false,
       end(error) {
         unsubscribe();
-        worker.terminate();
-        page.port1.close();
-        remote.fail(error);
+        beside.end(error);
       },
     };
-    const fail = (error: Error) => {
-      if (connection === opened) end(error);
-    };
-    const crash = (event: Event) => fail(crashError(event, CRASHED, AFTER_CRASH));
-    worker.addEventListener('error', crash);
-    worker.addEventListener('messageerror', crash);
-    worker.postMessage('connect', [page.port2, session.port2]);
     attachAnalysis(session.port1).catch(fail);
     return opened;
   }

@@ -38,7 +38,7 @@ import {
   TraceAction,
 } from '../../core/snapshot/tables.ts';
 import type { CooperativeClock } from '../cooperative-clock.ts';
-import type { DeviceRequest, Query } from '../queries.ts';
+import type { Query } from '../queries.ts';
 import { serve, transferring } from '../rpc.ts';
 
 /** Columns that are sent for other events than alloc and free. Carried texts and numbers are not sent. */
@@ -200,7 +200,7 @@ class Copier {
 
 /** What the analysis worker requests from the session worker. */
 export interface CopyMethods {
-  readonly copy: Query<DeviceRequest, DeviceCopy>;
+  readonly copy: Query<object, DeviceCopy>;
 }
 
 /** Serves copies of the session's devices to an analysis worker, until that one ends. */

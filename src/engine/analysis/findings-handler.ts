@@ -1,7 +1,7 @@
 /** All detectors over one device, reported as they come. */
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
 import type { Check, Finding } from '../../core/findings/detectors.ts';
-import type { DeviceRequest, Query } from '../queries.ts';
+import type { Query } from '../queries.ts';
 import type { AnalysisHandlers } from './analysis-device.ts';
 
 /** Findings of a detector come before its check; the result has all of them again, ranked. */
@@ -10,7 +10,7 @@ export type FindingsProgress =
   | { readonly kind: 'check'; readonly check: Check };
 
 export interface FindingsQueries {
-  readonly findings: Query<DeviceRequest, Analysis, FindingsProgress>;
+  readonly findings: Query<object, Analysis, FindingsProgress>;
 }
 
 export const findingsHandlers: AnalysisHandlers<FindingsQueries> = {

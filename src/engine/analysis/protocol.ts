@@ -4,6 +4,7 @@
  * wait for them.
  */
 import type { QueryClient } from '../queries.ts';
+import type { Method } from '../rpc.ts';
 import type { FindingsQueries } from './findings-handler.ts';
 import type { WhatIfQueries } from './what-if-handler.ts';
 
@@ -15,9 +16,5 @@ export type AnalysisApi = QueryClient<AnalysisQueries>;
 /** All messages from the page to the analysis worker. */
 export interface AnalysisMethods extends AnalysisQueries {
   /** The user zooms or pans: see interaction-throttle.ts. */
-  readonly yieldToInteraction: {
-    readonly request: undefined;
-    readonly progress: never;
-    readonly result: undefined;
-  };
+  readonly yieldToInteraction: Method<undefined, undefined>;
 }

@@ -7,12 +7,12 @@ import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { OpenDevice } from '../open-device.ts';
-import type { QueryCall } from '../queries.ts';
+import type { HandlerCall } from '../rpc.ts';
 import { addressMapHandlers, type DimmablePalette } from './address-map.ts';
 
 beforeAll(loadSearchMatching);
 
-const CALL: QueryCall<never> = {
+const CALL: HandlerCall<never> = {
   signal: new AbortController().signal,
   onProgress: () => undefined,
 };

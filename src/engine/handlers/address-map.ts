@@ -90,14 +90,14 @@ export interface SegmentFrameRequest extends DeviceRequest {
   readonly selected: SegmentLife;
 }
 
-export interface PixelRequest extends DeviceRequest {
+export interface PixelRequest {
   readonly state: EventIndex;
   /** From a pixel's lower to its upper edge. */
   readonly bytesFrom: number;
   readonly bytesTo: number;
 }
 
-export interface GapRequest extends DeviceRequest {
+export interface GapRequest {
   readonly state: EventIndex;
   readonly gaps: readonly FreeRange[];
 }
@@ -113,28 +113,25 @@ export interface SegmentHit {
 }
 
 export interface AddressMapQueries {
-  readonly addressSlots: Query<DeviceRequest, AddressSlots>;
+  readonly addressSlots: Query<object, AddressSlots>;
   /** Newest wins, over frames of the timeline too. */
   readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
   readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
   /** Where the newest of the live blocks is: bytes of the packed addresses. */
-  readonly newestAddress: Query<
-    DeviceRequest & { readonly state: EventIndex },
-    ByteRange | undefined
-  >;
+  readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
   /** All that is free in reserved memory at one state. */
-  readonly freeMemory: Query<DeviceRequest & { readonly state: EventIndex }, FreeMemory>;
+  readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
   /** Free ranges of a state that must not overlap, each for as long as all of it was free. */
   readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
   /** Newest wins. Whatever y shows, it speaks of all addresses. */
-  readonly freeColumns: Query<DeviceRequest & { readonly columns: ColumnAxis }, FreeColumns>;
+  readonly freeColumns: Query<{ readonly columns: ColumnAxis }, FreeColumns>;
   /** Newest wins. The line 'reservedBytes' is the top of the stack. */
   readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
   /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
-  readonly segmentKinds: Query<DeviceRequest, readonly SegmentClass[]>;
+  readonly segmentKinds: Query<object, readonly SegmentClass[]>;
   readonly segmentHitOverTime: Query<PixelRequest, PixelInfo<SegmentHit>>;
   readonly segmentUse: Query<
-    DeviceRequest & { readonly segment: SegmentLife; readonly state: EventIndex },
+    { readonly segment: SegmentLife; readonly state: EventIndex },
     SegmentUse
   >;
 }

@@ -25,7 +25,7 @@ export interface ColoringChoice {
 
 export interface ColoringQueries {
   readonly legend: Query<LegendRequest, Legend>;
-  readonly colorings: Query<DeviceRequest, readonly ColoringChoice[]>;
+  readonly colorings: Query<object, readonly ColoringChoice[]>;
 }
 
 export const coloringHandlers: QueryHandlers<ColoringQueries> = {

@@ -11,21 +11,21 @@ import type { ComparisonSide, Moment } from '../../core/compare/side.ts';
 import type { Comparison } from '../../core/compare/types.ts';
 import type { FlameGraph } from '../../core/flame-graph/types.ts';
 import type { FileInfo } from '../../core/snapshot/tables.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
-export interface SideRequest extends DeviceRequest {
+export interface SideRequest {
   readonly file: FileInfo;
   readonly at: Moment;
 }
 
-export interface ComparisonRequest extends DeviceRequest {
+export interface ComparisonRequest {
   /** Another text for another pair of sides: later queries name the pair by it. */
   readonly pair: string;
   readonly a: ComparisonSide;
   readonly b: ComparisonSide;
 }
 
-export interface DifferenceFlameRequest extends DeviceRequest, DifferenceFlameOptions {
+export interface DifferenceFlameRequest extends DifferenceFlameOptions {
   readonly pair: string;
 }
 

@@ -5,18 +5,12 @@ import { allocationDetails } from '../../core/device/allocation-details.ts';
 import { findAllocation } from '../../core/device/allocation-labels.ts';
 import { poolKind } from '../../core/device/pool-kinds.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface AllocationQueries {
-  readonly allocation: Query<
-    DeviceRequest & { readonly index: AllocationIndex },
-    ClassifiedDetails
-  >;
+  readonly allocation: Query<{ readonly index: AllocationIndex }, ClassifiedDetails>;
   /** From a label of a URL to the allocation; undefined when this snapshot has none such. */
-  readonly findAllocation: Query<
-    DeviceRequest & { readonly label: string },
-    AllocationIndex | undefined
-  >;
+  readonly findAllocation: Query<{ readonly label: string }, AllocationIndex | undefined>;
 }
 
 export const deviceHandlers: QueryHandlers<AllocationQueries> = {

@@ -22,7 +22,7 @@ import { matchStacks } from '../../core/search/match-search.ts';
 import type { SearchProblem } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 import { allocationUses } from './allocation-list.ts';
 
 /** What the view lists: plain data, equal texts of it are the same list. */
@@ -35,7 +35,7 @@ export interface EventChoice extends Omit<EventFilter, 'window'> {
     | undefined;
 }
 
-export interface EventChoiceRequest extends DeviceRequest {
+export interface EventChoiceRequest {
   readonly choice: EventChoice;
 }
 
@@ -53,16 +53,13 @@ export interface EventListAnswer {
 }
 
 export interface EventListQueries {
-  readonly eventFacets: Query<DeviceRequest, EventFacets>;
+  readonly eventFacets: Query<object, EventFacets>;
   readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
   readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
   /** Where an event stands in the list, or the next one that is in it. */
   readonly eventRowIndex: Query<EventChoiceRequest & { readonly event: EventIndex }, EventRowIndex>;
   /** Undefined for an event that the trace does not have. */
-  readonly eventDetails: Query<
-    DeviceRequest & { readonly event: EventIndex },
-    EventDetails | undefined
-  >;
+  readonly eventDetails: Query<{ readonly event: EventIndex }, EventDetails | undefined>;
   /** Lines of a CSV file, without its heading. */
   readonly eventsCsv: Query<EventRangeRequest, string>;
 }

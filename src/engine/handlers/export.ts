@@ -1,9 +1,9 @@
 /** A device as a file for other programs, put together in the worker. */
 import { LoadError } from '../../core/base/load-error.ts';
 import { type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
-export interface ExportRequest extends DeviceRequest {
+export interface ExportRequest {
   readonly kind: ExportKind;
 }
 

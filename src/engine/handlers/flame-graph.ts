@@ -64,7 +64,7 @@ export interface FlameGraphQueries {
   /** The same row under another request; undefined where that has no such row. */
   readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
   /** All frames of a row's stack. */
-  readonly flameStack: Query<DeviceRequest & { readonly stack: StackIndex }, StackView>;
+  readonly flameStack: Query<{ readonly stack: StackIndex }, StackView>;
   /** The content of a file; empty when a difference has nothing to compare. */
   readonly flameExport: Query<FlameExportRequest, string>;
 }

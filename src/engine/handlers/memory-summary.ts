@@ -10,7 +10,7 @@ import { type MemoryFigures, MemoryTally } from '../../core/memory-summary/memor
 import { type TraceFacts, traceFacts } from '../../core/memory-summary/trace-facts.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import type { OpenDevice } from '../open-device.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
 export interface AnnotationGroups {
   readonly groups: readonly AnnotationGroup[];
@@ -23,14 +23,11 @@ export interface MemorySummaryQueries {
    * Figures after an event. The first request counts the events up to it, about 100 ms a million,
    * and lets others in between.
    */
-  readonly memoryFigures: Query<DeviceRequest & { readonly event: EventIndex }, MemoryFigures>;
-  readonly annotationGroups: Query<DeviceRequest, AnnotationGroups>;
-  readonly traceFacts: Query<DeviceRequest, TraceFacts>;
+  readonly memoryFigures: Query<{ readonly event: EventIndex }, MemoryFigures>;
+  readonly annotationGroups: Query<object, AnnotationGroups>;
+  readonly traceFacts: Query<object, TraceFacts>;
   /** Active bytes by class after an event, the largest first. */
-  readonly classTotals: Query<
-    DeviceRequest & { readonly event: EventIndex },
-    readonly ClassTotal[]
-  >;
+  readonly classTotals: Query<{ readonly event: EventIndex }, readonly ClassTotal[]>;
 }
 
 export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {

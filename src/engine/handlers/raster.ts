@@ -27,7 +27,7 @@ export interface PixelInfo<Hit> {
   readonly crosshair: Crosshair;
 }
 
-export interface MinimapRequest extends DeviceRequest {
+export interface MinimapRequest {
   readonly axis: PlotAxis;
   readonly width: number;
 }
@@ -42,14 +42,11 @@ export interface RasterQueries {
   readonly minimap: Query<MinimapRequest, MinimapResult>;
   readonly hit: Query<HitRequest, PixelInfo<HitResult>>;
   /** Height of the stack that is drawn after an event. */
-  readonly stackBytes: Query<
-    DeviceRequest & MatchingRequest & { readonly state: EventIndex },
-    number
-  >;
-  readonly crosshair: Query<DeviceRequest & { readonly event: EventIndex }, Crosshair>;
+  readonly stackBytes: Query<MatchingRequest & { readonly state: EventIndex }, number>;
+  readonly crosshair: Query<{ readonly event: EventIndex }, Crosshair>;
   /** Event whose state holds at `timeUs` (since the first event). */
-  readonly eventAt: Query<DeviceRequest & { readonly timeUs: number }, EventIndex>;
-  readonly annotations: Query<DeviceRequest, AnnotationLanes>;
+  readonly eventAt: Query<{ readonly timeUs: number }, EventIndex>;
+  readonly annotations: Query<object, AnnotationLanes>;
 }
 
 export const rasterHandlers: QueryHandlers<RasterQueries> = {

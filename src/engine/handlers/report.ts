@@ -4,10 +4,10 @@ import { type EventWindow, windowSnapshot } from '../../core/slice/window-snapsh
 import type { FileInfo } from '../../core/snapshot/tables.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { type PruneOptions, prune } from '../../core/snapshot-file/prune.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 import { transferring } from '../rpc.ts';
 
-export interface CompactRequest extends DeviceRequest, PruneOptions {
+export interface CompactRequest extends PruneOptions {
   readonly window: EventWindow;
   /** The open file: the compact snapshot says what it was made from. */
   readonly file: FileInfo;

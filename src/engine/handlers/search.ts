@@ -7,9 +7,9 @@ import { type KnownValues, knownValues } from '../../core/search/qualifiers.ts';
 import { type MatchStep, positionBefore, stepMatch } from '../../core/search/step-match.ts';
 import type { SearchMatches } from '../../core/search/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
 
-export interface SearchRequest extends DeviceRequest {
+export interface SearchRequest {
   readonly search: string;
   /** The cursor; undefined: states and ages are those at the end. */
   readonly at: EventIndex | undefined;
@@ -37,7 +37,7 @@ export interface SearchQueries {
   /** The next or previous match; undefined when nothing matches. */
   readonly stepMatch: Query<StepRequest, MatchStep | undefined>;
   /** For completions. */
-  readonly searchValues: Query<DeviceRequest, KnownValues>;
+  readonly searchValues: Query<object, KnownValues>;
 }
 
 export const searchHandlers: QueryHandlers<SearchQueries> = {

@@ -10,9 +10,9 @@ import {
   type TraceState,
 } from '../../core/live/live-traces.ts';
 import type { TimelineFrame } from '../../core/raster/types.ts';
-import { connect, type Remote } from '../connect.ts';
+import { connectWorker, type WorkerLike } from '../connect.ts';
 import { abortError } from '../errors.ts';
-import { type Handlers, serve, transferring } from '../rpc.ts';
+import { type Handlers, type Method, serve, transferring } from '../rpc.ts';
 
 /** Rejects once the worker has died. */
 export interface Replayer {
@@ -40,12 +40,6 @@ interface ReplayerMethods {
   readonly finish: Method<undefined, ReadonlyMap<number, LiveResult | undefined>>;
 }
 
-interface Method<Request, Result> {
-  readonly request: Request;
-  readonly progress: never;
-  readonly result: Result;
-}
-
 /** In this thread: for one core, and for tests. */
 export function replayerHere(): Replayer {
   const traces = new LiveTraces();
@@ -59,30 +53,18 @@ export function replayerHere(): Replayer {
   };
 }
 
-export type ReplayWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
-
 /** In a worker, which takes the port that comes with its first message. */
-export function replayerBeside(worker: ReplayWorker): Replayer {
-  const { port1, port2 } = new MessageChannel();
-  const remote: Remote<ReplayerMethods> = connect(port1);
-  const fail = () => {
-    worker.terminate();
-    remote.fail(new Error('The replay worker has stopped'));
-  };
-  worker.addEventListener('error', fail);
-  worker.addEventListener('messageerror', fail);
-  worker.postMessage('connect', [port2]);
+export function replayerBeside(worker: WorkerLike): Replayer {
+  const { remote, end } = connectWorker<ReplayerMethods>(worker, () =>
+    end(new Error('The replay worker has stopped')),
+  );
   return {
     isBeside: true,
     feed: (chunk) => remote.call('feed', chunk, { transfer: buffersOf(chunk) }),
     frame: (request) => remote.call('frame', request),
     hit: (request) => remote.call('hit', request),
     finish: () => remote.call('finish', undefined),
-    close: () => {
-      worker.terminate();
-      remote.fail(abortError('The file is not read any more'));
-      port1.close();
-    },
+    close: () => end(abortError('The file is not read any more')),
   };
 }
 

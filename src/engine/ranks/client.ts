@@ -5,16 +5,14 @@
 import { errorText } from '../../core/base/errors.ts';
 import { isSummaryName } from '../../core/summary-file/rank-of-name.ts';
 import type { ReadRank } from '../../core/summary-file/read-rank-file.ts';
-import { connect, type Remote } from '../connect.ts';
-import { crashError } from '../errors.ts';
+import { connectWorker, type WorkerConnection, type WorkerLike } from '../connect.ts';
+import { abortError, crashError } from '../errors.ts';
 import { newRanksWorker } from '../workers.ts';
 import type { JobView, RankDetails, RankSource, RanksMethods } from './protocol.ts';
 
-type RanksWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
-
 export interface RanksClientOptions {
   readonly version: string;
-  readonly createWorker?: () => RanksWorker;
+  readonly createWorker?: () => WorkerLike;
   /** Workers that read snapshots. A large one takes half a gigabyte while it is read. */
   readonly readers?: number;
   /** Relative addresses are relative to the page, not to the worker's script. */
@@ -37,10 +35,7 @@ const MAX_READERS = 4;
 const CRASHED = 'The part of vramscope that reads ranks has stopped';
 const AFTER_CRASH = 'Make summaries of the files with the command line: vramscope summarize FILE.';
 
-interface Connection {
-  readonly worker: RanksWorker;
-  readonly remote: Remote<RanksMethods>;
-}
+type Connection = WorkerConnection<RanksMethods>;
 
 export function createRanksClient(options: RanksClientOptions): RanksClient {
   const { version, createWorker = newRanksWorker } = options;
@@ -48,20 +43,14 @@ export function createRanksClient(options: RanksClientOptions): RanksClient {
   const open = new Set<Connection>();
 
   function start(): Connection {
-    const { port1, port2 } = new MessageChannel();
-    const worker = createWorker();
-    const connection = { worker, remote: connect<RanksMethods>(port1) };
-    worker.addEventListener('error', (event) => {
-      connection.remote.fail(crashError(event, CRASHED, AFTER_CRASH));
-    });
-    worker.postMessage(version, [port2]);
+    const onCrash = (event: Event) => connection.end(crashError(event, CRASHED, AFTER_CRASH));
+    const connection: Connection = connectWorker(createWorker(), onCrash, version);
     open.add(connection);
     return connection;
   }
 
   function end(connection: Connection): void {
-    connection.remote.fail(new DOMException('Closed', 'AbortError'));
-    connection.worker.terminate();
+    connection.end(abortError('Closed'));
     open.delete(connection);
   }
 

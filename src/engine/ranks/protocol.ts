@@ -7,6 +7,7 @@ import type { FrameReport } from '../../core/device/frame-text.ts';
 import type { Job, JobRank } from '../../core/ranks/types.ts';
 import type { ReadRank } from '../../core/summary-file/read-rank-file.ts';
 import type { OpenSource } from '../protocol.ts';
+import type { Method } from '../rpc.ts';
 
 /** A file of a job, and what it is called in its folder. */
 export interface RankSource {
@@ -72,35 +73,11 @@ export interface RankDetails {
 
 export interface RanksMethods {
   /** One file, read and forgotten. */
-  readonly readRank: {
-    readonly request: RankSource;
-    readonly progress: never;
-    readonly result: ReadRank;
-  };
-  /** Summaries from files, kept here. */
-  readonly readSummaries: {
-    readonly request: { readonly sources: readonly RankSource[] };
-    readonly progress: number;
-    readonly result: undefined;
-  };
-  readonly add: {
-    readonly request: { readonly path: string; readonly read: ReadRank };
-    readonly progress: never;
-    readonly result: undefined;
-  };
-  readonly job: {
-    readonly request: undefined;
-    readonly progress: never;
-    readonly result: JobView;
-  };
-  readonly details: {
-    readonly request: { readonly rank: number };
-    readonly progress: never;
-    readonly result: RankDetails | undefined;
-  };
-  readonly markdown: {
-    readonly request: undefined;
-    readonly progress: never;
-    readonly result: string;
-  };
+  readonly readRank: Method<RankSource, ReadRank>;
+  /** Summaries from files, kept here; reports how many have been read. */
+  readonly readSummaries: Method<{ readonly sources: readonly RankSource[] }, undefined, number>;
+  readonly add: Method<{ readonly path: string; readonly read: ReadRank }, undefined>;
+  readonly job: Method<undefined, JobView>;
+  readonly details: Method<{ readonly rank: number }, RankDetails | undefined>;
+  readonly markdown: Method<undefined, string>;
 }
