@@ -9,7 +9,7 @@ import { rankFiles } from '../ranks/rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/open-browser.ts';
 import { type SnapshotServer, serveSnapshots } from '../serve/snapshot-server.ts';
 
-/** Not used by anything that one would also run on such a machine. */
+/** Nothing else that runs on such machines uses it. */
 const DEFAULT_PORT = 7878;
 
 interface ServeCommandOptions {

@@ -6,7 +6,7 @@ export interface Desktop {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** False on a machine that one is logged in to from afar: no display, or a session over SSH. */
+/** False where the user is on another machine: no display, or a session over SSH. */
 export function hasScreen({ platform, env }: Desktop): boolean {
   if ((env.SSH_CONNECTION ?? '') !== '') return false;
   if (platform === 'darwin' || platform === 'win32') return true;

@@ -75,7 +75,7 @@ export const whatIfHandlers: AnalysisHandlers<WhatIfQueries> = {
 
 type WhatIfCall = Pick<AnalysisCall<WhatIfProgress>, 'onProgress' | 'pause'>;
 
-/** Parts of the curves: about two for each pixel of a plot, so that one can zoom in a little. */
+/** Parts of the curves: about two for each pixel of a plot, so that zooming in a little still shows more. */
 const PARTS = 2048;
 /** Progress is reported in such steps. */
 const REPORTED_SHARE = 0.005;
