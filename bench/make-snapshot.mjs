@@ -11,9 +11,8 @@ import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { isMain } from '../scripts/run-command.mjs';
 import { ByteWriter } from './byte-writer.mjs';
-import { CppPickler } from './cpp-pickler.mjs';
 import { parsePickle } from './pickle-nodes.mjs';
-import { PythonPickler } from './python-pickler.mjs';
+import { CppPickler, PythonPickler } from './picklers.mjs';
 import { repeatWindow } from './repeat-window.mjs';
 
 /** An event with Python stacks is about 90 bytes; more is asked for so that the disk is not filled. */

@@ -10,7 +10,7 @@ import { SnapshotDecoder } from '../src/core/snapshot/decoder.ts';
 import { ByteWriter } from './byte-writer.mjs';
 import { makeSnapshot } from './make-snapshot.mjs';
 import { field, parsePickle } from './pickle-nodes.mjs';
-import { PythonPickler } from './python-pickler.mjs';
+import { PythonPickler } from './picklers.mjs';
 import { findSteadyWindow } from './steady-window.mjs';
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
