@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { table } from '../scripts/markdown.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { buildNodeBenches } from './measure-decoders.mjs';
 import { measureChild } from './measured-child.mjs';
@@ -20,7 +21,7 @@ export async function measureAgainst(ref, subjects) {
   await buildNodeBenches(ROOT, ours);
   await buildCommit(ref, theirs);
   console.log(`Median of ${RUNS} runs; load average ${load()}\n`);
-  console.log(`| file | what | ${ref} | here | ratio |\n|---|---|---|---|---|`);
+  const rows = [];
   for (const { name, path } of subjects) {
     const runs = { theirs: [], ours: [] };
     for (let i = 0; i < RUNS; i++) {
@@ -33,11 +34,10 @@ export async function measureAgainst(ref, subjects) {
     ]) {
       const [before, after] = [median(runs.theirs.map(timeOf)), median(runs.ours.map(timeOf))];
       const ratio = (before / after).toFixed(2);
-      console.log(
-        `| ${name} | ${what} | ${before.toFixed(0)} ms | ${after.toFixed(0)} ms | ${ratio} |`,
-      );
+      rows.push([name, what, `${before.toFixed(0)} ms`, `${after.toFixed(0)} ms`, ratio]);
     }
   }
+  console.log(table(['file', 'what', ref, 'here', 'ratio'], rows));
   console.log(`\nLoad average at the end ${load()}. A ratio over 1: faster here.`);
 }
 

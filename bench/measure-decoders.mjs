@@ -2,9 +2,9 @@
  * In Node: decoding, beside pickleparser and CPython; the session's answers; and `vramscope stats`
  * beside `pickle.load`.
  */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { findPython } from '../scripts/find-python.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { measureChild } from './measured-child.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
@@ -35,7 +35,7 @@ export async function buildNodeBenches(root = ROOT, outDir = join(BENCH_FOLDER, 
   });
 }
 
-const python = ['python3', 'python'].find((name) => spawnSync(name, ['--version']).status === 0);
+const python = findPython();
 
 /** @param {import('./subjects.mjs').Subject} subject */
 export async function measureDecoders({ path, bytes }) {

@@ -7,12 +7,6 @@ const milliseconds = (ms) => `${ms.toFixed(1)} ms`;
 /** What `format` makes of a value, or that it was not measured. */
 export const shown = (value, format) => (value === undefined ? 'not measured' : format(value));
 
-/** @param {readonly string[]} head @param {readonly string[][]} rows */
-export function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
-
 /** p50 / p95 of what framesOf gave. */
 export const frames = ({ frames: count, p50Ms, p95Ms }) =>
   `${shown(p50Ms, milliseconds)} / ${shown(p95Ms, milliseconds)} (${count} frames)`;

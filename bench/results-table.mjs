@@ -1,5 +1,6 @@
 /** The results as Markdown tables, each figure beside its budget. */
-import { frames, longTasks, megabytes, seconds, shown, table } from './result-words.mjs';
+import { table } from '../scripts/markdown.mjs';
+import { frames, longTasks, megabytes, seconds, shown } from './result-words.mjs';
 import { viewsTable } from './results-views.mjs';
 
 const OPENING = {

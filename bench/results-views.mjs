@@ -1,5 +1,6 @@
 /** What was measured of the views, as a table: in the page, and the session's answer alone. */
-import { frames, longTasks, megabytes, shown, spread, table } from './result-words.mjs';
+import { table } from '../scripts/markdown.mjs';
+import { frames, longTasks, megabytes, shown, spread } from './result-words.mjs';
 
 const HEAD = [
   'what',

@@ -1,7 +1,7 @@
 /** `node bench/update-docs.mjs`: puts the latest results into docs/performance.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceBetween } from '../scripts/replace-between.mjs';
+import { replaceBetween } from '../scripts/markdown.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { resultsTable } from './results-table.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runnerImport } from 'vite';
-import { replaceBetween } from './replace-between.mjs';
+import { replaceBetween, table } from './markdown.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
 export const CLASSES_PATH = join(ROOT, 'docs', 'classes.md');
@@ -23,13 +23,11 @@ export function withAccuracyTable(text, runs) {
       .map(([pair, bytes]) => `${pair}: ${mib(bytes)}`);
     const title = name.replace('classes/', '').replace('.pickle.gz', '');
     const cells = [title, mib(peakBytes), percent(peakShare), percent(timeShare)];
-    return `| ${[...cells, wrong.join('<br>') || '–'].join(' | ')} |`;
+    return [...cells, wrong.join('<br>') || '–'];
   });
-  const head = [
-    '| run | peak | right at the peak | right over time | wrong at the peak (right class → class given) |',
-    '|---|---|---|---|---|',
-  ];
-  return replaceBetween(text, 'classes', [...head, ...rows].join('\n'));
+  const wrong = 'wrong at the peak (right class → class given)';
+  const head = ['run', 'peak', 'right at the peak', 'right over time', wrong];
+  return replaceBetween(text, 'classes', table(head, rows));
 }
 
 const isRight = (pair) => {

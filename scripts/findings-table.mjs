@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runnerImport } from 'vite';
-import { replaceBetween } from './replace-between.mjs';
+import { replaceBetween, table } from './markdown.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
 const FIXTURES = join(ROOT, 'fixtures');
@@ -24,13 +24,16 @@ export function withDetectorTable(text, detectors) {
   const rows = detectors.map(({ id, about, titles, band, checklist }) => {
     const kinds = Object.entries(titles).map(([kind, title]) => `${kind} (${title})`);
     const points = checklist.map(({ label }) => label);
-    return `| ${[id, about, kinds.join('<br>'), points.join('<br>'), band.label].join(' | ')} |`;
+    return [id, about, kinds.join('<br>'), points.join('<br>'), band.label];
   });
   const head = [
-    '| detector | looks for | kinds of findings | in the checklist | on the timeline |',
-    '|---|---|---|---|---|',
+    'detector',
+    'looks for',
+    'kinds of findings',
+    'in the checklist',
+    'on the timeline',
   ];
-  return replaceBetween(text, 'detectors', [...head, ...rows].join('\n'));
+  return replaceBetween(text, 'detectors', table(head, rows));
 }
 
 /** @param {string} cli */
@@ -39,11 +42,7 @@ function capturesTable(cli) {
     .filter((name) => name.endsWith('.pickle.gz') && !COPIES.test(name))
     .sort();
   const rows = names.flatMap((name) => captureRows(name, analyse(cli, name)));
-  return [
-    '| capture | findings above low | low | cannot tell |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  return table(['capture', 'findings above low', 'low', 'cannot tell'], rows);
 }
 
 function analyse(cli, name) {
@@ -67,7 +66,7 @@ function captureRows(name, { devices }) {
       .map(({ detector }) => detector);
     const cells = [title, aboveLow.join('<br>') || '–', low.join(', ') || '–'];
     const all = unknown.length === checks.length ? 'all' : unknown.join(', ') || '–';
-    return `| ${[...cells, all].join(' | ')} |`;
+    return [...cells, all];
   });
 }
 
@@ -84,13 +83,9 @@ function pairsTable(cli) {
     });
     const isSame = python[0].found === all[0].found;
     const [{ verdict, found }] = python;
-    return `| ${[name, verdict, found, isSame ? 'the same' : all[0].found].join(' | ')} |`;
+    return [name, verdict, found, isSame ? 'the same' : all[0].found];
   });
-  return [
-    '| program | verdict | findings above low | with `stacks="all"` |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  return table(['program', 'verdict', 'findings above low', 'with `stacks="all"`'], rows);
 }
 
 /** Without the figures: the two recordings of a program differ in a few blocks. */

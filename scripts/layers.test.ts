@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findViolations } from './find-violations.mjs';
-import { replaceBetween } from './replace-between.mjs';
+import { replaceBetween } from './markdown.mjs';
 
 const root = dirname(import.meta.dirname);
 

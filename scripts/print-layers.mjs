@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LAYERS, UI_GROUND } from './layers.mjs';
-import { replaceBetween } from './replace-between.mjs';
+import { replaceBetween, table } from './markdown.mjs';
 import { isMain, ROOT } from './run-command.mjs';
 
 export const ARCHITECTURE_PATH = join(ROOT, 'docs', 'architecture.md');
@@ -13,12 +13,10 @@ export function withLayerTable(text) {
 }
 
 function layerTable() {
-  const rows = LAYERS.map(
-    (layer) => `| src/${layer.folder} | ${layer.does} | ${mayImport(layer)} |`,
-  );
+  const rows = LAYERS.map((layer) => [`src/${layer.folder}`, layer.does, mayImport(layer)]);
   const { imports, types, packages } = UI_GROUND;
   const ground = `_The ground of ui_: ${listed('', { imports, types, packages })}.`;
-  return ['| folder | does | may import |', '|---|---|---|', ...rows, '', ground].join('\n');
+  return [table(['folder', 'does', 'may import'], rows), '', ground].join('\n');
 }
 
 function mayImport({ folder, ...layer }) {

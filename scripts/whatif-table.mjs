@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceBetween } from './replace-between.mjs';
+import { replaceBetween, table } from './markdown.mjs';
 import { ROOT } from './run-command.mjs';
 
 const DOC = join(ROOT, 'docs', 'whatif.md');
@@ -15,23 +15,25 @@ const MIB = 2 ** 20;
 
 const readTruth = (name) => JSON.parse(readFileSync(join(ROOT, 'fixtures', name), 'utf8'));
 
-const { workloads } = readTruth('whatif.truth.json');
-const cells = Object.entries(workloads).flatMap(([workload, { limit_bytes, settings }]) =>
-  compare(workload, limit_bytes, settings),
+const cells = cellsOf('whatif.truth.json');
+const TABLES = {
+  accuracy: tablesOf(cells),
+  'segment-sizes': tableOfSegmentSizes(),
+  'segment-runs': tablesOf(cellsOf('whatif-segments.truth.json')),
+  alone: tableOfRunsAlone(),
+};
+const doc = Object.entries(TABLES).reduce(
+  (text, [name, content]) => replaceBetween(text, name, content),
+  readFileSync(DOC, 'utf8'),
 );
-const tables = [summary(cells), '', ...table(cells)].join('\n');
-const doc = replaceBetween(readFileSync(DOC, 'utf8'), 'accuracy', tables);
-const sized = replaceBetween(doc, 'segment-sizes', tableOfSegmentSizes());
-const { workloads: ofSegments } = readTruth('whatif-segments.truth.json');
-const further = Object.entries(ofSegments).flatMap(([workload, { limit_bytes, settings }]) =>
-  compare(workload, limit_bytes, settings),
-);
-const withFurther = replaceBetween(
-  sized,
-  'segment-runs',
-  [summary(further), '', ...table(further)].join('\n'),
-);
-writeFileSync(DOC, replaceBetween(withFurther, 'alone', tableOfRunsAlone()));
+writeFileSync(DOC, doc);
+
+/** A cell for each workload of a file of truths, and setting. */
+function cellsOf(file) {
+  return Object.entries(readTruth(file).workloads).flatMap(
+    ([workload, { limit_bytes, settings }]) => compare(workload, limit_bytes, settings),
+  );
+}
 
 function compare(workload, limitBytes, settings) {
   const names = Object.keys(settings);
@@ -79,15 +81,11 @@ function summary(cells) {
     ],
     ['retries', count(({ real, simulated }) => real.num_alloc_retries === simulated.retries)],
   ];
-  return [
-    `| of ${cells.length} runs | right |`,
-    '|---|---|',
-    ...rows.map(([what, right]) => `| ${what} | ${right} |`),
-  ].join('\n');
+  return table([`of ${cells.length} runs`, 'right'], rows);
 }
 
-/** A row for each workload and setting: 'real' and 'simulated' in MiB. */
-function table(cells) {
+/** How many are right, then a row for each workload and setting: 'real' and 'simulated' in MiB. */
+function tablesOf(cells) {
   const rows = cells.map((cell) => {
     const { workload, name, real, simulated } = cell;
     const off = reservedOff(cell);
@@ -95,13 +93,10 @@ function table(cells) {
     const reserved = [real.peak_reserved_bytes, simulated.peakReservedBytes].map((bytes) =>
       (bytes / MIB).toFixed(0),
     );
-    return `| ${[workload, settingText(name), ...reserved, difference].join(' | ')} |`;
+    return [workload, settingText(name), ...reserved, difference];
   });
-  return [
-    '| workload | setting | real peak, MiB | simulated | difference |',
-    '|---|---|---|---|---|',
-    ...rows,
-  ];
+  const head = ['workload', 'setting', 'real peak, MiB', 'simulated', 'difference'];
+  return [summary(cells), '', table(head, rows)].join('\n');
 }
 
 /** The workload whose timing matters, with the GPU to itself: four runs under each setting. */
@@ -112,13 +107,10 @@ function tableOfRunsAlone() {
     const cell = cells.find((one) => one.workload === workload && one.name === name);
     const { real, simulated } = cell;
     const peaks = [runs.map(inMiB).join(', '), inMiB(simulated.peakReservedBytes)];
-    return `| ${[settingText(name), inMiB(real.peak_reserved_bytes), ...peaks].join(' | ')} |`;
+    return [settingText(name), inMiB(real.peak_reserved_bytes), ...peaks];
   });
-  return [
-    '| setting | beside other runs, MiB | alone, four times | simulated |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const head = ['setting', 'beside other runs, MiB', 'alone, four times', 'simulated'];
+  return table(head, rows);
 }
 
 /** A row for each workload and setting: the real peak, and the simulated ones from each recording. */
@@ -139,12 +131,9 @@ function tableOfSegmentSizes() {
       const equal = peaks.filter((bytes) => bytes === real).length;
       const simulated = [...new Set(peaks)].map((bytes) => (bytes / MIB).toFixed(0)).join(', ');
       const row = [workload, settingText(name), (real / MIB).toFixed(0), simulated];
-      return `| ${[...row, `${equal} of ${peaks.length}`].join(' | ')} |`;
+      return [...row, `${equal} of ${peaks.length}`];
     });
   });
-  return [
-    '| workload | run under | real peak, MiB | simulated | equal, of the four recordings |',
-    '|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const equal = 'equal, of the four recordings';
+  return table(['workload', 'run under', 'real peak, MiB', 'simulated', equal], rows);
 }
