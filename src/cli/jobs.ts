@@ -57,7 +57,7 @@ export async function readSide(
   io: { readonly stdin: AsyncIterable<Uint8Array> },
 ): Promise<ReadSide> {
   try {
-    const { file, contexts } = await openSnapshot(io, path, { allowPartial });
+    const { file, contexts } = await openSnapshot(io, path, { partial: allowPartial });
     const position = deviceIndex ?? deviceOrder(contexts).shown[0] ?? 0;
     const context = contexts[position];
     if (context === undefined) {

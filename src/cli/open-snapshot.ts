@@ -14,17 +14,19 @@ export interface OpenedSnapshot {
 }
 
 /**
- * Reads and replays a snapshot; '-' is stdin.
+ * Reads and replays a snapshot; '-' is stdin. `partial`: what comes before the damage of a broken file.
  * @throws LoadError for what cannot be read
  */
 export async function openSnapshot(
   io: { readonly stdin: AsyncIterable<Uint8Array> },
   path: string,
-  options: { readonly allowPartial: boolean },
+  { partial }: { readonly partial?: boolean | undefined },
 ): Promise<OpenedSnapshot> {
   const source: ByteSource =
     path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path);
-  const { snapshot, file } = await readSnapshot(source, nodePlatform, options);
+  const { snapshot, file } = await readSnapshot(source, nodePlatform, {
+    allowPartial: partial === true,
+  });
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
   return { file, snapshot, contexts: createDeviceContexts(snapshot, replays) };
 }

@@ -1,11 +1,42 @@
-/** What commands that write a file have in common: the file, and for `report` and `export` the device. */
+/** What commands have in common: the file they read, the report they print, the file they write and its device. */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../core/base/file-names.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
 import { deviceOrder } from '../core/report/device-order.ts';
+import { jsonText, type TextOptions } from '../core/report/text.ts';
+import type { CliIo } from './cli-io.ts';
 import type { OutputTarget } from './write-output.ts';
+
+/** As `stats` has it; the others refer to it. */
+export const SNAPSHOT_ARGUMENT =
+  "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin";
+
+export interface PrintOptions {
+  readonly json?: true;
+  readonly markdown?: true;
+}
+
+/** A report in the forms that a command has it in, each made when it is asked for. */
+export interface Printable {
+  readonly json: () => unknown;
+  readonly markdown?: () => readonly string[];
+  readonly text: (style: TextOptions) => readonly string[];
+}
+
+export function printReport(io: CliIo, { json, markdown }: PrintOptions, report: Printable): void {
+  const { columns, color } = io;
+  const lines = json
+    ? [jsonText(report.json())]
+    : ((markdown && report.markdown?.()) ?? report.text({ columns, color }));
+  io.writeOut(`${lines.join('\n')}\n`);
+}
+
+/** Ends the command where one was asked for two forms of a report. */
+export function refuseTwoForms({ json, markdown }: PrintOptions, command: Command): void {
+  if (json && markdown) command.error('error: --json and --markdown cannot be used together');
+}
 
 export interface FileOptions {
   readonly output?: string;

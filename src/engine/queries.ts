@@ -27,12 +27,15 @@ export type Query<Request extends object, Result, Progress = never> = Method<
 /** Any set of queries. */
 export type Queries<Q> = { readonly [K in keyof Q]: Query<object, unknown, unknown> };
 
-/** One function for each query; runs in the session worker. */
-export type QueryHandlers<Q extends Queries<Q>> = {
+/**
+ * One function for each query. Those of the session worker get an OpenDevice; the analysis worker's get a device of its
+ * own, and `More` in their call (analysis/analysis-device.ts).
+ */
+export type QueryHandlers<Q extends Queries<Q>, Device = OpenDevice, More = unknown> = {
   readonly [K in keyof Q]: (
-    device: OpenDevice,
+    device: Device,
     request: Q[K]['request'],
-    call: HandlerCall<Q[K]['progress']>,
+    call: HandlerCall<Q[K]['progress']> & More,
   ) => Q[K]['result'] | Promise<Q[K]['result']>;
 };
 

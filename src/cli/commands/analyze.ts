@@ -1,19 +1,22 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { analyse } from '../../core/findings/analyse.ts';
 import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../core/findings/detectors.ts';
-import { type DeviceOrder, deviceOrder } from '../../core/report/device-order.ts';
+import { deviceOrder } from '../../core/report/device-order.ts';
 import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { findingsText } from '../../core/report/findings-text.ts';
-import { jsonText } from '../../core/report/text.ts';
 import { citeWhatIf } from '../../core/report/what-if-citation.ts';
 import type { CliIo } from '../cli-io.ts';
 import { FailedOn } from '../exit-codes.ts';
 import { openSnapshot } from '../open-snapshot.ts';
+import {
+  type PrintOptions,
+  printReport,
+  refuseTwoForms,
+  SNAPSHOT_ARGUMENT,
+} from '../output-options.ts';
 
-interface AnalyzeOptions {
-  readonly json?: true;
-  readonly markdown?: true;
+interface AnalyzeOptions extends PrintOptions {
   readonly partial?: true;
   readonly failOn?: readonly DetectorId[];
 }
@@ -30,10 +33,7 @@ export function analyzeCommand(io: CliIo): Command {
     .description(
       'explain why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak',
     )
-    .argument(
-      '<file>',
-      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin",
-    )
+    .argument('<file>', SNAPSHOT_ARGUMENT)
     .option('--json', 'print JSON of the schema vramscope.findings/1')
     .option('--markdown', 'print Markdown, for an issue or a chat')
     .option(
@@ -44,30 +44,20 @@ export function analyzeCommand(io: CliIo): Command {
     .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: AnalyzeOptions, command: Command) => {
-      if (options.json && options.markdown) {
-        command.error('error: --json and --markdown cannot be used together');
-      }
-      const { file, snapshot, contexts } = await openSnapshot(io, path, {
-        allowPartial: options.partial === true,
-      });
+      refuseTwoForms(options, command);
+      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
       const analyses = [];
       for (const context of contexts) analyses.push(citeWhatIf(await analyse(context), context));
       const report = buildFindings(file, snapshot.devices, analyses);
-      io.writeOut(`${lines(report, deviceOrder(contexts), options, io).join('\n')}\n`);
+      const order = deviceOrder(contexts);
+      printReport(io, options, {
+        json: () => report,
+        markdown: () => findingsMarkdown(report, order),
+        text: (style) => findingsText(report, style, order),
+      });
       const failing = options.failOn ?? [];
       if (isFailed(report, failing)) throw new FailedOn(failing);
     });
-}
-
-function lines(
-  report: FindingsReport,
-  order: DeviceOrder,
-  { json, markdown }: AnalyzeOptions,
-  io: CliIo,
-): string[] {
-  if (json) return [jsonText(report)];
-  if (markdown) return findingsMarkdown(report, order);
-  return findingsText(report, { columns: io.columns, color: io.color }, order);
 }
 
 /** A low finding is told and fails nothing: it is no fault of the program. */

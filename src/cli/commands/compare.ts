@@ -1,32 +1,22 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { LoadError } from '../../core/base/load-error.ts';
 import { compareSides } from '../../core/compare/compare.ts';
-import {
-  type FailedGate,
-  failedGates,
-  GATE_COUNTERS,
-  type Gate,
-  parseGate,
-} from '../../core/compare/gates.ts';
+import { failedGates, GATE_COUNTERS, type Gate, parseGate } from '../../core/compare/gates.ts';
 import { compareSeries } from '../../core/compare/series.ts';
 import type { ComparisonSide } from '../../core/compare/side.ts';
-import type { Comparison } from '../../core/compare/types.ts';
 import { buildComparison } from '../../core/report/comparison.ts';
 import { comparisonMarkdown, comparisonText } from '../../core/report/comparison-text.ts';
 import { buildSeries, seriesMarkdown, seriesText } from '../../core/report/series.ts';
-import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { FailedOn } from '../exit-codes.ts';
 import { JobPool, READ_SIDE, readSide, type SideRequest } from '../jobs.ts';
-import { parseWhole } from '../output-options.ts';
+import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
 
-interface CompareOptions {
+interface CompareOptions extends PrintOptions {
   readonly at: 'peak' | 'end';
   readonly device?: number;
   readonly deviceB?: number;
   readonly failOn?: readonly Gate[];
-  readonly json?: true;
-  readonly markdown?: true;
   readonly partial?: true;
 }
 
@@ -70,6 +60,7 @@ export function compareCommand(io: CliIo): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (first: string, others: string[], options: CompareOptions, command: Command) => {
       const paths = [first, ...others];
+      refuseTwoForms(options, command);
       const problem = usageProblem(paths, options);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const requests = paths.map((path, i) => ({
@@ -82,12 +73,21 @@ export function compareCommand(io: CliIo): Command {
       const [a, b, ...rest] = sides;
       if (a === undefined || b === undefined) return;
       if (rest.length > 0) {
-        io.writeOut(`${seriesLines(compareSeries(sides), options, io).join('\n')}\n`);
+        const series = compareSeries(sides);
+        printReport(io, options, {
+          json: () => buildSeries(series),
+          markdown: () => seriesMarkdown(series),
+          text: (style) => seriesText(series, style),
+        });
         return;
       }
       const comparison = compareSides(a, b);
       const failed = failedGates(a, b, options.failOn ?? [], options.at);
-      io.writeOut(`${lines(comparison, failed, options, io).join('\n')}\n`);
+      printReport(io, options, {
+        json: () => buildComparison(comparison, options.at, failed),
+        markdown: () => comparisonMarkdown(comparison, failed),
+        text: (style) => comparisonText(comparison, failed, style),
+      });
       if (failed.length > 0) throw new FailedOn(failed.map(({ gate }) => gate));
     });
 }
@@ -112,31 +112,9 @@ async function readSides(
 }
 
 function usageProblem(paths: readonly string[], options: CompareOptions): string | undefined {
-  if (options.json && options.markdown) return '--json and --markdown cannot be used together';
   if (paths.filter((path) => path === '-').length > 1) return 'only one of the files can be stdin';
   if (paths.length > 2 && options.failOn !== undefined) return '--fail-on takes two files';
   return undefined;
-}
-
-function lines(
-  comparison: Comparison,
-  failed: readonly FailedGate[],
-  { at, json, markdown }: CompareOptions,
-  { columns, color }: CliIo,
-): string[] {
-  if (json) return [jsonText(buildComparison(comparison, at, failed))];
-  if (markdown) return comparisonMarkdown(comparison, failed);
-  return comparisonText(comparison, failed, { columns, color });
-}
-
-function seriesLines(
-  series: ReturnType<typeof compareSeries>,
-  { json, markdown }: CompareOptions,
-  { columns, color }: CliIo,
-): string[] {
-  if (json) return [jsonText(buildSeries(series))];
-  if (markdown) return seriesMarkdown(series);
-  return seriesText(series, { columns, color });
 }
 
 function collectGate(text: string, before: readonly Gate[] | undefined): Gate[] {

@@ -35,9 +35,7 @@ export function exportCommand(io: CliIo): Command {
       const { extension } = exportFormat(options.as);
       const target = outputTarget(path, options, extension);
       await checkTarget(target);
-      const { contexts } = await openSnapshot(io, path, {
-        allowPartial: options.partial === true,
-      });
+      const { contexts } = await openSnapshot(io, path, options);
       const context = deviceOf(contexts, options.device);
       try {
         await writeOutput(io, target, exportFile(context, options.as));

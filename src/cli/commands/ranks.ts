@@ -5,18 +5,14 @@ import { LoadError } from '../../core/base/load-error.ts';
 import { analyseJob } from '../../core/ranks/analyse-job.ts';
 import { type Layout, parseLayout } from '../../core/ranks/layout.ts';
 import { ranksReport } from '../../core/ranks/ranks-report.ts';
-import type { Job } from '../../core/ranks/types.ts';
 import { ranksMarkdown } from '../../core/report/ranks-markdown.ts';
 import { ranksText } from '../../core/report/ranks-text.ts';
-import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
-import { parseWhole } from '../output-options.ts';
+import { type PrintOptions, parseWhole, printReport, refuseTwoForms } from '../output-options.ts';
 import { rankFiles } from '../ranks/rank-files.ts';
 import { readRanks } from '../ranks/read-ranks.ts';
 
-interface RanksOptions {
-  readonly json?: true;
-  readonly markdown?: true;
+interface RanksOptions extends PrintOptions {
   readonly partial?: true;
   readonly pattern?: RegExp;
   readonly layout?: Layout;
@@ -51,9 +47,7 @@ export function ranksCommand(io: CliIo, version: string): Command {
     .option('--partial', 'read truncated files up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (paths: string[], options: RanksOptions, command: Command) => {
-      if (options.json && options.markdown) {
-        command.error('error: --json and --markdown cannot be used together');
-      }
+      refuseTwoForms(options, command);
       const { files, unread } = await readRanks(await rankFiles(paths), {
         version,
         allowPartial: options.partial === true,
@@ -69,13 +63,12 @@ export function ranksCommand(io: CliIo, version: string): Command {
         throw new LoadError({ code, message: `${first.path}: ${message}${more}` });
       }
       const job = analyseJob(files, { pattern: options.pattern, layout: options.layout, unread });
-      io.writeOut(`${lines(job, options, io).join('\n')}\n`);
+      printReport(io, options, {
+        json: () => ranksReport(job),
+        markdown: () => ranksMarkdown(job),
+        text: (style) => ranksText(job, style),
+      });
     });
-}
-
-function lines(job: Job, { json, markdown }: RanksOptions, io: CliIo): string[] {
-  if (json) return [jsonText(ranksReport(job))];
-  return markdown ? ranksMarkdown(job) : ranksText(job, { columns: io.columns, color: io.color });
 }
 
 function parsePattern(text: string): RegExp {

@@ -45,9 +45,7 @@ export function reportCommand(io: CliIo, version: string): Command {
       const target = outputTarget(path, options, 'html');
       await checkTarget(target);
       const shell = await readShell(io);
-      const { file, contexts } = await openSnapshot(io, path, {
-        allowPartial: options.partial === true,
-      });
+      const { file, contexts } = await openSnapshot(io, path, options);
       const context = deviceOf(contexts, options.device);
       const window = options.events ?? { from: 0, to: context.trace.events.length };
       const part = prune(windowSnapshot(context, window), {

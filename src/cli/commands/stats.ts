@@ -1,12 +1,11 @@
 import { Command } from 'commander';
 import { buildStats } from '../../core/report/stats.ts';
 import { statsText } from '../../core/report/stats-text.ts';
-import { jsonText } from '../../core/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
+import { type PrintOptions, printReport, SNAPSHOT_ARGUMENT } from '../output-options.ts';
 
-interface StatsOptions {
-  readonly json?: true;
+interface StatsOptions extends PrintOptions {
   readonly partial?: true;
 }
 
@@ -22,21 +21,16 @@ export function statsCommand(io: CliIo): Command {
     .description(
       'print requested, allocated, active and reserved memory at the end and at the peak',
     )
-    .argument(
-      '<file>',
-      "a snapshot: pickle, gzip, zip, zstd, trace_plot's HTML or JSON; - for stdin",
-    )
+    .argument('<file>', SNAPSHOT_ARGUMENT)
     .option('--json', 'print JSON of the schema vramscope.stats/1')
     .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
-    .action(async (path: string, { json, partial }: StatsOptions) => {
-      const { file, snapshot, contexts } = await openSnapshot(io, path, {
-        allowPartial: partial === true,
-      });
+    .action(async (path: string, options: StatsOptions) => {
+      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
       const report = buildStats(file, snapshot, contexts);
-      const lines = json
-        ? [jsonText(report)]
-        : statsText(report, contexts, { columns: io.columns, color: io.color });
-      io.writeOut(`${lines.join('\n')}\n`);
+      printReport(io, options, {
+        json: () => report,
+        text: (style) => statsText(report, contexts, style),
+      });
     });
 }

@@ -29,9 +29,7 @@ export function summarizeCommand(io: CliIo, version: string): Command {
     .action(async (path: string, options: SummarizeOptions) => {
       const target = outputTarget(path, options, SUMMARY_EXTENSION);
       await checkTarget(target);
-      const { file, contexts } = await openSnapshot(io, path, {
-        allowPartial: options.partial === true,
-      });
+      const { file, contexts } = await openSnapshot(io, path, options);
       const rank = options.rank ?? rankOfName(path);
       const summary = await summarize(file, contexts, { version, rank });
       await writeOutput(io, target, [summaryText(summary)]);

@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError } from 'commander';
 import { parseBytes } from '../../core/base/format.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
 import { deviceOrder } from '../../core/report/device-order.ts';
-import { jsonText } from '../../core/report/text.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
 import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
@@ -12,12 +11,12 @@ import { smallestCard } from '../../core/simulator/smallest-card.ts';
 import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
+import { type PrintOptions, printReport } from '../output-options.ts';
 
-interface WhatIfOptions {
+interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
   readonly limit?: number | 'none';
   readonly smallestCard?: true;
-  readonly json?: true;
   readonly partial?: true;
 }
 
@@ -53,17 +52,15 @@ export function whatIfCommand(io: CliIo): Command {
     .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: WhatIfOptions) => {
-      const { file, snapshot, contexts } = await openSnapshot(io, path, {
-        allowPartial: options.partial === true,
-      });
+      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
       const cuda = contexts.filter(({ trace }) => trace.kind === 'cuda');
       const { shown, note } = deviceOrder(cuda);
       const inOrder = options.json ? cuda : shown.flatMap((i) => cuda[i] ?? []);
       const devices = inOrder.map((context) => runDevice(context, snapshot.settings, options));
-      const lines = options.json
-        ? [jsonText(buildWhatIf(devices))]
-        : whatIfText(file.name, devices, note, { columns: io.columns, color: io.color });
-      io.writeOut(`${lines.join('\n')}\n`);
+      printReport(io, options, {
+        json: () => buildWhatIf(devices),
+        text: (style) => whatIfText(file.name, devices, note, style),
+      });
     });
 }
 

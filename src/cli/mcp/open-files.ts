@@ -69,7 +69,7 @@ export class OpenFiles {
     const file = known ?? {
       path: absolute,
       version,
-      opened: openSnapshot(this.#io, absolute, { allowPartial: true }),
+      opened: openSnapshot(this.#io, absolute, { partial: true }),
       analyses: new Map(),
     };
     const others = this.#files.filter((other) => other.path !== absolute);

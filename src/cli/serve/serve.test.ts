@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { byteRange } from './byte-range.ts';
 import { browserCommand, hasScreen } from './open-browser.ts';
+import { byteRange } from './send-file.ts';
 import { type SnapshotServer, serveSnapshots } from './snapshot-server.ts';
 
 describe('a range of bytes', () => {

@@ -2,7 +2,7 @@
 import { StackReader } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
 import type { Snapshot } from '../../core/snapshot/tables.ts';
-import type { Queries } from '../queries.ts';
+import type { Queries, QueryHandlers } from '../queries.ts';
 import type { HandlerCall } from '../rpc.ts';
 import { type DeviceCopy, spreadEvents } from './clone-device.ts';
 
@@ -36,17 +36,13 @@ export class AnalysisDevice {
   }
 }
 
-/** What a handler gets beside its request. */
-export interface AnalysisCall<Progress> extends HandlerCall<Progress> {
+interface Pausing {
   /** Lets messages in and interaction go first. Rejects with CancelledError once the page does not want the result any more. */
   readonly pause: () => Promise<void>;
 }
 
+/** What a handler gets beside its request. */
+export type AnalysisCall<Progress> = HandlerCall<Progress> & Pausing;
+
 /** One function a query; runs in the analysis worker. */
-export type AnalysisHandlers<Q extends Queries<Q>> = {
-  readonly [K in keyof Q]: (
-    device: AnalysisDevice,
-    request: Q[K]['request'],
-    call: AnalysisCall<Q[K]['progress']>,
-  ) => Q[K]['result'] | Promise<Q[K]['result']>;
-};
+export type AnalysisHandlers<Q extends Queries<Q>> = QueryHandlers<Q, AnalysisDevice, Pausing>;
