@@ -48,7 +48,8 @@ function trueClasses(
   const named = new Map(labels.map(([timeUs, address, of]) => [`${timeUs} ${address}`, idOf(of)]));
   const { length, start, address } = replay.allocations;
   return Array.from({ length }, (_, id) => {
-    const key = `${trace.events.timeUs?.[start[id]]} ${snapshot.addresses.toBigInt(address[id])}`;
+    const timeUs = snapshot.startUs + (trace.events.timeUs?.[start[id]] ?? Number.NaN);
+    const key = `${timeUs} ${snapshot.addresses.toBigInt(address[id])}`;
     return named.get(key) ?? 'temporaries';
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import type { AddressLayout } from '../core/address-map/address-layout.ts';
-import type { ByteColumn } from '../core/base/table.ts';
+import type { NarrowColumn } from '../core/base/table.ts';
 import type { Viewport } from '../core/raster/types.ts';
 import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
 
@@ -78,7 +78,7 @@ export function naiveAddressPixel(memory: NaiveMemory, view: Viewport, row: numb
 }
 
 function pieceOf(
-  table: { readonly address: Float64Array; readonly sizeBytes: ByteColumn },
+  table: { readonly address: Float64Array; readonly sizeBytes: NarrowColumn },
   row: number,
   offsetOf: OffsetOf,
   label: string,

@@ -4,7 +4,7 @@
  */
 
 import { lowerBound } from '../base/binary-search.ts';
-import type { ByteColumn } from '../base/table.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import { describeHit } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { HitResult } from '../device/types.ts';
@@ -75,7 +75,7 @@ function piecesIn(
   ranges: readonly ByteRange[],
   rows: readonly number[],
   offset: Float64Array,
-  sizeBytes: ByteColumn,
+  sizeBytes: NarrowColumn,
 ): Piece[] {
   const pieces: Piece[] = [];
   for (const row of rows) {

@@ -1,7 +1,7 @@
 /** What drawing the address map needs beside the timeline's index; made when it is first shown. */
 
 import { enlarged } from '../base/growable.ts';
-import type { ByteColumn } from '../base/table.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import { MaxEndPyramid } from '../raster/max-end-pyramid.ts';
 import type { TimelineIndex } from '../raster/timeline-index.ts';
 import type { AllocationTable } from '../replay/types.ts';
@@ -52,7 +52,7 @@ const FIRST_ROOM = 1 << 10;
 const EMPTY = -1;
 
 /** 4 bytes a row, and 16 a place. */
-export function distinctPlaces(offsets: Float64Array, sizes: ByteColumn): Places {
+export function distinctPlaces(offsets: Float64Array, sizes: NarrowColumn): Places {
   const table = new PlaceTable();
   const placeOfRow = new Int32Array(offsets.length);
   for (let row = 0; row < placeOfRow.length; row++)

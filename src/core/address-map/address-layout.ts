@@ -11,7 +11,7 @@
 
 import type { AddressSpace } from '../base/address.ts';
 import { upperBound } from '../base/binary-search.ts';
-import type { ByteColumn } from '../base/table.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import type { AllocationTable } from '../replay/types.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from './segment-index.ts';
 import type { SegmentLives } from './segment-lives.ts';
@@ -33,7 +33,7 @@ export interface AddressLayout {
 interface Ranges {
   readonly length: number;
   readonly address: Float64Array;
-  readonly sizeBytes: ByteColumn;
+  readonly sizeBytes: NarrowColumn;
 }
 
 export function addressLayout(segments: SegmentLives, allocations: AllocationTable): AddressLayout {
@@ -113,7 +113,7 @@ interface Placed {
   readonly outside: Ranges;
 }
 
-function pick(rows: readonly number[], address: Float64Array, sizeBytes: ByteColumn): Ranges {
+function pick(rows: readonly number[], address: Float64Array, sizeBytes: NarrowColumn): Ranges {
   return {
     length: rows.length,
     address: Float64Array.from(rows, (row) => address[row]),

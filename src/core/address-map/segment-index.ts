@@ -3,6 +3,7 @@
  * stack's order is that of start, its top is the reserved counter.
  */
 
+import type { NarrowColumn } from '../base/table.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
@@ -17,7 +18,7 @@ export function buildSegmentIndex(
   lives: SegmentLives,
   replay: Pick<Replay, 'fillCounter'>,
   eventCount: number,
-  timeUs: Float64Array | undefined,
+  timeUs: NarrowColumn | undefined,
 ): TimelineIndex {
   const reserved: Pick<Replay, 'allocations' | 'fillCounter'> = {
     allocations: lives,

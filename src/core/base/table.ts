@@ -16,11 +16,11 @@ interface Arrays {
 }
 const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
 
-/** Sizes in bytes: 32 bits each where all of them are below 4 GiB, else 64. */
-export type ByteColumn = Float64Array | Uint32Array;
+/** Sizes in bytes, or microseconds: 32 bits each where all of them are below 2^32, else 64. */
+export type NarrowColumn = Float64Array | Uint32Array;
 
 export type ColumnType = keyof Arrays;
-export type Column = Arrays[ColumnType] | ByteColumn;
+export type Column = Arrays[ColumnType] | NarrowColumn;
 
 export interface ColumnSpec {
   readonly type: ColumnType;
@@ -32,7 +32,7 @@ export interface ColumnSpec {
   readonly below?: number;
   /** Values are whole numbers from 0, exact: bytes, addresses. */
   readonly isCount?: true;
-  /** With type 'f64': a {@link ByteColumn}, see {@link finished}. */
+  /** With type 'f64': a {@link NarrowColumn}, see {@link finished}. */
   readonly mayNarrow?: true;
   /** Undefined in a table that has nothing to say there. */
   readonly optional?: true;

@@ -39,7 +39,7 @@ export function labelsOf({
   replay,
 }: ClassSource): ReadonlyMap<AllocationIndex, Pick<Label, 'kind' | 'name'>> {
   const best = new Map<AllocationIndex, Label>();
-  const { labels, addresses } = snapshot;
+  const { labels, addresses, startUs = 0 } = snapshot;
   const { timeUs } = trace.events;
   if (labels === undefined || addresses === undefined || timeUs === undefined) return best;
   const byAddress = new Map<number, Label[]>();
@@ -54,7 +54,7 @@ export function labelsOf({
   }
   for (const [at, own] of byAddress) {
     const ids = allocationsAt.get(at) ?? [];
-    const times = Float64Array.from(ids, (id) => timeUs[start[id]]);
+    const times = Float64Array.from(ids, (id) => startUs + timeUs[start[id]]);
     for (const label of own) {
       const id = ids[upperBound(times, label.timeUs) - 1];
       if (id === undefined) continue;

@@ -1,5 +1,5 @@
 /** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
-import type { ByteColumn } from '../base/table.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 
@@ -11,7 +11,7 @@ import { EMPTY_STACK } from '../snapshot/tables.ts';
  *     64 weights of 4 MiB, 32 of them made by deepcopy; 64 gradients                       → none
  */
 export class Weights {
-  readonly #bytes: ByteColumn;
+  readonly #bytes: NarrowColumn;
   readonly #copies: AllocationIndex[] = [];
   readonly #candidates: AllocationIndex[] = [];
   /** By size: weights that are no copies, gradients of the pass under way, and most gradients of a pass. */
@@ -21,7 +21,7 @@ export class Weights {
   #pass = 0;
 
   /** @param bytes requested bytes of the allocations */
-  constructor(bytes: ByteColumn) {
+  constructor(bytes: NarrowColumn) {
     this.#bytes = bytes;
   }
 

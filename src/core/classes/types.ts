@@ -195,7 +195,7 @@ export const EVIDENCE_TEXTS: readonly string[] = [
 
 /** What of a device is read. */
 export interface ClassSource {
-  readonly snapshot: StackSource & Partial<Pick<Snapshot, 'labels' | 'addresses'>>;
+  readonly snapshot: StackSource & Partial<Pick<Snapshot, 'labels' | 'addresses' | 'startUs'>>;
   readonly trace: Pick<DeviceTrace, 'events'>;
   readonly replay: Pick<Replay, 'allocations' | 'allocationOfEvent'>;
   readonly stacks: StackReader;

@@ -5,7 +5,9 @@
  * Times are microseconds since the first event; x is a place on the folded axis. Where nothing is folded x is
  * the time itself. Example: 10 s of work, 50 s idle and 10 s of work with cuts of 1 s end at x = 21 s.
  */
+
 import { lowerBound } from '../base/binary-search.ts';
+import type { NarrowColumn } from '../base/table.ts';
 
 export interface TimeFolds {
   /** Where each gap begins and ends, in time; ascending. */
@@ -33,7 +35,7 @@ const ROUNDS = 3;
 const LEAST_SHARE = 1 / 16;
 
 /** @param timeUs times of the events, ascending; undefined where they were not recorded */
-export function findTimeFolds(timeUs: Float64Array | undefined): TimeFolds {
+export function findTimeFolds(timeUs: NarrowColumn | undefined): TimeFolds {
   const length = timeUs?.length ?? 0;
   if (timeUs === undefined || length < 2) return NO_FOLDS;
   const origin = timeUs[0];
@@ -77,7 +79,7 @@ interface LongSteps {
 }
 
 /** One pass over millions of events; what is left to look at are thousands at most. */
-function longSteps(timeUs: Float64Array, leastUs: number): LongSteps {
+function longSteps(timeUs: NarrowColumn, leastUs: number): LongSteps {
   const events: number[] = [];
   let restUs = 0;
   for (let event = 1; event < timeUs.length; event++) {

@@ -76,7 +76,10 @@ export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
     action: { type: dictionaryText(), values: Array.from(events.action, actionOf) },
     time_us: {
       type: float64(),
-      values: events.timeUs ?? new Float64Array(events.length).fill(Number.NaN),
+      values: Float64Array.from(
+        { length: events.length },
+        (_, event) => snapshot.startUs + (events.timeUs?.[event] ?? Number.NaN),
+      ),
     },
     address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
     size_bytes: { type: float64(), values: Float64Array.from(events.sizeBytes) },

@@ -6,6 +6,7 @@
  * says `baseTimeNanoseconds`: its times plus that are the same clock, and ours have 0 there.
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
+import type { NarrowColumn } from '../base/table.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { TraceAction } from '../snapshot/tables.ts';
@@ -24,7 +25,7 @@ const INSTANTS_THREAD = 1000;
  * @throws RangeError for a trace without times: it has no place beside another
  */
 export function* perfettoTrace(context: DeviceContext): Generator<string> {
-  const { trace } = context;
+  const { snapshot, trace } = context;
   const { timeUs, length } = trace.events;
   if (timeUs === undefined) throw new RangeError('The events of this snapshot carry no times');
   const step = Math.max(1, Math.ceil(length / MAX_POINTS));
@@ -38,7 +39,7 @@ export function* perfettoTrace(context: DeviceContext): Generator<string> {
   };
   yield `{"displayTimeUnit":"ms","baseTimeNanoseconds":0,"otherData":${JSON.stringify(other)},"traceEvents":[\n`;
   yield line({ ph: 'M', pid, tid: 0, name: 'process_name', args: { name: processName(context) } });
-  yield* annotations(context, timeUs[0] ?? 0);
+  yield* annotations(context, snapshot.startUs + (timeUs[0] ?? 0));
   yield* counters(context, timeUs, step);
   yield* instants(context, timeUs);
   // An event without a comma behind it ends the list.
@@ -59,8 +60,8 @@ function* annotations(context: DeviceContext, originUs: number): Generator<strin
 }
 
 function* counters(
-  { replay, trace }: DeviceContext,
-  timeUs: Float64Array,
+  { replay, snapshot, trace }: DeviceContext,
+  timeUs: NarrowColumn,
   step: number,
 ): Generator<string> {
   const { length } = trace.events;
@@ -79,14 +80,14 @@ function* counters(
       NAMES.forEach((name, k) => {
         const bytes = highest[k];
         const args = { ph: 'C', pid: trace.device, name: name.replace('Bytes', '') };
-        text += line({ ...args, ts: timeUs[from + i], args: { bytes } });
+        text += line({ ...args, ts: snapshot.startUs + timeUs[from + i], args: { bytes } });
       });
     }
     yield text;
   }
 }
 
-function* instants({ trace }: DeviceContext, timeUs: Float64Array): Generator<string> {
+function* instants({ snapshot, trace }: DeviceContext, timeUs: NarrowColumn): Generator<string> {
   const { action, sizeBytes } = trace.events;
   const of = (event: EventIndex, name: string, args: object) =>
     line({
@@ -95,7 +96,7 @@ function* instants({ trace }: DeviceContext, timeUs: Float64Array): Generator<st
       pid: trace.device,
       tid: INSTANTS_THREAD,
       name,
-      ts: timeUs[event],
+      ts: snapshot.startUs + timeUs[event],
       args,
     });
   for (let event = 0; event < trace.events.length; event++) {

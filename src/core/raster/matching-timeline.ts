@@ -4,7 +4,9 @@
  *
  * 20 B an allocation for their columns, 4 B each for the order of their ends, 8 B for 64 events.
  */
+
 import { lowerBound } from '../base/binary-search.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import {
@@ -27,7 +29,7 @@ export function matchingTimeline(
   allocations: StackedAllocations,
   mask: Uint8Array,
   eventCount: number,
-  timeUs: Float64Array | undefined,
+  timeUs: NarrowColumn | undefined,
 ): MatchingTimeline {
   const ids = idsOf(mask);
   const matching: StackedAllocations = {

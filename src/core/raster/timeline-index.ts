@@ -7,6 +7,7 @@
  */
 
 import { lowerBound, upperBound } from '../base/binary-search.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import { findTimeFolds, type TimeFolds } from '../device/time-folds.ts';
 import type { AllocationIndex, AllocationTable, CounterName, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
@@ -41,7 +42,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   constructor(
     replay: DrawnReplay<A>,
     eventCount: number,
-    timeUs: Float64Array | undefined,
+    timeUs: NarrowColumn | undefined,
     counters: ReadonlyMap<CounterName, CounterBlocks>,
   ) {
     this.#replay = replay;
@@ -87,7 +88,7 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
 export function buildTimelineIndex<A extends StackedAllocations>(
   replay: DrawnReplay<A>,
   eventCount: number,
-  timeUs?: Float64Array,
+  timeUs?: NarrowColumn,
   counters: ReadonlyMap<CounterName, CounterBlocks> = new Map(),
 ): TimelineIndex<A> {
   return new TimelineIndex(replay, eventCount, timeUs, counters);
@@ -119,13 +120,13 @@ const SAMPLE = 1 << SAMPLE_BITS;
 export class SampledTimes {
   /** From the first event to the last; 0 without events. */
   readonly durationUs: number;
-  readonly #timeUs: Float64Array;
+  readonly #timeUs: NarrowColumn;
   readonly #originUs: number;
   /** Time of the last event of each whole block of 64. */
   readonly #samples: Float64Array;
   #folds: TimeFolds | undefined;
 
-  constructor(timeUs: Float64Array) {
+  constructor(timeUs: NarrowColumn) {
     this.#timeUs = timeUs;
     this.#originUs = timeUs.length > 0 ? timeUs[0] : 0;
     this.durationUs = timeUs.length > 0 ? timeUs[timeUs.length - 1] - timeUs[0] : 0;

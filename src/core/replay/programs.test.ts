@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import type { ByteColumn } from '../base/table.ts';
+import type { NarrowColumn } from '../base/table.ts';
 import { replayDevice } from './replay.ts';
 import type { Replay } from './types.ts';
 import { COUNTER_NAMES } from './types.ts';
@@ -109,7 +109,7 @@ function ranges(
   length: number,
   isThere: (row: number) => boolean,
   address: Float64Array,
-  sizeBytes: ByteColumn,
+  sizeBytes: NarrowColumn,
 ): Range[] {
   return Array.from({ length }, (_, row) => row)
     .filter(isThere)

@@ -7,7 +7,7 @@
  *
  * gzip comes after and finds what repeats from step to step.
  */
-import type { ByteColumn, Column, ColumnType } from '../base/table.ts';
+import type { Column, ColumnType, NarrowColumn } from '../base/table.ts';
 import { ByteReader, ByteWriter, damagedAt } from './bytes.ts';
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
@@ -92,7 +92,7 @@ function newColumn(type: ColumnType, length: number): Column {
 }
 
 /** Numbers beyond those of rows and codes, however many bits they take in memory. */
-const isWide = (column: Column): column is ByteColumn =>
+const isWide = (column: Column): column is NarrowColumn =>
   column instanceof Float64Array || column instanceof Uint32Array;
 
 function isWhole(column: Column): boolean {

@@ -10,6 +10,8 @@ export interface CompactRest {
   readonly strings: readonly string[];
   /** AddressSpace.regions in decimal: JSON has no whole numbers of 64 bits. */
   readonly regions: readonly string[];
+  /** Files without it have times of the recorder's clock. */
+  readonly startUs?: number;
   readonly extras: readonly (readonly [number, Readonly<Record<string, string>>])[];
   readonly devices: readonly CompactDevice[];
   readonly settings: Readonly<Record<string, SettingValue>>;
@@ -38,6 +40,7 @@ export function isCompactRest(value: unknown): value is CompactRest {
     value.strings[0] === '' &&
     isListOf(value.regions, isWholeText) &&
     value.regions.length <= MAX_REGIONS &&
+    (value.startUs === undefined || isCount(value.startUs)) &&
     isListOf(value.extras, pairOf(isNumber, isTexts)) &&
     isListOf(value.devices, isDevice) &&
     value.devices.length <= MAX_DEVICES &&

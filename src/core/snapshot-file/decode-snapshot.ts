@@ -40,6 +40,7 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
     frames: { ...frames, extras: new Map(rest.extras) },
     stacks,
     addresses: readAddresses(rest.regions),
+    startUs: rest.startUs ?? 0,
     devices: rest.devices.map((device, i) =>
       readDevice(file, `devices.${i}`, device, { ...counts, stack: stacks.length }),
     ),

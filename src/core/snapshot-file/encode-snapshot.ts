@@ -33,6 +33,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     ...(origin !== undefined && { origin }),
     strings,
     regions: snapshot.addresses.regions.map(String),
+    startUs: snapshot.startUs,
     extras: [...snapshot.frames.extras],
     devices: snapshot.devices.map(restOfDevice),
     settings: snapshot.settings,

@@ -38,6 +38,7 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
     frames: copyFrames(snapshot, frameRows, strings, path),
     stacks,
     addresses: snapshot.addresses,
+    startUs: snapshot.startUs,
     devices: snapshot.devices.map((trace) => pruneDevice(trace, { string, stack }, options.stacks)),
     annotations: mapRefs(ANNOTATION_COLUMNS, snapshot.annotations, { string }),
     settings: snapshot.settings,

@@ -54,8 +54,9 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
     ...hostTraces(schema, top, allEvents, options.partial !== undefined),
   ];
+  const { startUs } = schema.events;
   addUserDefinedAnnotations(schema, devices, frames, stacks);
-  const annotations = schema.annotations();
+  const annotations = schema.annotations(startUs);
   warnings.push(...collectWarnings(schema, devices, options.partial));
   const labels = readLabels(schema, top.get('labels'));
   return {
@@ -63,6 +64,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     frames,
     stacks,
     addresses: schema.fields.addresses,
+    startUs,
     devices,
     annotations,
     settings,
@@ -221,12 +223,8 @@ function addUserDefinedAnnotations(
       if (events.action[t] !== TraceAction.UserDefined || events.stack[t] <= 0) continue;
       const frame = stacks.frame[events.stack[t]];
       const isStart = schema.machine.strings.get(frames.name[frame]) === 'START';
-      schema.addAnnotation(
-        isStart,
-        frames.filename[frame],
-        device,
-        events.timeUs?.[t] ?? Number.NaN,
-      );
+      const timeUs = (events.timeUs?.[t] ?? Number.NaN) + schema.events.startUs;
+      schema.addAnnotation(isStart, frames.filename[frame], device, timeUs);
     }
   }
 }

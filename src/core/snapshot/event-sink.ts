@@ -100,6 +100,8 @@ export class EventSink implements LaneRows {
   readonly unknownKeys = new Map<string, Map<number, string>>();
   /** Events with each unknown key, also past those kept. */
   readonly unknownKeyCounts = new Map<string, number>();
+  /** See Snapshot.startUs; known once all events are there. */
+  startUs = 0;
 
   readonly #strings: StringInterner;
   readonly #kept: RetainedValues;
@@ -311,6 +313,7 @@ export class EventSink implements LaneRows {
   #finish(): EventTable {
     const { length } = this;
     const { length: _, ...written } = this.#columns;
+    if (this.#hasTime) this.startUs = countFromFirst(written.timeUs, length);
     const dense: Readonly<Record<string, Column | undefined>> = {
       ...written,
       ...(!this.#hasTime && { timeUs: undefined }),
@@ -322,7 +325,7 @@ export class EventSink implements LaneRows {
         if (pickleKey !== undefined) return this.#carried.get(pickleKey)?.finish(length);
         const column = dense[name];
         const own = column && finished(column, spec, length);
-        // 46 MB of 5.7 million events.
+        // Twice 46 MB of 5.7 million events.
         if (own && own.buffer !== column.buffer) release(column);
         return own;
       }),
@@ -331,6 +334,24 @@ export class EventSink implements LaneRows {
       unknownKeys: this.unknownKeys,
     };
   }
+}
+
+/** Times that count from it are at most 71 minutes. */
+const MAX_SPAN_US = 2 ** 32;
+
+/**
+ * Makes times count from the first of them, and gives it. Leaves them as they are where they would not
+ * fit in 32 bits so: of several hours, of a clock with fractions, or where one is missing.
+ */
+function countFromFirst(timeUs: Float64Array, length: number): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < length; i++) if (timeUs[i] < first) first = timeUs[i];
+  for (let i = 0; i < length; i++) {
+    const since = timeUs[i] - first;
+    if (!(since < MAX_SPAN_US && Number.isInteger(since))) return 0;
+  }
+  for (let i = 0; i < length; i++) timeUs[i] -= first;
+  return length === 0 ? 0 : first;
 }
 
 function joinLines(lines: readonly string[]): string {

@@ -163,10 +163,26 @@ describe('the format through the versions', () => {
   it('reads user_defined entries as annotations', () => {
     const mark = (name: string, time_us: number) =>
       event({ action: 'user_defined', time_us, frames: [{ name, filename: 'step 1', line: 0 }] });
-    const { annotations, strings } = read(trace(mark('START', 5), mark('END', 9)));
+    const { annotations, startUs, strings } = read(trace(mark('START', 5), mark('END', 9)));
     expect(Array.from(annotations.isStart)).toEqual([1, 0]);
     expect(strings.get(annotations.name[0])).toBe('step 1');
-    expect(Array.from(annotations.timeUs)).toEqual([5, 9]);
+    expect(startUs).toBe(5);
+    expect(Array.from(annotations.timeUs)).toEqual([0, 4]);
+  });
+
+  it('counts times from the first event in 32 bits, unless they need more', () => {
+    const start = 1_700_000_000_000_000;
+    const timesOf = (...times: number[]) => {
+      const { devices, startUs } = read(trace(...times.map((time_us) => event({ time_us }))));
+      return { startUs, timeUs: devices[0].events.timeUs };
+    };
+    // Several threads write: an event may be stamped before the one that it comes after.
+    expect(timesOf(start + 3, start, start + 2 ** 32 - 1)).toEqual({
+      startUs: start,
+      timeUs: Uint32Array.of(3, 0, 2 ** 32 - 1),
+    });
+    const long = [start, start + 2 ** 32];
+    expect(timesOf(...long)).toEqual({ startUs: 0, timeUs: Float64Array.from(long) });
   });
 
   it('reads where the ring overflowed, as one value or by device', () => {

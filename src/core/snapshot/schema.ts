@@ -57,13 +57,14 @@ export class SnapshotSchema implements Schema {
     return this.#isStart.length - 1;
   }
 
-  annotations(): AnnotationTable {
+  /** @param startUs what their times count from */
+  annotations(startUs: number): AnnotationTable {
     return {
       length: this.#isStart.length,
       isStart: this.#isStart.finish(),
       name: this.#annotationName.finish(),
       device: this.#annotationDevice.finish(),
-      timeUs: this.#annotationTime.finish(),
+      timeUs: this.#annotationTime.finish().map((timeUs) => timeUs - startUs),
     };
   }
 

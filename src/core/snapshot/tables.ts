@@ -3,7 +3,7 @@
  * Every quirk of a version ends before this file; every layer above reads these tables.
  *
  * Index types are documented aliases, -1 means none. Bytes and addresses are float64 (exact below
- * 2^53; addresses above go through `AddressSpace`). Times are microseconds of the recorder's clock.
+ * 2^53; addresses above go through `AddressSpace`). Times are microseconds since `Snapshot.startUs`.
  */
 import type { AddressSpace } from '../base/address.ts';
 import type { TableOf, TableSchema } from '../base/table.ts';
@@ -102,8 +102,8 @@ export const EVENT_COLUMNS = {
   /** Index into {@link DeviceTrace.streams}. */
   stream: { type: 'u16', ref: 'stream' },
   stack: { type: 'i32', ref: 'stack', orNone: true },
-  /** Microseconds; undefined when the version wrote no time_us. Not decreasing in real traces. */
-  timeUs: { type: 'f64', optional: true },
+  /** Since {@link Snapshot.startUs}; undefined when the version wrote no time_us. Not decreasing in real traces. */
+  timeUs: { type: 'f64', mayNarrow: true, optional: true },
   /** Index into {@link DeviceTrace.pools}; undefined when events carry no pool_id (up to 2.11). */
   pool: { type: 'u16', ref: 'pool', optional: true },
   compileContext: carriedText('compile_context'),
@@ -240,7 +240,7 @@ export interface SnapshotWarning {
   readonly message: string;
 }
 
-/** What a program wrote of a tensor: time_us, address, class, name. */
+/** What a program wrote of a tensor: time_us by the recorder's clock, address, class, name. */
 export type LabelRow = readonly (number | string)[];
 
 export interface Snapshot {
@@ -248,6 +248,11 @@ export interface Snapshot {
   readonly frames: FrameTable;
   readonly stacks: StackTable;
   readonly addresses: AddressSpace;
+  /**
+   * The recorder's clock where all times here begin: its microseconds at the first event, so that times
+   * fit in 32 bits; 0 where the recording is longer than the 71 minutes that these hold.
+   */
+  readonly startUs: number;
   /** cuda devices by ordinal, then host. One for each trace in the file, also those without any event. */
   readonly devices: readonly DeviceTrace[];
   readonly annotations: AnnotationTable;
@@ -259,7 +264,6 @@ export interface Snapshot {
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';
 
-/** What kind of file a snapshot came from; part of every report. */
 /** What kind of file a snapshot came from; part of every report. */
 export interface FileInfo {
   readonly name: string;

@@ -142,7 +142,7 @@ function summaryIn(
     events: info.events,
     allocations: info.allocations,
     anomalies: info.anomalies,
-    startUs: known(trace.events.timeUs?.[0]),
+    startUs: known(snapshot.startUs + (trace.events.timeUs?.[0] ?? Number.NaN)),
     durationUs: info.hasTime ? info.durationUs : null,
     start: nullable(info.start),
     end: nullable(info.end),

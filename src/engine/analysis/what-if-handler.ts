@@ -2,8 +2,10 @@
  * What-if runs for the page: setting after setting, reported one by one as they finish, with pauses so that a
  * cancel takes effect within one run. Results are cached, so asking again for the same is answered at once.
  */
+
 import { assert } from '../../core/base/assert.ts';
 import { LruCache } from '../../core/base/lru-cache.ts';
+import type { NarrowColumn } from '../../core/base/table.ts';
 import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { firstEventOfPart } from '../../core/simulator/byte-curve.ts';
 import { type RecordedRun, recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
@@ -263,7 +265,7 @@ function recordedSide(input: WhatIfInput): RecordedSide {
 }
 
 /** Clocks of several threads make times step back now and then: a plot's x must not. */
-function timesOf(events: Int32Array, timeUs: Float64Array): Float64Array {
+function timesOf(events: Int32Array, timeUs: NarrowColumn): Float64Array {
   const startUs = timeUs[0] ?? 0;
   let latestUs = 0;
   return Float64Array.from(events, (event) => {

@@ -13,7 +13,7 @@ import type { ViewState, ViewStore } from '../../state/view-store.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
 import type { BandsStore } from './bands.ts';
-import { FrameLayer } from './frame-layer.ts';
+import { FrameLayer, releasePixels } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
 import { PlotHover, Readout } from './plot-hover.ts';
 import { type Plot, PlotNavigation } from './plot-navigation.ts';
@@ -159,6 +159,8 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#frames.destroy();
     this.#hover.destroy();
     this.#strip?.destroy();
+    const { base, overlay } = this.#options.elements;
+    for (const canvas of [base, overlay]) releasePixels(canvas);
   }
 
   get #view(): ViewState {
