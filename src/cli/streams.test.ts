@@ -18,8 +18,13 @@ async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
+/** A chunk is lent until the next is asked for. */
+async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield new Uint8Array(chunk);
+}
+
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  return new Uint8Array(Buffer.concat(await listOf(chunks)));
+  return new Uint8Array(Buffer.concat(await listOf(copies(chunks))));
 }
 
 async function* pieces(...all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -34,8 +39,8 @@ describe('a file', () => {
   test('comes whole, in pieces, as often as asked', async () => {
     const source = await fileSource(path);
     expect(source).toMatchObject({ name: 'big', size: content.length });
-    const chunks = await listOf(source.chunks());
-    expect(chunks.length).toBe(3);
+    const chunks = await listOf(copies(source.chunks()));
+    expect(chunks.length).toBe(9);
     for (const read of [Buffer.concat(chunks), await bytesOf(source.chunks())]) {
       expect(Buffer.compare(read, content)).toBe(0);
     }

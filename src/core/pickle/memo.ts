@@ -3,6 +3,7 @@
  * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
  */
 import type { GrowthPlan } from '../base/growable.ts';
+import { release } from '../base/table.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
 const MAX_SLOT = 2 ** 28;
@@ -56,6 +57,14 @@ export class Memo {
   /** Makes room for slots below `end`, for a caller that fills them itself. False where it may not. */
   reserve(end: number): boolean {
     return end <= this.tags.length || this.#grow(end);
+  }
+
+  /** Once nothing more is read: 75 MB of a 513 MB snapshot, which the replay can use. */
+  release(): void {
+    this.length = 0;
+    for (const column of [this.tags, this.vals]) release(column);
+    this.tags = new Uint8Array(0);
+    this.vals = new Int32Array(0);
   }
 
   #grow(slot: number): boolean {

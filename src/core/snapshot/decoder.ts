@@ -55,6 +55,7 @@ export class SnapshotDecoder {
   /** @throws LoadError 'truncated' before STOP, 'not-a-snapshot' when the value is something else. */
   finish(): Snapshot {
     this.#pickle.end();
+    this.#schema.machine.memo.release();
     return assembleSnapshot(this.#schema);
   }
 
@@ -67,6 +68,7 @@ export class SnapshotDecoder {
       });
     }
     this.#schema.machine.closeUnfinished();
+    this.#schema.machine.memo.release();
     return assembleSnapshot(this.#schema, { partial: reason });
   }
 }

@@ -45,6 +45,8 @@ const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
   'timeUs',
   'pool',
 ]);
+export type EventsSoFar = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
+
 const FIRST_CAPACITY = 1 << 16;
 
 /** Keys that are read here one by one; those of carried columns are in the schema. */
@@ -302,6 +304,13 @@ export class EventSink implements LaneRows {
     if (action === TraceAction.Unknown) this.unknownActions.set(row, word);
     else if (tag === Tag.String && val < 65_536) this.#actionOfString[val] = action;
     return action;
+  }
+
+  /** What there is of the columns, with room for more: events to come may move them. */
+  soFar(): EventsSoFar {
+    if (this.#finished !== undefined) return this.#finished;
+    const { timeUs, ...columns } = this.#columns;
+    return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };
   }
 
   /** All events, in the order of the file: views on the columns, so take no more after it. */

@@ -3,9 +3,10 @@ import type { AddressSpace } from '../base/address.ts';
 import { listsUnder } from '../pickle/open-lists.ts';
 import { ROWS_PER_SINK } from '../pickle/types.ts';
 import { TRACE_KEYS } from './assemble.ts';
+import type { EventsSoFar } from './event-sink.ts';
 import { Sink } from './field-reader.ts';
 import type { SnapshotSchema } from './schema.ts';
-import type { EventTable, Snapshot } from './tables.ts';
+import type { Snapshot } from './tables.ts';
 
 /** A trace that is being read: rows of the events, and whether the file lists segments of its device. */
 export interface TraceSoFar {
@@ -13,12 +14,6 @@ export interface TraceSoFar {
   readonly length: number;
   readonly hasSegments: boolean;
 }
-
-/** Columns of the events, with room for more: those to come may move them. */
-export type EventsSoFar = Pick<
-  EventTable,
-  'action' | 'address' | 'sizeBytes' | 'stream' | 'stack' | 'timeUs' | 'pool'
->;
 
 /** How the machine numbers the first event. */
 const EVENT_ROWS = Sink.Event * ROWS_PER_SINK;
@@ -46,13 +41,7 @@ export class SnapshotSoFar {
 
   /** Of all traces, in the order of the file. */
   events(): EventsSoFar {
-    const { numbers, codes, indices, pairs, nodes } = this.#schema.events.columns();
-    const [address, sizeBytes, timeUs] = numbers;
-    const hasTime = !Number.isNaN(timeUs[0]);
-    return {
-      ...{ action: codes, address, sizeBytes, stream: indices, stack: nodes, pool: pairs },
-      timeUs: hasTime ? timeUs : undefined,
-    };
+    return this.#schema.events.soFar();
   }
 
   get stackCount(): number {
