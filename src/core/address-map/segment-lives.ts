@@ -11,7 +11,13 @@
  * Both have the same bytes at every event.
  */
 import { addTo } from '../base/grouping.ts';
-import { type AllocationTable, NEVER, type SegmentSpanTable } from '../replay/types.ts';
+import { gather } from '../base/table.ts';
+import {
+  type AllocationTable,
+  NEVER,
+  SEGMENT_SPAN_COLUMNS,
+  type SegmentSpanTable,
+} from '../replay/types.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
 
 /** Row of {@link SegmentLives}: reserved before the trace first, then in order of start. */
@@ -27,38 +33,17 @@ export function segmentLives(
   events: Pick<EventTable, 'action'>,
 ): SegmentLives {
   const cut = new CutSpans(spans, events);
+  const { start, address, sizeBytes } = cut;
   const order = cut.inOrderOfStart();
-  const take = <T extends Column>(column: T, make: (length: number) => T): T => {
-    const taken = make(order.length);
-    for (let i = 0; i < order.length; i++) taken[i] = column[order[i]];
-    return taken;
-  };
-  const int32 = (length: number) => new Int32Array(length);
-  const float64 = (length: number) => new Float64Array(length);
-  const uint16 = (length: number) => new Uint16Array(length);
-  const uint8 = (length: number) => new Uint8Array(length);
-  const start = take(cut.start, int32);
-  const end = take(spans.end, int32);
-  const sizeBytes = take(cut.sizeBytes, float64);
-  const preexisting = start.findIndex((event) => event >= 0);
+  const lives = gather(SEGMENT_SPAN_COLUMNS, { ...spans, start, address, sizeBytes }, order);
+  const preexisting = lives.start.findIndex((event) => event >= 0);
   return {
-    length: order.length,
+    ...lives,
     preexisting: preexisting < 0 ? order.length : preexisting,
-    start,
-    freeRequested: end,
-    end,
-    address: take(cut.address, float64),
-    requestedBytes: sizeBytes,
-    sizeBytes,
-    stream: take(spans.stream, uint16),
-    pool: take(spans.pool, uint16),
-    isSmall: take(spans.isSmall, uint8),
-    isExpandable: take(spans.isExpandable, uint8),
-    stack: take(spans.stack, int32),
+    freeRequested: lives.end,
+    requestedBytes: lives.sizeBytes,
   };
 }
-
-type Column = Int32Array | Float64Array | Uint16Array | Uint8Array;
 
 /** The spans with rests given back to the pieces that they are rests of. */
 class CutSpans {

@@ -3,11 +3,18 @@
  * reserved then, and which allocations lived where. What lies between those is free.
  */
 import { lowerBound } from '../base/binary-search.ts';
+import { highest, lowest } from '../base/extremes.ts';
+import { createTable, tableFrom } from '../base/table.ts';
 import { liveAt } from '../replay/live-at.ts';
 import type { AllocationIndex, Replay } from '../replay/types.ts';
 import { BlockState, type EventIndex } from '../snapshot/tables.ts';
 import { type MappedRange, mappedRangesAt } from './mapped-ranges.ts';
-import { type AllocatorState, SegmentKind } from './types.ts';
+import {
+  type AllocatorState,
+  BLOCK_STATE_COLUMNS,
+  SEGMENT_STATE_COLUMNS,
+  SegmentKind,
+} from './types.ts';
 
 /**
  * The state after `event`, which must be one of the trace, or -1 for the state before it.
@@ -92,6 +99,8 @@ function layOut(
 
 const endOf = ({ address, sizeBytes }: MappedRange): number => address + sizeBytes;
 
+type BlockColumns = typeof BLOCK_STATE_COLUMNS;
+
 /** Writes the two tables: a segment is opened, gets its live blocks by address, and is closed. */
 class StateBuilder {
   /** Row of the segment that is open, or comes next. */
@@ -107,9 +116,9 @@ class StateBuilder {
   constructor(replay: Replay, event: EventIndex, segments: number, live: number) {
     this.#replay = replay;
     this.#event = event;
-    this.#segments = segmentColumns(segments);
+    this.#segments = createTable(SEGMENT_STATE_COLUMNS, segments);
     // Before each live block and behind the last of a segment there may be a free range.
-    this.#blocks = blockColumns(2 * live + segments);
+    this.#blocks = createTable(BLOCK_STATE_COLUMNS, 2 * live + segments);
   }
 
   openRange({ address, sizeBytes, spans: rows }: MappedRange, since: Int32Array): void {
@@ -125,14 +134,9 @@ class StateBuilder {
     columns.stream[segment] = spans.stream[first];
     columns.stack[segment] = spans.stack[first];
     columns.pieces[segment] = rows.length;
-    columns.firstMapped[segment] = rows.reduce(
-      (least, row) => Math.min(least, since[row]),
-      since[first],
-    );
-    columns.lastMapped[segment] = rows.reduce(
-      (most, row) => Math.max(most, since[row]),
-      since[first],
-    );
+    const mapped = rows.map((row) => since[row]);
+    columns.firstMapped[segment] = lowest(mapped);
+    columns.lastMapped[segment] = highest(mapped);
   }
 
   openApart(id: AllocationIndex): void {
@@ -173,14 +177,8 @@ class StateBuilder {
 
   finish(): AllocatorState {
     const length = this.#block;
-    const { address, sizeBytes, state, allocation } = this.#blocks;
-    const blocks = {
-      length,
-      address: address.slice(0, length),
-      sizeBytes: sizeBytes.slice(0, length),
-      state: state.slice(0, length),
-      allocation: allocation.slice(0, length),
-    };
+    const written = (name: string) => this.#blocks[name as keyof BlockColumns].slice(0, length);
+    const blocks = tableFrom(BLOCK_STATE_COLUMNS, length, written);
     return { event: this.#event, segments: this.#segments, blocks };
   }
 
@@ -207,36 +205,4 @@ class StateBuilder {
     this.#blocks.allocation[row] = allocation;
     this.#at += bytes;
   }
-}
-
-function segmentColumns(length: number) {
-  return {
-    length,
-    address: new Float64Array(length),
-    sizeBytes: new Float64Array(length),
-    kind: new Uint8Array(length),
-    isSmall: new Uint8Array(length),
-    pool: new Uint16Array(length),
-    stream: new Uint16Array(length),
-    pieces: new Int32Array(length),
-    firstMapped: new Int32Array(length),
-    lastMapped: new Int32Array(length),
-    stack: new Int32Array(length),
-    firstBlock: new Int32Array(length + 1),
-    liveBlocks: new Int32Array(length),
-    allocatedBytes: new Float64Array(length),
-    pendingBytes: new Float64Array(length),
-    largestFreeBytes: new Float64Array(length),
-    requestedBytes: new Float64Array(length),
-    unknownBytes: new Float64Array(length),
-  };
-}
-
-function blockColumns(capacity: number) {
-  return {
-    address: new Float64Array(capacity),
-    sizeBytes: new Float64Array(capacity),
-    state: new Uint8Array(capacity),
-    allocation: new Int32Array(capacity),
-  };
 }

@@ -1,4 +1,5 @@
 /** Segments and blocks as the allocator had them after one event. */
+import type { TableOf, TableSchema } from '../base/table.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
 /** Row of {@link SegmentStates}. */
@@ -17,45 +18,47 @@ export const SegmentKind = {
 } as const;
 export type SegmentKind = (typeof SegmentKind)[keyof typeof SegmentKind];
 
-/** By address, those of kind None behind all others. */
-export interface SegmentStates {
-  readonly length: number;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
+export const SEGMENT_STATE_COLUMNS = {
+  address: { type: 'f64' },
+  sizeBytes: { type: 'f64' },
   /** {@link SegmentKind} */
-  readonly kind: Uint8Array;
-  readonly isSmall: Uint8Array;
-  readonly pool: Uint16Array;
-  readonly stream: Uint16Array;
+  kind: { type: 'u8' },
+  isSmall: { type: 'u8' },
+  pool: { type: 'u16' },
+  stream: { type: 'u16' },
   /** Mapped pieces that it consists of; 1 for native ones. */
-  readonly pieces: Int32Array;
+  pieces: { type: 'i32' },
   /** Event that brought its oldest piece, and its newest; -1 is before the trace. */
-  readonly firstMapped: Int32Array;
-  readonly lastMapped: Int32Array;
+  firstMapped: { type: 'i32' },
+  lastMapped: { type: 'i32' },
   /** Of the piece at its lowest address, as PyTorch gives it. */
-  readonly stack: Int32Array;
+  stack: { type: 'i32' },
   /** Blocks of segment i are the rows firstBlock[i] to firstBlock[i + 1]; length + 1 entries. */
-  readonly firstBlock: Int32Array;
-  readonly liveBlocks: Int32Array;
-  readonly allocatedBytes: Float64Array;
-  readonly pendingBytes: Float64Array;
-  readonly largestFreeBytes: Float64Array;
+  firstBlock: { type: 'i32', isEdges: true },
+  liveBlocks: { type: 'i32' },
+  allocatedBytes: { type: 'f64' },
+  pendingBytes: { type: 'f64' },
+  largestFreeBytes: { type: 'f64' },
   /** Requested bytes of its live blocks, where known. */
-  readonly requestedBytes: Float64Array;
+  requestedBytes: { type: 'f64' },
   /** Bytes of the blocks whose requested size is unknown. */
-  readonly unknownBytes: Float64Array;
-}
+  unknownBytes: { type: 'f64' },
+} as const satisfies TableSchema;
+
+/** By address, those of kind None behind all others. */
+export type SegmentStates = TableOf<typeof SEGMENT_STATE_COLUMNS>;
+
+export const BLOCK_STATE_COLUMNS = {
+  address: { type: 'f64' },
+  sizeBytes: { type: 'f64' },
+  /** BlockState of core/snapshot/tables.ts; Inactive is free. */
+  state: { type: 'u8' },
+  /** AllocationIndex; -1 for a free range. */
+  allocation: { type: 'i32' },
+} as const satisfies TableSchema;
 
 /** Live blocks and the free ranges between them, in segment order and by address. They fill it. */
-export interface BlockStates {
-  readonly length: number;
-  readonly address: Float64Array;
-  readonly sizeBytes: Float64Array;
-  /** BlockState of core/snapshot/tables.ts; Inactive is free. */
-  readonly state: Uint8Array;
-  /** AllocationIndex; -1 for a free range. */
-  readonly allocation: Int32Array;
-}
+export type BlockStates = TableOf<typeof BLOCK_STATE_COLUMNS>;
 
 export interface AllocatorState {
   /** The state after this event; -1 is before the trace. */

@@ -8,7 +8,7 @@
 import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, NO_STACK, TraceAction } from '../snapshot/tables.ts';
 import { findPasses, forwardRunEnds, type Passes, PIECE } from './passes.ts';
-import { Growth, Weights } from './size-evidence.ts';
+import { Growth, successorStarts, Weights } from './size-evidence.ts';
 import { StackHint, StackRole, type StackRoles, stackRoles } from './stack-roles.ts';
 import { type Classification, type ClassSource, classAt, Evidence, MemoryClass } from './types.ts';
 import { writtenLabels } from './written.ts';
@@ -66,7 +66,7 @@ const SHORT_EVENTS = 64;
 const INSTANT_EVENTS = 8;
 /** Steps that an allocation has to outlive to be kept. */
 const KEPT_STEPS = 2;
-/** Steps of optimizers in one turn of the program's loop, as far as that can be told from a slower rhythm. */
+/** Steps of optimizers in one turn of the program's loop, as far as that differs from a slower rhythm. */
 const MOST_STEPS_OF_A_TURN = 4;
 /**
  * Bytes of the workspace that cuBLAS keeps for each thread and stream: Hopper's and later ones, and that
@@ -79,32 +79,22 @@ type Verdict = number;
 const verdict = (name: MemoryClass, evidence: Evidence): Verdict => (name << 8) | evidence;
 const GATHERED = verdict(MemoryClass.Parameters, Evidence.Gathered);
 const COLLECTIVE = verdict(MemoryClass.Communication, Evidence.Collective);
+const REDUCED = verdict(MemoryClass.Gradients, Evidence.Reduced);
 const GRADIENT = verdict(MemoryClass.Gradients, Evidence.BackwardKept);
 const MADE_BEFORE = verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
 const PARAMETER = verdict(MemoryClass.Parameters, Evidence.BuiltAndKept);
+const BEFORE_RECORDING = verdict(MemoryClass.Unknown, Evidence.BeforeRecording);
+const WORKSPACE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceStack);
+const WORKSPACE_BY_SIZE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceSize);
+const FREED_IN_BACKWARD = verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
+const ACTIVATION = verdict(MemoryClass.Activations, Evidence.FreedInBackward);
+const FREED_IN_FORWARD = verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+const CACHE = verdict(MemoryClass.GrowingState, Evidence.CacheStack);
+const GROWING = verdict(MemoryClass.GrowingState, Evidence.Grows);
 /** Parameters and gradients have the same sizes. */
 const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
 
 const CUBLASLT_WORKSPACE = 2 ** 20;
-
-/**
- * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those
- * that live for a while.
- */
-function successorStarts(table: AllocationTable): Int32Array {
-  const { length, stack, start, freeRequested, requestedBytes } = table;
-  const starts = new Int32Array(length).fill(NEVER);
-  const latest = new Map<number, AllocationIndex>();
-  for (let id = 0; id < length; id++) {
-    if (freeRequested[id] - start[id] <= SHORT_EVENTS) continue;
-    // Two stacks of one key are far too rare to matter.
-    const key = requestedBytes[id] * 8192 + (stack[id] % 8192);
-    const before = latest.get(key);
-    if (before !== undefined) starts[before] = start[id];
-    latest.set(key, id);
-  }
-  return starts;
-}
 
 class Classifier {
   readonly classOf: Uint8Array;
@@ -182,18 +172,12 @@ class Classifier {
 
   #decide(id: AllocationIndex): Verdict {
     const stack = this.#table.stack[id];
-    if (id < this.#table.preexisting && stack <= EMPTY_STACK) {
-      return verdict(MemoryClass.Unknown, Evidence.BeforeRecording);
-    }
+    if (id < this.#table.preexisting && stack <= EMPTY_STACK) return BEFORE_RECORDING;
     const role = this.#roles.role[stack - NO_STACK];
     const hints = this.#roles.hints[stack - NO_STACK];
-    if ((hints & StackHint.Workspace) !== 0) {
-      return verdict(MemoryClass.Workspaces, Evidence.WorkspaceStack);
-    }
+    if ((hints & StackHint.Workspace) !== 0) return WORKSPACE;
     if ((hints & StackHint.Gathered) !== 0) return GATHERED;
-    if (this.#isWorkspaceBySize(id, role)) {
-      return verdict(MemoryClass.Workspaces, Evidence.WorkspaceSize);
-    }
+    if (this.#isWorkspaceBySize(id, role)) return WORKSPACE_BY_SIZE;
     switch (role) {
       case StackRole.Backward:
         return this.#inBackward(id, hints);
@@ -236,10 +220,8 @@ class Classifier {
     if ((hints & StackHint.Recompute) !== 0) return this.#recomputed(id);
     if (freeRequested[id] <= passEnd) {
       if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-      if (this.#isFreedByCollective(id)) {
-        return verdict(MemoryClass.Gradients, Evidence.Reduced);
-      }
-      return verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
+      if (this.#isFreedByCollective(id)) return REDUCED;
+      return FREED_IN_BACKWARD;
     }
     if (isLastPass) {
       // Nobody knows what would have outlived this pass: a gradient has the size of a parameter.
@@ -257,7 +239,7 @@ class Classifier {
     const isFreedThere = this.#passes.hasFreeStacks
       ? (this.#freeHints(free) & StackHint.Recompute) !== 0
       : free - start[id] <= SHORT_EVENTS / 4;
-    if (isFreedThere) return verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
+    if (isFreedThere) return FREED_IN_BACKWARD;
     return verdict(MemoryClass.Activations, Evidence.Recomputed);
   }
 
@@ -290,9 +272,7 @@ class Classifier {
       if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
       return this.#freedInForward(id, hints);
     }
-    if (this.#isFreedInBackward(id)) {
-      return verdict(MemoryClass.Activations, Evidence.FreedInBackward);
-    }
+    if (this.#isFreedInBackward(id)) return ACTIVATION;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
     if (this.#isKept(id)) return this.#keptOver(hints);
     return verdict(MemoryClass.Activations, Evidence.LiveUntilBackward);
@@ -305,7 +285,7 @@ class Classifier {
     if (isScratch && (hints & StackHint.Convolution) !== 0) {
       return verdict(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
     }
-    return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+    return FREED_IN_FORWARD;
   }
 
   #isFreedByCollective(id: AllocationIndex): boolean {
@@ -342,7 +322,7 @@ class Classifier {
    *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
    */
   #isOfOneTurn(id: AllocationIndex): boolean {
-    this.#successors ??= successorStarts(this.#table);
+    this.#successors ??= successorStarts(this.#table, SHORT_EVENTS);
     const next = this.#successors[id];
     const turnEnd = this.#passes.stepEnds[this.#step + MOST_STEPS_OF_A_TURN] ?? this.#last;
     return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
@@ -350,7 +330,7 @@ class Classifier {
 
   #keptOver(hints: number): Verdict {
     const isCache = (hints & StackHint.Cache) !== 0;
-    if (isCache) return verdict(MemoryClass.GrowingState, Evidence.CacheStack);
+    if (isCache) return CACHE;
     return verdict(MemoryClass.Kept, Evidence.OutlivesSteps);
   }
 
@@ -362,13 +342,9 @@ class Classifier {
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-    if ((hints & StackHint.Cache) !== 0 && !isInstant) {
-      return verdict(MemoryClass.GrowingState, Evidence.CacheStack);
-    }
+    if ((hints & StackHint.Cache) !== 0 && !isInstant) return CACHE;
     if (isShort) return this.#freedInForward(id, hints);
-    if (this.#growth.grows(stack[id])) {
-      return verdict(MemoryClass.GrowingState, Evidence.Grows);
-    }
+    if (this.#growth.grows(stack[id])) return GROWING;
     if (this.#passes.begin.length === 0 && this.#isKept(id)) {
       const run = this.#runEnds[this.#run + KEPT_STEPS];
       if (run !== undefined) return this.#keptOver(hints);
@@ -390,32 +366,20 @@ class Classifier {
       return verdict(MemoryClass.Inputs, Evidence.DataLoader);
     }
     const isInstant = free - start[id] <= INSTANT_EVENTS;
-    if ((hints & StackHint.Cache) !== 0 && !isInstant && this.#passes.begin.length === 0) {
-      return verdict(MemoryClass.GrowingState, Evidence.CacheStack);
-    }
-    if (this.#growth.grows(stack[id]) && !isInstant && this.#passes.begin.length === 0) {
-      return verdict(MemoryClass.GrowingState, Evidence.Grows);
-    }
+    const mayGrow = !isInstant && this.#passes.begin.length === 0;
+    if (mayGrow && (hints & StackHint.Cache) !== 0) return CACHE;
+    if (mayGrow && this.#growth.grows(stack[id])) return GROWING;
     if (first > this.#last) return verdict(MemoryClass.Unknown, Evidence.None);
-    if (isEarly) return this.#early(free > first);
+    if (isEarly) return isLong ? MADE_BEFORE : FREED_IN_FORWARD;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
     const isShort = free - start[id] <= SHORT_EVENTS;
-    if (isShort && free < begin) {
-      return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
-    }
-    if (this.#isFreedInBackward(id)) {
-      return verdict(MemoryClass.Activations, Evidence.FreedInBackward);
-    }
+    if (isShort && free < begin) return FREED_IN_FORWARD;
+    if (this.#isFreedInBackward(id)) return ACTIVATION;
     if (this.#isKept(id)) {
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       if (isModelSize && (hints & StackHint.Building) !== 0) return PARAMETER;
       return this.#keptOver(hints);
     }
     return verdict(MemoryClass.Inputs, Evidence.OutsideModules);
-  }
-
-  #early(isLong: boolean): Verdict {
-    if (!isLong) return verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
-    return MADE_BEFORE;
   }
 }

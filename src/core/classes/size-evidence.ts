@@ -1,6 +1,6 @@
 /** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
 import type { NarrowColumn } from '../base/table.ts';
-import type { AllocationIndex } from '../replay/types.ts';
+import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK } from '../snapshot/tables.ts';
 
 /**
@@ -97,3 +97,22 @@ export class Growth {
 }
 
 const MIN_RISES = 8;
+
+/**
+ * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those
+ * that live for more than `leastEvents`.
+ */
+export function successorStarts(table: AllocationTable, leastEvents: number): Int32Array {
+  const { length, stack, start, freeRequested, requestedBytes } = table;
+  const starts = new Int32Array(length).fill(NEVER);
+  const latest = new Map<number, AllocationIndex>();
+  for (let id = 0; id < length; id++) {
+    if (freeRequested[id] - start[id] <= leastEvents) continue;
+    // Two stacks of one key are far too rare to matter.
+    const key = requestedBytes[id] * 8192 + (stack[id] % 8192);
+    const before = latest.get(key);
+    if (before !== undefined) starts[before] = start[id];
+    latest.set(key, id);
+  }
+  return starts;
+}

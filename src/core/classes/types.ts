@@ -25,30 +25,7 @@ export const MemoryClass = {
 } as const;
 export type MemoryClass = (typeof MemoryClass)[keyof typeof MemoryClass];
 
-/** What JSON, links, and the search call a class. */
-export type MemoryClassId =
-  | 'unknown'
-  | 'parameters'
-  | 'gradients'
-  | 'optimizer-state'
-  | 'activations'
-  | 'temporaries'
-  | 'inputs'
-  | 'communication'
-  | 'workspaces'
-  | 'growing-state'
-  | 'kept';
-
-export interface MemoryClassInfo {
-  readonly id: MemoryClassId;
-  /** For people, in lower case: 'optimizer state'. */
-  readonly label: string;
-  /** What belongs to it, in one sentence. */
-  readonly about: string;
-}
-
-/** By {@link MemoryClass}. */
-export const MEMORY_CLASSES: readonly MemoryClassInfo[] = [
+const CLASSES = [
   { id: 'unknown', label: 'unknown', about: 'Nothing in the recording says what it is.' },
   {
     id: 'parameters',
@@ -92,7 +69,21 @@ export const MEMORY_CLASSES: readonly MemoryClassInfo[] = [
     label: 'kept over steps',
     about: 'Made within a step and still live several steps later: a cache, or a leak.',
   },
-];
+] as const;
+
+/** What JSON, links, and the search call a class. */
+export type MemoryClassId = (typeof CLASSES)[number]['id'];
+
+export interface MemoryClassInfo {
+  readonly id: MemoryClassId;
+  /** For people, in lower case: 'optimizer state'. */
+  readonly label: string;
+  /** What belongs to it, in one sentence. */
+  readonly about: string;
+}
+
+/** By {@link MemoryClass}. */
+export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES;
 
 /** The order in which legends, tables, and bands list the classes, from the most lasting on. */
 export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
@@ -122,76 +113,52 @@ export function classLabels() {
   });
 }
 
-/** The numbers are those of {@link Classification.evidenceOf}; new ones go at the end. */
-export const Evidence = {
-  None: 0,
-  Metadata: 1,
-  Category: 2,
-  BuiltAndKept: 3,
-  OptimizerKept: 4,
-  OptimizerFreed: 5,
-  BackwardKept: 6,
-  BackwardFreed: 7,
-  FreedInBackward: 8,
-  LiveUntilBackward: 9,
-  ForwardFreed: 10,
-  OutlivesForward: 11,
-  Recomputed: 12,
-  OutsideModules: 13,
-  DataLoader: 14,
-  Collective: 15,
-  WorkspaceStack: 16,
-  WorkspaceSize: 17,
-  CacheStack: 18,
-  Grows: 19,
-  OutlivesSteps: 20,
-  SizeOfParameter: 21,
-  SameSite: 22,
-  BeforeFirstStep: 23,
-  BeforeRecording: 24,
-  NoStack: 25,
-  Reduced: 26,
-  Gathered: 27,
-  CopiedWeights: 28,
-  ConvolutionFreed: 29,
-  SizeOfGradient: 30,
+/** Why an allocation has its class, to be read after "because". New ones go at the end. */
+const EVIDENCE = {
+  None: 'nothing decides it',
+  Metadata: 'the program recorded what it is (annotation or metadata)',
+  Category: "the profiler's category says so",
+  BuiltAndKept: 'it was allocated while a module was built, loaded, or moved',
+  OptimizerKept: 'it was allocated in the optimizer, and outlived the step',
+  OptimizerFreed: 'it was allocated in the optimizer, and freed there',
+  BackwardKept: 'it was allocated in the backward pass, and outlived it',
+  BackwardFreed: 'it was allocated in the backward pass, and freed there',
+  FreedInBackward: 'it was allocated before the backward pass, and the backward pass freed it',
+  LiveUntilBackward: 'it was allocated in the forward pass, and lived until the backward pass',
+  ForwardFreed: 'it was allocated in the forward pass, and freed before that was over',
+  OutlivesForward:
+    'it was allocated in the forward pass, and outlived it; no backward pass followed',
+  Recomputed: 'activation checkpointing computed it again, and the backward pass used it',
+  OutsideModules: 'it was allocated outside of modules, and lived through the step',
+  DataLoader: 'a data loader, or what moves batches to the device, allocated it',
+  Collective: 'a collective allocated it',
+  WorkspaceStack: 'cuBLAS or cuDNN allocated it for itself',
+  WorkspaceSize: 'it has the size of a cuBLAS workspace, and outlived the steps',
+  CacheStack: 'code that manages a key-value cache allocated it',
+  Grows: 'the same line replaced it by a larger one again and again',
+  OutlivesSteps: 'it was allocated within a step, and lived for several more',
+  SizeOfParameter: 'it has the size of a parameter',
+  SameSite: 'other allocations of the same call site were of this class',
+  BeforeFirstStep: 'it was allocated before the first step, and was kept',
+  BeforeRecording: 'it was allocated before the recording began',
+  NoStack: 'no stack was recorded',
+  Reduced:
+    'it was allocated in the backward pass, and freed by the collective that reduces gradients',
+  Gathered: 'FSDP gathered the parameters of all ranks in it',
+  CopiedWeights: 'it is a copy of weights that gets no gradient',
+  ConvolutionFreed: 'a convolution allocated it, and freed it at once',
+  SizeOfGradient:
+    'it was allocated before the first step, and each backward pass makes gradients of its size',
 } as const;
-export type Evidence = (typeof Evidence)[keyof typeof Evidence];
 
-/** Why an allocation has its class, to be read after "because": by {@link Evidence}. */
-export const EVIDENCE_TEXTS: readonly string[] = [
-  'nothing decides it',
-  'the program recorded what it is (annotation or metadata)',
-  "the profiler's category says so",
-  'it was allocated while a module was built, loaded, or moved',
-  'it was allocated in the optimizer, and outlived the step',
-  'it was allocated in the optimizer, and freed there',
-  'it was allocated in the backward pass, and outlived it',
-  'it was allocated in the backward pass, and freed there',
-  'it was allocated before the backward pass, and the backward pass freed it',
-  'it was allocated in the forward pass, and lived until the backward pass',
-  'it was allocated in the forward pass, and freed before that was over',
-  'it was allocated in the forward pass, and outlived it; no backward pass followed',
-  'activation checkpointing computed it again, and the backward pass used it',
-  'it was allocated outside of modules, and lived through the step',
-  'a data loader, or what moves batches to the device, allocated it',
-  'a collective allocated it',
-  'cuBLAS or cuDNN allocated it for itself',
-  'it has the size of a cuBLAS workspace, and outlived the steps',
-  'code that manages a key-value cache allocated it',
-  'the same line replaced it by a larger one again and again',
-  'it was allocated within a step, and lived for several more',
-  'it has the size of a parameter',
-  'other allocations of the same call site were of this class',
-  'it was allocated before the first step, and was kept',
-  'it was allocated before the recording began',
-  'no stack was recorded',
-  'it was allocated in the backward pass, and freed by the collective that reduces gradients',
-  'FSDP gathered the parameters of all ranks in it',
-  'it is a copy of weights that gets no gradient',
-  'a convolution allocated it, and freed it at once',
-  'it was allocated before the first step, and each backward pass makes gradients of its size',
-];
+/** A number of {@link Classification.evidenceOf}: a place in {@link EVIDENCE}. */
+export type Evidence = number;
+export const Evidence = Object.fromEntries(
+  Object.keys(EVIDENCE).map((name, place) => [name, place]),
+) as { readonly [Name in keyof typeof EVIDENCE]: Evidence };
+
+/** By {@link Evidence}. */
+export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE);
 
 /** What of a device is read. */
 export interface ClassSource {

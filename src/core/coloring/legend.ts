@@ -36,30 +36,30 @@ export function legendAt(
   coloring: Coloring,
   event: EventIndex,
 ): Legend {
-  const sums = new Sums();
+  const sums = new Map<LegendEntry['swatch'], Sum>();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
   for (const id of liveAt(index, event)) {
     const bytes = sizeBytes[id];
     const classNumber = coloring.classOf[id];
     const site = context.stacks.siteOf(stack[id]);
-    if (freeRequested[id] <= event) sums.add('pending', bytes);
+    if (freeRequested[id] <= event) addBlock(sums, 'pending', bytes);
     else if (colorBy === 'stack' && site > EMPTY_STACK) {
       const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
       stacks.set(site, known);
       known.sum.bytes += bytes;
       known.sum.count++;
-    } else sums.add(classNumber, bytes);
+    } else addBlock(sums, classNumber, bytes);
   }
   const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
-    return { ...meaning, swatch, ...sums.of(swatch) };
+    return { ...meaning, swatch, ...(sums.get(swatch) ?? newSum()) };
   });
   const pending: LegendEntry = {
     label: 'pending free',
     about: 'Your program freed these blocks, but another stream may still use them.',
     term: stateTerm('pending'),
     swatch: 'pending',
-    ...sums.of('pending'),
+    ...(sums.get('pending') ?? newSum()),
   };
   const isShown = ({ count }: LegendEntry) => colorBy !== 'stack' || count > 0;
   const sites = stackEntries(context, stacks);
@@ -95,19 +95,12 @@ interface Sum {
 
 const newSum = (): Sum => ({ bytes: 0, count: 0 });
 
-class Sums {
-  readonly #sums = new Map<LegendEntry['swatch'], Sum>();
-
-  add(key: LegendEntry['swatch'], bytes: number): void {
-    const sum = this.#sums.get(key) ?? newSum();
-    this.#sums.set(key, sum);
-    sum.bytes += bytes;
-    sum.count++;
-  }
-
-  of(key: LegendEntry['swatch']): Sum {
-    return this.#sums.get(key) ?? newSum();
-  }
+/** Adds a block to the sum of a key. */
+function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
+  const sum = sums.get(key) ?? newSum();
+  sums.set(key, sum);
+  sum.bytes += bytes;
+  sum.count++;
 }
 
 function* liveAt(index: TimelineIndex, event: EventIndex): Generator<number> {

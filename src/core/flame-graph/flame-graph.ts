@@ -1,8 +1,7 @@
 /** From a tree to the boxes that can be seen: zoomed into one of them, without those too thin. */
-import { growableFloat64, growableInt32 } from '../base/growable.ts';
 import type { FlameNode } from './flame-nodes.ts';
 import type { FrameGroups, GroupIndex } from './frame-groups.ts';
-import type { FlameBoxes, FlameGraph, FlameGroup, FlameStep } from './types.ts';
+import type { FlameBoxes, FlameGraph, FlameStep } from './types.ts';
 
 /** Between the keys of a path: 'k3f9a.0x1.main'. */
 const SEPARATOR = '.';
@@ -20,10 +19,9 @@ export function flameGraph(
   { root, smallestShare }: FlameGraphOptions,
 ): FlameGraph {
   const { node, trail, isRootFound } = follow(whole, groups, root);
-  const boxes = new BoxBuilder(groups, node.magnitude * smallestShare);
-  boxes.add(node, -1);
+  const boxes = boxesOf(node, groups, node.magnitude * smallestShare);
   const { value, magnitude, count, matched } = whole;
-  return { ...boxes.finish(), trail, isRootFound, total: { value, magnitude, count, matched } };
+  return { ...boxes, trail, isRootFound, total: { value, magnitude, count, matched } };
 }
 
 /** Path of a box below another; '' is the whole. */
@@ -49,32 +47,35 @@ function follow(whole: FlameNode, groups: FrameGroups, path: string | undefined)
 
 const bySize = (nodes: FlameNode[]): FlameNode[] => nodes.sort((a, b) => b.magnitude - a.magnitude);
 
-class BoxBuilder {
-  readonly #groups: FrameGroups;
-  readonly #smallest: number;
-  readonly #parent = growableInt32();
-  readonly #group = growableInt32();
-  readonly #hidden = growableInt32();
-  readonly #value = growableFloat64();
-  readonly #magnitude = growableFloat64();
-  readonly #selfMagnitude = growableFloat64();
-  readonly #count = growableFloat64();
-  readonly #matched = growableFloat64();
+/** A box and how many boxes it stands for: 0 for ordinary ones, which have a group. */
+interface Box {
+  readonly node: Pick<FlameNode, 'value' | 'magnitude' | 'selfMagnitude' | 'count' | 'matched'>;
+  readonly parent: number;
+  readonly group: number;
+  readonly hidden: number;
+}
+
+function boxesOf(
+  whole: FlameNode,
+  groups: FrameGroups,
+  smallest: number,
+): Pick<FlameGraph, 'boxes' | 'groups' | 'groupKeys'> {
+  const boxes: Box[] = [];
   /** Position in the answer of each group that occurs. */
-  readonly #known = new Map<GroupIndex, number>();
-
-  constructor(groups: FrameGroups, smallest: number) {
-    this.#groups = groups;
-    this.#smallest = smallest;
-  }
-
-  add(node: FlameNode, parent: number): void {
-    const box = this.#push(node, parent, this.#position(node.group), 0);
+  const known = new Map<GroupIndex, number>();
+  const position = (group: GroupIndex): number => {
+    if (group < 0) return -1;
+    const found = known.get(group) ?? known.size;
+    known.set(group, found);
+    return found;
+  };
+  const add = (node: FlameNode, parent: number): void => {
+    const box = boxes.push({ node, parent, group: position(node.group), hidden: 0 }) - 1;
     const rest = { value: 0, magnitude: 0, count: 0, matched: 0 };
     let hidden = 0;
     for (const child of bySize(node.children())) {
-      if (child.magnitude > 0 && child.magnitude >= this.#smallest) {
-        this.add(child, box);
+      if (child.magnitude > 0 && child.magnitude >= smallest) {
+        add(child, box);
         continue;
       }
       hidden++;
@@ -83,51 +84,26 @@ class BoxBuilder {
       rest.count += child.count;
       rest.matched += child.matched;
     }
-    if (hidden > 0) this.#push({ ...rest, selfMagnitude: rest.magnitude }, box, -1, hidden);
-  }
-
-  finish(): Pick<FlameGraph, 'boxes' | 'groups' | 'groupKeys'> {
-    const boxes: FlameBoxes = {
-      length: this.#parent.length,
-      parent: this.#parent.finish(),
-      group: this.#group.finish(),
-      hidden: this.#hidden.finish(),
-      value: this.#value.finish(),
-      magnitude: this.#magnitude.finish(),
-      selfMagnitude: this.#selfMagnitude.finish(),
-      count: this.#count.finish(),
-      matched: this.#matched.finish(),
-    };
-    const groups: FlameGroup[] = [];
-    const groupKeys: string[] = [];
-    for (const group of this.#known.keys()) {
-      groups.push(this.#groups.describe(group));
-      groupKeys.push(this.#groups.keyOf(group));
-    }
-    return { boxes, groups, groupKeys };
-  }
-
-  #push(
-    node: Pick<FlameNode, 'value' | 'magnitude' | 'selfMagnitude' | 'count' | 'matched'>,
-    parent: number,
-    group: number,
-    hidden: number,
-  ): number {
-    this.#parent.push(parent);
-    this.#group.push(group);
-    this.#hidden.push(hidden);
-    this.#value.push(node.value);
-    this.#magnitude.push(node.magnitude);
-    this.#selfMagnitude.push(node.selfMagnitude);
-    this.#count.push(node.count);
-    this.#matched.push(node.matched);
-    return this.#parent.length - 1;
-  }
-
-  #position(group: GroupIndex): number {
-    if (group < 0) return -1;
-    const position = this.#known.get(group) ?? this.#known.size;
-    this.#known.set(group, position);
-    return position;
-  }
+    const all = { ...rest, selfMagnitude: rest.magnitude };
+    if (hidden > 0) boxes.push({ node: all, parent: box, group: -1, hidden });
+  };
+  add(whole, -1);
+  const met = [...known.keys()];
+  return {
+    boxes: columnsOf(boxes),
+    groups: met.map((group) => groups.describe(group)),
+    groupKeys: met.map((group) => groups.keyOf(group)),
+  };
 }
+
+const columnsOf = (boxes: readonly Box[]): FlameBoxes => ({
+  length: boxes.length,
+  parent: Int32Array.from(boxes, ({ parent }) => parent),
+  group: Int32Array.from(boxes, ({ group }) => group),
+  hidden: Int32Array.from(boxes, ({ hidden }) => hidden),
+  value: Float64Array.from(boxes, ({ node }) => node.value),
+  magnitude: Float64Array.from(boxes, ({ node }) => node.magnitude),
+  selfMagnitude: Float64Array.from(boxes, ({ node }) => node.selfMagnitude),
+  count: Float64Array.from(boxes, ({ node }) => node.count),
+  matched: Float64Array.from(boxes, ({ node }) => node.matched),
+});

@@ -18,13 +18,11 @@ export function allocationRows(
   ids: Iterable<AllocationIndex>,
   cursor: EventIndex | undefined,
 ): AllocationRow[] {
-  const lifetimes = new Lifetimes(context);
-  return Array.from(ids, (id) => rowOf(context, lifetimes, earlier, id, cursor));
+  return Array.from(ids, (id) => rowOf(context, earlier, id, cursor));
 }
 
 function rowOf(
   context: DeviceContext,
-  lifetimes: Lifetimes,
   earlier: Int32Array,
   id: AllocationIndex,
   cursor: EventIndex | undefined,
@@ -44,10 +42,10 @@ function rowOf(
     endEvent: table.end[id],
     startUs: timeOfEventUs(trace.events, table.start[id]),
     endUs: timeOfEventUs(trace.events, table.end[id]),
-    lifeEvents: lifetimes.lifetime(id, 'events'),
-    lifeUs: lifetimes.lifetime(id, 'us'),
+    lifeEvents: lifetimeOf(context, id, 'events'),
+    lifeUs: lifetimeOf(context, id, 'us'),
     isLifeLonger: isPreexisting || table.end[id] >= trace.events.length,
-    state: lifetimes.stateAt(id, cursor),
+    state: stateOf(context, id, cursor),
     stream: streamText(trace.streams[table.stream[id]]),
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
     line: callSiteLine(stacks, table.stack[id], isPreexisting),
@@ -55,37 +53,35 @@ function rowOf(
   };
 }
 
-/** When allocations lived, in events or in microseconds since the first event. */
-export class Lifetimes {
-  readonly #context: DeviceContext;
-  readonly #last: EventIndex;
+/**
+ * How long the trace shows an allocation: "state t" spans t to t + 1, so what is not freed reaches to the
+ * number of events, and what was there before begins at 0. In time: from the first to the last event.
+ * NaN without events, and in time without times: nothing was seen to live.
+ */
+export function lifetimeOf(
+  { replay, trace }: DeviceContext,
+  id: AllocationIndex,
+  clock: Clock,
+): number {
+  const { start, end } = replay.allocations;
+  const from = Math.max(0, start[id]);
+  const { length, timeUs } = trace.events;
+  if (length === 0) return Number.NaN;
+  if (clock === 'events') return Math.min(end[id], length) - from;
+  if (timeUs === undefined) return Number.NaN;
+  return timeUs[Math.min(end[id], length - 1)] - timeUs[from];
+}
 
-  constructor(context: DeviceContext) {
-    this.#context = context;
-    this.#last = context.trace.events.length - 1;
-  }
-
-  /**
-   * How long the trace shows it: "state t" spans t to t + 1, so what is not freed reaches to the
-   * number of events, and what was there before begins at 0. In time: from the first to the last event.
-   * NaN without events, and in time without times: nothing was seen to live.
-   */
-  lifetime(id: AllocationIndex, clock: Clock): number {
-    const { start, end } = this.#context.replay.allocations;
-    const from = Math.max(0, start[id]);
-    const { length, timeUs } = this.#context.trace.events;
-    if (length === 0) return Number.NaN;
-    if (clock === 'events') return Math.min(end[id], length) - from;
-    if (timeUs === undefined) return Number.NaN;
-    return timeUs[Math.min(end[id], length - 1)] - timeUs[from];
-  }
-
-  /** `cursor`: the event after which the state is taken; undefined: the end. */
-  stateAt(id: AllocationIndex, cursor: EventIndex | undefined): StateAt {
-    const { start, freeRequested, end } = this.#context.replay.allocations;
-    const at = Math.min(cursor ?? this.#last, this.#last);
-    if (start[id] > at) return 'later';
-    if (end[id] <= at) return 'freed';
-    return freeRequested[id] <= at ? 'pending' : 'live';
-  }
+/** `cursor`: the event after which the state is taken; undefined: the end. */
+export function stateOf(
+  { replay, trace }: DeviceContext,
+  id: AllocationIndex,
+  cursor: EventIndex | undefined,
+): StateAt {
+  const { start, freeRequested, end } = replay.allocations;
+  const last = trace.events.length - 1;
+  const at = Math.min(cursor ?? last, last);
+  if (start[id] > at) return 'later';
+  if (end[id] <= at) return 'freed';
+  return freeRequested[id] <= at ? 'pending' : 'live';
 }

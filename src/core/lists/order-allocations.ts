@@ -5,7 +5,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
-import { Lifetimes } from './allocation-rows.ts';
+import { lifetimeOf, stateOf } from './allocation-rows.ts';
 import { callSiteOrder } from './call-site-table.ts';
 import { orderByKeys, upTo } from './order-by-keys.ts';
 
@@ -53,7 +53,6 @@ function sortValue(
 ): (id: AllocationIndex) => number {
   const { replay, trace } = context;
   const { allocations } = replay;
-  const lifetimes = new Lifetimes(context);
   switch (key) {
     case 'address':
       return (id) => allocations.address[id];
@@ -64,15 +63,15 @@ function sortValue(
     case 'waste':
       return (id) => allocations.sizeBytes[id] - allocations.requestedBytes[id];
     case 'lifetime':
-      return (id) => lifetimes.lifetime(id, clock);
+      return (id) => lifetimeOf(context, id, clock);
     case 'cost':
-      return (id) => lifetimes.lifetime(id, clock) * allocations.sizeBytes[id];
+      return (id) => lifetimeOf(context, id, clock) * allocations.sizeBytes[id];
     case 'start':
       return (id) => allocations.start[id];
     case 'end':
       return (id) => allocations.end[id];
     case 'state':
-      return (id) => STATE_ORDER[lifetimes.stateAt(id, at)];
+      return (id) => STATE_ORDER[stateOf(context, id, at)];
     case 'stream': {
       const places = textOrder(trace.streams.map(streamText));
       return (id) => places[allocations.stream[id]];

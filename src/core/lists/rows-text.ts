@@ -79,33 +79,30 @@ const placeOf = (frame: FrameView | undefined): string | undefined =>
   frame && frameLocation(frame) && fullPlace(frame);
 
 /** Raw numbers; nothing for what is unknown. */
-const EVENT_COLUMNS: readonly { readonly name: string; readonly of: (row: EventRow) => string }[] =
-  [
-    { name: 'event', of: ({ event }) => String(event) },
-    { name: 'action', of: ({ action }) => action },
-    { name: 'time_us', of: ({ timeUs }) => csvNumber(timeUs) },
-    { name: 'address', of: ({ address }) => address },
-    { name: 'size_bytes', of: ({ sizeBytes }) => csvNumber(sizeBytes) },
-    { name: 'stream', of: ({ stream }) => stream },
-    { name: 'pool', of: ({ pool }) => pool ?? '' },
-    { name: 'private_pool', of: ({ privatePool }) => privatePool ?? '' },
-    { name: 'allocated_bytes', of: ({ allocatedBytes }) => csvNumber(allocatedBytes) },
-    { name: 'reserved_bytes', of: ({ reservedBytes }) => csvNumber(reservedBytes) },
-    { name: 'paired_event', of: ({ pair }) => (pair.kind === 'event' ? String(pair.event) : '') },
-    { name: 'function', of: ({ frame }) => frame?.name ?? '' },
-    { name: 'file', of: ({ frame }) => frame?.filename ?? '' },
-    // 0 is the unwinder's way of saying that it knew none.
-    {
-      name: 'line',
-      of: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
-    },
-  ];
+const EVENT_COLUMNS: Readonly<Record<string, (row: EventRow) => string>> = {
+  event: ({ event }) => String(event),
+  action: ({ action }) => action,
+  time_us: ({ timeUs }) => csvNumber(timeUs),
+  address: ({ address }) => address,
+  size_bytes: ({ sizeBytes }) => csvNumber(sizeBytes),
+  stream: ({ stream }) => stream,
+  pool: ({ pool }) => pool ?? '',
+  private_pool: ({ privatePool }) => privatePool ?? '',
+  allocated_bytes: ({ allocatedBytes }) => csvNumber(allocatedBytes),
+  reserved_bytes: ({ reservedBytes }) => csvNumber(reservedBytes),
+  paired_event: ({ pair }) => (pair.kind === 'event' ? String(pair.event) : ''),
+  function: ({ frame }) => frame?.name ?? '',
+  file: ({ frame }) => frame?.filename ?? '',
+  // 0 is the unwinder's way of saying that it knew none.
+  line: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
+};
+const EVENT_CELLS = Object.values(EVENT_COLUMNS);
 
-export const CSV_HEADER = csvLine(EVENT_COLUMNS.map(({ name }) => name));
+export const CSV_HEADER = csvLine(Object.keys(EVENT_COLUMNS));
 
 /** One line an event, each ended by CR LF; `''` for no rows. */
 export function eventsCsv(rows: readonly EventRow[]): string {
   let text = '';
-  for (const row of rows) text += csvLine(EVENT_COLUMNS.map(({ of }) => csvField(of(row))));
+  for (const row of rows) text += csvLine(EVENT_CELLS.map((cell) => csvField(cell(row))));
   return text;
 }

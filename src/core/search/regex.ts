@@ -27,26 +27,22 @@ export function compileRegex(
   }
 }
 
-function refused(source: string, what: string): { readonly problem: SearchProblem } {
-  return {
-    problem: {
-      at: 0,
-      length: source.length,
-      message: `This regular expression ${what}.`,
-      isUnfinished: false,
-    },
-  };
-}
+const refused = (source: string, what: string): { readonly problem: SearchProblem } => ({
+  problem: problemOf(source, `This regular expression ${what}.`),
+});
+
+/** A problem of the whole pattern. */
+const problemOf = (source: string, message: string): SearchProblem => ({
+  at: 0,
+  length: source.length,
+  message,
+  isUnfinished: false,
+});
 
 /** What RE2 says, what would be right, and where: the part that it names, or the unmatched bracket. */
 function explain(source: string, error: Error): SearchProblem {
   if (!(error instanceof regexEngine().RE2JSSyntaxException)) {
-    return {
-      at: 0,
-      length: source.length,
-      message: `Invalid regular expression: ${error.message}.`,
-      isUnfinished: false,
-    };
+    return problemOf(source, `Invalid regular expression: ${error.message}.`);
   }
   const description = error.getDescription();
   const part = error.getPattern() ?? '';
