@@ -14,7 +14,8 @@ interface Arrays {
   readonly u16: Uint16Array;
   readonly u8: Uint8Array;
 }
-const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
+/** What a column of each type is made of. */
+export const ARRAYS = { f64: Float64Array, i32: Int32Array, u16: Uint16Array, u8: Uint8Array };
 
 /** Sizes in bytes, or microseconds: 32 bits each where all of them are below 2^32, else 64. */
 export type NarrowColumn = Float64Array | Uint32Array;

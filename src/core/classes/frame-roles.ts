@@ -1,4 +1,4 @@
-/** What one frame of a call stack says of the code that allocates, told by its name and file. */
+/** What one frame of a call stack says of the code that allocates, judged by its name and file. */
 import { classifyFrame, qualifiedName } from '../device/frame-kinds.ts';
 import type { StackSource } from '../device/stacks.ts';
 import type { FrameKind, FrameView } from '../device/types.ts';

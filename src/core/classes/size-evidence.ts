@@ -43,7 +43,7 @@ export class Weights {
   }
 
   /**
-   * Weights that are in no module: candidates of a size of which a pass makes more gradients than there are parameters.
+   * Weights that are in no module: candidates of a size that has more gradients in a pass than parameters.
    * All of a size or none: 6 tensors of 4 MiB and 6 gradients of 4 MiB in each pass are 6 weights.
    */
   looseWeights(): AllocationIndex[] {

@@ -30,7 +30,7 @@ interface Line {
 /** By file, by function: its lines in order. */
 type Functions = ReadonlyMap<string, ReadonlyMap<string, readonly Line[]>>;
 
-/** A file of which so many lines are where they were has not been edited: the rest are other code paths. */
+/** A file with this share of its lines where they were has not been edited: the rest are other code paths. */
 const UNEDITED_SHARE = 0.8;
 
 const SAME_LEVEL = 2;

@@ -164,7 +164,7 @@ describe('real recordings', () => {
     // An evaluation between steps that lacks no_grad(): neither side has activations at its peak.
     [
       'eval_no_grad',
-      /: temporaries \+728\.03 MiB, at pairs\.py:87, which only B keeps; why cannot be told/,
+      /: temporaries \+728\.03 MiB, at pairs\.py:87, which only B keeps; the two files alone do not show why\./,
     ],
     [
       'gradients_stay',

@@ -213,7 +213,7 @@ function classPattern({ classes, differenceBytes, sites }: ComparisonFacts): str
       ? `${changedLines(only)}, which only ${change > 0 ? 'B' : 'A'} keeps`
       : changedLines(own);
   return [
-    `${label(first.class)} ${signedBytes(change)}, at ${where}; why cannot be told from the two files alone.`,
+    `${label(first.class)} ${signedBytes(change)}, at ${where}; the two files alone do not show why.`,
   ];
 }
 

@@ -38,7 +38,7 @@ export function verdictOf(facts: ComparisonFacts): string {
   const [first, ...others] = patterns;
   const cause =
     first ??
-    'What changed fits none of the patterns that vramscope knows, so the cause cannot be told from the two files alone.';
+    'What changed fits none of the patterns that vramscope knows, so the two files alone do not show the cause.';
   const reserved = reservedText(facts, notable);
   return [`${head}: ${lowerFirst(cause)}`, lines, ...others, ...reserved]
     .filter((sentence) => sentence !== '')

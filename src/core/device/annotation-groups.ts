@@ -5,6 +5,7 @@
  * A loop writes names such as '## step 0 ##', '## step 1 ##', each once. Those are one group,
  * '## step * ##'. Names with numbers that come more than once ('layer 3') stay apart.
  */
+import { groupBy } from '../base/grouping.ts';
 import type { CounterName, Peak, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AnnotationSpan } from './types.ts';
@@ -37,8 +38,8 @@ export interface RangeMaximum {
 }
 
 /**
- * One row a group, the one with the highest allocated memory first. Annotations of which only a
- * moment is known are left out.
+ * One row a group, the one with the highest allocated memory first. Annotations with only
+ * one known moment are left out.
  */
 export function groupAnnotations(
   spans: readonly AnnotationSpan[],
@@ -46,14 +47,8 @@ export function groupAnnotations(
   maximum: (counter: CounterName) => RangeMaximum,
 ): AnnotationGroup[] {
   const key = annotationGroupKeys(spans);
-  const groups = new Map<string, AnnotationSpan[]>();
-  for (const span of spans) {
-    if (isMoment(span)) continue;
-    const name = key(span.name);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [span]);
-    else group.push(span);
-  }
+  const ranges = spans.filter((span) => !isMoment(span));
+  const groups = groupBy(ranges, ({ name }) => key(name));
   const rows = [...groups].map(([name, group]) => groupOf(name, group, replay, maximum));
   // Of a step and the backward pass in it, which share their peak, the part comes first.
   const peakOf = ({ peaks }: AnnotationGroup) => peaks.allocatedBytes.bytes;

@@ -92,7 +92,7 @@ export function classifyFrame(name: string, filename: string): FrameClass {
   return path === undefined ? classifyCpp(name) : classifyPython(path.replaceAll('\\', '/'));
 }
 
-/** A line of Python, and not one of C++ or CUDA: told by the file or, where none is known, by the name. */
+/** A line of Python, and not one of C++ or CUDA: judged by the file or, where none is known, by the name. */
 export function isPythonFrame(name: string, filename: string): boolean {
   return pythonFile(name, filename) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** What a private pool is for: told by the code that allocates in it and, where that says nothing, by its id. */
+/** What a private pool is for: judged by the code that allocates in it and, where that says nothing, by its id. */
 import type { PoolIndex } from '../snapshot/tables.ts';
 import type { DeviceContext } from './device-context.ts';
 

@@ -44,64 +44,39 @@ export function speedscopeFile(
   stacks: Iterable<FlameStack>,
   { name, weight, isDifference }: SpeedscopeOptions,
 ): SpeedscopeFile {
-  const frames = new FrameList();
-  const grew = new ProfileBuilder();
-  const shrank = new ProfileBuilder();
-  for (const { groups, value } of stacks) {
-    (value < 0 ? shrank : grew).add(
-      groups.map((group) => frames.indexOf(group)),
-      Math.abs(value),
-    );
-  }
-  const profiles = isDifference
-    ? [grew.finish(`${name}: grew`, weight), shrank.finish(`${name}: shrank`, weight)]
-    : [grew.finish(name, weight)];
+  const frames: SpeedscopeFrame[] = [];
+  // Groups are the same object wherever they occur: each is one frame.
+  const rowOf = new Map<FlameGroup, number>();
+  const frameRow = (group: FlameGroup): number => {
+    const row = rowOf.get(group) ?? frames.push(frameOf(group)) - 1;
+    rowOf.set(group, row);
+    return row;
+  };
+  const samples = Array.from(stacks, ({ groups, value }) => ({
+    frames: groups.map(frameRow),
+    value,
+  }));
+  const profile = (title: string, own: typeof samples): SampledProfile => ({
+    type: 'sampled',
+    name: title,
+    unit: weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none',
+    startValue: 0,
+    endValue: own.reduce((sum, { value }) => sum + Math.abs(value), 0),
+    samples: own.map((sample) => sample.frames),
+    weights: own.map(({ value }) => Math.abs(value)),
+  });
+  const grew = samples.filter(({ value }) => value >= 0);
+  const shrank = samples.filter(({ value }) => value < 0);
   return {
     $schema: 'https://www.speedscope.app/file-format-schema.json',
-    shared: { frames: frames.list },
-    profiles,
+    shared: { frames },
+    profiles: isDifference
+      ? [profile(`${name}: grew`, grew), profile(`${name}: shrank`, shrank)]
+      : [profile(name, grew)],
     name,
     activeProfileIndex: 0,
     exporter: 'vramscope',
   };
-}
-
-class ProfileBuilder {
-  readonly #samples: (readonly number[])[] = [];
-  readonly #weights: number[] = [];
-
-  add(sample: readonly number[], weight: number): void {
-    this.#samples.push(sample);
-    this.#weights.push(weight);
-  }
-
-  finish(name: string, weight: FlameWeight): SampledProfile {
-    const unit = weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none';
-    const endValue = this.#weights.reduce((sum, own) => sum + own, 0);
-    const samples = this.#samples;
-    return {
-      type: 'sampled',
-      name,
-      unit,
-      startValue: 0,
-      endValue,
-      samples,
-      weights: this.#weights,
-    };
-  }
-}
-
-/** Each group once: they are the same object wherever they occur. */
-class FrameList {
-  readonly list: SpeedscopeFrame[] = [];
-  readonly #known = new Map<FlameGroup, number>();
-
-  indexOf(group: FlameGroup): number {
-    const known = this.#known.get(group);
-    if (known !== undefined) return known;
-    this.#known.set(group, this.list.length);
-    return this.list.push(frameOf(group)) - 1;
-  }
 }
 
 /** File and line are named where the box has one place: a module has many files. */

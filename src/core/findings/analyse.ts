@@ -32,7 +32,7 @@ export function analyse(input: AnalysisInput, options: AnalyseOptions = {}): Pro
   return analyseContext(new AnalysisContext(input, options.isCancelled), options);
 }
 
-/** As `analyse`, for who needs the steps and call sites of the context too: both are found once. */
+/** As `analyse`, for callers that need the steps and call sites of the context too: both are found once. */
 export async function analyseContext(
   context: AnalysisContext,
   options: Omit<AnalyseOptions, 'isCancelled'> = {},

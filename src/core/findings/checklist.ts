@@ -1,6 +1,6 @@
 /**
- * What a person goes through who wonders where the memory went, in that order, with what the detectors
- * say to each point. The points are the detectors' own.
+ * What to check when looking for where the memory went, in that order, with what the detectors say to
+ * each point. The points are the detectors' own.
  */
 import type { Analysis } from './analyse.ts';
 import { DETECTORS, type DetectorId, type Finding } from './detectors.ts';

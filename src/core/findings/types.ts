@@ -129,7 +129,7 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly bytes: number;
   /** One or two sentences in plain words. */
   readonly claim: string;
-  /** What it means in one sentence, for who has ten seconds: of findings that say what went wrong. */
+  /** What it means in one sentence, for someone who has ten seconds: of findings that say what went wrong. */
   readonly headline?: string;
   /** The headline in a few words, to follow 'Out of memory:' or 'No OOM, but': 'a leak of 96.00 MiB every step'. */
   readonly brief?: string;
@@ -211,7 +211,7 @@ export interface Detector {
   readonly checklist: readonly ChecklistPoint[];
 }
 
-/** A point that a person goes through who wonders where the memory went. */
+/** A point to check when looking for where the memory went. */
 export interface ChecklistPoint {
   /** Points are gone through from the lowest to the highest. */
   readonly order: number;

@@ -1,5 +1,5 @@
 /**
- * The answer for who has ten seconds: did memory run out, and what led to it.
+ * The answer for someone who has ten seconds: did memory run out, and what led to it.
  *
  * Findings are joined, for an OOM is most often the end of something else. What led to it is said first,
  * with its own advice, in this order:
@@ -41,7 +41,7 @@ export interface Verdict {
 /** With `text` three lines: more is no verdict. */
 const MAX_ALSO = 2;
 
-/** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for who cannot do the first. */
+/** 'Raise the limit of this process, if …' and 'Reduce what is alive …': the second is for those who cannot do the first. */
 const MOST_ADVISED = 2;
 
 /** Of what was in use at an OOM: what is kept below it did not fill the memory. */

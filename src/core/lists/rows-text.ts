@@ -74,7 +74,7 @@ const known = (event: number): number | undefined =>
 const functionOf = (frame: FrameView | undefined): string | undefined =>
   frame && functionText(frame);
 
-/** Nothing for C++ of which no file is known. */
+/** Nothing for C++ without a known file. */
 const placeOf = (frame: FrameView | undefined): string | undefined =>
   frame && frameLocation(frame) && fullPlace(frame);
 

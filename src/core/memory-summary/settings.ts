@@ -29,106 +29,75 @@ const ACCELERATOR = 'c10/core/AllocatorConfig.h, AcceleratorAllocatorConfig';
 const CUDA = 'c10/cuda/CUDAAllocatorConfig.h, CUDAAllocatorConfig';
 const RECORDER = 'torch/csrc/cuda/memory_snapshot.cpp';
 
-const KNOWN: ReadonlyMap<string, KnownSetting> = new Map([
-  [
-    'PYTORCH_ALLOC_CONF',
-    { default: '', about: 'The settings string, as the program last set it.', source: RECORDER },
-  ],
-  [
-    'PYTORCH_CUDA_ALLOC_CONF',
-    { default: '', about: 'The settings string, as the program last set it.', source: RECORDER },
-  ],
-  [
-    'expandable_segments',
-    {
+const SETTINGS_STRING: KnownSetting = {
+  default: '',
+  about: 'The settings string, as the program last set it.',
+  source: RECORDER,
+};
+
+const KNOWN: ReadonlyMap<string, KnownSetting> = new Map(
+  Object.entries({
+    PYTORCH_ALLOC_CONF: SETTINGS_STRING,
+    PYTORCH_CUDA_ALLOC_CONF: SETTINGS_STRING,
+    expandable_segments: {
       default: false,
       about: 'Segments can grow, so free memory in one can serve larger requests.',
       source: ACCELERATOR,
     },
-  ],
-  [
-    'max_split_size',
-    {
+    max_split_size: {
       default: -1,
       about: 'Blocks of this size or larger are never split. -1: any block may be split.',
       source: ACCELERATOR,
     },
-  ],
-  [
-    'garbage_collection_threshold',
-    {
+    garbage_collection_threshold: {
       default: 0,
       about: 'Share of the memory limit above which PyTorch frees old cached blocks. 0: never.',
       source: ACCELERATOR,
     },
-  ],
-  [
-    'roundup_power2_divisions',
-    {
+    roundup_power2_divisions: {
       default: {},
       about:
         'Divisions of each power of two that requests round up to, by size in MiB. 0: round up to 512 bytes.',
       source: ACCELERATOR,
     },
-  ],
-  [
-    'per_process_memory_fraction',
-    {
+    per_process_memory_fraction: {
       default: 1,
       about: 'Share of GPU memory that this process may use.',
       source: CUDA,
     },
-  ],
-  [
-    'release_lock_on_cudamalloc',
-    {
+    release_lock_on_cudamalloc: {
       default: false,
       about: 'Lets other threads allocate while one waits for cudaMalloc.',
       source: CUDA,
     },
-  ],
-  [
-    'graph_capture_record_stream_reuse',
-    {
+    graph_capture_record_stream_reuse: {
       default: false,
       about: 'Reuses blocks that other streams used while a CUDA graph is captured.',
       source: CUDA,
     },
-  ],
-  [
-    'pinned_use_cuda_host_register',
-    {
+    pinned_use_cuda_host_register: {
       default: false,
       about: 'Pinned memory comes from cudaHostRegister instead of cudaHostAlloc.',
       source: CUDA,
     },
-  ],
-  [
-    'pinned_num_register_threads',
-    {
+    pinned_num_register_threads: {
       default: 1,
       about: 'How many threads register pinned memory.',
       source: CUDA,
     },
-  ],
-  [
-    'trace_alloc_overflowed',
-    {
+    trace_alloc_overflowed: {
       default: false,
       about: 'The recording reached max_entries and dropped its oldest events.',
       source: RECORDER,
     },
-  ],
-  [
-    'trace_alloc_max_entries',
-    {
+    trace_alloc_max_entries: {
       // sys.maxsize, Python's default for max_entries of _record_memory_history.
       default: 2 ** 63,
       about: 'How many events the recording keeps per device.',
       source: 'torch/cuda/memory.py, _record_memory_history',
     },
-  ],
-]);
+  }),
+);
 
 /** All recorded settings, those that differ from the default first, in the file's order. */
 export function settingRows(settings: Snapshot['settings']): SettingRow[] {

@@ -52,26 +52,27 @@ export function traceFacts(context: DeviceContext): TraceFacts {
   const { trace, replay } = context;
   const { allocations, peaks } = replay;
   const peakEvent = peaks.activeBytes.event;
-  const byKind = new Shares(KINDS.length);
-  const byStream = new Shares(Math.max(1, trace.streams.length));
-  const byPool = new Shares(Math.max(1, trace.pools.length));
+  const byKind = emptyShares(KINDS.length);
+  const byStream = emptyShares(Math.max(1, trace.streams.length));
+  const byPool = emptyShares(Math.max(1, trace.pools.length));
   const { start, end, sizeBytes, stack, stream, pool, preexisting } = allocations;
   for (let id = 0; id < allocations.length; id++) {
     const bytes = sizeBytes[id];
     const atPeak = start[id] <= peakEvent && end[id] > peakEvent ? bytes : 0;
     const atEnd = end[id] === NEVER ? bytes : 0;
-    byKind.add(KINDS.indexOf(stackKind(stack[id], id < preexisting)), bytes, atPeak, atEnd);
-    byStream.add(stream[id], bytes, atPeak, atEnd);
-    byPool.add(pool[id], bytes, atPeak, atEnd);
+    const kind = KINDS.indexOf(stackKind(stack[id], id < preexisting));
+    add(byKind[kind], bytes, atPeak, atEnd);
+    add(byStream[stream[id]], bytes, atPeak, atEnd);
+    add(byPool[pool[id]], bytes, atPeak, atEnd);
   }
   const inOrder = (a: Share, b: Share) => b.peakBytes - a.peakBytes || b.totalBytes - a.totalBytes;
   return {
-    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind.at(i) })),
+    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
     streams: trace.streams
-      .map((one, i) => ({ stream: streamText(one), ...byStream.at(i) }))
+      .map((one, i) => ({ stream: streamText(one), ...byStream[i] }))
       .sort(inOrder),
     pools: trace.pools
-      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool.at(i) }))
+      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool[i] }))
       .sort(inOrder),
     peakEvent,
     ringOverflowed: trace.ringOverflowed,
@@ -94,33 +95,19 @@ function columnFacts({ trace: { events }, snapshot }: DeviceContext): ColumnFact
   return facts.map(([label, isRecorded]) => ({ label, isRecorded }));
 }
 
-/** Sums of several groups of allocations. */
-class Shares {
-  readonly #allocations: Int32Array;
-  readonly #totalBytes: Float64Array;
-  readonly #peakBytes: Float64Array;
-  readonly #endBytes: Float64Array;
+type MutableShare = { -readonly [K in keyof Share]: Share[K] };
 
-  constructor(groups: number) {
-    this.#allocations = new Int32Array(groups);
-    this.#totalBytes = new Float64Array(groups);
-    this.#peakBytes = new Float64Array(groups);
-    this.#endBytes = new Float64Array(groups);
-  }
+const emptyShares = (groups: number): MutableShare[] =>
+  Array.from({ length: groups }, () => ({
+    allocations: 0,
+    totalBytes: 0,
+    peakBytes: 0,
+    endBytes: 0,
+  }));
 
-  add(group: number, totalBytes: number, peakBytes: number, endBytes: number): void {
-    this.#allocations[group]++;
-    this.#totalBytes[group] += totalBytes;
-    this.#peakBytes[group] += peakBytes;
-    this.#endBytes[group] += endBytes;
-  }
-
-  at(group: number): Share {
-    return {
-      allocations: this.#allocations[group],
-      totalBytes: this.#totalBytes[group],
-      peakBytes: this.#peakBytes[group],
-      endBytes: this.#endBytes[group],
-    };
-  }
+function add(share: MutableShare, totalBytes: number, peakBytes: number, endBytes: number): void {
+  share.allocations++;
+  share.totalBytes += totalBytes;
+  share.peakBytes += peakBytes;
+  share.endBytes += endBytes;
 }

@@ -5,6 +5,8 @@
  *   pp2,tp2      ranks 0, 1 are stage 0, ranks 2, 3 stage 1
  *   {"roles": [{"name": "trainer", "ranks": [0, 1, 2]}, {"name": "rollout", "ranks": [3]}]}
  */
+import { isRecord } from '../base/json.ts';
+
 export interface Layout {
   /** Name of the role of a rank; undefined for a rank that the layout does not have. */
   roleOf(rank: number): string | undefined;
@@ -65,6 +67,3 @@ function fromJson(text: string): Layout {
   }
   return { roleOf: (rank) => names.get(rank) };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;

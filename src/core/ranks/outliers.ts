@@ -23,7 +23,7 @@ const FAR_ALLOCATED = 0.05;
 const FAR_RESERVED = 0.1;
 const MIN_FAR_BYTES = 2 ** 20;
 const MIN_FAR_RESERVED_BYTES = 64 * 2 ** 20;
-/** Growth that none of the others has is told of from here on. */
+/** Growth that none of the others has is reported from here on. */
 const FAR_GROWTH = 0.01;
 
 /** A rank that is judged, by its position in the job. */

@@ -9,8 +9,8 @@
  *     rank 2            recv()    block()  send()
  *     rank 3            recv()    block()          loss()  last
  *
- * A rank that does all that the others do, and one line more, has their role: that line is what is to be told
- * of it. So has a rank that failed early, and never came to the lines that the others went on to.
+ * A rank that does all that the others do, and one line more, has their role: that line is what
+ * the report has to name. So has a rank that failed early, and never came to the lines that the others went on to.
  */
 import type { RankLines } from './rank-lines.ts';
 import { median } from './robust.ts';

@@ -1,9 +1,9 @@
-/** In which order a text tells of a file's devices: the one that the file is about first. */
+/** In which order a text lists a file's devices: the one that the file is about first. */
 import type { DeviceContext } from '../device/device-context.ts';
 import { isUnusedDevice, mainDeviceIndex } from '../device/main-device.ts';
 
 export interface DeviceOrder {
-  /** Positions of the devices to tell of, the main one first. */
+  /** Positions of the devices to list, the main one first. */
   readonly shown: readonly number[];
   /** Names those that are left out; undefined where none is. */
   readonly note: string | undefined;

@@ -19,7 +19,7 @@ export function compareRuns(a: Ranked, b: Ranked): number {
   );
 }
 
-/** While one is not known they are not told apart. */
+/** Equal while one of the cards is not known. */
 function compareCards(a: Ranked['card'], b: Ranked['card']): number {
   if (a === undefined || b === undefined || a.gib === b.gib) return 0;
   return (a.gib ?? Infinity) - (b.gib ?? Infinity);

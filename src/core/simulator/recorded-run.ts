@@ -80,7 +80,7 @@ export function recordedLimit(
 
 /**
  * Entries for a request that only a retry makes. Garbage collection too frees segments for a request, of
- * the large pool, and max_split_size_mb oversize ones: a retry that freed nothing else is not told apart.
+ * the large pool, and max_split_size_mb oversize ones: a retry that freed nothing else is not recognized.
  */
 function recordedRetries(
   trace: DeviceTrace,

@@ -37,13 +37,13 @@ export interface Requests {
   readonly releases: readonly ReleaseRun[];
   /** Recorded OOMs, all of them. */
   readonly ooms: number;
-  /** Recorded OOMs of which the program saw no error. */
+  /** Recorded OOMs that the program never saw as an error. */
   readonly retriedOoms: ReadonlySet<EventIndex>;
   /** Frees that waited for another stream. */
   readonly delayedFrees: number;
 }
 
-/** @param reserved memory that the recording had reserved, by which a retry is told from a call of empty_cache() */
+/** @param reserved memory that the recording had reserved: it distinguishes a retry from a call of empty_cache() */
 export function collectRequests(
   trace: DeviceTrace,
   replay: RecordedColumns,

@@ -21,8 +21,8 @@ export interface SmallestCard {
 export type UnlimitedPeaks = Pick<WhatIfResult, 'peakReservedBytes' | 'peakAllocatedBytes'>;
 
 /**
- * A search that yields a limit in bytes, is told whether all requests fit under it, and goes on. Who
- * runs it decides how: at once, or with pauses.
+ * A search that yields a limit in bytes, learns whether all requests fit under it, and goes on. Its
+ * caller decides how to run it: at once, or with pauses.
  */
 export type LimitSearch<R> = Generator<number, R, boolean>;
 

@@ -7,7 +7,7 @@
  *
  * gzip comes after and finds what repeats from step to step.
  */
-import type { Column, ColumnType, NarrowColumn } from '../base/table.ts';
+import { ARRAYS, type Column, type ColumnType, type NarrowColumn } from '../base/table.ts';
 import { ByteReader, ByteWriter, damagedAt } from './bytes.ts';
 
 const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
@@ -49,7 +49,7 @@ export function decodeColumn(bytes: Uint8Array, type: ColumnType, length: number
   // Each row takes a byte at least: a header that promises more is not believed.
   if (length > bytes.length) throw damagedAt(bytes.length);
   const from = new ByteReader(bytes);
-  const out = newColumn(type, length);
+  const out = new ARRAYS[type](length);
   const form = from.varint();
   if (form === Form.Differences) {
     readDifferences(from, out);
@@ -76,19 +76,6 @@ export function columnType(column: Column): ColumnType {
   if (isWide(column)) return 'f64';
   if (column instanceof Int32Array) return 'i32';
   return column instanceof Uint16Array ? 'u16' : 'u8';
-}
-
-function newColumn(type: ColumnType, length: number): Column {
-  switch (type) {
-    case 'f64':
-      return new Float64Array(length);
-    case 'i32':
-      return new Int32Array(length);
-    case 'u16':
-      return new Uint16Array(length);
-    case 'u8':
-      return new Uint8Array(length);
-  }
 }
 
 /** Numbers beyond those of rows and codes, however many bits they take in memory. */

@@ -4,7 +4,8 @@
  *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
  *   10 bytes         varint    varint
  */
-import type { Column, ColumnType } from '../base/table.ts';
+import { isRecord } from '../base/json.ts';
+import { ARRAYS, type Column, type ColumnType } from '../base/table.ts';
 import { ByteReader, ByteWriter, damagedAt, newerVersion } from './bytes.ts';
 import { columnType, decodeColumn, encodeColumn } from './column-codec.ts';
 import { COMPACT_MAGIC } from './compact-magic.ts';
@@ -71,22 +72,16 @@ function parseHead(json: Uint8Array, at: number): Head {
   return head;
 }
 
-const TYPES: readonly unknown[] = ['f64', 'i32', 'u16', 'u8'] satisfies ColumnType[];
-
 function isHead(value: unknown): value is Head {
   if (!isRecord(value) || !Array.isArray(value.columns)) return false;
   return value.columns.every(
     (column) =>
       isRecord(column) &&
       typeof column.name === 'string' &&
-      TYPES.includes(column.type) &&
+      Object.hasOwn(ARRAYS, String(column.type)) &&
       isCount(column.length) &&
       isCount(column.bytes),
   );
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,8 +1,8 @@
 /** What a compact snapshot keeps beside its columns, as JSON; and the check that a file has it. */
 import { MAX_REGIONS } from '../base/address.ts';
+import { isRecord } from '../base/json.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
 import type { FileInfo, LabelRow, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
-import { isRecord } from './compact-file.ts';
 
 export interface CompactRest {
   /** The file that it was made from. */

@@ -1,4 +1,5 @@
 /** Summaries as they are read: anybody may have written the file, so nothing is believed before it is checked. */
+import { isRecord } from '../base/json.ts';
 import { LoadError } from '../base/load-error.ts';
 import { type Shape, SUMMARY_SHAPE } from './summary-shape.ts';
 import { type RankSummary, SUMMARY_SCHEMA } from './types.ts';
@@ -67,6 +68,3 @@ function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
   // JSON knows no NaN or Infinity, but 1e999 is read as one.
   return type === 'number' ? Number.isFinite(value) : typeof value === type;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

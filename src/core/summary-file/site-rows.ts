@@ -2,7 +2,7 @@
 import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { type AllocationTable, NEVER } from '../replay/types.ts';
+import { NEVER } from '../replay/types.ts';
 import { type EventIndex, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { SiteKeys } from './site-keys.ts';
 import type { SiteFigures } from './types.ts';
@@ -23,16 +23,10 @@ export interface SiteRow extends SiteFigures {
  * bytes after `peak`, those at the end to the counter at the end.
  */
 export function siteRows(context: DeviceContext, keys: SiteKeys, peak: EventIndex): SiteRow[] {
-  const { replay, stacks, snapshot } = context;
-  const { allocations } = replay;
-  const { classOf } = classify(context);
-  const sums = new SiteColumns(snapshot.stacks.length - NO_STACK, classOf);
-  for (let id = 0; id < allocations.length; id++) {
-    sums.add(allocations, id, stacks.siteOf(allocations.stack[id]) - NO_STACK, peak);
-  }
+  const { preexisting } = context.replay.allocations;
   const byKey = new Map<string, SiteRow>();
-  for (const row of sums.used()) {
-    const isFromBefore = row.first < allocations.preexisting;
+  for (const row of siteSums(context, peak)) {
+    const isFromBefore = row.first < preexisting;
     const key = keys.keyOf(row.stack, isFromBefore);
     const known = byKey.get(key);
     if (known !== undefined) byKey.set(key, { ...known, ...sumOf(known, row) });
@@ -63,57 +57,31 @@ export function sumOf(...sites: readonly SiteFigures[]): SiteFigures {
   };
 }
 
-class SiteColumns {
-  readonly #first: Int32Array;
-  readonly #allocations: Int32Array;
-  readonly #peakCount: Int32Array;
-  readonly #peakBytes: Float64Array;
-  readonly #endBytes: Float64Array;
-  readonly #classOf: Uint8Array;
-  readonly #class: Int8Array;
-  readonly #largestBytes: Float64Array;
+const NOTHING: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBytes: 0 };
 
-  constructor(rows: number, classOf: Uint8Array) {
-    this.#classOf = classOf;
-    this.#class = new Int8Array(rows).fill(-1);
-    this.#largestBytes = new Float64Array(rows).fill(-1);
-    this.#first = new Int32Array(rows);
-    this.#allocations = new Int32Array(rows);
-    this.#peakCount = new Int32Array(rows);
-    this.#peakBytes = new Float64Array(rows);
-    this.#endBytes = new Float64Array(rows);
-  }
+type SiteSum = { -readonly [K in keyof Omit<SiteRow, 'key' | 'line'>]: SiteRow[K] };
 
-  add(
-    { start, freeRequested, sizeBytes }: AllocationTable,
-    id: number,
-    row: number,
-    peak: EventIndex,
-  ): void {
-    if (this.#allocations[row]++ === 0) this.#first[row] = id;
+/** The sum of each call site, by its stack. */
+function* siteSums(context: DeviceContext, peak: EventIndex): Generator<SiteSum> {
+  const { replay, stacks, snapshot } = context;
+  const { stack, start, freeRequested, sizeBytes, length } = replay.allocations;
+  const { classOf } = classify(context);
+  const sums: (SiteSum | undefined)[] = new Array(snapshot.stacks.length - NO_STACK);
+  const largestBytes = new Float64Array(sums.length).fill(-1);
+  for (let id = 0; id < length; id++) {
+    const row = stacks.siteOf(stack[id]) - NO_STACK;
+    sums[row] ??= { stack: row + NO_STACK, first: id, ...NOTHING, class: -1 };
+    const sum = sums[row];
+    sum.allocations++;
     if (start[id] <= peak && freeRequested[id] > peak) {
-      this.#peakCount[row]++;
-      this.#peakBytes[row] += sizeBytes[id];
-      if (sizeBytes[id] > this.#largestBytes[row]) {
-        this.#largestBytes[row] = sizeBytes[id];
-        this.#class[row] = this.#classOf[id];
+      sum.peakCount++;
+      sum.peakBytes += sizeBytes[id];
+      if (sizeBytes[id] > largestBytes[row]) {
+        largestBytes[row] = sizeBytes[id];
+        sum.class = classOf[id];
       }
     }
-    if (freeRequested[id] === NEVER) this.#endBytes[row] += sizeBytes[id];
+    if (freeRequested[id] === NEVER) sum.endBytes += sizeBytes[id];
   }
-
-  *used(): Generator<Omit<SiteRow, 'key' | 'line'>> {
-    for (let row = 0; row < this.#first.length; row++) {
-      if (this.#allocations[row] === 0) continue;
-      yield {
-        stack: row + NO_STACK,
-        first: this.#first[row],
-        allocations: this.#allocations[row],
-        peakCount: this.#peakCount[row],
-        peakBytes: this.#peakBytes[row],
-        endBytes: this.#endBytes[row],
-        class: this.#class[row],
-      };
-    }
-  }
+  for (const sum of sums) if (sum !== undefined) yield sum;
 }

@@ -33,9 +33,9 @@ const MIN_TREND = 1.5;
 const MIN_RANK_CORRELATION = 0.9;
 /** Of the pieces of a cache by key so many differ in size. */
 const MIN_DIFFERENT = 0.8;
-/** In so many of the steps such a cache had what was asked of it. */
+/** In at least this share of the steps such a cache already had the piece. */
 const MIN_HITS = 0.1;
-/** Below this share of the steps, those that keep something are told apart from those that don't. */
+/** Where fewer than this share of the steps keep something, memory grows in bursts. */
 const MAX_RARE_SHARE = 0.8;
 
 /** @param steps of the recording: a cache is asked in each of them, and fills in some */

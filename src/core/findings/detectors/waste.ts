@@ -39,7 +39,7 @@ interface Waste {
   readonly event: EventIndex;
   /** Rounding and remainders: blocks less what was asked for. */
   readonly lostBytes: number;
-  /** Blocks of which it is not recorded how much was asked for. */
+  /** Blocks whose requested size is not recorded. */
   readonly unknownBytes: number;
   /** Who lost it, the most first, and by which allocations. */
   readonly sites: readonly SiteSum[];
