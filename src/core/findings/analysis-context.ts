@@ -27,8 +27,7 @@ export class AnalysisContext implements StepDetectionInput {
   readonly #isCancelled: () => boolean;
   #classifier: StackClassifier | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
-  #sites: Int32Array | undefined;
-  #siteCount = 0;
+  #knownSites: SiteIndex | undefined;
 
   constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
     this.#recorded = input;
@@ -83,34 +82,16 @@ export class AnalysisContext implements StepDetectionInput {
    * for otherwise everything that backward does would be one site.
    */
   get sites(): Int32Array {
-    if (this.#sites === undefined) this.#findSites();
-    return this.#sites ?? new Int32Array(0);
+    return this.#siteIndex.sites;
   }
 
   get siteCount(): number {
-    if (this.#sites === undefined) this.#findSites();
-    return this.#siteCount;
+    return this.#siteIndex.count;
   }
 
-  #findSites(): void {
-    const { stack, requestedBytes, length } = this.input.replay.allocations;
-    const sites = new Int32Array(length);
-    const bySize = new Map<number, number>();
-    let next = this.input.snapshot.stacks.length;
-    for (let id = 0; id < length; id++) {
-      if (stack[id] > EMPTY_STACK) {
-        sites[id] = stack[id];
-        continue;
-      }
-      let site = bySize.get(requestedBytes[id]);
-      if (site === undefined) {
-        site = next++;
-        bySize.set(requestedBytes[id], site);
-      }
-      sites[id] = site;
-    }
-    this.#sites = sites;
-    this.#siteCount = next;
+  get #siteIndex(): SiteIndex {
+    this.#knownSites ??= indexSites(this.input);
+    return this.#knownSites;
   }
 
   /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
@@ -139,4 +120,22 @@ export class AnalysisContext implements StepDetectionInput {
   get hasTrace(): boolean {
     return this.input.trace.events.length > 0;
   }
+}
+
+interface SiteIndex {
+  readonly sites: Int32Array;
+  readonly count: number;
+}
+
+function indexSites({ replay, snapshot }: AnalysisInput): SiteIndex {
+  const { stack, requestedBytes } = replay.allocations;
+  const bySize = new Map<number, number>();
+  const sites = stack.map((own, id) => {
+    if (own > EMPTY_STACK) return own;
+    const bytes = requestedBytes[id];
+    const site = bySize.get(bytes) ?? snapshot.stacks.length + bySize.size;
+    bySize.set(bytes, site);
+    return site;
+  });
+  return { sites, count: snapshot.stacks.length + bySize.size };
 }

@@ -49,3 +49,11 @@ export function segmentsAt(context: AnalysisContext, event: EventIndex): Segment
     };
   });
 }
+
+const MAX_GAPS = 200;
+
+/** The gaps of all segments, the largest first, as many as a finding shows. */
+export function largestGaps(segments: readonly SegmentState[]): AddressGap[] {
+  const gaps = segments.flatMap((segment) => segment.gaps);
+  return gaps.sort((a, b) => b.sizeBytes - a.sizeBytes).slice(0, MAX_GAPS);
+}

@@ -6,7 +6,7 @@ import type { Classification } from '../classes/types.ts';
 import type { AnnotationSource } from '../device/annotations.ts';
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
-import type { AllocationIndex, Replay } from '../replay/types.ts';
+import type { AllocationIndex, ReplayColumns } from '../replay/types.ts';
 import type { DeviceTrace, EventIndex, StackIndex } from '../snapshot/tables.ts';
 
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
@@ -25,19 +25,6 @@ export interface AnalysisInput {
   /** What each allocation is, where that is known already: to find it takes the stacks of frees too. */
   readonly classification?: Classification;
 }
-
-export type ReplayColumns = Pick<
-  Replay,
-  | 'allocations'
-  | 'segmentSpans'
-  | 'recording'
-  | 'recordingReason'
-  | 'start'
-  | 'end'
-  | 'peaks'
-  | 'anomalyCount'
-  | 'allocationOfEvent'
->;
 
 export interface PerStep {
   /** Mean over the steps: 51.2 for 512 bytes every tenth step. */
@@ -207,7 +194,7 @@ export interface Detector {
   /** Which search leaves the evidence: its line, the blocks that wait for a stream, or none as all that is live counts. */
   readonly evidenceSearch: 'line' | 'pending' | 'none';
   /** Whether other settings of the allocator may mend it: its findings cite what one would have come to. */
-  readonly isMendedBySettings: boolean;
+  readonly isMendedBySettings?: boolean;
   readonly checklist: readonly ChecklistPoint[];
 }
 

@@ -171,13 +171,8 @@ function outermostRows(
   return isOutermost;
 }
 
-export interface RowSums {
-  readonly value: Float64Array;
-  /** Sum of the absolute values of the rows' own: in a difference, +3 and -2 below are 5 wide. */
-  readonly magnitude: Float64Array;
-  readonly count: Float64Array;
-  readonly matched: Float64Array;
-}
+/** By row. `magnitude`: sum of the absolute values of the rows' own: in a difference, +3 and -2 below are 5 wide. */
+export type RowSums = { readonly [K in keyof FlameTotal]: Float64Array };
 
 /** A folded tree with what its rows weigh: their own stacks (self) and with their callees (total). */
 export interface WeighedTree {

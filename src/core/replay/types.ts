@@ -113,3 +113,17 @@ export interface Replay {
    */
   fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void;
 }
+
+/** The columns that a copy of a replay can have in another thread: all that findings and the simulator read. */
+export type ReplayColumns = Pick<
+  Replay,
+  | 'allocations'
+  | 'segmentSpans'
+  | 'recording'
+  | 'recordingReason'
+  | 'start'
+  | 'end'
+  | 'peaks'
+  | 'anomalyCount'
+  | 'allocationOfEvent'
+>;

@@ -1,7 +1,7 @@
 /** `vramscope compare --json`: the contract `vramscope.compare/1`. */
 import { type FailedGate, gateBytes } from '../compare/gates.ts';
 import type { ComparisonSide, Moment } from '../compare/side.ts';
-import type { ChangeKind, ClassChange, Comparison, SettingChange } from '../compare/types.ts';
+import type { CallSiteChange, ClassChange, Comparison, SettingChange } from '../compare/types.ts';
 import { type FrameReport, frameReport } from '../device/frame-text.ts';
 import type { Counters } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
@@ -29,18 +29,15 @@ export interface SideReport {
   readonly peak: Counters;
 }
 
-export interface CallSiteReport {
-  readonly kind: ChangeKind;
-  readonly class: string;
+export interface CallSiteReport
+  extends Pick<
+    CallSiteChange,
+    'kind' | 'class' | 'bytesA' | 'bytesB' | 'differenceBytes' | 'countA' | 'countB'
+  > {
   /** The line in B, or in A where B does not have it. null: no stack was recorded. */
   readonly frame: FrameReport | null;
   readonly frameA: FrameReport | null;
   readonly frameB: FrameReport | null;
-  readonly bytesA: number;
-  readonly bytesB: number;
-  readonly differenceBytes: number;
-  readonly countA: number;
-  readonly countB: number;
 }
 
 export function buildComparison(

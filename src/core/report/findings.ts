@@ -5,9 +5,9 @@
  */
 import { type FrameReport, frameReport } from '../device/frame-text.ts';
 import type { Analysis } from '../findings/analyse.ts';
-import type { Check, DetectorId, Finding } from '../findings/detectors.ts';
-import type { GrowthLawKind, LineRole, PerStep, Severity } from '../findings/types.ts';
-import { type VerdictTone, verdictOf } from '../findings/verdict.ts';
+import type { Check, Finding } from '../findings/detectors.ts';
+import type { FindingPart, GrowthLawKind, LineRole, PerStep } from '../findings/types.ts';
+import { type Verdict, verdictOf } from '../findings/verdict.ts';
 import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
 
@@ -26,21 +26,22 @@ export interface DeviceFindings {
   readonly findings: readonly FindingReport[];
 }
 
-export interface VerdictReport {
-  readonly tone: VerdictTone;
-  readonly text: string;
-  /** At most two sentences more. */
-  readonly also: readonly string[];
-  /** What to try first. */
-  readonly advice: readonly string[];
-}
+export type VerdictReport = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'>;
 
-export interface FindingReport {
-  readonly detector: DetectorId;
-  readonly kind: string;
-  readonly severity: Severity;
-  readonly bytes: number;
-  readonly claim: string;
+export interface FindingReport
+  extends Pick<
+    Finding,
+    | 'detector'
+    | 'kind'
+    | 'severity'
+    | 'bytes'
+    | 'claim'
+    | 'events'
+    | 'facts'
+    | 'advice'
+    | 'disproof'
+    | 'fingerprint'
+  > {
   readonly frame: FrameReport | null;
   /** What the line is to the memory: where it is made, stored, or started to be made. */
   readonly frameIs: LineRole | null;
@@ -49,19 +50,11 @@ export interface FindingReport {
   readonly stack: readonly FrameReport[];
   readonly perStep: PerStep | null;
   readonly law: GrowthLawKind | null;
-  readonly events: { readonly first: number; readonly last: number };
   readonly parts: readonly PartReport[];
-  readonly facts: Finding['facts'];
-  readonly advice: readonly string[];
-  readonly disproof: string;
-  readonly fingerprint: string;
 }
 
-interface PartReport {
+interface PartReport extends Pick<FindingPart, 'bytes' | 'count' | 'note'> {
   readonly frame: FrameReport | null;
-  readonly bytes: number;
-  readonly count: number;
-  readonly note: string;
 }
 
 /** `analyses[i]` is that of `devices[i]`. */

@@ -8,17 +8,11 @@
 import { classTotalsAt } from '../classes/class-totals.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { sessionInfo, traceCounts } from '../device/device-info.ts';
+import { sessionInfo, type TraceCounts, traceCounts } from '../device/device-info.ts';
 import { isUnusedDevice } from '../device/main-device.ts';
-import type { DeviceInfo } from '../device/types.ts';
+import type { DeviceInfo, OomInfo } from '../device/types.ts';
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
-import type {
-  Container,
-  EventIndex,
-  FileInfo,
-  SettingValue,
-  Snapshot,
-} from '../snapshot/tables.ts';
+import type { Container, FileInfo, SettingValue, Snapshot } from '../snapshot/tables.ts';
 
 export interface StatsReport {
   readonly schema: 'vramscope.stats/1';
@@ -38,24 +32,16 @@ export interface FileReport {
   readonly decoder: 'columnar' | 'general';
 }
 
-export interface DeviceStats {
-  readonly device: number;
-  readonly kind: 'cuda' | 'host';
-  readonly events: number;
-  readonly actions: Readonly<Record<string, number>>;
-  readonly allocations: number;
-  readonly stacks: number;
-  readonly frames: number;
-  readonly streams: number;
-  readonly segmentsAtEnd: number;
-  readonly recording: Recording;
+export interface DeviceStats
+  extends TraceCounts,
+    Pick<DeviceInfo, 'device' | 'kind' | 'events' | 'actions' | 'allocations' | 'anomalies'>,
+    Pick<DeviceInfo, 'segmentsAtEnd' | 'recording'> {
   readonly start: StateBytes;
   readonly end: StateBytes;
   readonly peak: { readonly [K in CounterName]: Peak };
   /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
   readonly peakByClass: readonly ClassBytes[];
   readonly ooms: readonly OomReport[];
-  readonly anomalies: number;
 }
 
 /** See docs/classes.md. */
@@ -67,11 +53,7 @@ export interface ClassBytes {
 
 export type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
-export interface OomReport {
-  readonly event: EventIndex;
-  readonly requestedBytes: number;
-  readonly deviceFreeBytes: number;
-}
+export type OomReport = Pick<OomInfo, 'event' | 'requestedBytes' | 'deviceFreeBytes'>;
 
 /** Codes are those of the snapshot's warnings and 'recorded-late', 'anomalies'. */
 export interface ReportWarning {

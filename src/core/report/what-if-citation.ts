@@ -14,7 +14,7 @@ export const CITED_SETTING = 'expandable_segments:True';
 
 /** Whether it may mend what the finding tells. */
 export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
-  return detectorOf(finding).isMendedBySettings && finding.kind !== RETRIED;
+  return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED;
 }
 
 type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;

@@ -53,32 +53,25 @@ interface Megabytes {
   readonly token: ConfToken;
 }
 
-interface Found {
-  divisions: number[];
-  largeSegment: Megabytes | undefined;
-  maxSplit: Megabytes | undefined;
-  maxNonSplitRounding: Megabytes | undefined;
-  garbageCollectionThreshold: number;
-  expandableSegments: boolean;
-  memoryFraction: number;
-  throwsBeforeMalloc: boolean;
-}
+/** What a text without any option says. */
+const unset = () => ({
+  divisions: new Array<number>(INTERVALS).fill(0),
+  largeSegment: undefined as Megabytes | undefined,
+  maxSplit: undefined as Megabytes | undefined,
+  maxNonSplitRounding: undefined as Megabytes | undefined,
+  garbageCollectionThreshold: 0,
+  expandableSegments: false,
+  memoryFraction: 1,
+  throwsBeforeMalloc: false,
+});
+type Found = ReturnType<typeof unset>;
 
 /**
  * 'expandable_segments:True,roundup_power2_divisions:[256:1,>:8]' → settings, or what is wrong and where.
  * The empty text is the default allocator.
  */
 export function parseAllocConf(text: string): ParsedConf {
-  const found: Found = {
-    divisions: new Array<number>(INTERVALS).fill(0),
-    largeSegment: undefined,
-    maxSplit: undefined,
-    maxNonSplitRounding: undefined,
-    garbageCollectionThreshold: 0,
-    expandableSegments: false,
-    memoryFraction: 1,
-    throwsBeforeMalloc: false,
-  };
+  const found = unset();
   try {
     const reader = new ConfReader(tokenize(text), text.length);
     while (!reader.isAtEnd) {
@@ -169,18 +162,37 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   graph_capture_record_stream_reuse: CAPTURE,
 };
 
-const OPTIONS = [
-  'backend',
-  'expandable_segments',
-  'garbage_collection_threshold',
-  'large_segment_size_mb',
-  'max_non_split_rounding_mb',
-  'max_split_size_mb',
-  'per_process_memory_fraction',
-  'roundup_power2_divisions',
-  'throw_on_cudamalloc_oom',
-  ...Object.keys(WITHOUT_EFFECT),
-];
+/** How each option with an effect is read. */
+const READERS: Readonly<Record<string, (reader: ConfReader, found: Found, name: string) => void>> =
+  {
+    backend: readBackend,
+    expandable_segments: (reader, found, name) => {
+      found.expandableSegments = reader.boolean(name);
+    },
+    garbage_collection_threshold: (reader, found, name) => {
+      found.garbageCollectionThreshold = readShare(reader, name, false);
+    },
+    large_segment_size_mb: (reader, found, name) => {
+      found.largeSegment = readOver(reader, name, MIN_LARGE_ALLOC_MB);
+    },
+    max_non_split_rounding_mb: (reader, found, name) => {
+      found.maxNonSplitRounding = reader.integer(name);
+    },
+    max_split_size_mb: (reader, found, name) => {
+      found.maxSplit = reader.integer(name);
+    },
+    per_process_memory_fraction: (reader, found, name) => {
+      found.memoryFraction = readShare(reader, name, true);
+    },
+    roundup_power2_divisions: (reader, found) => {
+      found.divisions = readDivisions(reader);
+    },
+    throw_on_cudamalloc_oom: (reader, found, name) => {
+      found.throwsBeforeMalloc = reader.boolean(name);
+    },
+  };
+
+const OPTIONS = [...Object.keys(READERS), ...Object.keys(WITHOUT_EFFECT)];
 
 /** 'pinned_free_catch_all affects pinned host memory, not GPU memory', one for each such option. */
 export function optionsWithoutEffect(text: string): string[] {
@@ -194,37 +206,8 @@ function readOption(reader: ConfReader, found: Found): void {
   const name = reader.next('an option');
   if (!OPTIONS.includes(name.text)) throw unknownOption(name);
   reader.expect(':');
-  switch (name.text) {
-    case 'expandable_segments':
-      found.expandableSegments = reader.boolean(name.text);
-      return;
-    case 'throw_on_cudamalloc_oom':
-      found.throwsBeforeMalloc = reader.boolean(name.text);
-      return;
-    case 'large_segment_size_mb':
-      found.largeSegment = readOver(reader, name.text, MIN_LARGE_ALLOC_MB);
-      return;
-    case 'max_split_size_mb':
-      found.maxSplit = reader.integer(name.text);
-      return;
-    case 'max_non_split_rounding_mb':
-      found.maxNonSplitRounding = reader.integer(name.text);
-      return;
-    case 'garbage_collection_threshold':
-      found.garbageCollectionThreshold = readShare(reader, name.text, false);
-      return;
-    case 'per_process_memory_fraction':
-      found.memoryFraction = readShare(reader, name.text, true);
-      return;
-    case 'roundup_power2_divisions':
-      found.divisions = readDivisions(reader);
-      return;
-    case 'backend':
-      readBackend(reader);
-      return;
-    default:
-      checkValue(reader, name.text);
-  }
+  if (Object.hasOwn(READERS, name.text)) READERS[name.text](reader, found, name.text);
+  else checkValue(reader, name.text);
 }
 
 /** Of an option whose value does not matter here. */

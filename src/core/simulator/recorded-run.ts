@@ -8,7 +8,7 @@ import { allocationSize } from './allocator.ts';
 import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
 import type { ReleaseRun } from './release-runs.ts';
 import { endStateOf, type WhatIfInput } from './simulation.ts';
-import type { EndState } from './types.ts';
+import type { EndState, WhatIfResult } from './types.ts';
 
 /** The limit of the recorded run lay in [atLeastBytes, belowBytes). */
 export interface LimitBounds {
@@ -21,24 +21,25 @@ export interface LimitBounds {
   readonly likelyBytes: number;
 }
 
-export interface RecordedRun {
-  /** PYTORCH_ALLOC_CONF as recorded; '' is the default. */
-  readonly settings: string;
-  readonly peakReservedBytes: number;
-  readonly peakAllocatedBytes: number;
+/** `settings`: PYTORCH_ALLOC_CONF as recorded. `retriedOoms`: oom entries beside `ooms`. */
+export interface RecordedRun
+  extends Pick<
+    WhatIfResult,
+    | 'settings'
+    | 'peakReservedBytes'
+    | 'peakAllocatedBytes'
+    | 'retriedOoms'
+    | 'retries'
+    | 'deviceAllocs'
+    | 'deviceFrees'
+    | 'reserved'
+  > {
   /** Errors that the program saw. */
   readonly ooms: number;
-  /** Further oom entries: requests that were made again at once for less. */
-  readonly retriedOoms: number;
-  readonly retries: number;
-  /** cudaMalloc and cuMemMap, cudaFree and cuMemUnmap, since the first event. */
-  readonly deviceAllocs: number;
-  readonly deviceFrees: number;
   /** undefined where the file has no final segments. */
   readonly end: EndState | undefined;
   /** undefined where nothing failed for lack of memory. */
   readonly limit: LimitBounds | undefined;
-  readonly reserved: ByteCurve;
   readonly allocated: ByteCurve;
 }
 

@@ -2,15 +2,15 @@
  * What the program asked of the allocator, in order: the trace without what the allocator did about it.
  * Made once for a device, then run under any number of settings.
  */
+
 import { upperBound } from '../base/binary-search.ts';
 import { findRetriedOoms } from '../replay/retried-requests.ts';
 import { endsWithoutFree } from '../replay/trace-events.ts';
-import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
+import type { AllocationIndex, AllocationTable, ReplayColumns } from '../replay/types.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { type ReleaseRun, releaseRuns } from './release-runs.ts';
 import type { ReservedSteps } from './reserved-steps.ts';
-import type { RecordedColumns } from './types.ts';
 
 /** Free is a free_requested whose free_completed follows at once, as nearly all do. */
 export const RequestKind = {
@@ -46,7 +46,7 @@ export interface Requests {
 /** @param reserved memory that the recording had reserved: it distinguishes a retry from a call of empty_cache() */
 export function collectRequests(
   trace: DeviceTrace,
-  replay: RecordedColumns,
+  replay: ReplayColumns,
   reserved: ReservedSteps,
   recorded: AllocSettings,
 ): Requests {
@@ -98,7 +98,7 @@ export function collectRequests(
 
 /** What an alloc or a free asks for; undefined of a free that completes the one before it, or is of no allocation. */
 function requestOfBlock(
-  { allocationOfEvent, allocations }: RecordedColumns,
+  { allocationOfEvent, allocations }: ReplayColumns,
   action: number,
   t: EventIndex,
 ): RequestKind | undefined {

@@ -1,5 +1,5 @@
 /** Runs the recorded requests of one device under one set of settings and one limit. */
-import type { AllocationTable } from '../replay/types.ts';
+import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
 import type { DeviceTrace, EventIndex } from '../snapshot/tables.ts';
 import type { AllocSettings } from './alloc-conf.ts';
 import { CachingAllocator } from './allocator.ts';
@@ -10,12 +10,12 @@ import { PlaceGuesser, type RecordedPlaces } from './recorded-places.ts';
 import { RequestKind, type Requests } from './requests.ts';
 import type { ReservedSteps } from './reserved-steps.ts';
 import { Seeder } from './seed.ts';
-import type { EndState, RecordedColumns, SimulatedOom } from './types.ts';
+import type { EndState, SimulatedOom } from './types.ts';
 
 /** A device's recording, ready to be run any number of times. */
 export interface WhatIfInput {
   readonly trace: DeviceTrace;
-  readonly replay: RecordedColumns;
+  readonly replay: ReplayColumns;
   /** What was reserved in the recorded run. */
   readonly reserved: ReservedSteps;
   readonly requests: Requests;

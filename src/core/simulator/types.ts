@@ -1,20 +1,6 @@
 /** What running a recording again under other allocator settings gives. Plain data: it can be sent to another thread. */
-import type { Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { ByteCurve } from './byte-curve.ts';
-
-/** What is read of a replay: its columns alone, so that a worker which got a copy of these can run. */
-export type RecordedColumns = Pick<
-  Replay,
-  | 'allocations'
-  | 'segmentSpans'
-  | 'recording'
-  | 'start'
-  | 'end'
-  | 'peaks'
-  | 'anomalyCount'
-  | 'allocationOfEvent'
->;
 
 /** A request that could not be served. */
 export interface SimulatedOom {

@@ -7,7 +7,9 @@
  *
  * A worker that wants to look for messages meanwhile takes a WhatIfJob and runs it slice by slice.
  */
+
 import { CancelledError } from '../base/errors.ts';
+import type { ReplayColumns } from '../replay/types.ts';
 import type { DeviceTrace, Snapshot } from '../snapshot/tables.ts';
 import { type AllocConf, recordedSettings } from './alloc-conf.ts';
 import { confidenceOf, unknownsOf } from './confidence.ts';
@@ -15,7 +17,7 @@ import { recordedPlaces } from './recorded-places.ts';
 import { collectRequests } from './requests.ts';
 import { ReservedSteps } from './reserved-steps.ts';
 import { REQUESTS_A_SLICE, Simulation, type WhatIfInput } from './simulation.ts';
-import type { RecordedColumns, WhatIfResult } from './types.ts';
+import type { WhatIfResult } from './types.ts';
 
 export interface WhatIfOptions {
   /** Bytes PyTorch may reserve, or its per_process_memory_fraction of them; undefined is no limit. */
@@ -41,7 +43,7 @@ const DEFAULT_PARTS = 1000;
 /** Gathers the requests of a device once, for any number of runs. `trace` must be a CUDA device's. */
 export function whatIfInput(
   trace: DeviceTrace,
-  replay: RecordedColumns,
+  replay: ReplayColumns,
   settings: Snapshot['settings'],
 ): WhatIfInput {
   const reserved = new ReservedSteps(replay.segmentSpans);

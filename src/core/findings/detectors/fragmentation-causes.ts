@@ -64,6 +64,10 @@ export interface VaryingSizes {
   readonly bytes: number;
 }
 
+/** Follows the line's name: 'asked for 12 different sizes from 2 MiB to 48 MiB, and …' */
+export const sizesText = ({ sizes, smallestBytes, largestBytes }: VaryingSizes): string =>
+  `asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
+
 /** Smaller requests share 2 MiB segments and pin nothing much. */
 const LARGE_BYTES = 2 ** 20;
 const MIN_SIZES = 4;

@@ -26,7 +26,7 @@ import {
   sitePart,
   thinned,
 } from '../finding-parts.ts';
-import { type SegmentState, segmentsAt } from '../segment-state.ts';
+import { largestGaps, type SegmentState, segmentsAt } from '../segment-state.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import type {
   AnyFinding,
@@ -43,7 +43,7 @@ import {
   type Pin,
   pinHolder,
   pinningSites,
-  type VaryingSizes,
+  sizesText,
   varyingSites,
 } from './fragmentation-causes.ts';
 import {
@@ -78,7 +78,6 @@ const SEVERE_BYTES = 2 ** 30;
 /** Of what was lost: blocks that pin less explain less than the sizes that change. */
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PARTS = 8;
-const MAX_GAPS = 200;
 
 function expandableSegments<F extends AnyFinding>(
   own: ChecklistAnswer<F>,
@@ -156,16 +155,15 @@ function fragmentationFinding(
   const cause = named?.part.stack ?? varied?.stack;
   const where = place(context, cause, named === undefined ? 'requested by' : 'pinned by');
   const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
-  const sizesText =
+  const sizesReason =
     isCopied && concatenation !== undefined
       ? copiesText(context, concatenation)
-      : varied && varyingText(context, varied);
-  const holder = named === undefined ? sizesText : pinHolder(named);
-  const texts = named === undefined ? [sizesText] : [pinText(where.frame, named, pins), sizesText];
+      : varied &&
+        `${frameLocation(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
+  const holder = named === undefined ? sizesReason : pinHolder(named);
+  const texts =
+    named === undefined ? [sizesReason] : [pinText(where.frame, named, pins), sizesReason];
   const curve = gapCurve(context);
-  const gaps = segments
-    .flatMap((segment) => segment.gaps)
-    .sort((a, b) => b.sizeBytes - a.sizeBytes);
   const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
   // Not their sum over the run: it is more than any GPU has, and nothing to compare the other parts with.
   const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
@@ -197,7 +195,7 @@ function fragmentationFinding(
       context,
       named?.allocations ?? allocationsOfLine(context, cause),
       [...pins.map(({ part }) => part), ...varying],
-      gaps.slice(0, MAX_GAPS),
+      largestGaps(segments),
     ),
     series: gapSeries(context, curve),
     advice: [
@@ -268,11 +266,6 @@ function isSameLine(
 
 const isSameFrame = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
   a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
-
-function varyingText({ input }: AnalysisContext, varied: VaryingSizes): string {
-  const { stack, sizes, smallestBytes, largestBytes } = varied;
-  return `${frameLocation(input.stacks.topUserFrameView(stack))} asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
-}
 
 function gapFacts(
   context: AnalysisContext,

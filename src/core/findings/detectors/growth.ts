@@ -25,7 +25,6 @@ export const growth = {
   },
   band: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
-  isMendedBySettings: false,
   checklist: [
     { order: 40, label: 'Kept graphs', answer: keptGraphs },
     { order: 90, label: 'Leak' },

@@ -38,7 +38,6 @@ export const levelShift = {
   },
   band: { style: 'growth', label: 'stepped up' },
   evidenceSearch: 'line',
-  isMendedBySettings: false,
   checklist: [{ order: 95, label: 'Level shift' }],
 } as const satisfies Detector;
 type ShiftFinding = FindingBy<typeof levelShift>;

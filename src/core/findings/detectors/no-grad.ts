@@ -28,7 +28,6 @@ export const noGrad = {
   },
   band: { style: 'growth', label: 'graphs without backward' },
   evidenceSearch: 'line',
-  isMendedBySettings: false,
   checklist: [{ order: 30, label: 'Inference mode' }],
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;

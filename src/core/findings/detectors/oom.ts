@@ -21,7 +21,7 @@ import {
 } from '../finding-parts.ts';
 import { holdersOf, holdersText } from '../holders.ts';
 import { judgeOom } from '../oom-verdict.ts';
-import { segmentsAt } from '../segment-state.ts';
+import { largestGaps, segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
 import { namedPin, pinHolder, pinningSites } from './fragmentation-causes.ts';
 import { keptExceptions } from './oom-kept-exceptions.ts';
@@ -131,8 +131,6 @@ function oomFinding(
   const holderFrame = isPinned
     ? pin.part.frame
     : holders.find(({ frame }) => frame !== undefined)?.frame;
-  const gaps = segments.flatMap((segment) => segment.gaps);
-  gaps.sort((a, b) => b.sizeBytes - a.sizeBytes);
   const isTooLarge = verdict.cause === 'too-large';
   const large = isTooLarge
     ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
@@ -176,7 +174,7 @@ function oomFinding(
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
-    evidence: evidence(context, live, sites, gaps.slice(0, 200)),
+    evidence: evidence(context, live, sites, largestGaps(segments)),
     advice: [
       ...(larger === undefined ? [] : [larger.advice]),
       ...(large?.advice ?? []),

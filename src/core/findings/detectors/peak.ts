@@ -33,7 +33,6 @@ export const peak = {
   titles: { composition: 'What the peak is made of' },
   band: { style: 'peak', label: 'peak' },
   evidenceSearch: 'none',
-  isMendedBySettings: false,
   checklist: [
     { order: 20, label: 'Batch size', answer: (own) => remedyAnswer(own, 'batch-size') },
     {

@@ -23,7 +23,6 @@ export const pendingFree = {
   titles: { 'record-stream': 'Waiting for a stream' },
   band: { style: 'pending', label: 'waits for a stream' },
   evidenceSearch: 'pending',
-  isMendedBySettings: false,
   checklist: [{ order: 120, label: 'record_stream' }],
 } as const satisfies Detector;
 type PendingFreeFinding = FindingBy<typeof pendingFree>;

@@ -1,11 +1,6 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
-import {
-  EMPTY_STACK,
-  type EventIndex,
-  type StackIndex,
-  TraceAction,
-} from '../../snapshot/tables.ts';
+import { EMPTY_STACK, type EventIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   cannotTell,
@@ -20,7 +15,7 @@ import {
   sitePart,
 } from '../finding-parts.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
-import { varyingSites } from './fragmentation-causes.ts';
+import { sizesText, varyingSites } from './fragmentation-causes.ts';
 
 export const segmentThrashing = {
   id: 'segment-thrashing',
@@ -28,7 +23,6 @@ export const segmentThrashing = {
   titles: { 'segment-thrashing': 'Segments taken again' },
   band: { style: 'other', label: 'segments taken again' },
   evidenceSearch: 'line',
-  isMendedBySettings: false,
   checklist: [{ order: 130, label: 'cudaMalloc and cudaFree' }],
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;
@@ -76,6 +70,8 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
   const top = sites.slice(0, TOP_PARTS);
   const named = top.find(({ stack }) => stack > EMPTY_STACK) ?? top[0];
   const where = place(context, named?.stack, 'requested by');
+  // Sizes that keep changing are why what is cached must go.
+  const varied = varyingSites(context).find((site) => site.stack === named?.stack);
   const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
   return {
     detector: 'segment-thrashing',
@@ -83,7 +79,7 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
     severity: isSevere(context, thrashing) ? 'medium' : 'low',
     bytes: retakenBytes,
     brief: `segments went back to the driver and were taken again`,
-    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${sizesText(context, named?.stack)}${cost}${servedText(context)}`,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${varied === undefined ? '' : ` It ${sizesText(varied)}`}${cost}${servedText(context)}`,
     ...where,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
     parts: top.map((site) => sitePart(context, site, 'segments taken again')),
@@ -102,14 +98,6 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
     disproof: 'The run is no faster without them: then the GPU was not waiting for these calls.',
     fingerprint: fingerprint(context, 'segment-thrashing', 'segment-thrashing', named?.stack),
   };
-}
-
-/** Sizes that keep changing are why what is cached must go. */
-function sizesText(context: AnalysisContext, stack: StackIndex | undefined): string {
-  const varied = varyingSites(context).find((site) => site.stack === stack);
-  if (varied === undefined) return '';
-  const { sizes, smallestBytes, largestBytes } = varied;
-  return ` It asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
 }
 
 function servedText(context: AnalysisContext): string {

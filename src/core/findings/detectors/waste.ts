@@ -24,7 +24,6 @@ export const waste = {
   titles: { rounding: 'Rounding' },
   band: { style: 'peak', label: 'peak' },
   evidenceSearch: 'line',
-  isMendedBySettings: false,
   checklist: [{ order: 140, label: 'Rounding' }],
 } as const satisfies Detector;
 type WasteFinding = FindingBy<typeof waste>;
