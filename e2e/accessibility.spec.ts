@@ -1,8 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { idle, openCapture, searchOf, tabsOf } from './viewer.ts';
 
-const tabsOf = (page: Page) => page.getByTestId('view-tabs').getByRole('button');
 const sideTab = (page: Page, name: RegExp) =>
   page.getByRole('tablist', { name: 'Side panel' }).getByRole('tab', { name });
 
@@ -63,12 +62,12 @@ test('digits show the views; /, ? and Escape do what they say', async ({ page })
     await idle(page);
   }
   await page.keyboard.press('/');
-  await expect(page.getByTestId('search')).toBeFocused();
+  await expect(searchOf(page)).toBeFocused();
   await page.keyboard.type('1?');
-  await expect(page.getByTestId('search')).toHaveValue('1?');
+  await expect(searchOf(page)).toHaveValue('1?');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  await expect(page.getByTestId('search')).not.toBeFocused();
+  await expect(searchOf(page)).not.toBeFocused();
   const help = page.getByRole('dialog', { name: 'Help' });
   await page.keyboard.press('?');
   await expect(help).toBeVisible();

@@ -1,5 +1,5 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, summaryOf } from './viewer.ts';
+import { idle, openCapture, searchOf, summaryOf } from './viewer.ts';
 
 const tab = (page: Page, name: string) =>
   page.getByTestId('view-tabs').getByRole('button', { name, exact: true });
@@ -67,7 +67,7 @@ test('names who made a segment, and what it holds', async ({ page }) => {
   await expect(panel).toContainText('scenarios.py');
   await expect(panel).toContainText(/used by \d+ blocks?/);
   await panel.getByRole('button', { name: 'Filter' }).click();
-  await expect(page.getByTestId('search')).toHaveValue(/s7f/);
+  await expect(searchOf(page)).toHaveValue(/s7f/);
 });
 
 test('says what is missing without a trace', async ({ page }) => {

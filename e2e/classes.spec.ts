@@ -1,9 +1,7 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, plotOf, pointAt } from './viewer.ts';
+import { idle, legendOf, openCapture, plotOf, pointAt, searchOf } from './viewer.ts';
 
-const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
 const entry = (page: Page, name: RegExp) => legendOf(page).getByRole('button', { name });
-const searchOf = (page: Page) => page.getByTestId('search');
 const tab = (page: Page, name: string) =>
   page.getByTestId('view-tabs').getByRole('button', { name });
 

@@ -1,9 +1,7 @@
 /** The legend of every capture: no two entries alike, and every line number whole. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, type Page, test } from '@playwright/test';
-import { chooseFile, fixture, openCapture } from './viewer.ts';
-
-const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
+import { chooseFile, fixture, legendOf, openCapture } from './viewer.ts';
 
 /** Every capture of fixtures/, below it too. Those of pickle protocols are the same one, and classes/ has programs of pairs/. */
 const CAPTURES = readdirSync('fixtures', { recursive: true, encoding: 'utf8' })

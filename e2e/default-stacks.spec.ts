@@ -1,6 +1,6 @@
 /** Recordings with C++ frames, as PyTorch makes them by default, on a small screen. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { chooseFile, idle, openCapture, plotOf, pointAt } from './viewer.ts';
+import { chooseFile, idle, legendOf, openCapture, plotOf, pointAt } from './viewer.ts';
 
 test.use({ viewport: { width: 1024, height: 768 } });
 
@@ -32,7 +32,6 @@ async function expectReadable(part: Locator): Promise<void> {
   expect(await tooWide(part)).toEqual([]);
 }
 
-const legendOf = (page: Page): Locator => page.getByRole('region', { name: 'Colors' });
 const detailsOf = (page: Page): Locator => page.getByTestId('details');
 
 /** Opens all folded frames, and the first C++ name in full. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { cursorOf, idle, openCapture, searchOf } from './viewer.ts';
 
 async function openEvents(page: Page, capture: string): Promise<void> {
   await openCapture(page, capture);
@@ -30,7 +30,7 @@ test('goes to an event by its number, and to its other end', async ({ page }) =>
   await expect(oom).toContainText('379.75 MiB');
   await expect(oom).toHaveAttribute('aria-current', 'true');
   await expect(detailsOf(page)).toContainText('398,194,176 bytes');
-  await expect(page.getByRole('region', { name: 'Cursor' })).toContainText('Event 6,195');
+  await expect(cursorOf(page)).toContainText('Event 6,195');
   // The alloc before it, by keys alone, and to its free.
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
@@ -53,7 +53,7 @@ test('filters by action, size and search, and says how many are left', async ({ 
   await expect(page.getByLabel('Smallest size')).toHaveAttribute('aria-invalid', 'true');
   await page.getByRole('button', { name: 'Clear', exact: true }).click();
   await expect(viewOf(page).getByText('6,302 events', { exact: true })).toBeVisible();
-  await page.getByTestId('search').fill('size>1TiB');
+  await searchOf(page).fill('size>1TiB');
   await page.keyboard.press('Enter');
   await expect(viewOf(page).getByText('No event matches')).toBeVisible();
   await viewOf(page).getByRole('button', { name: 'Clear the search' }).click();

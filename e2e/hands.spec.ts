@@ -1,6 +1,6 @@
 /** Keys without a click first, the minimap, and what looks as if it could be clicked. */
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, plotOf, pointAt } from './viewer.ts';
+import { cursorOf, idle, openCapture, plotOf, pointAt } from './viewer.ts';
 
 const hashOf = (page: Page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 
@@ -68,7 +68,7 @@ test('a drag on the minimap shows that range', async ({ page }) => {
   await page.mouse.move(box.x + box.width * 0.5, y, { steps: 8 });
   await page.mouse.up();
   await idle(page);
-  const events = await page.getByRole('region', { name: 'Cursor' }).textContent();
+  const events = await cursorOf(page).textContent();
   const total = Number(/of ([\d,]+)/.exec(events ?? '')?.[1]?.replaceAll(',', ''));
   const [from = 0, to = 0] = (hashOf(page).get('x') ?? '').split('..').map(Number);
   expect(from / total).toBeCloseTo(0.25, 1);
@@ -95,7 +95,7 @@ test('the verdict, a sparkline and a mark lead to what they show', async ({ page
   await expect(page).not.toHaveURL(/finding=/);
 
   // Its first quarter is of early steps.
-  const cursor = page.getByRole('region', { name: 'Cursor' });
+  const cursor = cursorOf(page);
   const opened = await cursor.textContent();
   const sparkline = page.getByRole('button', { name: /at most .* over/ }).first();
   const box = await sparkline.boundingBox();

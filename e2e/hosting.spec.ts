@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
 import { type StaticHost, staticHost } from './static-server.ts';
-import { chooseFile, fixture, idle, plotOf, summaryOf } from './viewer.ts';
+import { chooseFile, fixture, idle, plotOf, summaryOf, tabsOf } from './viewer.ts';
 
 declare global {
   interface Window {
@@ -45,7 +45,7 @@ test('every view works under a path, within the policy, and talks to nobody else
   const { requests, violations } = await watch(page);
   await page.goto(site.url);
   await openSample(page);
-  const tabs = page.getByTestId('view-tabs').getByRole('button');
+  const tabs = tabsOf(page);
   for (const name of await tabs.allInnerTexts()) {
     await tabs.filter({ hasText: name }).click();
     await idle(page);
@@ -112,7 +112,7 @@ test('says when a newer version waits, and leaves the open snapshot alone', asyn
   await bar.getByRole('button', { name: 'Later' }).click();
   await expect(bar).toHaveCount(0);
   await expect(plotOf(page)).toBeVisible();
-  for (const tab of await page.getByTestId('view-tabs').getByRole('button').all()) {
+  for (const tab of await tabsOf(page).all()) {
     await tab.click();
     await idle(page);
     await expect(page.getByRole('alert')).toHaveCount(0);

@@ -1,8 +1,16 @@
 /** Where a file opens, what Back returns to, and what Esc takes back. */
 import { expect, type Page, test } from '@playwright/test';
-import { chooseFile, fixture, idle, openCapture, plotOf, pointAt } from './viewer.ts';
+import {
+  chooseFile,
+  cursorOf,
+  fixture,
+  idle,
+  legendOf,
+  openCapture,
+  plotOf,
+  pointAt,
+} from './viewer.ts';
 
-const cursorOf = (page: Page) => page.getByRole('region', { name: 'Cursor' });
 const tabOf = (page: Page, name: string) => page.getByRole('tab', { name });
 const entries = (page: Page) => page.evaluate(() => window.history.length);
 
@@ -78,7 +86,7 @@ test('a pin, a wheel and a drag are an entry each, and Back takes back one at a 
 test('Esc takes back a pin and a click on the legend', async ({ page }) => {
   await openCapture(page, 'oom_fragmented.pickle.gz');
   const search = page.getByRole('combobox', { name: 'Search' });
-  await page.getByRole('region', { name: 'Colors' }).getByRole('button').first().click();
+  await legendOf(page).getByRole('button').first().click();
   await expect(search).not.toHaveValue('');
   const low = await pointAt(page, 0.4, 0.1);
   await page.mouse.click(low.x, low.y);

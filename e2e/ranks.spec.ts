@@ -4,7 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { fixture, idle, plotOf } from './viewer.ts';
+import { addressOf } from './served.ts';
+import { fixture, idle, plotOf, searchOf } from './viewer.ts';
 
 let folder: string;
 
@@ -78,7 +79,7 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   await expect(plotOf(page)).toBeVisible();
   await idle(page);
   await expect(page.getByTestId('device-select').locator('option:checked')).toHaveText(/^cuda:2 /);
-  await expect(page.getByTestId('search')).toHaveValue(/fsdp2@.*fleet\.py:26/);
+  await expect(searchOf(page)).toHaveValue(/fsdp2@.*fleet\.py:26/);
 
   // And back, where all is as it was.
   await page.getByRole('button', { name: 'Ranks' }).click();
@@ -101,17 +102,9 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
 
 test('the program serves the ranks of a folder', async ({ page }) => {
   const program = resolve('bin/vramscope.mjs');
-  const server = spawn(process.execPath, [
-    program,
-    join(folder, 'job'),
-    '--port',
-    '0',
-    '--no-open',
-  ]);
-  const text = await new Promise<string>((found) => {
-    server.stdout.on('data', (piece) => found(String(piece)));
-  });
-  await page.goto(/http:\S+/.exec(text)?.[0] ?? '');
+  const args = [program, join(folder, 'job'), '--port', '0', '--no-open'];
+  const server = spawn(process.execPath, args);
+  await page.goto(await addressOf(server));
   await expect(rowsOf(page)).toHaveCount(4);
   await page.locator('tr[data-rank="2"]').dblclick();
   await expect(plotOf(page)).toBeVisible();

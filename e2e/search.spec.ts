@@ -1,11 +1,11 @@
 import { expect, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { idle, openCapture, searchOf } from './viewer.ts';
 
 test.describe('search', () => {
   test('counts as it is typed, selects match after match, and is in the link', async ({ page }) => {
     await openCapture(page, 'train_gpt_small.pickle.gz');
     await page.keyboard.press('/');
-    const box = page.getByTestId('search');
+    const box = searchOf(page);
     await expect(box).toBeFocused();
     await page.keyboard.type('lm_loss size>60MiB');
     await expect(page.getByRole('search')).toContainText('12 · 62.50 MiB at the cursor');
@@ -35,7 +35,7 @@ test.describe('search', () => {
 
   test('completes terms, and says in place what is wrong with one', async ({ page }) => {
     await openCapture(page, 'train_annotated.pickle.gz');
-    const box = page.getByTestId('search');
+    const box = searchOf(page);
     await box.focus();
     const options = page.getByRole('option');
     await expect(options.filter({ hasText: 'size>' })).toBeVisible();
@@ -103,9 +103,9 @@ test.describe('allocations', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await expect(page.getByText('1,745 of 2,035 allocations')).toBeVisible();
-    await expect(page.getByTestId('search')).toHaveValue(/^site:b[0-9a-f]+_\d+$/);
+    await expect(searchOf(page)).toHaveValue(/^site:b[0-9a-f]+_\d+$/);
 
-    await page.getByTestId('search').fill('stream:7');
+    await searchOf(page).fill('stream:7');
     const empty = page.getByRole('region', { name: 'Allocations' });
     await expect(empty).toContainText('There is no stream 7, only 0.');
     await empty.getByRole('button', { name: 'Clear the search' }).click();

@@ -1,5 +1,6 @@
 /** A host that sends a file drop by drop, as far as it is told to. */
 import { createServer, type ServerResponse } from 'node:http';
+import { hosted } from './static-server.ts';
 
 export interface SlowHost {
   /** Of the file. */
@@ -38,18 +39,12 @@ export async function slowHost(bytes: Uint8Array, name = 'slow.pickle'): Promise
     response.on('close', () => clearInterval(timer));
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, close } = await hosted(server);
   return {
-    url: `http://127.0.0.1:${port}/${name}`,
+    url: `${url}${name}`,
     sendUpTo: (upTo) => {
       share = upTo;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    close,
   };
 }

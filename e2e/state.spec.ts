@@ -1,8 +1,7 @@
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { cursorOf, idle, openCapture } from './viewer.ts';
 
 const stateOf = (page: Page) => page.getByRole('region', { name: 'Allocator state' });
-const cursorOf = (page: Page) => page.getByRole('region', { name: 'Cursor' });
 const segmentsOf = (page: Page) => page.getByRole('treegrid', { name: 'Segments' });
 
 async function openState(page: Page, capture: string): Promise<void> {

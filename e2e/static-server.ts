@@ -11,14 +11,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-export interface StaticHost {
-  /** Ends with a slash. */
-  readonly url: string;
+export interface StaticHost extends Host {
   /** What is sent in place of a file from now on, to play a new version. */
   readonly replaced: Map<string, string>;
   /** What there is no more, as when an old version was deleted: each starts with one of these. */
   readonly removed: Set<string>;
-  close(): Promise<void>;
 }
 
 /** @param path of the site on the host: '/a/b/' */
@@ -40,24 +37,27 @@ export async function staticHost(
     response.writeHead(isFile ? 200 : 404, { 'content-type': type, ...headers });
     response.end(isFile ? (replaced.get(inside) ?? readFileSync(file)) : 'not here');
   });
-  const port = await listening(server);
+  const { url, close } = await hosted(server);
+  return { url: new URL(path, url).href, replaced, removed, close };
+}
+
+interface Host {
+  /** Ends with a slash. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The server on loopback, at any free port. */
+export async function hosted(server: Server): Promise<Host> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}${path}`,
-    replaced,
-    removed,
+    url: `http://127.0.0.1:${port}/`,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
       }),
   };
-}
-
-function listening(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
 }

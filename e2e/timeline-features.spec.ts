@@ -1,7 +1,6 @@
 import { expect, type Page, test } from '@playwright/test';
-import { openCapture, pointAt } from './viewer.ts';
+import { legendOf, openCapture, pointAt } from './viewer.ts';
 
-const legendOf = (page: Page) => page.getByRole('region', { name: 'Colors' });
 const colorBy = (page: Page) => page.getByLabel('Color by');
 
 test('colours by phase and filters by a click on the legend, and back', async ({ page }) => {

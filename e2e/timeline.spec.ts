@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { idle, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
+import { cursorOf, idle, openCapture, plotOf, pointAt, summaryOf } from './viewer.ts';
 
 test('names the line behind a pixel, and pins it', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
@@ -76,7 +76,7 @@ test('leads to the OOM', async ({ page }) => {
   await summaryOf(page)
     .getByRole('button', { name: /Out of memory/ })
     .click();
-  await expect(page.getByRole('region', { name: 'Cursor' })).toContainText('Event 6,195');
+  await expect(cursorOf(page)).toContainText('Event 6,195');
   await expect(page).not.toHaveURL(/at=/);
 });
 

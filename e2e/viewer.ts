@@ -37,6 +37,17 @@ export const plotOf = (page: Page): Locator => page.getByTestId('timeline');
 /** The row of figures above the views. */
 export const summaryOf = (page: Page): Locator => page.getByRole('region', { name: 'Summary' });
 
+/** The views' tabs. */
+export const tabsOf = (page: Page): Locator => page.getByTestId('view-tabs').getByRole('button');
+
+export const searchOf = (page: Page): Locator => page.getByTestId('search');
+
+/** What the colors mean. */
+export const legendOf = (page: Page): Locator => page.getByRole('region', { name: 'Colors' });
+
+/** The bar that says at which event the cursor is. */
+export const cursorOf = (page: Page): Locator => page.getByRole('region', { name: 'Cursor' });
+
 /** Page position at a share of the plot, from its left and its bottom. */
 export async function pointAt(page: Page, fromLeft: number, fromBottom: number) {
   const box = await plotOf(page).boundingBox();

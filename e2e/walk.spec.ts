@@ -4,11 +4,16 @@
  */
 import { expect, type Page, test } from '@playwright/test';
 import { type PickleValue, sampleSnapshot, writePickle } from '../src/testing/write-pickle.ts';
-import { chooseFile, fixture, idle, openCapture, plotOf } from './viewer.ts';
-
-const tabsOf = (page: Page) => page.getByTestId('view-tabs').getByRole('button');
-const cursorOf = (page: Page) => page.getByRole('region', { name: 'Cursor' });
-const searchOf = (page: Page) => page.getByTestId('search');
+import {
+  chooseFile,
+  cursorOf,
+  fixture,
+  idle,
+  openCapture,
+  plotOf,
+  searchOf,
+  tabsOf,
+} from './viewer.ts';
 
 async function show(page: Page, view: string): Promise<void> {
   await tabsOf(page).filter({ hasText: view }).click();

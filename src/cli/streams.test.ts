@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -12,19 +14,15 @@ import { streamSource } from './stream-source.ts';
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-streams-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
-/** A chunk is lent until the next is asked for. */
-async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) yield new Uint8Array(chunk);
+/** Each chunk is copied when it comes: it is lent until the next. */
+async function copiesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const copies: Uint8Array[] = [];
+  for await (const chunk of chunks) copies.push(new Uint8Array(chunk));
+  return copies;
 }
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  return new Uint8Array(Buffer.concat(await listOf(copies(chunks))));
+  return new Uint8Array(Buffer.concat(await copiesOf(chunks)));
 }
 
 async function* pieces(...all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -32,14 +30,15 @@ async function* pieces(...all: readonly Uint8Array[]): AsyncGenerator<Uint8Array
 }
 
 describe('a file', () => {
-  const content = Uint8Array.from({ length: 9_000_001 }, (_, i) => (i * 31) >>> 3);
+  // No two chunks are the same.
+  const content = Uint8Array.from({ length: 9_000_001 }, (_, i) => ((i * 31) >>> 3) + (i >>> 20));
   const path = join(folder, 'big');
   writeFileSync(path, content);
 
   test('comes whole, in pieces, as often as asked', async () => {
     const source = await fileSource(path);
     expect(source).toMatchObject({ name: 'big', size: content.length });
-    const chunks = await listOf(copies(source.chunks()));
+    const chunks = await copiesOf(source.chunks());
     expect(chunks.length).toBe(3);
     for (const read of [Buffer.concat(chunks), await bytesOf(source.chunks())]) {
       expect(Buffer.compare(read, content)).toBe(0);
@@ -54,6 +53,20 @@ describe('a file', () => {
     }
     expect((await bytesOf(source.chunks())).length).toBe(content.length);
   });
+});
+
+test('a pipe with a name is read once, and may be asked again', async () => {
+  const path = join(folder, 'pipe');
+  spawnSync('mkfifo', [path]);
+  const content = Uint8Array.from({ length: 300_000 }, (_, i) => i >>> 9);
+  // More than a pipe holds: it is written while it is read.
+  const writing = writeFile(path, content);
+  const source = await fileSource(path);
+  expect(source).toMatchObject({ name: 'pipe', size: undefined });
+  for (let i = 0; i < 2; i++) {
+    expect(Buffer.compare(await bytesOf(source.chunks()), content)).toBe(0);
+  }
+  await writing;
 });
 
 describe('a stream', () => {
