@@ -90,20 +90,21 @@ export function listen<T>(port: MessagePort, receive: (message: T) => void): voi
  * Big arrays of a result that move to the other side instead of being copied. The handler marks them,
  * `serve` reads the mark; in between, and in tests, the result is an ordinary object.
  *
- *   return transferring({ rows, total }, [rows]);   // rows has length 0 here once it is sent
+ *   return transferring({ rows, total });   // rows has length 0 here once it is sent
  */
 const marked = new WeakMap<object, readonly ArrayBufferView[]>();
 
-/** Marks `arrays`, parts of `result` that nobody else keeps. */
-export function transferring<T extends object>(
-  result: T,
-  arrays: readonly (ArrayBufferView | undefined)[],
-): T {
-  marked.set(
-    result,
-    arrays.filter((array) => array !== undefined),
-  );
+/** Marks all typed arrays in `part` of a result, plain data that nobody else keeps. */
+export function transferring<T extends object>(result: T, part: object = result): T {
+  marked.set(result, arraysIn(part));
   return result;
+}
+
+function arraysIn(value: unknown): ArrayBufferView[] {
+  if (ArrayBuffer.isView(value)) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const parts = value instanceof Map ? value.values() : Object.values(value);
+  return [...parts].flatMap(arraysIn);
 }
 
 /** What was marked; empty for anything else. Shared memory, which we do not make, cannot move. */

@@ -47,7 +47,7 @@ export function createSession(host: SessionHost): SessionApi {
   const own: SessionOwnMethods = {
     open: (source, options, call) => session.open(source, options, call),
     frame: (request, call) => session.frame(request, call),
-    growingFrame: async (request) => ofFrame(await session.growing().frame(request)),
+    growingFrame: async (request) => transferring(await session.growing().frame(request)),
     growingHit: async (request) => session.growing().hit(request),
     growingCrosshair: async ({ deviceIndex, event }) =>
       session.growing().crosshair(deviceIndex, event),
@@ -153,8 +153,7 @@ class Session {
     const device = this.#device(request.deviceIndex);
     await prepare(request);
     const begin = (out: Uint32Array | undefined) => device.timeline.begin(request, out);
-    const frame = await device.drawFrame(request.viewport, begin, call.signal);
-    return ofFrame(frame);
+    return transferring(await device.drawFrame(request.viewport, begin, call.signal));
   }
 
   /** What a handler of handlers/ answers to a query about a device. */
@@ -196,9 +195,6 @@ class Session {
     });
   }
 }
-
-const ofFrame = (frame: TimelineFrame): TimelineFrame =>
-  transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
 
 /** Answers the calls of one page to a session. */
 export function serveSession(port: MessagePort, session: SessionApi): void {

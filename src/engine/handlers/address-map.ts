@@ -152,8 +152,7 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
     const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
     const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
-    const frame = await device.drawFrame(viewport, begin, signal);
-    return transferring(frame, [frame.pixels, frame.states]);
+    return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
   addressHit(device, { state, bytesFrom, bytesTo }) {
@@ -172,16 +171,14 @@ export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
   async freeColumns(device, { columns }, { signal }) {
     const index = device.once(addressIndexOf);
     const create = () => new FreeJob(index, columns);
-    const found = await device.once(freeQueueOf).request(create, signal);
-    return transferring(found, [found.states, found.freeBytes, found.largestBytes]);
+    return transferring(await device.once(freeQueueOf).request(create, signal));
   },
 
   async segmentFrame(device, { viewport, palette, selected }, { signal }) {
     const { painter, classOf } = device.once(segmentFramesOf);
     const scene: Scene = { viewport, classOf, palette, lines: [], selected };
     const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
-    const frame = await device.drawFrame(viewport, begin, signal);
-    return transferring(frame, [frame.pixels, frame.states]);
+    return transferring(await device.drawFrame(viewport, begin, signal));
   },
 
   segmentKinds(device) {

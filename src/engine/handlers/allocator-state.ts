@@ -90,9 +90,7 @@ export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
       classOf: device.classesBy(colorBy, classes),
     });
     const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
-    const { allocation, used, isPending, isMatch, classOf } = bars;
-    const moved = [allocation, used, isPending, isMatch, classOf];
-    return transferring({ overview, positions, rows, bars }, moved);
+    return transferring({ overview, positions, rows, bars }, bars);
   },
   stateHit(device, { event, order, position, from, to }) {
     const { state, grouped } = readState(device, event, order);

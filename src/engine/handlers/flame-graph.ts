@@ -79,17 +79,8 @@ export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
     const { groups, weighed, rows } = found.flame;
     const whole = request.inverted ? calleeTree(weighed) : callerTree(weighed);
     const graph = flameGraph(whole, groups, request);
-    const { parent, group, value, magnitude, selfMagnitude, count, matched, hidden } = graph.boxes;
-    return transferring({ set: found.set, graph, rowCount: rows.length, ...facts }, [
-      parent,
-      group,
-      value,
-      magnitude,
-      selfMagnitude,
-      count,
-      matched,
-      hidden,
-    ]);
+    const answer = { set: found.set, graph, rowCount: rows.length, ...facts };
+    return transferring(answer, graph.boxes);
   },
 
   flameRows(device, request) {

@@ -53,7 +53,7 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
   minimap({ index }, { axis, width }) {
     const activeBytes = counterOverview(index, 'activeBytes', axis, width);
     const reservedBytes = counterOverview(index, 'reservedBytes', axis, width);
-    return transferring({ activeBytes, reservedBytes }, [activeBytes, reservedBytes]);
+    return transferring({ activeBytes, reservedBytes });
   },
   hit({ timeline, context }, request) {
     const { state, bytesFrom, bytesTo } = request;
@@ -66,9 +66,5 @@ export const rasterHandlers: QueryHandlers<RasterQueries> = {
   stackBytes: ({ timeline }, request) => timeline.bytesAt(request, request.state),
   crosshair: ({ context }, { event }) => crosshairAt(context, event),
   eventAt: ({ context }, { timeUs }) => eventAtTime(context.trace.events, timeUs),
-  annotations({ context }) {
-    const lanes = annotationLanes(context.annotations());
-    const { names, ...columns } = lanes;
-    return transferring(lanes, Object.values(columns));
-  },
+  annotations: ({ context }) => transferring(annotationLanes(context.annotations())),
 };

@@ -25,7 +25,7 @@ export const reportHandlers: QueryHandlers<ReportQueries> = {
   async compact({ context }, { window, file, paths, stacks }) {
     const part = prune(windowSnapshot(context, window), { paths, stacks });
     const gzipped = await gzip(encodeSnapshot(part, file));
-    return transferring({ gzipped }, [gzipped]);
+    return transferring({ gzipped });
   },
 };
 

@@ -12,7 +12,7 @@ import {
 import type { TimelineFrame } from '../../core/raster/types.ts';
 import { connectWorker, type WorkerLike } from '../connect.ts';
 import { abortError } from '../errors.ts';
-import { type Handlers, type Method, serve, transferring } from '../rpc.ts';
+import { type Handlers, type Method, serve, transferablesOf, transferring } from '../rpc.ts';
 
 /** Rejects once the worker has died. */
 export interface Replayer {
@@ -60,7 +60,7 @@ export function replayerBeside(worker: WorkerLike): Replayer {
   );
   return {
     isBeside: true,
-    feed: (chunk) => remote.call('feed', chunk, { transfer: buffersOf(chunk) }),
+    feed: (chunk) => remote.call('feed', chunk, { transfer: transferablesOf(transferring(chunk)) }),
     frame: (request) => remote.call('frame', request),
     hit: (request) => remote.call('hit', request),
     finish: () => remote.call('finish', undefined),
@@ -74,30 +74,11 @@ export function serveReplayer(port: MessagePort): void {
   const handlers: Handlers<ReplayerMethods> = {
     feed: (chunk) => {
       const state = traces.feed(chunk);
-      return transferring({ chunk, state }, arraysIn(chunk));
+      return transferring({ chunk, state }, chunk);
     },
-    frame: (request) => {
-      const frame = traces.frame(request);
-      return transferring(frame, [frame.pixels, frame.states, ...Object.values(frame.lines)]);
-    },
+    frame: (request) => transferring(traces.frame(request)),
     hit: (request) => traces.hit(request),
-    finish: () => {
-      const results = traces.finish();
-      return transferring(results, arraysIn(results));
-    },
+    finish: () => transferring(traces.finish()),
   };
   serve(port, handlers);
-}
-
-function buffersOf(value: object): ArrayBuffer[] {
-  const buffers = arraysIn(value).map(({ buffer }) => buffer);
-  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
-}
-
-/** All typed arrays in plain data. */
-function arraysIn(value: unknown): ArrayBufferView[] {
-  if (ArrayBuffer.isView(value)) return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  const parts = value instanceof Map ? value.values() : Object.values(value);
-  return [...parts].flatMap(arraysIn);
 }

@@ -40,10 +40,7 @@ class RanksServer {
       readRank: (source) => this.#read(source),
       readSummaries: ({ sources }, { onProgress }) => this.#readSummaries(sources, onProgress),
       add: ({ path, read }) => this.#add(path, read),
-      job: () => {
-        const view = jobView(this.#analysed());
-        return transferring(view, [view.curves, view.heat]);
-      },
+      job: () => transferring(jobView(this.#analysed())),
       details: ({ rank }) => rankDetails(this.#analysed(), rank),
       markdown: () => `${ranksMarkdown(this.#analysed()).join('\n')}\n`,
     };
