@@ -5,8 +5,7 @@ import { preview } from 'vite';
 import { chromiumFlags, findChromium } from '../scripts/find-chromium.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { framesOf } from './gestures.mjs';
-import { measureViews } from './measure-views.mjs';
-import { measureWhatIf } from './measure-what-if.mjs';
+import { measureViews, measureWhatIf } from './measure-views.mjs';
 import { installProbe, takeLongTasks } from './page-probe.mjs';
 import { watchTabMemory } from './tab-memory.mjs';
 

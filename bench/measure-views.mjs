@@ -5,6 +5,7 @@
 import { framesOf } from './gestures.mjs';
 import { takeLongTasks, timed } from './page-probe.mjs';
 
+const WHAT_IF_LIMIT_MS = 5 * 60_000;
 const STEPS = 30;
 const JUMPS = 12;
 /** The search follows the typing 150 ms later (src/ui/search/use-search-text.ts). */
@@ -151,4 +152,23 @@ async function measureSearch(page) {
   await box.fill('');
   await box.press('Escape');
   return { words, regexes };
+}
+
+/**
+ * The what-if view: ten settings run, their smallest cards searched, the page meanwhile.
+ * @param {import('@playwright/test').Page} page that shows a snapshot, and keeps its long tasks
+ */
+export async function measureWhatIf(page) {
+  await takeLongTasks(page);
+  const startMs = Date.now();
+  await tab(page, 'What if').click();
+  const isRun = () => {
+    const table = document.querySelector('table[aria-label="Settings"]');
+    return table !== null && !table.textContent.includes('not run yet');
+  };
+  await page.waitForFunction(isRun, undefined, { timeout: WHAT_IF_LIMIT_MS, polling: 100 });
+  const settingsMs = Date.now() - startMs;
+  await page.evaluate(() => window.vramscope.whenIdle());
+  const longTasksMs = await takeLongTasks(page);
+  return { settingsMs, cardsMs: Date.now() - startMs - settingsMs, longTasksMs };
 }

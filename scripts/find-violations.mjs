@@ -1,7 +1,6 @@
 /** Imports against the rules of layers.mjs, where what no rule allows is denied; exports for nobody. */
 import { LAYERS } from './layers.mjs';
 import { readImports } from './read-imports.mjs';
-import { unusedExports } from './unused-exports.mjs';
 
 /**
  * @typedef {object} Violation
@@ -73,3 +72,24 @@ function cycles(imports) {
   for (const file of targets.keys()) if (!state.has(file)) visit(file);
   return found;
 }
+
+/**
+ * Exports that nobody uses: neither another file, tests among them, nor their own.
+ * @param {readonly import('./read-exports.mjs').Export[]} exports
+ * @param {readonly import('./read-imports.mjs').Import[]} imports
+ */
+function unusedExports(exports, imports) {
+  const used = new Set();
+  const usedWhole = new Set();
+  for (const { to, names } of imports) {
+    if (names === undefined) usedWhole.add(to);
+    else for (const name of names) used.add(`${to} ${name}`);
+  }
+  return exports.filter(({ file, name, isMentioned }) => {
+    const path = importedPath(file);
+    return !isMentioned && !usedWhole.has(path) && !used.has(`${path} ${name}`);
+  });
+}
+
+/** The build of one file has workers.single.ts in the place of workers.ts. */
+const importedPath = (file) => file.replace(/[.]single[.]ts$/, '.ts');
