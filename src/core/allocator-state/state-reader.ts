@@ -90,13 +90,9 @@ export function firstBlockFrom(ordered: OrderedState, position: number): Located
   const { segments, blocks } = ordered.state;
   const { order } = ordered.grouped;
   for (let at = Math.max(0, position); at < order.length; at++) {
-    for (
-      let row = segments.firstBlock[order[at]];
-      row < segments.firstBlock[order[at] + 1];
-      row++
-    ) {
-      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], position: at };
-    }
+    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
+    const allocation = blocks.allocation.subarray(first, end).find((id) => id >= 0);
+    if (allocation !== undefined) return { allocation, position: at };
   }
   return undefined;
 }

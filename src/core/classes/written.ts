@@ -1,4 +1,5 @@
 /** What the program or the profiler wrote about allocations: `annotate` events, metadata, and categories. */
+import { memoized } from '../base/memoized.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { type EventIndex, type StringTable, TraceAction } from '../snapshot/tables.ts';
 import { labelsOf } from './labels.ts';
@@ -45,13 +46,13 @@ interface WrittenLabel {
 /** In the order in which they count: where an allocation has more than one, the last one holds. */
 export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
   const { category, userMetadata } = source.trace.events;
-  const read = new TextReader(source.snapshot.strings);
+  const read = textReader(source.snapshot.strings);
   if (category !== undefined || userMetadata !== undefined) {
     const { length, preexisting, start } = source.replay.allocations;
     for (let id = preexisting; id < length; id++) {
-      const own = read.at(category, start[id]);
+      const own = read(category, start[id]);
       if (own?.class !== undefined) yield { id, ...own, name: '', evidence: Evidence.Category };
-      const metadata = read.at(userMetadata, start[id]);
+      const metadata = read(userMetadata, start[id]);
       if (metadata?.class !== undefined) yield { id, ...metadata, evidence: Evidence.Metadata };
     }
   }
@@ -70,7 +71,7 @@ function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator
   for (let t = action.indexOf(TraceAction.Annotate); t >= 0; ) {
     for (; id < length && start[id] <= t; id++) live.set(addressOf[id], id);
     const found = live.get(address[t]);
-    const text = read.at(userMetadata, t);
+    const text = read(userMetadata, t);
     if (found !== undefined && end[found] > t && text !== undefined) {
       // Whoever annotates a tensor names it, with or without a class before the name.
       const name = text.class === undefined ? text.text : text.name;
@@ -86,24 +87,16 @@ interface ReadText {
   readonly name: string;
 }
 
-/** Texts are few, and each is read once. */
-class TextReader {
-  readonly #strings: StringTable;
-  readonly #known = new Map<number, ReadText>();
+type TextReader = (column: Int32Array | undefined, event: EventIndex) => ReadText | undefined;
 
-  constructor(strings: StringTable) {
-    this.#strings = strings;
-  }
-
-  /** Undefined where the event has no text. */
-  at(column: Int32Array | undefined, event: EventIndex): ReadText | undefined {
+/** Texts are few, and each is read once. Gives undefined where the event has no text. */
+function textReader(strings: StringTable): TextReader {
+  const read = memoized((row: number): ReadText => {
+    const text = strings.get(row);
+    return { text, class: classNamed(text), name: nameIn(text) };
+  });
+  return (column, event) => {
     const row = column?.[event] ?? -1;
-    if (row <= 0) return undefined;
-    const known = this.#known.get(row);
-    if (known !== undefined) return known;
-    const text = this.#strings.get(row);
-    const read = { text, class: classNamed(text), name: nameIn(text) };
-    this.#known.set(row, read);
-    return read;
-  }
+    return row > 0 ? read(row) : undefined;
+  };
 }

@@ -6,7 +6,10 @@
  *   A forward  40 → attention   41 → mlp                 B forward  52 → norm   53 → attention   54 → mlp
  *   40 is 53, 41 is 54, and 52 is new
  */
+
 import { fileName } from '../base/file-names.ts';
+import { addTo } from '../base/grouping.ts';
+import { getOrMake } from '../base/memoized.ts';
 import { alignFiles, fileKey } from './align-files.ts';
 import type { ComparisonSide, SideFrame } from './side.ts';
 
@@ -73,11 +76,8 @@ function functionsOf(side: ComparisonSide): Functions {
   for (const { stack } of side.runs) if (stack > 0) calls[stacks.frame[stack]].add('·');
   const files = new Map<string, Map<string, Line[]>>();
   frames.forEach(({ filename, name, line }, frame) => {
-    const file = files.get(fileKey(filename)) ?? new Map<string, Line[]>();
-    files.set(fileKey(filename), file);
-    const lines = file.get(name) ?? [];
-    file.set(name, lines);
-    lines.push({ frame, line, calls: calls[frame], level: levels[frame] });
+    const file = getOrMake(files, fileKey(filename), () => new Map<string, Line[]>());
+    addTo(file, name, { frame, line, calls: calls[frame], level: levels[frame] });
   });
   for (const file of files.values()) {
     for (const lines of file.values()) lines.sort((x, y) => x.line - y.line);

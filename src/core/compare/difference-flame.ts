@@ -1,4 +1,5 @@
 /** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
+import { getOrMake } from '../base/memoized.ts';
 import { StackReader, type StackSource } from '../device/stacks.ts';
 import { flameGraph } from '../flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../flame-graph/flame-nodes.ts';
@@ -62,11 +63,7 @@ export class DifferenceFlame {
 function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSource {
   const texts: string[] = [''];
   const known = new Map<string, number>([['', 0]]);
-  const intern = (text: string): number => {
-    const index = known.get(text) ?? texts.push(text) - 1;
-    known.set(text, index);
-    return index;
-  };
+  const intern = (text: string) => getOrMake(known, text, () => texts.push(text) - 1);
   const table = {
     length: frames.length,
     name: Int32Array.from(frames, ({ name }) => intern(name)),

@@ -1,4 +1,5 @@
 /** From an open device to its side of a comparison: two passes over the allocations. */
+import { getOrMake, memoized } from '../base/memoized.ts';
 import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
@@ -179,16 +180,13 @@ class StackTree {
   }
 
   #addTree(tree: StackTable): void {
-    const known = new Map<number, number>();
+    const frameRow = memoized((frame: number) => {
+      if (frame < 0) return -1;
+      const { name, filename, line, kind } = this.#context.stacks.frame(frame);
+      return this.#frames.push({ name, filename, line, kind }) - 1;
+    });
     for (let row = 0; row < tree.length; row++) {
-      const frame = tree.frame[row];
-      let own = frame < 0 ? -1 : known.get(frame);
-      if (own === undefined) {
-        const { name, filename, line, kind } = this.#context.stacks.frame(frame);
-        own = this.#frames.push({ name, filename, line, kind }) - 1;
-        known.set(frame, own);
-      }
-      this.#frame.push(own);
+      this.#frame.push(frameRow(tree.frame[row]));
       this.#parent.push(tree.parent[row]);
     }
   }
@@ -197,12 +195,10 @@ class StackTree {
     const view = this.#context.stacks.topUserFrameView(stack);
     if (view === undefined) return EMPTY_STACK;
     const name = functionText(view);
-    const known = this.#named.get(name);
-    if (known !== undefined) return known;
-    this.#frame.push(this.#frames.push({ name, filename: '', line: 0, kind: 'cpp' }) - 1);
-    const row = this.#parent.push(EMPTY_STACK) - 1;
-    this.#named.set(name, row);
-    return row;
+    return getOrMake(this.#named, name, () => {
+      this.#frame.push(this.#frames.push({ name, filename: '', line: 0, kind: 'cpp' }) - 1);
+      return this.#parent.push(EMPTY_STACK) - 1;
+    });
   }
 }
 
@@ -211,15 +207,17 @@ function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[
   const { allocations: table } = replay;
   const events = trace.events.length;
   const byRow = new Map<number, RunSum>();
-  const byStack = new Map<StackIndex, RunSum>();
+  const sumOf = memoized((own: StackIndex) => {
+    const row = tree.rowOf(own);
+    return getOrMake(byRow, row, () => emptyRun(row));
+  });
   const momentOf = (event: number) => Math.ceil(((event + 1) * MOMENTS) / Math.max(1, events)) - 1;
   let stack = Number.NaN;
   let sum: RunSum | undefined;
   for (let id = 0; id < table.length; id++) {
     if (table.stack[id] !== stack || sum === undefined) {
       stack = table.stack[id];
-      sum = byStack.get(stack) ?? runSumOf(tree.rowOf(stack), byRow);
-      byStack.set(stack, sum);
+      sum = sumOf(stack);
     }
     addLife(sum, table, id, events, momentOf);
   }
@@ -236,14 +234,14 @@ interface RunSum {
   readonly change: Float64Array;
 }
 
-function runSumOf(stack: number, byRow: Map<number, RunSum>): RunSum {
-  const known = byRow.get(stack);
-  if (known !== undefined) return known;
-  const change = new Float64Array(MOMENTS + 1);
-  const sum = { stack, allocations: 0, totalBytes: 0, lifetimes: 0, endBytes: 0, change };
-  byRow.set(stack, sum);
-  return sum;
-}
+const emptyRun = (stack: number): RunSum => ({
+  stack,
+  allocations: 0,
+  totalBytes: 0,
+  lifetimes: 0,
+  endBytes: 0,
+  change: new Float64Array(MOMENTS + 1),
+});
 
 function addLife(
   sum: RunSum,

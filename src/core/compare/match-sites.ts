@@ -4,6 +4,7 @@
  * is. What a model and an optimizer keep is then matched by PyTorch's own line. Last, by class: what has no
  * stack, and call sites with the very same sizes. Always within a class, and never by time or address.
  */
+import { getOrMake } from '../base/memoized.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import type { ComparisonSide, SideSite, SideStacks } from './side.ts';
@@ -36,11 +37,7 @@ export function matchSites(
   let restB = b.sites;
   const match = (by: MatchedBy, keyA: KeyOf, keyB: KeyOf) => {
     const groups = new Map<string, { a: SideSite[]; b: SideSite[] }>();
-    const group = (key: string) => {
-      const known = groups.get(key) ?? { a: [], b: [] };
-      groups.set(key, known);
-      return known;
-    };
+    const group = (key: string) => getOrMake(groups, key, () => ({ a: [], b: [] }));
     const unkeyed: { a: SideSite[]; b: SideSite[] } = { a: [], b: [] };
     for (const site of restA) (keyed(keyA, site, group) ?? unkeyed).a.push(site);
     for (const site of restB) (keyed(keyB, site, group) ?? unkeyed).b.push(site);

@@ -10,6 +10,7 @@ import { FEATURES, type Feature, type Program, programOf } from './program-featu
 import type { SideFrame } from './side.ts';
 import {
   autocastPattern,
+  classBytes,
   layersPattern,
   sizePattern,
   weightsPattern,
@@ -54,11 +55,11 @@ export function patternsOf(facts: ComparisonFacts): string[] {
 /** A larger part of the memory than this from before the recording leaves no class whole. */
 const UNSEEN_SHARE = 0.1;
 
-function unseenPattern({ a, b, classes }: ComparisonFacts): string[] {
-  const before = classes.find((one) => one.class === 'before-recording');
-  const shareA = (before?.bytesA ?? 0) / Math.max(1, a.counters.allocatedBytes);
-  const shareB = (before?.bytesB ?? 0) / Math.max(1, b.counters.allocatedBytes);
-  if (before === undefined || Math.abs(shareA - shareB) < UNSEEN_SHARE) return [];
+function unseenPattern(facts: ComparisonFacts): string[] {
+  const before = classBytes(facts, 'before-recording');
+  const shareA = before.bytesA / Math.max(1, facts.a.counters.allocatedBytes);
+  const shareB = before.bytesB / Math.max(1, facts.b.counters.allocatedBytes);
+  if (Math.abs(shareA - shareB) < UNSEEN_SHARE) return [];
   const [side, bytes] =
     shareB > shareA ? (['b', before.bytesB] as const) : (['a', before.bytesA] as const);
   return [
@@ -115,8 +116,8 @@ function checkpointPattern(a: Program, b: Program, facts: ComparisonFacts): stri
 
 function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): string[] {
   const change = classDifference(facts, 'optimizer-state');
-  const parameters = facts.classes.find((one) => one.class === 'parameters');
-  const state = facts.classes.find((one) => one.class === 'optimizer-state');
+  const parameters = classBytes(facts, 'parameters');
+  const state = classBytes(facts, 'optimizer-state');
   const notable = Math.max(2 ** 20, 0.02 * facts.a.counters.allocatedBytes);
   // What is sharded is smaller whatever optimizer runs.
   const isSharded =
@@ -124,8 +125,8 @@ function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): strin
   if (Math.abs(change) < notable || isSharded) return [];
   // Of a larger model the state grows with the parameters.
   const ratio = (bytes: number, of: number) => (of === 0 ? 0 : bytes / of);
-  const perByteA = ratio(state?.bytesA ?? 0, parameters?.bytesA ?? 0);
-  const perByteB = ratio(state?.bytesB ?? 0, parameters?.bytesB ?? 0);
+  const perByteA = ratio(state.bytesA, parameters.bytesA);
+  const perByteB = ratio(state.bytesB, parameters.bytesB);
   if (Math.abs(perByteA - perByteB) < 0.2) return [];
   const evidence = `${perByteA.toFixed(1)} bytes per byte of parameters in A, ${perByteB.toFixed(1)} in B`;
   return [`Optimizer state ${signedBytes(change)} (${evidence}): ${optimizersText(a, b)}.`];
@@ -143,9 +144,7 @@ function gradPattern(a: Program, b: Program, facts: ComparisonFacts): string[] {
   const change = classDifference(facts, 'activations');
   if (Math.abs(change) < 0.5 * Math.abs(facts.differenceBytes)) return [];
   const side = change > 0 ? 'b' : 'a';
-  const sites = ofClass(facts, 'activations').filter(
-    ({ differenceBytes }) => Math.sign(differenceBytes) === Math.sign(change),
-  );
+  const sites = changedLike(facts, 'activations', change);
   return [
     `${nameOf(side)} keeps ${formatBytes(Math.abs(change))} of activations that no backward pass uses, at ${changedLines(sites)}: torch.no_grad() or inference_mode() is missing in ${nameOf(side)}.`,
   ];
@@ -153,16 +152,14 @@ function gradPattern(a: Program, b: Program, facts: ComparisonFacts): string[] {
 
 /** As many bytes as all parameters of the other side, in parameters that it does not have. */
 function copyPattern(facts: ComparisonFacts): string[] {
-  const parameters = facts.classes.find((one) => one.class === 'parameters');
-  if (parameters === undefined || Math.min(parameters.bytesA, parameters.bytesB) === 0) return [];
-  const change = parameters.bytesB - parameters.bytesA;
-  const whole = change > 0 ? parameters.bytesA : parameters.bytesB;
+  const { bytesA, bytesB } = classBytes(facts, 'parameters');
+  if (Math.min(bytesA, bytesB) === 0) return [];
+  const change = bytesB - bytesA;
+  const whole = change > 0 ? bytesA : bytesB;
   const copies = Math.round(Math.abs(change) / whole);
   if (copies < 1 || Math.abs(Math.abs(change) / whole - copies) > 0.03) return [];
   const side = change > 0 ? 'b' : 'a';
-  const sites = ofClass(facts, 'parameters').filter(
-    ({ differenceBytes }) => Math.sign(differenceBytes) === Math.sign(change),
-  );
+  const sites = changedLike(facts, 'parameters', change);
   return [
     `${nameOf(side)} has ${plural(copies, 'more copy', 'more copies')} of all parameters, at ${changedLines(sites)}.`,
   ];
@@ -170,10 +167,8 @@ function copyPattern(facts: ComparisonFacts): string[] {
 
 /** Gradients of all parameters are live at one peak and gone at the other. */
 function keptGradientsPattern(facts: ComparisonFacts): string[] {
-  const gradients = facts.classes.find((one) => one.class === 'gradients');
-  const parameters = facts.classes.find((one) => one.class === 'parameters');
-  if (gradients === undefined || parameters === undefined) return [];
-  const change = gradients.bytesB - gradients.bytesA;
+  const parameters = classBytes(facts, 'parameters');
+  const change = classDifference(facts, 'gradients');
   const side = change > 0 ? 'b' : 'a';
   const whole = side === 'b' ? parameters.bytesB : parameters.bytesA;
   if (whole === 0 || Math.abs(change) < 0.6 * whole) return [];
@@ -197,14 +192,12 @@ function onlyCodePattern(facts: ComparisonFacts): string[] {
 }
 
 /** Nothing has a name: at least what it is, when one class is most of it. */
-function classPattern({ classes, differenceBytes, sites }: ComparisonFacts): string[] {
-  const [first] = classes;
+function classPattern(facts: ComparisonFacts): string[] {
+  const [first] = facts.classes;
   if (first === undefined) return [];
   const change = first.bytesB - first.bytesA;
-  if (Math.abs(change) < 0.6 * Math.abs(differenceBytes)) return [];
-  const own = sites.filter(
-    (site) => site.class === first.class && Math.sign(site.differenceBytes) === Math.sign(change),
-  );
+  if (Math.abs(change) < 0.6 * Math.abs(facts.differenceBytes)) return [];
+  const own = changedLike(facts, first.class, change);
   if (lineCount(own) === 0) return [];
   const only = own.filter(({ kind }) => kind === (change > 0 ? 'only-b' : 'only-a'));
   const onlyBytes = only.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
@@ -217,12 +210,15 @@ function classPattern({ classes, differenceBytes, sites }: ComparisonFacts): str
   ];
 }
 
-const ofClass = ({ sites }: ComparisonFacts, name: string): readonly CallSiteChange[] =>
-  sites.filter((site) => site.class === name);
+/** Call sites of a class that changed in the direction in which the class did. */
+const changedLike = ({ sites }: ComparisonFacts, name: string, change: number): CallSiteChange[] =>
+  sites.filter(
+    (site) => site.class === name && Math.sign(site.differenceBytes) === Math.sign(change),
+  );
 
-function classDifference({ classes }: ComparisonFacts, name: string): number {
-  const found = classes.find((one) => one.class === name);
-  return found === undefined ? 0 : found.bytesB - found.bytesA;
+function classDifference(facts: ComparisonFacts, name: string): number {
+  const { bytesA, bytesB } = classBytes(facts, name);
+  return bytesB - bytesA;
 }
 
 const MAX_CLASSES = 3;

@@ -2,7 +2,9 @@
  * Three or more snapshots of one run, such as a dump every hundred steps: what each call site holds in each of
  * them, and which ones grow from file to file.
  */
+
 import { formatBytes, plural } from '../base/format.ts';
+import { getOrMake } from '../base/memoized.ts';
 import { alignFrames } from './align-frames.ts';
 import { lineText, signedBytes } from './change-text.ts';
 import { type ComparisonSide, innermostFrame, lineOf, type SideFrame } from './side.ts';
@@ -88,8 +90,7 @@ const grows = (bytes: readonly number[]): boolean =>
 function classesOf(sites: readonly SeriesSite[]): Series['classes'] {
   const classes = new Map<string, number[]>();
   for (const { class: className, bytes } of sites) {
-    const sum = classes.get(className) ?? new Array<number>(bytes.length).fill(0);
-    classes.set(className, sum);
+    const sum = getOrMake(classes, className, () => new Array<number>(bytes.length).fill(0));
     bytes.forEach((own, i) => {
       sum[i] += own;
     });

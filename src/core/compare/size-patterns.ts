@@ -1,7 +1,7 @@
 /** Patterns that are read from sizes and counts of matched call sites: batch, precision, layers, width. */
 import { formatPercent, plural } from '../base/format.ts';
 import { changedLines, lineCount } from './change-text.ts';
-import type { CallSiteChange, ComparisonFacts } from './types.ts';
+import type { CallSiteChange, ClassChange, ComparisonFacts } from './types.ts';
 
 /** So much of a class has to fit, by bytes. */
 const MOST = 0.6;
@@ -12,6 +12,10 @@ const NEAR = 0.06;
 
 const ofClass = ({ sites }: ComparisonFacts, ...names: readonly string[]): CallSiteChange[] =>
   sites.filter((site) => names.includes(site.class));
+
+/** What both sides hold of a class. */
+export const classBytes = ({ classes }: ComparisonFacts, name: string): ClassChange =>
+  classes.find((one) => one.class === name) ?? { class: name, bytesA: 0, bytesB: 0 };
 
 const isMatched = ({ countA, countB }: CallSiteChange): boolean => countA > 0 && countB > 0;
 
@@ -35,13 +39,9 @@ function medianRatio(sites: readonly CallSiteChange[]): number {
 const isNear = (value: number, wanted: number): boolean => Math.abs(value / wanted - 1) <= NEAR;
 
 /** The parameters are the same within a few percent: it is the same model. */
-function hasSameModel({ classes }: ComparisonFacts): boolean {
-  const parameters = classes.find((one) => one.class === 'parameters');
-  return (
-    parameters === undefined ||
-    parameters.bytesA === 0 ||
-    isNear(parameters.bytesB / parameters.bytesA, 1)
-  );
+function hasSameModel(facts: ComparisonFacts): boolean {
+  const { bytesA, bytesB } = classBytes(facts, 'parameters');
+  return bytesA === 0 || isNear(bytesB / bytesA, 1);
 }
 
 /** Activations at the same lines, as many, of one ratio: the batch or the sequence. */

@@ -1,3 +1,4 @@
+import { getOrMake } from '../base/memoized.ts';
 import {
   EMPTY_STACK,
   type FrameIndex,
@@ -119,15 +120,13 @@ export class StackReader {
   #cppSite(stack: StackIndex, byName: Map<string, StackIndex>): StackIndex {
     const named = this.topUserFrameView(stack);
     if (named === undefined) return EMPTY_STACK;
-    const name = functionText(named);
-    const known = byName.get(name);
-    if (known !== undefined) return known;
-    const { frame, parent } = this.#snapshot.stacks;
-    const naming = this.topUserFrame(stack);
-    let row = stack;
-    while (frame[row] !== naming) row = parent[row];
-    byName.set(name, row);
-    return row;
+    return getOrMake(byName, functionText(named), () => {
+      const { frame, parent } = this.#snapshot.stacks;
+      const naming = this.topUserFrame(stack);
+      let row = stack;
+      while (frame[row] !== naming) row = parent[row];
+      return row;
+    });
   }
 
   /**

@@ -2,6 +2,7 @@
  * Allocations and events as Arrow tables (IPC file format), for pandas, Polars and DuckDB:
  * whole columns, each stack's text once.
  */
+
 import {
   bool,
   type DataType,
@@ -13,6 +14,7 @@ import {
   uint64,
   utf8,
 } from '@uwdata/flechette';
+import { memoized } from '../base/memoized.ts';
 import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
@@ -123,21 +125,17 @@ function poolText({ pools }: DeviceContext['trace'], pool: number): string {
 }
 
 /** 'main (train.py:9);forward (model.py:5)', outermost first; why there is none in brackets. */
-function stackTexts({ snapshot, stacks }: DeviceContext) {
-  const known = new Map<number, string>();
+function stackTexts({ stacks }: DeviceContext) {
+  const textOf = memoized((stack: number): string => {
+    const frames = stacks
+      .view(stack)
+      .frames.map(({ name, filename, line }) =>
+        `${name} (${filename}:${line})`.replaceAll(';', ':'),
+      );
+    return frames.reverse().join(';');
+  });
   return (stack: number, isFromBefore: boolean): string => {
     const kind = stackKind(stack, isFromBefore);
-    if (kind !== 'recorded') return `[${noFrameText(kind)}]`;
-    let text = known.get(stack);
-    if (text === undefined) {
-      const frames: string[] = [];
-      for (let row = stack; row > 0; row = snapshot.stacks.parent[row]) {
-        const { name, filename, line } = stacks.frame(snapshot.stacks.frame[row]);
-        frames.push(`${name} (${filename}:${line})`.replaceAll(';', ':'));
-      }
-      text = frames.reverse().join(';');
-      known.set(stack, text);
-    }
-    return text;
+    return kind === 'recorded' ? textOf(stack) : `[${noFrameText(kind)}]`;
   };
 }

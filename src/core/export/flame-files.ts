@@ -2,6 +2,7 @@
  * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as
  * folded stacks for flamegraph.pl.
  */
+import { memoized } from '../base/memoized.ts';
 import { type FlameStack, noFrameText } from '../flame-graph/flame-context.ts';
 import type { FlameGroup, FlameWeight } from '../flame-graph/types.ts';
 
@@ -46,12 +47,7 @@ export function speedscopeFile(
 ): SpeedscopeFile {
   const frames: SpeedscopeFrame[] = [];
   // Groups are the same object wherever they occur: each is one frame.
-  const rowOf = new Map<FlameGroup, number>();
-  const frameRow = (group: FlameGroup): number => {
-    const row = rowOf.get(group) ?? frames.push(frameOf(group)) - 1;
-    rowOf.set(group, row);
-    return row;
-  };
+  const frameRow = memoized((group: FlameGroup) => frames.push(frameOf(group)) - 1);
   const samples = Array.from(stacks, ({ groups, value }) => ({
     frames: groups.map(frameRow),
     value,

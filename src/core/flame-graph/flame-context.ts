@@ -2,6 +2,7 @@
  * What is kept of one device between two looks at its flame graph: the folded trees, which change
  * with the grouping alone, and the last weights, which zooming and sorting leave as they are.
  */
+import { getOrMake } from '../base/memoized.ts';
 import { classify } from '../classes/classify.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { absenceText } from '../device/stacks.ts';
@@ -52,15 +53,11 @@ export class FlameContext {
   }
 
   #fold({ groupBy, frames }: FlameShape): Folded {
-    const key = `${groupBy} ${frames}`;
-    let folded = this.#folded.get(key);
-    if (folded === undefined) {
+    return getOrMake(this.#folded, `${groupBy} ${frames}`, () => {
       const { snapshot, stacks } = this.#context;
       const groups = new FrameGroups(snapshot, stacks, groupBy, frames);
-      folded = { groups, tree: foldTree(snapshot, groups, groupBy) };
-      this.#folded.set(key, folded);
-    }
-    return folded;
+      return { groups, tree: foldTree(snapshot, groups, groupBy) };
+    });
   }
 }
 

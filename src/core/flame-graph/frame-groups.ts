@@ -1,5 +1,6 @@
 /** Which box each frame goes into, and what the boxes are called. */
 
+import { getOrMake, memoized } from '../base/memoized.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import { MEMORY_CLASSES, type MemoryClass } from '../classes/types.ts';
 import { FrameKinds, qualifiedName } from '../device/frame-kinds.ts';
@@ -27,8 +28,9 @@ export class FrameGroups {
   readonly #groupOf: Int32Array;
   /** One of the frames of each group; -1 for those without. */
   readonly #frameOf: readonly FrameIndex[];
-  readonly #described = new Map<GroupIndex, FlameGroup>();
-  readonly #keys = new Map<GroupIndex, string>();
+  readonly describe = memoized((group: GroupIndex): FlameGroup => this.#describe(group));
+  /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
+  readonly keyOf = memoized((group: GroupIndex): string => this.#keyOf(this.describe(group)));
   readonly #grouping: FlameGrouping;
   readonly #stacks: StackReader;
   readonly #kinds: FrameKinds;
@@ -49,12 +51,7 @@ export class FrameGroups {
     const known = new Map<number, GroupIndex>();
     for (let frame = 0; frame < frames.length; frame++) {
       if (!isShown(this.#kinds.of(frame), shown)) continue;
-      const key = sharedBy(frame);
-      let group = known.get(key);
-      if (group === undefined) {
-        group = frameOf.push(frame) - 1;
-        known.set(key, group);
-      }
+      const group = getOrMake(known, sharedBy(frame), () => frameOf.push(frame) - 1);
       this.#groupOf[frame] = group;
     }
     this.#frameOf = frameOf;
@@ -71,15 +68,6 @@ export class FrameGroups {
     return this.#frameOf.length + of;
   }
 
-  describe(group: GroupIndex): FlameGroup {
-    let described = this.#described.get(group);
-    if (described === undefined) {
-      described = this.#describe(group);
-      this.#described.set(group, described);
-    }
-    return described;
-  }
-
   #describe(group: GroupIndex): FlameGroup {
     if (group < NO_FRAME_GROUPS.length) return { kind: 'absent', reason: NO_FRAME_GROUPS[group] };
     if (group < this.#frameOf.length) return this.#describeFrame(this.#frameOf[group]);
@@ -87,18 +75,7 @@ export class FrameGroups {
     return { kind: 'class', label, about, search: `class:${id}` };
   }
 
-  /** Short, and the same in every snapshot of the same code: a part of paths in URLs. */
-  keyOf(group: GroupIndex): string {
-    let key = this.#keys.get(group);
-    if (key === undefined) {
-      const described = this.describe(group);
-      key = this.#keyFor(described);
-      this.#keys.set(group, key);
-    }
-    return key;
-  }
-
-  #keyFor(described: FlameGroup): string {
+  #keyOf(described: FlameGroup): string {
     if (described.kind === 'absent') return described.reason;
     if (described.kind === 'class') return hashText(described.search);
     return hashText(this.#identity(described));

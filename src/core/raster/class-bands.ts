@@ -9,13 +9,13 @@
  * 8 B for each band and 64 events, and 5 B an allocation.
  */
 import { lowerBound } from '../base/binary-search.ts';
-import { type AllocationIndex, type CounterName, NEVER } from '../replay/types.ts';
+import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { ColumnJob } from './column-job.ts';
 import {
   type ColumnRanges,
   columnRanges,
-  counterColumns,
+  counterLines,
   type DrawnStates,
   drawnStates,
 } from './columns.ts';
@@ -143,18 +143,11 @@ export class BandJob extends ColumnJob<TimelineFrame> {
   }
 
   protected finish(): TimelineFrame {
-    const lines: { -readonly [K in CounterName]?: Float64Array } = {};
-    for (const name of this.#scene.lines) {
-      lines[name] =
-        name === 'activeBytes'
-          ? this.#drawn.maxBytes
-          : counterColumns(this.#index, name, this.#ranges);
-    }
     return {
       viewport: this.#scene.viewport,
       pixels: this.#pixels,
       states: this.#drawn.states,
-      lines,
+      lines: counterLines(this.#index, this.#scene.lines, this.#ranges, this.#drawn),
       stackPeakBytes: this.#index.peakBytes,
     };
   }

@@ -132,6 +132,21 @@ export function highestStates(
   return states;
 }
 
+/** The lines of some counters over the picture; that of active bytes is what the picture itself shows. */
+export function counterLines(
+  index: TimelineIndex,
+  names: readonly CounterName[],
+  ranges: ColumnRanges,
+  { maxBytes }: DrawnStates,
+): { readonly [K in CounterName]?: Float64Array } {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      name === 'activeBytes' ? maxBytes : counterColumns(index, name, ranges),
+    ]),
+  );
+}
+
 /** A counter over the whole trace in `width` columns, for the minimap. */
 export function counterOverview(
   index: TimelineIndex,

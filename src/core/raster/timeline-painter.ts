@@ -15,7 +15,7 @@ import { ColumnJob } from './column-job.ts';
 import {
   type ColumnRanges,
   columnRanges,
-  counterColumns,
+  counterLines,
   type DrawnStates,
   drawnStates,
 } from './columns.ts';
@@ -150,18 +150,11 @@ export class FrameJob extends ColumnJob<TimelineFrame> {
     const fading = { fromRows: this.#fadeRows(), colors: colors.subarray(1 << FADE_BIT) };
     writeColumns(this.#cache.codes, this.#slots, viewport, colors, this.#pixels, fading);
     this.#selection.draw(this.#pixels, palette);
-    const lines: { -readonly [K in CounterName]?: Float64Array } = {};
-    for (const name of this.#scene.lines) {
-      lines[name] =
-        name === 'activeBytes'
-          ? this.#drawn.maxBytes
-          : counterColumns(this.#index, name, this.#ranges);
-    }
     return {
       viewport,
       pixels: this.#pixels,
       states: this.#drawn.states,
-      lines,
+      lines: counterLines(this.#index, this.#scene.lines, this.#ranges, this.#drawn),
       stackPeakBytes: this.#index.peakBytes,
     };
   }

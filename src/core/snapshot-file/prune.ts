@@ -2,7 +2,9 @@
  * What a shared file must not hold: strings, frames and stacks that nothing in it refers to, and,
  * where the user says so, whole paths or all stacks.
  */
+
 import { shortPath } from '../base/file-names.ts';
+import { getOrMake } from '../base/memoized.ts';
 import { type Column, mapRefs, type RowMap, refColumns } from '../base/table.ts';
 import {
   ANNOTATION_COLUMNS,
@@ -69,12 +71,7 @@ class SharedStrings {
   }
 
   add(text: string): StringIndex {
-    let row = this.#rowOf.get(text);
-    if (row === undefined) {
-      row = this.#texts.push(text) - 1;
-      this.#rowOf.set(text, row);
-    }
-    return row;
+    return getOrMake(this.#rowOf, text, () => this.#texts.push(text) - 1);
   }
 }
 

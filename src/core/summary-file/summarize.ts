@@ -1,6 +1,7 @@
 /** One rank's snapshot as a summary of at most 64 kB. */
 
 import { plural } from '../base/format.ts';
+import { memoized } from '../base/memoized.ts';
 import { classTotalsAt } from '../classes/class-totals.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { groupAnnotations } from '../device/annotation-groups.ts';
@@ -275,12 +276,9 @@ function annotationPeaks(context: DeviceContext): SummaryAnnotation[] {
   const spans = context.annotations();
   if (spans.length === 0) return [];
   const { replay, trace } = context;
-  const blocks = new Map<CounterName, CounterBlocks>();
-  const maximum = (name: CounterName) => {
-    const known = blocks.get(name) ?? new CounterBlocks(replay, name, trace.events.length);
-    blocks.set(name, known);
-    return known;
-  };
+  const maximum = memoized(
+    (name: CounterName) => new CounterBlocks(replay, name, trace.events.length),
+  );
   return groupAnnotations(spans, replay, maximum).map(({ name, count, peaks }) => ({
     name,
     count,

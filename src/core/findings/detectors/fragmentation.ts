@@ -5,8 +5,10 @@
  * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
  * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
  */
+
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { memoized } from '../../base/memoized.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import {
@@ -239,18 +241,12 @@ function allocationsOfLine(
 ): AllocationIndex[] {
   if (cause === undefined) return [];
   const frame = input.stacks.topUserFrame(cause);
-  const isOfLine = new Map<StackIndex, boolean>();
+  const isOfLine = memoized(
+    (site: StackIndex) => site > EMPTY_STACK && input.stacks.topUserFrame(site) === frame,
+  );
   const { stack, length } = input.replay.allocations;
   const ids: AllocationIndex[] = [];
-  for (let id = 0; id < length; id++) {
-    const site = stack[id];
-    let isOwn = isOfLine.get(site);
-    if (isOwn === undefined) {
-      isOwn = site > EMPTY_STACK && input.stacks.topUserFrame(site) === frame;
-      isOfLine.set(site, isOwn);
-    }
-    if (isOwn) ids.push(id);
-  }
+  for (let id = 0; id < length; id++) if (isOfLine(stack[id])) ids.push(id);
   return ids;
 }
 

@@ -1,6 +1,8 @@
 /** Which lines hold more after a step up than before it, and what else changed in that step. */
+
 import { highest } from '../../base/extremes.ts';
 import { formatBytes } from '../../base/format.ts';
+import { memoized } from '../../base/memoized.ts';
 import { annotationSpans } from '../../device/annotations.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
@@ -77,17 +79,10 @@ export const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =
 /** The innermost user frame of an allocation, or BACKWARD. */
 function lineReader({ input, classifier }: AnalysisContext): (id: AllocationIndex) => number {
   const { stack } = input.replay.allocations;
-  const known = new Map<StackIndex, number>();
-  return (id) => {
-    const own = stack[id];
-    const before = known.get(own);
-    if (before !== undefined) return before;
-    const line = classifier.isBackward(own)
-      ? BACKWARD
-      : (input.stacks.topUserFrame(own) ?? BACKWARD);
-    known.set(own, line);
-    return line;
-  };
+  const lineOf = memoized((own: StackIndex) =>
+    classifier.isBackward(own) ? BACKWARD : (input.stacks.topUserFrame(own) ?? BACKWARD),
+  );
+  return (id) => lineOf(stack[id]);
 }
 
 interface Held {

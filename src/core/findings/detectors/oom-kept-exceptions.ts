@@ -10,6 +10,7 @@
 
 import { formatBytes, plural } from '../../base/format.ts';
 import { addTo } from '../../base/grouping.ts';
+import { memoized } from '../../base/memoized.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -72,14 +73,9 @@ function findKept(
 ): Kept | undefined {
   const { start, freeRequested, sizeBytes, stack, length, preexisting } =
     context.input.replay.allocations;
-  const calls = new Map<StackIndex, boolean>();
-  const isInCall = (site: StackIndex): boolean => {
-    const before = calls.get(site);
-    if (before !== undefined) return before;
-    const isIn = site > EMPTY_STACK && userCall(context, site) === call;
-    calls.set(site, isIn);
-    return isIn;
-  };
+  const isInCall = memoized(
+    (site: StackIndex) => site > EMPTY_STACK && userCall(context, site) === call,
+  );
   const ids: AllocationIndex[] = [];
   const leaving: EventIndex[] = [];
   let id = preexisting;
