@@ -29,7 +29,8 @@ export function changedPlaces(sites: readonly CallSiteChange[]): ChangedPlace[] 
 }
 
 /** 'model.py:42, :57 and the backward pass'. */
-export const placesText = (places: readonly ChangedPlace[]): string => joined(placeTexts(places));
+export const placesText = (places: readonly ChangedPlace[]): string =>
+  joinWithAnd(placeTexts(places));
 
 function placeTexts(lines: readonly ChangedPlace[]): string[] {
   let file: string | undefined;
@@ -43,7 +44,8 @@ function placeTexts(lines: readonly ChangedPlace[]): string[] {
   });
 }
 
-export function joined(parts: readonly string[]): string {
+/** "a", "a and b", "a, b and c". */
+export function joinWithAnd(parts: readonly string[]): string {
   if (parts.length < 2) return parts.join('');
   return `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
 }
@@ -76,7 +78,7 @@ export function framesText(frames: readonly SideFrame[], most: number): string {
   const rest = frames.length - most;
   const shown = frames.slice(0, rest === 1 ? most + 1 : most);
   const places = placeTexts(shown.map((frame) => ({ frame, class: '', bytes: 0 })));
-  return joined(rest > 1 ? [...places, plural(rest, 'more line')] : places);
+  return joinWithAnd(rest > 1 ? [...places, plural(rest, 'more line')] : places);
 }
 
 /** How many different lines the changes are at. */

@@ -1,6 +1,6 @@
 /** Something that one side keeps with every step and the other does not: a leak, or a cache that grows. */
 import { formatBytes, plural } from '../base/format.ts';
-import { changedLines, joined, lineText } from './change-text.ts';
+import { changedLines, joinWithAnd, lineText } from './change-text.ts';
 import { type ComparisonSide, MOMENTS, type SideFrame, type StackRun } from './side.ts';
 import type { CallSiteChange, ComparisonFacts } from './types.ts';
 
@@ -50,7 +50,7 @@ function callersText(
   const [first, ...others] = callers;
   return first === undefined || others.length > 1
     ? ''
-    : `, called from ${joined([first, ...others])}`;
+    : `, called from ${joinWithAnd([first, ...others])}`;
 }
 
 const MODULE_CALL = /[\\/]torch[\\/]nn[\\/]modules[\\/]module\.py$/;

@@ -4,7 +4,7 @@ import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { functionText } from '../device/frame-text.ts';
-import { pythonFrames, withFramesAlone } from '../device/python-frames.ts';
+import { keepOnlyFrames, pythonFrameMask } from '../device/python-frames.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import { failedOoms } from '../replay/retried-requests.ts';
 import { type AllocationTable, COUNTER_NAMES, type Counters } from '../replay/types.ts';
@@ -155,10 +155,10 @@ class StackTree {
   constructor(context: DeviceContext) {
     this.#context = context;
     const { snapshot, stacks: reader } = context;
-    const isPython = pythonFrames(snapshot.frames.length, (frame) => reader.isPython(frame));
+    const isPython = pythonFrameMask(snapshot.frames.length, (frame) => reader.isPython(frame));
     this.#hasCpp = isPython.includes(0);
     const isMixed = this.#hasCpp && isPython.includes(1);
-    const alone = isMixed ? withFramesAlone(snapshot.stacks, isPython) : undefined;
+    const alone = isMixed ? keepOnlyFrames(snapshot.stacks, isPython) : undefined;
     this.#rowOf = alone?.rowOf;
     this.#addTree(alone?.stacks ?? snapshot.stacks);
   }

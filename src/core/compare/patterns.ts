@@ -4,7 +4,7 @@
  * come first, then those that are read from sizes and counts.
  */
 import { formatBytes, plural } from '../base/format.ts';
-import { changedLines, framesText, joined, lineCount, signedBytes } from './change-text.ts';
+import { changedLines, framesText, joinWithAnd, lineCount, signedBytes } from './change-text.ts';
 import { growthPattern } from './growth-pattern.ts';
 import { FEATURES, type Feature, type Program, programOf } from './program-features.ts';
 import type { SideFrame } from './side.ts';
@@ -86,7 +86,7 @@ function wrapperPattern(a: Program, b: Program, facts: ComparisonFacts): string[
   });
   if (wrappers.length === 0) return [];
   const says = wrappers.map(({ side, says }) => `${nameOf(side)} ${says}`);
-  return [`${joined(says)}: ${classesText(facts)}.`];
+  return [`${joinWithAnd(says)}: ${classesText(facts)}.`];
 }
 
 function compilePattern(a: Program, b: Program, facts: ComparisonFacts): string[] {
@@ -181,7 +181,7 @@ function onlyCodePattern(facts: ComparisonFacts): string[] {
   const { a, b } = facts.onlyCode;
   const text = (lines: readonly SideFrame[]) => {
     const names = [...new Set(lines.map(({ name }) => name))].slice(0, MAX_FUNCTIONS);
-    return `${joined(names)} at ${framesText(lines, 3)}`;
+    return `${joinWithAnd(names)} at ${framesText(lines, 3)}`;
   };
   const effect = classesText(facts);
   if (a.length > 0 && b.length > 0) {

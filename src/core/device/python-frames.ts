@@ -8,7 +8,10 @@ import {
 } from '../snapshot/tables.ts';
 
 /** 1 for frames of Python. */
-export function pythonFrames(length: number, isPython: (frame: FrameIndex) => boolean): Uint8Array {
+export function pythonFrameMask(
+  length: number,
+  isPython: (frame: FrameIndex) => boolean,
+): Uint8Array {
   return Uint8Array.from({ length }, (_, frame) => (isPython(frame) ? 1 : 0));
 }
 
@@ -21,7 +24,7 @@ interface ReducedStacks {
 }
 
 /** The tree with the frames that are marked alone. Callers still come before those they call. */
-export function withFramesAlone(
+export function keepOnlyFrames(
   { length, frame, parent }: StackTable,
   isKept: Uint8Array,
 ): ReducedStacks {

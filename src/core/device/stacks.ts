@@ -8,7 +8,7 @@ import {
 } from '../snapshot/tables.ts';
 import { FRAME_RANK, FrameKinds } from './frame-kinds.ts';
 import { functionText } from './frame-text.ts';
-import { pythonFrames, withFramesAlone } from './python-frames.ts';
+import { keepOnlyFrames, pythonFrameMask } from './python-frames.ts';
 import type { FrameView, StackKind, StackView } from './types.ts';
 
 /** What stacks are read from. */
@@ -105,10 +105,10 @@ export class StackReader {
 
   #findSites(): Int32Array {
     const { frames, stacks } = this.#snapshot;
-    const isPython = pythonFrames(frames.length, (frame) => this.isPython(frame));
+    const isPython = pythonFrameMask(frames.length, (frame) => this.isPython(frame));
     const sites = Int32Array.from({ length: stacks.length }, (_, row) => row);
     if (!isPython.includes(1) || !isPython.includes(0)) return sites;
-    const { rowOf, recordedOf } = withFramesAlone(stacks, isPython);
+    const { rowOf, recordedOf } = keepOnlyFrames(stacks, isPython);
     const byName = new Map<string, StackIndex>();
     for (let row = 1; row < sites.length; row++) {
       sites[row] = rowOf[row] === EMPTY_STACK ? this.#cppSite(row, byName) : recordedOf[rowOf[row]];
@@ -135,16 +135,16 @@ export class StackReader {
    * innermost function that computes something.
    */
   #namingFrame(stack: StackIndex): { frame: FrameIndex | undefined; isBackward: boolean } {
-    let told: FrameIndex | undefined;
+    let innermost: FrameIndex | undefined;
     let operator: FrameIndex | undefined;
     for (const frame of this.frames(stack)) {
       const { says } = this.#kinds.of(frame);
       if (says === 'backward-node') return { frame, isBackward: true };
-      if (says === 'engine') return { frame: operator ?? told, isBackward: true };
-      if (says === 'function') told ??= frame;
+      if (says === 'engine') return { frame: operator ?? innermost, isBackward: true };
+      if (says === 'function') innermost ??= frame;
       if (says === 'operator') operator = frame;
     }
-    return { frame: told ?? operator, isBackward: false };
+    return { frame: innermost ?? operator, isBackward: false };
   }
 }
 

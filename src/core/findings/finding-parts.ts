@@ -25,7 +25,7 @@ import {
 import { userLines as userLinesOf } from './user-lines.ts';
 
 /** 'train.py:21 (step)'; says so where there is no frame. */
-export function frameLocation(frame: FrameView | undefined): string {
+export function locationText(frame: FrameView | undefined): string {
   return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
 }
 
@@ -61,7 +61,7 @@ export function evidence(
  * @param role what the frame is to the memory; undefined where that is not known
  * @param first the frame to look at where it is not the innermost user frame
  */
-export function place(
+export function locationOf(
   context: AnalysisContext,
   stack: StackIndex | undefined,
   role?: LineRole,

@@ -4,7 +4,7 @@ import type { FrameView } from '../device/types.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisContext } from './analysis-context.ts';
-import { frameLocation, sumBySite } from './finding-parts.ts';
+import { locationText, sumBySite } from './finding-parts.ts';
 
 export interface Holder {
   /** The user's own; undefined for what no line of theirs allocated. */
@@ -45,4 +45,4 @@ export function holdersText(holders: readonly Holder[]): string {
 }
 
 const placeOf = (frame: FrameView | undefined, stack: StackIndex): string =>
-  stack === EMPTY_STACK ? 'backward' : frameLocation(frame);
+  stack === EMPTY_STACK ? 'backward' : locationText(frame);

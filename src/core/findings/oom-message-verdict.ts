@@ -37,8 +37,8 @@ export interface MessageVerdict extends Pick<OomVerdict, 'headline' | 'arithmeti
 export function judgeMessage(message: OomMessage): MessageVerdict {
   const { requestedBytes, allocatedBytes, reservedBytes, freeBytes, allowedBytes } = message;
   if (allocatedBytes === undefined || reservedBytes === undefined) return judgePart(message);
-  const isRoomTold = freeBytes !== undefined || allowedBytes !== undefined;
-  if (!isRoomTold && reservedBytes - allocatedBytes < requestedBytes) return judgePart(message);
+  const isRoomKnown = freeBytes !== undefined || allowedBytes !== undefined;
+  if (!isRoomKnown && reservedBytes - allocatedBytes < requestedBytes) return judgePart(message);
   const verdict = judgeOom({
     requestedBytes,
     allocatedBytes,

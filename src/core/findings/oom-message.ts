@@ -74,8 +74,8 @@ type Figures = { readonly [K in keyof OomMessage]?: OomMessage[K] | undefined };
 
 function judge(figures: Figures, count: number, text: string): OomMessageResult {
   const { requestedBytes, allocatedBytes, freeBytes, allowedBytes } = figures;
-  const isTold = [allocatedBytes, freeBytes, allowedBytes].some((bytes) => bytes !== undefined);
-  if (requestedBytes === undefined || !isTold) {
+  const isStated = [allocatedBytes, freeBytes, allowedBytes].some((bytes) => bytes !== undefined);
+  if (requestedBytes === undefined || !isStated) {
     return { status: 'incomplete', missing: missingOf(figures), note: noteOf(text) };
   }
   const message: OomMessage = {

@@ -14,7 +14,7 @@
  * The detectors compare call sites, so they read these rows. A program that is recorded in both ways gets
  * the same findings because both recordings are the same to them.
  */
-import { pythonFrames, withFramesAlone } from '../device/python-frames.ts';
+import { keepOnlyFrames, pythonFrameMask } from '../device/python-frames.ts';
 import { StackReader } from '../device/stacks.ts';
 import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 import type { AnalysisInput } from './types.ts';
@@ -31,11 +31,11 @@ export interface PythonStacks {
 
 /** Without any Python frame (a libtorch program) the C++ frames are all there is, and stay. */
 export function pythonStacks(input: AnalysisInput): PythonStacks {
-  const isPython = pythonFrames(input.snapshot.frames.length, (frame) =>
+  const isPython = pythonFrameMask(input.snapshot.frames.length, (frame) =>
     input.stacks.isPython(frame),
   );
   if (!isPython.includes(1) || !isPython.includes(0)) return { input, recordedStack: undefined };
-  const { stacks, rowOf, recordedOf } = withFramesAlone(input.snapshot.stacks, isPython);
+  const { stacks, rowOf, recordedOf } = keepOnlyFrames(input.snapshot.stacks, isPython);
   const mapped = (column: Int32Array): Int32Array =>
     column.map((stack) => (stack > EMPTY_STACK ? rowOf[stack] : stack));
   const snapshot = { ...input.snapshot, stacks };

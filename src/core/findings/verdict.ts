@@ -138,9 +138,9 @@ function rest({ claim, headline = '', holder = '' }: Finding): string {
 }
 
 /** What is said of an OOM, whole and in a few words. */
-type Said = Pick<Verdict, 'text' | 'brief'>;
+type Statement = Pick<Verdict, 'text' | 'brief'>;
 
-interface Cause extends Said {
+interface Cause extends Statement {
   readonly finding: Finding;
 }
 
@@ -201,7 +201,7 @@ function inSentence({ headline, claim }: Finding): string {
   return /^[A-Z][a-z]* /.test(text) ? `${text[0].toLowerCase()}${text.slice(1)}` : text;
 }
 
-function ownText(oom: Finding, findings: readonly Finding[]): Said {
+function ownText(oom: Finding, findings: readonly Finding[]): Statement {
   const { failure, headline, claim, facts, brief } = oom;
   const text = headline ?? claim;
   if (failure?.isCaught !== true) return { text, brief: brief ?? text };

@@ -5,7 +5,7 @@
 import { formatBytes, plural } from '../../base/format.ts';
 import { type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, frameLocation, place } from '../finding-parts.ts';
+import { evidence, fingerprint, locationOf, locationText } from '../finding-parts.ts';
 import type { AnyFinding } from '../types.ts';
 
 export interface Concatenation {
@@ -83,7 +83,7 @@ export const CONCATENATION_ADVICE = [
 /** 'a.py:3 (f) grows a tensor by copying it into a slightly larger one, 47 times, from 16 MiB to 768 MiB: …' */
 export function copiesText({ input }: AnalysisContext, concatenation: Concatenation): string {
   const { stack, copies, smallestBytes, largestBytes } = concatenation;
-  const line = frameLocation(input.stacks.topUserFrameView(stack));
+  const line = locationText(input.stacks.topUserFrameView(stack));
   return `${line} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}, from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}: each size leaves a hole that the next does not fit.`;
 }
 
@@ -92,7 +92,7 @@ export function concatenationFinding(
   concatenation: Concatenation,
 ): AnyFinding<'fragmentation', 'growing-concatenation'> {
   const { stack, copies, largestBytes, copiedBytes } = concatenation;
-  const where = place(context, stack, 'made at');
+  const where = locationOf(context, stack, 'made at');
   return {
     detector: 'fragmentation',
     kind: 'growing-concatenation',

@@ -23,8 +23,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   sitePart,
   thinned,
 } from '../finding-parts.ts';
@@ -155,13 +155,13 @@ function fragmentationFinding(
   const isPinned = pinnedBytes >= MIN_PINNED_SHARE * excessBytes;
   const named = varied === undefined || isPinned ? namedPin(pins) : undefined;
   const cause = named?.part.stack ?? varied?.stack;
-  const where = place(context, cause, named === undefined ? 'requested by' : 'pinned by');
+  const where = locationOf(context, cause, named === undefined ? 'requested by' : 'pinned by');
   const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
   const sizesReason =
     isCopied && concatenation !== undefined
       ? copiesText(context, concatenation)
       : varied &&
-        `${frameLocation(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
+        `${locationText(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
   const holder = named === undefined ? sizesReason : pinHolder(named);
   const texts =
     named === undefined ? [sizesReason] : [pinText(where.frame, named, pins), sizesReason];
@@ -231,7 +231,7 @@ function pinText(
   pins: readonly Pin[],
 ): string {
   const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
-  return `${frameLocation(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
+  return `${locationText(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
 }
 
 /** What the line that is named has allocated: so the views show the line that the claim names. */

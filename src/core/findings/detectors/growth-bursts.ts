@@ -3,7 +3,14 @@ import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, frameLocation, place, series, sitePart } from '../finding-parts.ts';
+import {
+  evidence,
+  fingerprint,
+  locationOf,
+  locationText,
+  series,
+  sitePart,
+} from '../finding-parts.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { AnyFinding } from '../types.ts';
 import type { BurstSite } from './growth-sites.ts';
@@ -67,13 +74,13 @@ function toFinding(
 ): AnyFinding<'growth', 'given-back-in-bursts'> {
   const largest = bursts.reduce((a, b) => (highest(b.live) > highest(a.live) ? b : a));
   const drops = highest(bursts.map((burst) => burst.drops.length));
-  const where = place(context, largest.stack);
+  const where = locationOf(context, largest.stack);
   return {
     detector: 'growth',
     kind: 'given-back-in-bursts',
     severity: 'low',
     bytes: top,
-    claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${frameLocation(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
+    claim: `Up to ${formatBytes(top)} from ${plural(bursts.length, 'call site')} (${locationText(where.frame)} first) piles up over several steps and is given back at once, ${plural(drops, 'time')}. It is no leak; it looks like reference cycles that wait for Python's garbage collector, or a cache that is dropped by design.`,
     ...where,
     events: { first: bounds[0], last: bounds[bounds.length - 1] },
     parts: bursts.map(({ stack, live }) =>

@@ -3,7 +3,14 @@ import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { evidence, fingerprint, frameLocation, place, series, sitePart } from '../finding-parts.ts';
+import {
+  evidence,
+  fingerprint,
+  locationOf,
+  locationText,
+  series,
+  sitePart,
+} from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { AnyFinding, Fact, LineRole, PerStep, Series, Severity } from '../types.ts';
 import { commonUserFrame } from '../user-lines.ts';
@@ -35,12 +42,12 @@ export function growthFinding(
   const isOfSteps = law.kind === 'by-key' || sequence === primary;
   const lead = growthLead(context, group, sequence);
   const { frameIs } = lead;
-  const where = place(context, lead.stack, frameIs, lead.frame);
+  const where = locationOf(context, lead.stack, frameIs, lead.frame);
   const what = labelsOf(context, group, law);
   const amounts = { keptSteps, sites: sites.length, bytes, kept: kept.length };
   const headline = claimOf({
     ...{ kind, law, perStep, amounts, frameIs, madeAt: lead.madeAt },
-    where: frameLocation(where.frame),
+    where: locationText(where.frame),
     round: roundOf(context, sequence),
   });
   const searchFrame = commonUserFrame(
@@ -167,7 +174,7 @@ const roundOf = (
 ): string | undefined =>
   loop === undefined || loop === stepSequences[0].loop
     ? undefined
-    : frameLocation(input.stacks.frame(loop.line));
+    : locationText(input.stacks.frame(loop.line));
 
 /**
  * Over the steps from its beginning; the last is not over, and the first may hold the set-up. Of the one

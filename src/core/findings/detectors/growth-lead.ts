@@ -2,7 +2,7 @@
 import { lowerBound } from '../../base/binary-search.ts';
 import { type FrameIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { frameLocation } from '../finding-parts.ts';
+import { locationText } from '../finding-parts.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { LineRole } from '../types.ts';
 import { modelCallFrame, runStartFrame, statementFrame } from '../user-lines.ts';
@@ -62,7 +62,7 @@ function graphLead(
   const madeAt =
     made === undefined || made === frame
       ? undefined
-      : frameLocation(context.input.stacks.frame(made));
+      : locationText(context.input.stacks.frame(made));
   return { stack, frame, frameIs: 'stored at', madeAt };
 }
 

@@ -2,7 +2,7 @@
 import { plural } from '../../base/format.ts';
 import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { cannotTell, clear, frameLocation } from '../finding-parts.ts';
+import { cannotTell, clear, locationText } from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
 import type { AnyFinding, ChecklistAnswer, Detector, DetectorResult, FindingBy } from '../types.ts';
 import { burstFindings } from './growth-bursts.ts';
@@ -78,7 +78,7 @@ export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFin
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
-    const where = frameLocation(context.input.stacks.topUserFrameView(suspects[0]));
+    const where = locationText(context.input.stacks.topUserFrameView(suspects[0]));
     return cannotTell(
       `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
     );

@@ -7,7 +7,7 @@ import { annotationSpans } from '../../device/annotations.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { frameLocation } from '../finding-parts.ts';
+import { locationText } from '../finding-parts.ts';
 import { userLines } from '../user-lines.ts';
 
 /** A line of the user's, or all that backward threads made. */
@@ -139,7 +139,7 @@ export function firstChange(
     const key = `${stack[id]} ${requestedBytes[id]}`;
     if (start[id] <= bounds[step]) seen.add(key);
     else if (!seen.has(key)) {
-      const lines = userLines(context, stack[id]).map((frame) => frameLocation(frame));
+      const lines = userLines(context, stack[id]).map((frame) => locationText(frame));
       const ends = lines.length > 2 ? [lines[0], lines[lines.length - 1]] : lines;
       const line = lines.length === 0 ? undefined : ends.join(', called from ');
       return { event: start[id], line };

@@ -14,8 +14,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   series,
 } from '../finding-parts.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
@@ -92,11 +92,11 @@ function toFinding(
   );
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
-  const where = place(context, lead?.stack, 'made at');
+  const where = locationOf(context, lead?.stack, 'made at');
   const isNew = lead?.isNew ?? false;
   const kind = isNew ? 'new-tensors' : 'larger-tensors';
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;
-  const headline = `After ${step} of ${stepCount(sequence)} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, frameLocation(where.frame))}`}.`;
+  const headline = `After ${step} of ${stepCount(sequence)} steps, a step's peak rose from ${formatBytes(beforeBytes)} to ${formatBytes(afterBytes)} and stayed there${lead === undefined ? '' : `: ${whatChanged(lead, locationText(where.frame))}`}.`;
   return {
     detector: 'level-shift',
     kind,
@@ -161,7 +161,7 @@ function changes(
 ): Fact[] {
   const names = lines
     .filter(({ isNew, isNamed }) => isNew && isNamed)
-    .map(({ stack }) => frameLocation(context.input.stacks.topUserFrameView(stack)));
+    .map(({ stack }) => locationText(context.input.stacks.topUserFrameView(stack)));
   const annotations = annotationsSince(context, bounds, step);
   return [
     ...(first === undefined ? [] : [{ label: 'changed first', text: first }]),

@@ -10,8 +10,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   series,
   sitePart,
   sumBySite,
@@ -141,10 +141,10 @@ function unusedGraphsFinding(
   const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
   const savedBytes = highestAtOnce(context, runs, isSetUp);
   const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
-  const where = place(context, call, 'called by');
+  const where = locationOf(context, call, 'called by');
   const sites = sumBySite(context, ids);
   const failed = runs.at(-1)?.oom;
-  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${frameLocation(where.frame)} kept their activations for a backward that never came`;
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${locationText(where.frame)} kept their activations for a backward that never came`;
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
@@ -209,12 +209,12 @@ function failedEvaluation(
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
   const trained = trainedBefore(context, runs, run);
   if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
-  const where = place(context, call, 'called by');
+  const where = locationOf(context, call, 'called by');
   const ids = keptOf(context, run);
   const sites = sumBySite(context, ids);
   const { start } = context.input.replay.allocations;
-  const at = frameLocation(where.frame);
-  const trainedAt = frameLocation(context.input.stacks.topUserFrameView(trained[0].call));
+  const at = locationText(where.frame);
+  const trainedAt = locationText(context.input.stacks.topUserFrameView(trained[0].call));
   const bytes = run.keptBytes;
   const headline = `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${at} kept ${formatBytes(bytes)} for a backward.`;
   return {

@@ -17,8 +17,8 @@ import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
@@ -97,9 +97,9 @@ function toFinding(
   severity: 'high' | 'medium',
 ): AnyFinding<'oom', 'kept-exceptions'> {
   const sites = sumBySite(context, ids);
-  const where = place(context, sites[0].stack, 'made at');
+  const where = locationOf(context, sites[0].stack, 'made at');
   const each = formatBytes(Math.round(bytes / failures.length));
-  const headline = `${plural(failures.length, 'caught OOM')} left ${each} each from ${frameLocation(where.frame)} behind, ${formatBytes(bytes)} in all: most likely the exceptions are stored.`;
+  const headline = `${plural(failures.length, 'caught OOM')} left ${each} each from ${locationText(where.frame)} behind, ${formatBytes(bytes)} in all: most likely the exceptions are stored.`;
   return {
     detector: 'oom',
     kind: 'kept-exceptions',

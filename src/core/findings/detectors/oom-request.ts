@@ -14,7 +14,7 @@ import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { frameLocation } from '../finding-parts.ts';
+import { locationText } from '../finding-parts.ts';
 import type { Fact } from '../types.ts';
 
 export interface RequestOrigin {
@@ -124,7 +124,7 @@ export function largerRequest(
     brief: `this batch asked for ${times} times as much as any before.`,
     caller,
     fact: { label: 'most that the same line asked for before', bytes: most },
-    advice: `Look at what ${frameLocation(caller)} was given in this step: the request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
+    advice: `Look at what ${locationText(caller)} was given in this step: the request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
   };
 }
 

@@ -13,8 +13,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   SiteSums,
   sitePart,
   sumBySite,
@@ -121,7 +121,7 @@ function oomFinding(
     deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
   });
   const origin = requestOrigin(context, event);
-  const where = place(context, origin.stack, 'requested by');
+  const where = locationOf(context, origin.stack, 'requested by');
   const live = liveAt(context.input.replay.allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_SITES);
   const pin = namedPin(pinningSites(context, segments));
@@ -139,7 +139,7 @@ function oomFinding(
     ? largerRequest(context, origin.stack, event, requestedBytes)
     : undefined;
   const isGoingOn = isCaught(context, event);
-  const who = requesterText(origin, frameLocation(where.frame), formatBytes(requestedBytes));
+  const who = requesterText(origin, locationText(where.frame), formatBytes(requestedBytes));
   return {
     detector: 'oom',
     kind: verdict.cause,
@@ -268,10 +268,10 @@ function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[
   const sites = sums.largestFirst().slice(0, TOP_PARTS);
   const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
   const bytes = sizeBytes[largest];
-  const where = place(context, stack[largest]);
+  const where = locationOf(context, stack[largest]);
   const who = context.classifier.isBackward(stack[largest])
     ? 'backward'
-    : frameLocation(where.frame);
+    : locationText(where.frame);
   return {
     detector: 'oom',
     kind: RETRIED,

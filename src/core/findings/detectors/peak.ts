@@ -11,7 +11,7 @@ import {
   clear,
   evidence,
   fingerprint,
-  place,
+  locationOf,
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
@@ -106,7 +106,7 @@ function toFinding(context: AnalysisContext, { event, bytes }: Peak): PeakFindin
   const holders = holdersOf(context, live);
   // What backward holds has no line: the heaviest line that there is is more use.
   const stack = (holders.find(({ frame }) => frame !== undefined) ?? holders[0])?.stack;
-  const where = place(context, stack, 'held by');
+  const where = locationOf(context, stack, 'held by');
   const remedies = peakRemedies(classes, bytes);
   return {
     detector: 'peak',

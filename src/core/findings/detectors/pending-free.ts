@@ -9,8 +9,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   series,
   sitePart,
   sumBySite,
@@ -65,7 +65,7 @@ function toFinding(
   const waiting = waitingAt(context, event);
   const delayed = delayedCount(context);
   const sites = sumBySite(context, waiting);
-  const where = place(context, sites[0]?.stack, 'made at');
+  const where = locationOf(context, sites[0]?.stack, 'made at');
   const headline = `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
   return {
     detector: 'pending-free',
@@ -74,7 +74,7 @@ function toFinding(
     bytes,
     headline: `${headline}.`,
     brief: `${formatBytes(bytes)} that was freed waits for another stream`,
-    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${frameLocation(where.frame)}.`,
+    claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${locationText(where.frame)}.`,
     ...where,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },
     parts: sites

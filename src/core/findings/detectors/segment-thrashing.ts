@@ -7,8 +7,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   type SiteSum,
   SiteSums,
   series,
@@ -69,7 +69,7 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
   const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
   const top = sites.slice(0, TOP_PARTS);
   const named = top.find(({ stack }) => stack > EMPTY_STACK) ?? top[0];
-  const where = place(context, named?.stack, 'requested by');
+  const where = locationOf(context, named?.stack, 'requested by');
   // Sizes that keep changing are why what is cached must go.
   const varied = varyingSites(context).find((site) => site.stack === named?.stack);
   const cost = costUs === undefined ? '' : ` They took at most ${formatDurationUs(costUs)}.`;
@@ -79,7 +79,7 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
     severity: isSevere(context, thrashing) ? 'medium' : 'low',
     bytes: retakenBytes,
     brief: `segments went back to the driver and were taken again`,
-    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${frameLocation(where.frame)}.${varied === undefined ? '' : ` It ${sizesText(varied)}`}${cost}${servedText(context)}`,
+    claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${locationText(where.frame)}.${varied === undefined ? '' : ` It ${sizesText(varied)}`}${cost}${servedText(context)}`,
     ...where,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },
     parts: top.map((site) => sitePart(context, site, 'segments taken again')),

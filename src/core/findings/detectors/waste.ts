@@ -9,8 +9,8 @@ import {
   clear,
   evidence,
   fingerprint,
-  frameLocation,
-  place,
+  locationOf,
+  locationText,
   type SiteSum,
   SiteSums,
   sitePart,
@@ -110,13 +110,13 @@ function toFinding(
 ): WasteFinding {
   const { event, lostBytes, smallFreeBytes, allocations } = wasted;
   const sites = wasted.sites.slice(0, TOP_PARTS);
-  const where = place(context, sites[0]?.stack);
+  const where = locationOf(context, sites[0]?.stack);
   return {
     detector: 'waste',
     kind: 'rounding',
     severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
-    claim: `At the peak ${figures(wasted)}: together ${formatPercent(share)} of what was allocated. ${frameLocation(where.frame)} loses the most.`,
+    claim: `At the peak ${figures(wasted)}: together ${formatPercent(share)} of what was allocated. ${locationText(where.frame)} loses the most.`,
     ...where,
     events: { first: event, last: event },
     parts: sites.map((site) => sitePart(context, site, 'lost to rounding and remainders')),
