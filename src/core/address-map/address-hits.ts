@@ -86,16 +86,10 @@ function piecesIn(
   return pieces;
 }
 
-const ROWS_AT_ONCE = 1 << 14;
-const scratch = new Int32Array(ROWS_AT_ONCE);
-
 /** Rows that are live at a state, of those that had started by then. */
 function liveAt(maxEnd: MaxEndPyramid, started: number, state: EventIndex): number[] {
   const rows: number[] = [];
-  for (let from = 0; from < started; from += ROWS_AT_ONCE) {
-    const count = maxEnd.collect(state, from, Math.min(started, from + ROWS_AT_ONCE), scratch);
-    for (let i = 0; i < count; i++) rows.push(scratch[i]);
-  }
+  for (const live of maxEnd.live(state, started)) rows.push(...live);
   return rows;
 }
 

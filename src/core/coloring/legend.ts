@@ -26,7 +26,6 @@ export interface Legend {
 
 /** Stacks that are named when colors are those of stacks: there may be thousands. */
 const NAMED_STACKS = 8;
-const IDS_AT_ONCE = 1 << 14;
 
 /** Entries of classes that have nothing at the event stay, with 0: a legend that jumps is hard to use. */
 export function legendAt(
@@ -39,17 +38,21 @@ export function legendAt(
   const sums = new Map<LegendEntry['swatch'], Sum>();
   const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
   const { sizeBytes, freeRequested, stack } = context.replay.allocations;
-  for (const id of liveAt(index, event)) {
-    const bytes = sizeBytes[id];
-    const classNumber = coloring.classOf[id];
-    const site = context.stacks.siteOf(stack[id]);
-    if (freeRequested[id] <= event) addBlock(sums, 'pending', bytes);
-    else if (colorBy === 'stack' && site > EMPTY_STACK) {
-      const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
-      stacks.set(site, known);
-      known.sum.bytes += bytes;
-      known.sum.count++;
-    } else addBlock(sums, classNumber, bytes);
+  // Before the first event only what was there before it is live.
+  const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
+  for (const live of index.maxEnd.live(event, nextId)) {
+    for (const id of live) {
+      const bytes = sizeBytes[id];
+      const classNumber = coloring.classOf[id];
+      const site = context.stacks.siteOf(stack[id]);
+      if (freeRequested[id] <= event) addBlock(sums, 'pending', bytes);
+      else if (colorBy === 'stack' && site > EMPTY_STACK) {
+        const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
+        stacks.set(site, known);
+        known.sum.bytes += bytes;
+        known.sum.count++;
+      } else addBlock(sums, classNumber, bytes);
+    }
   }
   const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
     return { ...meaning, swatch, ...(sums.get(swatch) ?? newSum()) };
@@ -101,16 +104,6 @@ function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
   sums.set(key, sum);
   sum.bytes += bytes;
   sum.count++;
-}
-
-function* liveAt(index: TimelineIndex, event: EventIndex): Generator<number> {
-  const ids = new Int32Array(IDS_AT_ONCE);
-  // Before the first event only what was there before it is live.
-  const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
-  for (let from = 0; from < nextId; from += IDS_AT_ONCE) {
-    const count = index.maxEnd.collect(event, from, Math.min(nextId, from + IDS_AT_ONCE), ids);
-    yield* ids.subarray(0, count);
-  }
 }
 
 function stackEntries(

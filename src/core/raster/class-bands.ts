@@ -153,8 +153,6 @@ export class BandJob extends ColumnJob<TimelineFrame> {
   }
 }
 
-const IDS_AT_ONCE = 1 << 14;
-
 /** As `stackHits`, of the stack that is ordered by band. Cost grows with the live allocations. */
 export function bandHits(
   index: TimelineIndex,
@@ -173,14 +171,10 @@ export function bandHits(
     below += bytes;
   }
   const ids: AllocationIndex[] = [];
-  const found = { totalBytes: 0, main: -1, mainBottomBytes: 0 };
+  const found = { ids, totalBytes: 0, main: -1, mainBottomBytes: 0 };
   let most = 0;
-  const scratch = new Int32Array(IDS_AT_ONCE);
-  const nextId = state < 0 ? 0 : index.nextId(state);
-  for (let from = 0; from < nextId; from += IDS_AT_ONCE) {
-    const count = index.maxEnd.collect(state, from, Math.min(nextId, from + IDS_AT_ONCE), scratch);
-    for (let i = 0; i < count; i++) {
-      const id = scratch[i];
+  for (const live of index.maxEnd.live(state, state < 0 ? 0 : index.nextId(state))) {
+    for (const id of live) {
       const band = bands.bandOf[id];
       if (band === NO_BAND) continue;
       const bottom = bottoms[band];
@@ -196,5 +190,5 @@ export function bandHits(
       }
     }
   }
-  return { ids, ...found };
+  return found;
 }

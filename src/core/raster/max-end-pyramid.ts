@@ -11,6 +11,7 @@ const LEAF_BITS = 6;
 const LEAF = 1 << LEAF_BITS;
 const FAN_BITS = 4;
 const FAN = 1 << FAN_BITS;
+const IDS_AT_ONCE = 1 << 14;
 
 export class MaxEndPyramid {
   readonly #end: Int32Array;
@@ -45,6 +46,14 @@ export class MaxEndPyramid {
       }
     }
     return count;
+  }
+
+  /** The ids below `until` that are live at `state`, ascending, in pieces; the next is written over the last. */
+  *live(state: number, until: number): Generator<Int32Array> {
+    const ids = new Int32Array(Math.max(0, Math.min(until, IDS_AT_ONCE)));
+    for (let from = 0; from < until; from += IDS_AT_ONCE) {
+      yield ids.subarray(0, this.collect(state, from, Math.min(until, from + IDS_AT_ONCE), ids));
+    }
   }
 
   /** First id after the largest dead node that begins at `id`, where a dead leaf does. */

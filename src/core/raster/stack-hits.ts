@@ -14,9 +14,6 @@ export interface StackHits {
   readonly mainBottomBytes: number;
 }
 
-const IDS_AT_ONCE = 1 << 14;
-const scratch = new Int32Array(IDS_AT_ONCE);
-
 /**
  * Exactly which allocations overlap bytes `bytesFrom` to `bytesTo` of the stack at a state, found
  * anew from the pyramid: no id buffer, so nothing is missed that the pixels could not show.
@@ -30,30 +27,25 @@ export function stackHits(
 ): StackHits {
   const { sizeBytes } = index.allocations;
   const ids: AllocationIndex[] = [];
-  let totalBytes = 0;
-  let main = -1;
-  let mainBottomBytes = 0;
-  let mainOverlap = 0;
+  const found = { ids, totalBytes: 0, main: -1, mainBottomBytes: 0 };
+  let most = 0;
   let bottom = 0;
-  const nextId = state < 0 ? 0 : index.nextId(state);
-  for (let from = 0; from < nextId && bottom < bytesTo; from += IDS_AT_ONCE) {
-    const to = Math.min(nextId, from + IDS_AT_ONCE);
-    const count = index.maxEnd.collect(state, from, to, scratch);
-    for (let i = 0; i < count && bottom < bytesTo; i++) {
-      const id = scratch[i];
+  for (const live of index.maxEnd.live(state, state < 0 ? 0 : index.nextId(state))) {
+    for (const id of live) {
+      if (bottom >= bytesTo) return found;
       const top = bottom + sizeBytes[id];
       const overlap = Math.min(top, bytesTo) - Math.max(bottom, bytesFrom);
       if (overlap > 0) {
         ids.push(id);
-        totalBytes += sizeBytes[id];
-        if (overlap > mainOverlap) {
-          main = id;
-          mainOverlap = overlap;
-          mainBottomBytes = bottom;
-        }
+        found.totalBytes += sizeBytes[id];
+      }
+      if (overlap > most) {
+        most = overlap;
+        found.main = id;
+        found.mainBottomBytes = bottom;
       }
       bottom = top;
     }
   }
-  return { ids, totalBytes, main, mainBottomBytes };
+  return found;
 }

@@ -4,19 +4,12 @@ import { findAllocation } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
 import { type AllocationIndex, BEFORE_TRACE } from '../replay/types.ts';
-import type { EventIndex, FrameTable, Snapshot, StringIndex } from '../snapshot/tables.ts';
+import type { EventIndex, Snapshot, StringIndex } from '../snapshot/tables.ts';
 
-/** A byte an allocation, 1 where it is hit. */
-export function maskOf(length: number, isHit: (id: AllocationIndex) => boolean): Uint8Array {
+/** A byte a row (an allocation, a frame), 1 where it is hit. */
+export function maskOf(length: number, isHit: (row: number) => boolean): Uint8Array {
   const mask = new Uint8Array(length);
   for (let id = 0; id < length; id++) if (isHit(id)) mask[id] = 1;
-  return mask;
-}
-
-/** By FrameIndex. */
-export function frameMask(frames: FrameTable, isHit: (frame: number) => boolean): Uint8Array {
-  const mask = new Uint8Array(frames.length);
-  for (let frame = 0; frame < mask.length; frame++) if (isHit(frame)) mask[frame] = 1;
   return mask;
 }
 
@@ -46,12 +39,9 @@ export function allocationsLabelled(
   const { strings } = context.snapshot;
   const { start, preexisting, length } = context.replay.allocations;
   const isHit = onceForEach(strings.length, (row) => strings.get(row) === label);
-  const mask = new Uint8Array(length);
-  for (let id = 0; id < length; id++) {
-    const row = id < preexisting ? 0 : Math.max(0, column?.[start[id]] ?? 0);
-    if (isHit(row)) mask[id] = 1;
-  }
-  return mask;
+  return maskOf(length, (id) =>
+    isHit(id < preexisting ? 0 : Math.max(0, column?.[start[id]] ?? 0)),
+  );
 }
 
 /** The labels in such a column, each once, in order of first appearance. */

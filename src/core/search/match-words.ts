@@ -11,7 +11,6 @@ import type { Snapshot } from '../snapshot/tables.ts';
 import {
   allocationLabelled,
   allocationsOfStacks,
-  frameMask,
   maskOf,
   noteOfFrames,
   onceForEach,
@@ -117,7 +116,7 @@ function framesOfText({ strings, frames }: Snapshot, { test, fileAndLine }: Text
       .toLowerCase()
       .endsWith(fileAndLine?.file ?? ''),
   );
-  return frameMask(frames, (frame) => {
+  return maskOf(frames.length, (frame) => {
     if (isHit(frames.name[frame]) || isHit(frames.filename[frame])) return true;
     return fileAndLine?.line === frames.line[frame] && isFile(frames.filename[frame]);
   });

@@ -1,6 +1,6 @@
 import type { FrameView } from '../../device/types.ts';
 import type { Snapshot } from '../../snapshot/tables.ts';
-import { frameMask, noteOfFrames, onceForEach, stacksOfFrames } from '../masks.ts';
+import { maskOf, noteOfFrames, onceForEach, stacksOfFrames } from '../masks.ts';
 import { quoteText, type StackQualifier } from '../qualifier.ts';
 
 /** The stack has exactly that frame. */
@@ -26,7 +26,7 @@ export const FRAME: StackQualifier<FrameCondition> = {
 function framesSpelled({ strings, frames }: Snapshot, spelling: string): Uint8Array {
   // Only these can be part of it, so that few spellings are put together.
   const isPart = onceForEach(strings.length, (row) => spelling.includes(strings.get(row)));
-  return frameMask(frames, (frame) => {
+  return maskOf(frames.length, (frame) => {
     const name = frames.name[frame];
     const filename = frames.filename[frame];
     if (!isPart(name) || !isPart(filename)) return false;
