@@ -35,10 +35,10 @@ export function compareSeries(sides: readonly ComparisonSide[]): Series {
     const keyOf = stackKeys(sides[0], side);
     for (const { stack, class: className, bytes, count } of side.sites) {
       const key = `${className} ${keyOf(stack)}`;
-      const known = rows.get(key) ?? { side, stack, row: emptyRow(className, sides.length) };
-      rows.set(key, known);
-      known.row.bytes[at] += bytes;
-      known.row.counts[at] += count;
+      const empty = () => ({ side, stack, row: emptyRow(className, sides.length) });
+      const { row } = getOrMake(rows, key, empty);
+      row.bytes[at] += bytes;
+      row.counts[at] += count;
     }
   });
   const sites = Array.from(rows.values(), ({ side, stack, row }) => ({

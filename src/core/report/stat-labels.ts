@@ -16,51 +16,38 @@ export interface StatText {
   readonly about: string;
 }
 
-export const STAT_TEXTS: readonly StatText[] = [
-  {
-    name: 'allocatedBytes',
-    label: 'Allocated memory',
-    isBytes: true,
-    about: 'Blocks in use by tensors.',
-  },
-  {
-    name: 'activeBytes',
+const STATS: Readonly<Record<StatName, Pick<StatText, 'label' | 'about'>>> = {
+  allocatedBytes: { label: 'Allocated memory', about: 'Blocks in use by tensors.' },
+  activeBytes: {
     label: 'Active memory',
-    isBytes: true,
     about: 'Allocated blocks plus freed blocks that another stream may still use.',
   },
-  {
-    name: 'requestedBytes',
+  requestedBytes: {
     label: 'Requested memory',
-    isBytes: true,
     about: 'Bytes your program requested, before rounding up to block sizes.',
   },
-  {
-    name: 'reservedBytes',
+  reservedBytes: {
     label: 'Reserved memory',
-    isBytes: true,
     about: 'Memory that PyTorch has taken from the GPU: in use or cached.',
   },
-  {
-    name: 'inactiveSplitBytes',
+  inactiveSplitBytes: {
     label: 'Non-releasable memory',
-    isBytes: true,
     about: 'Free memory in segments that are partly in use: "inactive split" in memory_stats().',
   },
-  { name: 'allocations', label: 'Allocations', isBytes: false, about: 'Allocated blocks.' },
-  {
-    name: 'activeAllocations',
+  allocations: { label: 'Allocations', about: 'Allocated blocks.' },
+  activeAllocations: {
     label: 'Active allocations',
-    isBytes: false,
     about: 'Allocated blocks plus freed blocks that another stream may still use.',
   },
-  {
-    name: 'segments',
+  segments: {
     label: 'Reserved segments',
-    isBytes: false,
     about: 'As memory_stats() counts them: expandable segments are not included.',
   },
-];
+};
+
+export const STAT_TEXTS: readonly StatText[] = (Object.keys(STATS) as StatName[]).map((name) => {
+  return { name, isBytes: name.endsWith('Bytes'), ...STATS[name] };
+});
 
 export const POOL_TEXTS: readonly { readonly pool: PoolName; readonly label: string }[] = [
   { pool: 'all', label: 'all' },

@@ -13,18 +13,6 @@ const MEDIUM: readonly UnknownCode[] = [
   'private-pools',
 ];
 
-/** The most severe first. */
-const ORDER: readonly UnknownCode[] = [
-  ...LOW,
-  ...MEDIUM,
-  'empty-cache',
-  'gc-without-limit',
-  'fraction-without-limit',
-  'without-effect',
-  'outside-memory',
-  'stopped',
-];
-
 export function confidenceOf(unknowns: readonly Unknown[]): Confidence {
   const has = (codes: readonly UnknownCode[]) => unknowns.some(({ code }) => codes.includes(code));
   if (has(LOW)) return 'low';
@@ -36,13 +24,14 @@ export function unknownsOf(
   { text, settings }: AllocConf,
   simulation: Simulation,
 ): Unknown[] {
-  const messages: Partial<Record<UnknownCode, string | undefined>> = {
+  /** The most severe first. */
+  const messages: Readonly<Record<UnknownCode, string | undefined>> = {
     'no-trace': aboutTrace(input),
     'after-oom': aboutRecordedOoms(input),
-    'asked-again': aboutAskedAgain(input),
     anomalies: aboutAnomalies(input),
-    'before-trace': aboutBefore(input, settings),
+    'asked-again': aboutAskedAgain(input),
     'delayed-frees': aboutDelayedFrees(input),
+    'before-trace': aboutBefore(input, settings),
     'private-pools': aboutPools(input),
     'empty-cache': aboutEmptyCache(input),
     'gc-without-limit': aboutCollection(settings, simulation.memory.limitBytes),
@@ -51,7 +40,8 @@ export function unknownsOf(
     'outside-memory': aboutLimit(simulation.memory.limitBytes),
     stopped: aboutStop(simulation),
   };
-  return ORDER.flatMap((code) => {
+  const codes = Object.keys(messages) as UnknownCode[];
+  return codes.flatMap((code) => {
     const message = messages[code];
     return message === undefined ? [] : [{ code, message }];
   });

@@ -3,16 +3,17 @@
  * is free of its address space hardly depends on when it is asked. A run under other settings that takes
  * its third segment of 2 MiB five requests earlier than the recorded one gets the third one's place.
  */
+import { addTo } from '../base/grouping.ts';
 import { BEFORE_TRACE, type SegmentSpanTable } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
-interface Places {
-  readonly events: readonly EventIndex[];
-  readonly addresses: readonly number[];
+interface Place {
+  readonly event: EventIndex;
+  readonly address: number;
 }
 
 /** Of each size of cudaMalloc's segments, the places in the order in which they were taken. */
-export type RecordedPlaces = ReadonlyMap<number, Places>;
+export type RecordedPlaces = ReadonlyMap<number, readonly Place[]>;
 
 /** @param spans a device's segments, whenever they lived; those from before the trace are left out */
 export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
@@ -20,12 +21,9 @@ export function recordedPlaces(spans: SegmentSpanTable): RecordedPlaces {
   const rows = Array.from({ length }, (_, span) => span)
     .filter((span) => start[span] !== BEFORE_TRACE && isExpandable[span] === 0)
     .sort((a, b) => start[a] - start[b]);
-  const places = new Map<number, { events: EventIndex[]; addresses: number[] }>();
+  const places = new Map<number, Place[]>();
   for (const span of rows) {
-    const known = places.get(sizeBytes[span]) ?? { events: [], addresses: [] };
-    known.events.push(start[span]);
-    known.addresses.push(address[span]);
-    places.set(sizeBytes[span], known);
+    addTo(places, sizeBytes[span], { event: start[span], address: address[span] });
   }
   return places;
 }
@@ -46,14 +44,13 @@ export class PlaceGuesser {
   *places(segmentBytes: number, event: EventIndex): Generator<number> {
     const places = this.#places.get(segmentBytes);
     if (places === undefined) return;
-    const { events, addresses } = places;
     let at = this.#next.get(segmentBytes) ?? 0;
     // The event of a new segment stands before that of the request for which it is taken.
-    while (at < events.length && events[at] < event - 1) at++;
+    while (at < places.length && places[at].event < event - 1) at++;
     this.#next.set(segmentBytes, at);
-    for (; at < events.length; at++) {
+    for (; at < places.length; at++) {
       this.#next.set(segmentBytes, at + 1);
-      yield addresses[at];
+      yield places[at].address;
     }
   }
 }
