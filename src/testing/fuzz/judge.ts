@@ -137,24 +137,28 @@ function figuresOf(snapshot: Snapshot, traces: number): Figures {
 
 type Trace = Snapshot['devices'][number];
 
-function eventsOf({ strings, stacks, addresses }: Snapshot, trace: Trace): EventFigures[] {
+function eventsOf(snapshot: Snapshot, trace: Trace): EventFigures[] {
+  const { strings, stacks, addresses, startUs } = snapshot;
   const { events, streams } = trace;
   const depthOf = (stack: number): number => {
     let depth = stack < 0 ? -1 : 0;
     for (let row = stack; row > 0; row = stacks.parent[row]) depth++;
     return depth;
   };
-  return Array.from({ length: events.length }, (_, i) => [
-    events.action[i] === TraceAction.Unknown
-      ? (events.unknownActions.get(i) ?? '')
-      : ACTION_NAMES[events.action[i]],
-    String(addresses.toBigInt(events.address[i])),
-    String(events.sizeBytes[i]),
-    String(streams[events.stream[i]]?.handle ?? 0),
-    Number.isNaN(events.timeUs?.[i] ?? Number.NaN) ? '' : String(events.timeUs?.[i]),
-    depthOf(events.stack[i]),
-    (events.category?.[i] ?? -1) < 0 ? '' : strings.get(events.category?.[i] ?? 0),
-  ]);
+  return Array.from({ length: events.length }, (_, i) => {
+    const timeUs = startUs + (events.timeUs?.[i] ?? Number.NaN);
+    return [
+      events.action[i] === TraceAction.Unknown
+        ? (events.unknownActions.get(i) ?? '')
+        : ACTION_NAMES[events.action[i]],
+      String(addresses.toBigInt(events.address[i])),
+      String(events.sizeBytes[i]),
+      String(streams[events.stream[i]]?.handle ?? 0),
+      Number.isNaN(timeUs) ? '' : String(timeUs),
+      depthOf(events.stack[i]),
+      (events.category?.[i] ?? -1) < 0 ? '' : strings.get(events.category?.[i] ?? 0),
+    ];
+  });
 }
 
 const STATE_NAMES = {
