@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 const SITE = [
   "default-src 'none'",
   "script-src 'self'",
-  // From a blob, so that the page's policy holds in workers too: src/engine/start-worker.ts.
+  // From a blob, so that the page's policy holds in workers too: src/engine/workers.ts.
   "worker-src 'self' blob:",
   "style-src 'self'",
   "img-src 'self' blob: data:",
