@@ -59,7 +59,7 @@ function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
         });
   const plot = usePlot({ source, strip });
   return (
-    <section className="plot-view" aria-label="Addresses">
+    <section className="view" aria-label="Addresses">
       <AddressToolbar
         slots={slots}
         readout={plot.refs.readout}

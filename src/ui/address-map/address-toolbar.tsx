@@ -30,12 +30,12 @@ export function AddressToolbar(props: AddressToolbarProps) {
   const { slots, place, highlight, readout, onFit } = props;
   return (
     <div className="plot-toolbar">
-      <div className="toolbar-row" ref={readout}>
+      <div className="row toolbar-row" ref={readout}>
         <AxisSwitch />
         <FitButton onFit={onFit} />
         <ColorSelect />
         <SlotKinds slots={slots} />
-        <span className="event-readout" data-readout="event" />
+        <span className="one-line event-readout" data-readout="event" />
       </div>
       <FreeFacts slots={slots} />
       <div className="free-row">
@@ -76,13 +76,18 @@ interface PinnedAddressProps {
 /** The gap and the segment of the place that was clicked; of its allocation the details tell. */
 function PinnedAddress({ slots, place }: PinnedAddressProps) {
   const { value, failure } = useQuery('addressHit', place);
-  if (failure !== undefined) return <p className="pinned-address">It cannot be read: {failure}</p>;
+  if (failure !== undefined)
+    return <p className="one-line pinned-address">It cannot be read: {failure}</p>;
   if (place === undefined || value?.hit === undefined) {
-    return <p className="pinned-address">Click a block or gap to pin it.</p>;
+    return <p className="one-line pinned-address">Click a block or gap to pin it.</p>;
   }
   const { block, gap, segment } = value.hit;
   return (
-    <p className="pinned-address" aria-live="polite" title={segment && segmentText(segment)}>
+    <p
+      className="one-line pinned-address"
+      aria-live="polite"
+      title={segment && segmentText(segment)}
+    >
       Event {formatCount(place.state)}:{' '}
       {block !== undefined && (
         <>

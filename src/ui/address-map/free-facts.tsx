@@ -17,13 +17,13 @@ export function FreeFacts({ slots }: { readonly slots: AddressSlots }) {
   const verdict = oom !== undefined && value !== undefined ? oomText(oom, value) : undefined;
   if (failure !== undefined) {
     return (
-      <p className="free-facts" role="alert">
+      <p className="one-line free-facts" role="alert">
         The free memory is not known: {failure}
       </p>
     );
   }
   return (
-    <p className="free-facts" title={verdict ?? missing}>
+    <p className="one-line free-facts" title={verdict ?? missing}>
       {slots.segments > 0 && value !== undefined && (
         <>
           <span className="dim free-place">

@@ -29,7 +29,7 @@ export function AllocationsView() {
     </fieldset>
   );
   return (
-    <section className="allocations-view" aria-label="Allocations">
+    <section className="view" aria-label="Allocations">
       {order.of === 'allocations' ? (
         <AllocationTable order={order} switcher={switcher} />
       ) : (

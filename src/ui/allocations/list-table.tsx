@@ -54,13 +54,13 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   const { note, onRowKey } = useRowKeys(listing, select);
   return (
     <>
-      <div className="list-bar">
+      <div className="row list-bar">
         {props.switcher}
         <ListCount list={list} label={queries.label} all={device.allocations} />
         <span className="dim" role="status">
           {note}
         </span>
-        <span className="dim list-hint" title={hint}>
+        <span className="dim one-line list-hint small" title={hint}>
           {hint}
         </span>
         {listing !== undefined && listing.source.count > 0 && (

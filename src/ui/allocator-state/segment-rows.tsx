@@ -35,7 +35,7 @@ export function SegmentCells(props: SegmentCellsProps) {
   const live = row.allocatedBytes + row.pendingBytes;
   return (
     <>
-      <td className="cell-address mono" title={`0x${row.addressHex}`}>
+      <td className="dim mono" title={`0x${row.addressHex}`}>
         {row.addressHex}
       </td>
       <td className="cell-bar" title={undefined}>

@@ -27,7 +27,7 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
   const oom = oomSentence(device, overview);
   return (
     <div className="state-summary">
-      {oom !== undefined && <p className="state-oom">{oom}</p>}
+      {oom !== undefined && <p className="callout state-oom">{oom}</p>}
       <dl className="state-facts" aria-label="Totals">
         {factsOf(overview).map(({ term, bytes, text, title }) => (
           <div key={term} title={title}>
@@ -59,7 +59,9 @@ function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
       <div className="state-kept">
         <div>
           {kept.map((sentence) => (
-            <p key={sentence}>{sentence}</p>
+            <p key={sentence} className="dim">
+              {sentence}
+            </p>
           ))}
         </div>
         {pinSites.length > 0 && (
@@ -140,7 +142,7 @@ function PinButton({ site, onPick }: PinButtonProps) {
       onClick={() => onPick(site)}
     >
       <span className="pin-bytes">{formatBytes(keptBytes)}</span>
-      <span className="pin-frame">
+      <span className="one-line">
         {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
       </span>
       <span className="dim">{plural(blocks, 'block')}</span>

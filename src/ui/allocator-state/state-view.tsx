@@ -49,7 +49,7 @@ export function StateView() {
     here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
   const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
   return (
-    <section className="state-view" aria-label="Allocator state">
+    <section className="view" aria-label="Allocator state">
       <StateToolbar
         order={order}
         onOrder={setOrder}
@@ -57,7 +57,7 @@ export function StateView() {
         onFoldAll={toggleAll}
       />
       {answer.failure !== undefined && (
-        <p className="state-failure" role="alert">
+        <p className="callout state-failure" role="alert">
           The state at this event cannot be shown: {answer.failure}
         </p>
       )}
@@ -101,7 +101,7 @@ function StateToolbar(props: StateToolbarProps) {
   const { order, onOrder, areAllFolded, onFoldAll } = props;
   const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
   return (
-    <div className="state-toolbar">
+    <div className="row state-toolbar">
       <span className="dim">Order</span>
       <fieldset className="segmented" aria-label="Order of the segments">
         {ORDERS.map((entry) => (
@@ -120,7 +120,7 @@ function StateToolbar(props: StateToolbarProps) {
         {areAllFolded ? 'Unfold all' : 'Fold all'}
       </button>
       <span className="spacer" />
-      <ul className="state-legend" aria-label="What the bars show">
+      <ul className="color-key" aria-label="What the bars show">
         <li>
           <span className="legend-free" aria-hidden /> free
         </li>

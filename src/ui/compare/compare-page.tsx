@@ -42,7 +42,7 @@ function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
             ? 'Drop the second file anywhere on this page, or choose it.'
             : `This link compares it with ${missing.name} (${missing.bytes} bytes). Drop that file anywhere on this page, or choose it.`}
         </p>
-        <div className="compare-actions">
+        <div className="button-row">
           <FilePicker className="button button-primary">
             <FolderOpen size={15} aria-hidden />
             Choose the second file…
@@ -87,7 +87,7 @@ function SecondPage({
             <p>
               {state.failure.message} {state.failure.advice}
             </p>
-            <div className="compare-actions">
+            <div className="button-row">
               {state.failure.partialEvents !== undefined && (
                 <button
                   type="button"
@@ -186,7 +186,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
 function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   const { view, commit } = handle;
   return (
-    <div className="compare-head">
+    <div className="row compare-head">
       <h2 className="visually-hidden">Comparison</h2>
       <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
       <button
@@ -241,12 +241,12 @@ function SideHead({
       <span className="compare-letter" data-side={letter}>
         {letter}
       </span>
-      <span className="compare-file" title={info.file.name}>
+      <span className="one-line compare-file" title={info.file.name}>
         {info.file.name}
       </span>
       {info.devices.length > 1 && (
         <select
-          className="select"
+          className="field"
           aria-label={`Device of ${letter}`}
           value={device.index}
           onChange={({ currentTarget }) => onDevice(Number(currentTarget.value))}

@@ -74,7 +74,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
         ))}
       </div>
       <LinkedTimelines a={sideA} b={sideB} link={link} window={view.window} onWindow={onWindow} />
-      <div className="compare-tabs-row">
+      <div className="row compare-tabs-row">
         <Tabs tab={view.tab} onTab={(tab) => commit({ tab })} />
         <span className="spacer" />
         {hasSteps && (
@@ -106,7 +106,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
         </button>
       </div>
       {row !== undefined && (
-        <p className="compare-followed" role="status" aria-label="Row that is followed">
+        <p className="row compare-followed" role="status" aria-label="Row that is followed">
           <span>
             <strong>{row.place}</strong> {row.about}: {followedText(row)}
           </span>

@@ -47,11 +47,11 @@ export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
   };
   return (
     <section ref={area} className="compare-flame" aria-label="Difference flame graph">
-      <div className="compare-filters">
+      <div className="row compare-filters">
         <label className="labelled">
           Boxes
           <select
-            className="select"
+            className="field"
             value={groupBy}
             onChange={({ currentTarget }) => {
               zoom(undefined);

@@ -75,9 +75,9 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
   const classes = [...new Set(rows.map((row) => row.class))].sort();
   const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
   return (
-    <div className="compare-filters">
+    <div className="row compare-filters">
       <select
-        className="select"
+        className="field"
         aria-label="Kind of change"
         value={view.kind ?? ''}
         onChange={({ currentTarget }) =>
@@ -92,7 +92,7 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
         ))}
       </select>
       <select
-        className="select"
+        className="field"
         aria-label="Class"
         value={view.class ?? ''}
         onChange={({ currentTarget }) => onChange({ class: currentTarget.value || undefined })}
@@ -105,7 +105,7 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
         ))}
       </select>
       <input
-        className="compare-text"
+        className="field compare-text"
         type="search"
         aria-label="Filter by file or function"
         placeholder="file or function"

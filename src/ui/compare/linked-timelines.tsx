@@ -76,12 +76,12 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   const plot = usePlot({ source });
   const { event, counters } = side;
   return (
-    <section className="plot-view compare-timeline" aria-label={`Timeline of ${letter}`}>
+    <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
       <p className="compare-timeline-head">
         <span className="compare-letter" data-side={letter}>
           {letter}
         </span>
-        <span className="compare-file" title={side.file.name}>
+        <span className="one-line compare-file" title={side.file.name}>
           {side.file.name}
         </span>
         <span className="dim">

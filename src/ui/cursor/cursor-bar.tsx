@@ -27,7 +27,7 @@ export function CursorBar() {
   const marked = useCrosshair(mark === undefined ? undefined : cursorEvent(device, mark));
   if (device.events === 0) {
     return (
-      <section className="cursor-bar" aria-label="Cursor">
+      <section className="row cursor-bar" aria-label="Cursor">
         <span className="dim">
           No history was recorded. You see memory as it was when the snapshot was taken.
         </span>
@@ -37,7 +37,7 @@ export function CursorBar() {
   const isMeasured = mark !== undefined && marked.value !== undefined && at.value !== undefined;
   return (
     <>
-      <section className="cursor-bar" aria-label="Cursor">
+      <section className="row cursor-bar" aria-label="Cursor">
         <StepButtons />
         {at.failure !== undefined && (
           <span role="alert">The event cannot be read: {at.failure}</span>

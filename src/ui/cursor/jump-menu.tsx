@@ -20,7 +20,7 @@ export function JumpMenu() {
       <section
         id={id}
         popover="auto"
-        className="jump-menu"
+        className="floating jump-menu"
         aria-label="Jump to"
         onBeforeToggle={placeBelowButton}
       >

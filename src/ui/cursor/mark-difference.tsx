@@ -19,7 +19,7 @@ interface MarkDifferenceProps {
 export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
   const { view } = useStores();
   return (
-    <section className="mark-difference" aria-label="From the mark to the cursor">
+    <section className="row mark-difference" aria-label="From the mark to the cursor">
       <span className="mark-span">
         <button
           type="button"

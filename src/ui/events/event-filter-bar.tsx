@@ -18,7 +18,7 @@ export function EventFilterBar(props: EventFilterBarProps) {
   const { settings, onChange, facets, selection } = props;
   const isZoomed = useView((view) => view.x !== 'all');
   return (
-    <search className="event-filter" aria-label="Which events">
+    <search className="row event-filter" aria-label="Which events">
       <SizeRange settings={settings} onChange={onChange} />
       {facets !== undefined && facets.streams.length > 1 && (
         <Select
@@ -90,7 +90,7 @@ function Select({ label, value, onChange, children }: SelectProps) {
     <label>
       <span className="visually-hidden">{label}</span>
       <select
-        className="select"
+        className="field"
         value={value}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       >
@@ -136,7 +136,7 @@ export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
       chosen.includes(action) ? chosen.filter((other) => other !== action) : [...chosen, action],
     );
   return (
-    <fieldset className="event-chips" aria-label="Actions">
+    <fieldset className="row event-chips" aria-label="Actions">
       {actions.map(({ action, count }) => (
         <button
           key={action}
@@ -161,7 +161,7 @@ interface SizeRangeProps {
 
 function SizeRange({ settings, onChange }: SizeRangeProps) {
   return (
-    <fieldset className="event-sizes" aria-label="Size">
+    <fieldset className="row event-sizes" aria-label="Size">
       <SizeInput
         label="Smallest size"
         placeholder="min size"
@@ -190,7 +190,7 @@ function SizeInput({ label, placeholder, value, onChange }: SizeInputProps) {
   return (
     <input
       type="text"
-      className="select event-size"
+      className="field event-size"
       aria-label={label}
       aria-invalid={isBad}
       placeholder={placeholder}

@@ -37,13 +37,13 @@ export function EventsView() {
   const change = (part: Partial<EventSettings>) =>
     setSettings((before) => ({ ...before, ...part }));
   return (
-    <section className="events-view" aria-label="Events">
+    <section className="view" aria-label="Events">
       <ActionChips
         chosen={settings.actions}
         actions={listing?.actions ?? []}
         onChange={(actions) => change({ actions })}
       />
-      <div className="event-bar">
+      <div className="row event-bar">
         <EventFilterBar
           settings={settings}
           onChange={change}
@@ -127,7 +127,7 @@ function NoEvents({ settings, onClear }: NoEventsProps) {
   return (
     <>
       <p>No event matches these filters{search === '' ? '' : ' and the search'}.</p>
-      <p className="event-clear">
+      <p className="button-row event-clear">
         {settings !== ALL_EVENTS && (
           <button type="button" className="button" onClick={onClear}>
             Clear the filter

@@ -33,7 +33,7 @@ export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
         ref={input}
         type="text"
         inputMode="numeric"
-        className="select"
+        className="field"
         aria-label="Go to event"
         aria-invalid={isBad}
         placeholder="Go to event"

@@ -30,7 +30,7 @@ export function ExportButton() {
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; for keys there is Esc */}
       <dialog
         ref={dialog}
-        className="dialog export-dialog"
+        className="floating dialog export-dialog"
         aria-label="Export"
         onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
       >

@@ -56,7 +56,7 @@ function CheckItem({ item, onChoose }: CheckItemProps) {
               {label}
             </button>
           )}
-          <span className="check-state">
+          <span className="check-state dim small">
             {isIdea ? `could save ${formatBytes(savedBytes)}` : word}
           </span>
         </p>

@@ -60,7 +60,7 @@ function ShowButtons({ finding }: FindingBodyProps) {
     if (details !== undefined) view.commit({ selection: details.label });
   }
   return (
-    <section className="finding-actions" aria-label="Show the evidence">
+    <section className="button-row finding-actions" aria-label="Show the evidence">
       {EVIDENCE_VIEWS.map((name) => {
         const { icon: Icon, label } = VIEW_LABELS[name];
         const change = {

@@ -81,7 +81,7 @@ export function FindingCard(props: FindingCardProps) {
       >
         <span className="finding-title">
           <span className="severity">{SEVERITY_LABELS[severity]}</span>
-          <span className="finding-name">{titleOf(finding)}</span>
+          <span className="dim">{titleOf(finding)}</span>
           <span className="finding-bytes" title={formatExactBytes(bytes)}>
             {formatBytes(bytes)}
           </span>

@@ -80,7 +80,7 @@ export function FindingsPanel() {
       <Missing state={state} wanted={selected} />
       <ul className="finding-list" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
-        {others.length > 0 && <li className="finding-others">Also found</li>}
+        {others.length > 0 && <li className="finding-others dim small">Also found</li>}
         {others.map(cardOf)}
       </ul>
       {isOpen && <Progress state={state} />}

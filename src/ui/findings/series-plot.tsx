@@ -62,7 +62,7 @@ export function SeriesPlot({ series, steps = series.bytes.length, onShow }: Seri
           <path className="series-line" d={edge(bytes) ?? ''} />
         </svg>
       </button>
-      <figcaption>
+      <figcaption className="dim small">
         <span>{label}</span>
         <span>
           up to {formatBytes(most)}, {span}

@@ -96,7 +96,7 @@ function Empty({ title, text, children }: EmptyProps) {
     <div className="blank">
       <h2>{title}</h2>
       {text !== undefined && <p>{text}</p>}
-      <div className="flame-empty-actions">{children}</div>
+      <div className="button-row">{children}</div>
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   const { format, isDifference, hasSearch } = figures;
   const { value, magnitude, count, matched } = graph.total;
   return (
-    <div className="flame-summary">
+    <div className="row flame-summary">
       <p role="status">
         {setText(set, dataset, context)}:{' '}
         <strong title={format.exact(value)}>{format.short(value)}</strong>
@@ -66,10 +66,10 @@ function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
         { color: absent, text: 'no frame' },
       ];
   return (
-    <ul className="flame-key">
+    <ul className="color-key">
       {entries.map(({ color, text }) => (
         <li key={text}>
-          <span className="flame-swatch" style={{ background: color?.fill }} />
+          <span className="swatch" style={{ background: color?.fill }} />
           {text}
         </li>
       ))}
@@ -79,7 +79,7 @@ function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
 
 function Note({ children }: { readonly children: ReactNode }) {
   return (
-    <p className="flame-note">
+    <p className="callout flame-note" data-tone="warning">
       <TriangleAlert size={13} aria-hidden />
       <span>{children}</span>
     </p>

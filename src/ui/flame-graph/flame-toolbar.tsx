@@ -32,7 +32,7 @@ const FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
   return (
-    <div className="toolbar-row flame-toolbar">
+    <div className="row toolbar-row flame-toolbar">
       <Choice
         label="Show"
         options={OFS}
@@ -115,7 +115,7 @@ function Choice<T extends string>(props: ChoiceProps<T>) {
     <label className="labelled" title={title}>
       <span className="dim">{label}</span>
       <select
-        className="select"
+        className="field"
         value={value}
         onChange={({ currentTarget }) => {
           const chosen = options.find((option) => option === currentTarget.value);
@@ -151,7 +151,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
   const lastLeft = trail[left - 1];
   return (
     <nav className="flame-trail" aria-label="Zoomed into">
-      <button type="button" className="flame-step" onClick={() => onZoom(undefined)}>
+      <button type="button" className="one-line flame-step" onClick={() => onZoom(undefined)}>
         All
       </button>
       {lastLeft !== undefined && (
@@ -159,7 +159,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
           <ChevronRight size={12} aria-hidden />
           <button
             type="button"
-            className="flame-step"
+            className="one-line flame-step"
             title={`${groupLabel(lastLeft.group)} ${groupPlace(lastLeft.group)}`}
             aria-label={`Up to ${groupLabel(lastLeft.group)}`}
             onClick={() => onZoom(lastLeft.path)}
@@ -173,7 +173,7 @@ export function FlameTrail({ trail, onZoom }: FlameTrailProps) {
           <ChevronRight size={12} aria-hidden />
           <button
             type="button"
-            className="flame-step"
+            className="one-line flame-step"
             title={`${groupLabel(group)} ${groupPlace(group)}`}
             aria-current={index === shown.length - 1 ? 'true' : undefined}
             onClick={() => onZoom(path)}

@@ -34,7 +34,7 @@ export function FlameView() {
   const ready = state.kind === 'ready' ? state : undefined;
   const hasBoxes = (ready?.answer.graph?.total.magnitude ?? 0) > 0;
   return (
-    <section ref={area} className="flame-view" aria-label="Flame graph">
+    <section ref={area} className="view flame-view" aria-label="Flame graph">
       <FlameToolbar flame={flame} onChange={change} />
       {state.kind === 'failed' && (
         <div className="blank" role="alert">
@@ -94,7 +94,7 @@ function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
             onBack={() => zoom(graph.trail.at(-2)?.path)}
           />
         </Panel>
-        <Separator className="flame-split-handle" aria-label="Height of the table" />
+        <Separator className="split-handle split-handle-flat" aria-label="Height of the table" />
         <Panel minSize="120px" className="flame-lower">
           <FrameStrip
             selection={chosen && selectionOf(chosen, layout, request)}

@@ -21,7 +21,7 @@ interface FrameStripProps {
 export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
   if (selection === undefined) {
     return (
-      <section className="frame-strip" aria-label="Chosen frame">
+      <section className="row frame-strip" aria-label="Chosen frame">
         <p className="dim">Click a box or a row to see its memory, stack and allocations here.</p>
       </section>
     );
@@ -29,9 +29,9 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
   const { label, place, fullPlace, value, magnitude, count, self } = selection;
   const { format, isDifference } = figures;
   return (
-    <section className="frame-strip" aria-label="Chosen frame">
+    <section className="row frame-strip" aria-label="Chosen frame">
       <div className="frame-strip-head" aria-live="polite">
-        <strong className="frame-strip-name" title={label}>
+        <strong className="one-line frame-strip-name" title={label}>
           {label}
         </strong>
         {place !== '' && (

@@ -48,7 +48,7 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
       >
         <Info size={15} aria-hidden />
       </button>
-      <div id={id} popover="auto" className="popover">
+      <div id={id} popover="auto" className="floating popover">
         <h2 className="popover-title">File</h2>
         <dl className="facts">
           <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
@@ -95,7 +95,7 @@ function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) 
   const current = useView((state) => state.deviceIndex);
   return (
     <select
-      className="select device-select"
+      className="field device-select"
       data-testid="device-select"
       aria-label="Device"
       value={current}

@@ -45,7 +45,7 @@ export function SummaryStrip() {
         {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
         <ChevronDown size={14} aria-hidden />
       </button>
-      <div id={id} popover="auto" className="summary-all" onBeforeToggle={placeBelowRow}>
+      <div id={id} popover="auto" className="floating summary-all" onBeforeToggle={placeBelowRow}>
         <div className="summary-figures">
           {device.events > 0 &&
             PEAKS.map(({ name, label }) => (
@@ -182,11 +182,11 @@ interface StatProps {
 function Stat({ label, value, note, title, tone, onClick }: StatProps) {
   const content = (
     <>
-      <span className="stat-label">{label}</span>
+      <span className="dim small">{label}</span>
       <span className="stat-value" data-tone={tone}>
         {value}
       </span>
-      <span className="stat-note">{note}</span>
+      <span className="stat-note dim small">{note}</span>
     </>
   );
   if (onClick === undefined) {

@@ -214,7 +214,7 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it; for keys there is Esc
     <dialog
       ref={dialog}
-      className="dialog"
+      className="floating dialog"
       aria-label="Help"
       onClose={onClose}
       onClick={(event) => event.target === event.currentTarget && onClose()}

@@ -171,7 +171,7 @@ export function ColorSelect() {
     <label className="labelled">
       <span className="dim">Color by</span>
       <select
-        className="select"
+        className="field"
         value={current}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       >

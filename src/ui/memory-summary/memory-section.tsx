@@ -106,7 +106,11 @@ export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
         <Unanswered failure={failure} />
       ) : (
         <>
-          {!value.isWhole && <p className="summary-caution">{PARTIAL_TEXT}</p>}
+          {!value.isWhole && (
+            <p className="callout summary-caution" data-tone="warning">
+              {PARTIAL_TEXT}
+            </p>
+          )}
           <MemoryTable figures={value} />
           <ClassTable event={value.event} />
         </>

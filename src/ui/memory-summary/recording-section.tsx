@@ -42,7 +42,7 @@ export function RecordingSection({ query }: RecordingSectionProps) {
         <Fact term="File">{fileText(info)}</Fact>
       </dl>
       {notes.length > 0 && (
-        <ul className="summary-notes" aria-label="Warnings">
+        <ul className="callout summary-notes" data-tone="warning" aria-label="Warnings">
           {notes.map(({ code, text }) => (
             <li key={`${code} ${text}`}>{text}</li>
           ))}
@@ -205,7 +205,7 @@ function SharesTable({ heading, rows }: SharesTableProps) {
             <th scope="row" title={row.about === '' ? undefined : row.about}>
               {row.label}
               {row.about !== '' && row.allocations > 0 && (
-                <span className="summary-about">{row.about}</span>
+                <span className="summary-about dim small">{row.about}</span>
               )}
             </th>
             <td>{formatCount(row.allocations)}</td>

@@ -8,7 +8,7 @@ interface SectionHeadProps {
 /** The name of a section and what can be done in it. */
 export function SectionHead({ title, children }: SectionHeadProps) {
   return (
-    <div className="summary-head">
+    <div className="row summary-head">
       <h2>{title}</h2>
       {children}
     </div>
@@ -25,7 +25,7 @@ export function Unanswered({ failure }: { readonly failure: string | undefined }
     );
   }
   return (
-    <p className="summary-caution" role="alert">
+    <p className="callout summary-caution" data-tone="warning" role="alert">
       This could not be worked out: {failure} Open the file again.
     </p>
   );

@@ -62,7 +62,7 @@ function ErrorCard({ name, failure, stillOpen, isShown }: ErrorCardProps) {
       {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
       {advice !== '' && <p>{advice}</p>}
       {stillOpen !== undefined && <p className="dim">{stillOpen} is still open.</p>}
-      <div className="card-actions">
+      <div className="button-row card-actions">
         {partialEvents !== undefined && (
           <button
             type="button"

@@ -94,7 +94,7 @@ export function ColorKey({ label, entries }: ColorKeyProps) {
     <ul className="color-key" aria-label={label}>
       {entries.map((entry) => (
         <li key={entry.label}>
-          <span style={{ background: entry.color }} aria-hidden />
+          <span className="swatch" style={{ background: entry.color }} aria-hidden />
           {entry.label}
         </li>
       ))}

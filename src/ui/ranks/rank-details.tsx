@@ -44,7 +44,7 @@ export function RankDetailsPanel({
         <Fact label="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>
         {row.ooms > 0 && <Fact label="out of memory">{plural(row.ooms, 'time')}</Fact>}
       </dl>
-      <div className="rank-actions">
+      <div className="button-row">
         {onOpen !== undefined && (
           <button type="button" className="button button-primary" onClick={onOpen}>
             Open its snapshot

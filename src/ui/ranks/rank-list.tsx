@@ -95,7 +95,11 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
             const style = { transform: `translateY(${start}px)` };
             if (item.kind === 'role') {
               return (
-                <tr key={`role ${item.role}`} className="ranks-row ranks-role" style={style}>
+                <tr
+                  key={`role ${item.role}`}
+                  className="ranks-row one-line ranks-role"
+                  style={style}
+                >
                   <td colSpan={7}>
                     <RoleHead job={job} role={item.role} />
                   </td>
@@ -168,7 +172,7 @@ function RoleHead({ job, role }: { readonly job: JobView; readonly role: number 
   if (own === undefined) return undefined;
   return (
     <>
-      <span className="role-chip">{own.name}</span> {plural(own.ranks.length, 'rank')} (
+      <span className="one-line role-chip">{own.name}</span> {plural(own.ranks.length, 'rank')} (
       {numbersText(own.ranks)}): {own.about}
     </>
   );
@@ -199,7 +203,7 @@ function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCe
         {row.isCounted && <span title="No name says which rank this is: it was counted"> ?</span>}
       </td>
       <td>
-        <span className="role-chip" title={role?.about}>
+        <span className="one-line role-chip" title={role?.about}>
           {role?.name}
         </span>
       </td>

@@ -35,7 +35,7 @@ export function RanksPage(props: RanksPageProps) {
   return (
     <main className="ranks-page" aria-label="Ranks" hidden={props.isHidden}>
       {failure !== undefined && (
-        <p className="ranks-failure" role="alert" data-testid="error">
+        <p className="callout ranks-failure" role="alert" data-testid="error">
           {failure.message} {failure.advice}
         </p>
       )}
@@ -93,7 +93,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   return (
     <>
       <Verdict job={job} />
-      <div className="ranks-toolbar">
+      <div className="row ranks-toolbar">
         <span>
           {plural(job.ranks.length, 'rank')} in {plural(job.roles.length, 'role')}
         </span>
@@ -264,7 +264,7 @@ function Legend({ job }: { readonly job: JobView }) {
     job.ranks.some(({ classBytes }) => (classBytes[of] ?? 0) > 0),
   );
   return (
-    <ul className="ranks-legend" aria-label="Classes of memory">
+    <ul className="color-key" aria-label="Classes of memory">
       {used.map((of) => (
         <li key={of} title={MEMORY_CLASSES[of]?.about}>
           <span className="swatch" style={{ background: colors[of] }} />

@@ -22,11 +22,11 @@ function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
   const text = code.trimEnd();
   return (
     <div className="recipes">
-      <div className="recipe-head">
+      <div className="row recipe-head">
         <label htmlFor={id}>Record</label>
         <select
           id={id}
-          className="select"
+          className="field"
           value={index}
           onChange={(event) => setIndex(Number(event.target.value))}
         >

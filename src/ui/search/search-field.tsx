@@ -132,7 +132,7 @@ function SearchOutcome(props: SearchOutcomeProps) {
   const failure = answer.failure ?? stepFailure;
   if (failure !== undefined) {
     return (
-      <span className="search-outcome" data-tone="danger" role="alert" title={failure}>
+      <span className="one-line search-outcome" data-tone="danger" role="alert" title={failure}>
         failed: {failure}
       </span>
     );
@@ -142,7 +142,7 @@ function SearchOutcome(props: SearchOutcomeProps) {
   if (summary.problem !== undefined) {
     if (isTyped && summary.problem.isUnfinished) return undefined;
     return (
-      <span className="search-outcome" data-tone="danger" title={summary.problem.message}>
+      <span className="one-line search-outcome" data-tone="danger" title={summary.problem.message}>
         invalid search
       </span>
     );
@@ -151,7 +151,7 @@ function SearchOutcome(props: SearchOutcomeProps) {
   const position = last !== undefined && last.label === selection ? last.position : undefined;
   return (
     <output
-      className="search-outcome"
+      className="one-line search-outcome"
       data-tone={summary.count === 0 ? 'danger' : undefined}
       aria-busy={!answer.isCurrent}
       title={matchTitle(summary, device.allocations)}

@@ -22,7 +22,7 @@ export function SearchPanel(props: SearchPanelProps) {
   const isEmpty = search.trim() !== '' && summary?.isFiltering === true && summary.count === 0;
   if (problem === undefined && !isEmpty && suggested === undefined) return undefined;
   return (
-    <div className="search-panel">
+    <div className="floating search-panel">
       <div id={`${id}-notes`} className="search-notes" role="status">
         {problem !== undefined && <Problem search={search} problem={problem} />}
         {isEmpty && emptyReasons(summary).map((reason) => <p key={reason}>{reason}</p>)}
@@ -77,16 +77,16 @@ function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(option)}
           >
-            <code>{option.text}</code>
-            <span className="dim">{option.hint}</span>
+            <code className="one-line">{option.text}</code>
+            <span className="one-line dim">{option.hint}</span>
           </div>
         ))}
       </div>
       {suggested.more > 0 && (
-        <p className="search-foot dim">{formatCount(suggested.more)} more: keep typing</p>
+        <p className="search-foot small dim">{formatCount(suggested.more)} more: keep typing</p>
       )}
       {search === '' && (
-        <p className="search-foot dim">
+        <p className="search-foot small dim">
           You can also search functions and files for a <code>word</code> or <code>/regex/</code>,
           or for <code>model.py:42</code> or an address such as <code>0x7f064c000000</code>. All
           terms must match. <code>-term</code> excludes; use quotes for spaces.

@@ -42,7 +42,7 @@ function SegmentPlot() {
   );
   const plot = usePlot({ source });
   return (
-    <section className="plot-view" aria-label="Segments">
+    <section className="view" aria-label="Segments">
       <SegmentToolbar plot={plot} />
       <PlotArea plot={plot} label="Reserved memory over time" kind="stacked segments" hint={HINT} />
       <SegmentPanel segment={segment} />
@@ -56,11 +56,11 @@ function SegmentToolbar({ plot }: { readonly plot: PlotHandle }) {
   const hasEvents = ['segment_alloc', 'segment_map'].some((word) => (actions[word] ?? 0) > 0);
   return (
     <div className="plot-toolbar">
-      <div className="toolbar-row" ref={plot.refs.readout}>
+      <div className="row toolbar-row" ref={plot.refs.readout}>
         <AxisSwitch />
         <FitButton onFit={() => plot.navigation()?.fit()} />
         <SegmentLegend />
-        <span className="event-readout" data-readout="event" />
+        <span className="one-line event-readout" data-readout="event" />
       </div>
       {!hasEvents && (
         <p className="dim">

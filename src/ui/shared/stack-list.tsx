@@ -65,13 +65,13 @@ function Frame({ frame }: { readonly frame: FrameView }) {
   return (
     <li className="frame" data-kind={kind} data-plumbing={isPlumbing || undefined}>
       {short === name ? (
-        <span className="frame-name" title={frameTitle(frame)}>
+        <span className="one-line frame-name" title={frameTitle(frame)}>
           {name}
         </span>
       ) : (
         <button
           type="button"
-          className="frame-name frame-short"
+          className="one-line frame-name frame-short"
           title={isWhole ? undefined : frameTitle(frame)}
           aria-expanded={isWhole}
           onClick={() => setIsWhole(!isWhole)}
@@ -81,7 +81,7 @@ function Frame({ frame }: { readonly frame: FrameView }) {
       )}
       <FramePlace frame={frame} />
       {extras !== undefined && (
-        <dl className="frame-extras">
+        <dl className="frame-extras dim small">
           {Object.entries(extras).map(([key, value]) => (
             <div key={key}>
               <dt>{key}</dt>

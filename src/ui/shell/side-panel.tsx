@@ -25,7 +25,7 @@ export function SidePanel() {
   const [tab, setTab] = useTab();
   const severe = findings.filter(({ severity }) => severity !== 'low').length;
   return (
-    <div ref={panel} className="side-panel">
+    <div ref={panel} className="view">
       <div
         className="side-tabs"
         role="tablist"

@@ -113,7 +113,7 @@ function DeviceWorkbench() {
           <SummaryStrip />
           <ExportButton />
         </div>
-        <div className="tool-bar">
+        <div className="row tool-bar">
           <SearchBox />
           <CursorBar />
         </div>

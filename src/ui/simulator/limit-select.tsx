@@ -32,7 +32,7 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
       <label className="labelled" title={ABOUT}>
         <span className="dim">Memory</span>
         <select
-          className="select"
+          className="field"
           value={isOther ? OTHER : String(limit)}
           onChange={({ currentTarget }) => choose(currentTarget.value)}
         >
@@ -78,7 +78,7 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
   return (
     <form className="whatif-other" onSubmit={submit}>
       <input
-        className="whatif-input"
+        className="field whatif-input"
         aria-label="Memory that PyTorch may reserve"
         aria-invalid={isWrong}
         aria-describedby={hint}

@@ -65,7 +65,7 @@ export function RunPlot({ recorded, result }: RunPlotProps) {
     setPointer(event.clientX - event.currentTarget.getBoundingClientRect().left);
   return (
     <section className="whatif-plot" aria-label="Reserved memory over time">
-      <div className="toolbar-row">
+      <div className="row toolbar-row">
         <AxisSwitch canFold={false} />
         <RunLegend recorded={recorded} result={result} part={part} axis={axis} />
       </div>

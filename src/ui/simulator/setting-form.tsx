@@ -31,7 +31,7 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
         <span className="dim">Try</span>
         <input
           ref={input}
-          className="whatif-input mono"
+          className="field whatif-input mono"
           aria-label="Settings to try, as in PYTORCH_ALLOC_CONF"
           aria-invalid={!parsed.ok}
           aria-describedby={message}

@@ -56,7 +56,7 @@ function Runs() {
     if (view.getState().view.setting !== text) view.commit({ setting: text });
   };
   return (
-    <section className="whatif-view" aria-label="What if">
+    <section className="view whatif-view" aria-label="What if">
       <div className="whatif-toolbar">
         <LimitSelect
           limit={limit}

@@ -62,7 +62,7 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
     if (!device.isAwaited) latest.current();
   }, [device, growth]);
   return (
-    <section className="plot-view growing-plot" aria-label="Timeline of what has been read">
+    <section className="view growing-plot" aria-label="Timeline of what has been read">
       <p className={isCut ? 'growing-note growing-cut' : 'growing-note'} data-testid="growing-note">
         {noteOf(growth, isCut)}
       </p>
@@ -74,8 +74,8 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
         testId="growing-timeline"
         hasMinimap={false}
         overlay={
-          <div ref={plot.refs.readout} className="plot-readout">
-            <span className="event-readout" data-readout="event" />
+          <div ref={plot.refs.readout} className="row plot-readout">
+            <span className="one-line event-readout" data-readout="event" />
           </div>
         }
       />

@@ -11,7 +11,7 @@ import { useTheme } from '../theme/use-theme.ts';
 export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
   return (
     <div className="plot-toolbar">
-      <div className="toolbar-row">
+      <div className="row toolbar-row">
         <AxisSwitch />
         <FitButton onFit={onFit} />
         <ColorSelect />
@@ -64,7 +64,7 @@ export function CounterReadout({
       lines: lines.includes(name) ? lines.filter((line) => line !== name) : [...lines, name],
     });
   return (
-    <div ref={readout} className="plot-readout">
+    <div ref={readout} className="row plot-readout">
       {COUNTERS.map(({ name, label, about }) => (
         <button
           key={name}
@@ -80,7 +80,7 @@ export function CounterReadout({
           <span className="counter-value" data-readout={name} />
         </button>
       ))}
-      <span className="event-readout">
+      <span className="one-line event-readout">
         <span data-readout="event" />
         <span data-readout="time" />
       </span>

@@ -49,7 +49,7 @@ export function TimelineView() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a lane more or less is painted anew
   useEffect(() => lanes.current?.setAnnotations(annotations), [annotations, shown, info]);
   return (
-    <section className="plot-view" aria-label="Timeline">
+    <section className="view" aria-label="Timeline">
       <TimelineToolbar onFit={() => plot.navigation()?.fit()} />
       <PlotArea
         plot={plot}
