@@ -1,5 +1,6 @@
 import type { AddressSlot, AddressSlots } from '../../core/address-map/address-layout.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { TableHead } from '../shared/table-head.tsx';
 
 const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
   small: 'small pool',
@@ -22,14 +23,7 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
       </summary>
       <div className="slot-box">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Pool</th>
-              <th scope="col">Ranges</th>
-              <th scope="col">Segments</th>
-              <th scope="col">Addresses</th>
-            </tr>
-          </thead>
+          <TableHead labels={['Pool', 'Ranges', 'Segments', 'Addresses']} />
           <tbody>
             {kindsOf(slots.slots).map(({ kind, ranges, segments, sizeBytes }) => (
               <tr key={kind}>

@@ -8,6 +8,7 @@ import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts
 import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { useStores } from '../../state/stores.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { frameTitle } from '../shared/stack-text.ts';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
@@ -38,7 +39,7 @@ export function SegmentCells(props: SegmentCellsProps) {
       <td className="dim mono" title={`0x${row.addressHex}`}>
         {row.addressHex}
       </td>
-      <td className="cell-bar" title={undefined}>
+      <td>
         <SegmentBar
           bars={bars}
           index={index}
@@ -115,11 +116,9 @@ function GroupFilter({ group }: { readonly group: SegmentGroup }) {
   const { view } = useStores();
   const label = 'Filter all views to the blocks of this pool and stream';
   return (
-    <button
-      type="button"
+    <IconButton
       className="icon-button group-filter"
-      aria-label={label}
-      title={label}
+      label={label}
       onClick={(event) => {
         // The row itself folds.
         event.stopPropagation();
@@ -127,7 +126,7 @@ function GroupFilter({ group }: { readonly group: SegmentGroup }) {
       }}
     >
       <Filter size={12} aria-hidden />
-    </button>
+    </IconButton>
   );
 }
 

@@ -54,7 +54,7 @@ function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
   const answer = `torch.cuda.${releaseSentence(release, totals)}`;
   if (kept.length === 0) return <p>{answer}</p>;
   return (
-    <details className="state-release" open={hasRoom}>
+    <details open={hasRoom}>
       <summary>{answer}</summary>
       <div className="state-kept">
         <div>

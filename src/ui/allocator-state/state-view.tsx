@@ -10,6 +10,7 @@ import { useView } from '../../state/stores.ts';
 import { cursorEvent } from '../cursor/cursor-steps.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { NothingReserved } from '../shared/nothing-reserved.tsx';
+import { Segmented, type SegmentedOption } from '../shared/segmented.tsx';
 import { useSelectedIndex } from '../shared/selection.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { type QueryState, useQuery, type WithoutDevice } from '../shared/use-query.ts';
@@ -91,10 +92,10 @@ interface StateToolbarProps {
   readonly onFoldAll: () => void;
 }
 
-const ORDERS: readonly { readonly order: SegmentOrder; readonly label: string }[] = [
-  { order: 'address', label: 'Address' },
-  { order: 'size', label: 'Size' },
-  { order: 'free', label: 'Most free' },
+const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
+  { value: 'address', label: 'Address' },
+  { value: 'size', label: 'Size' },
+  { value: 'free', label: 'Most free' },
 ];
 
 function StateToolbar(props: StateToolbarProps) {
@@ -103,18 +104,7 @@ function StateToolbar(props: StateToolbarProps) {
   return (
     <div className="row state-toolbar">
       <span className="dim">Order</span>
-      <fieldset className="segmented" aria-label="Order of the segments">
-        {ORDERS.map((entry) => (
-          <button
-            key={entry.order}
-            type="button"
-            aria-pressed={entry.order === order}
-            onClick={() => onOrder(entry.order)}
-          >
-            {entry.label}
-          </button>
-        ))}
-      </fieldset>
+      <Segmented label="Order of the segments" value={order} options={ORDERS} onChange={onOrder} />
       <button type="button" className="button" onClick={onFoldAll}>
         <FoldIcon size={13} aria-hidden />
         {areAllFolded ? 'Unfold all' : 'Fold all'}

@@ -5,8 +5,10 @@ import { useStore } from 'zustand';
 import { mainDeviceIndex } from '../../core/device/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
 import { FilePicker } from '../open/file-picker.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
+import { Segmented } from '../shared/segmented.tsx';
 import { useServices } from '../shared/services.ts';
-import { Choice, ComparedContent } from './compared-content.tsx';
+import { ComparedContent } from './compared-content.tsx';
 import type { FileMark } from './comparison-view.ts';
 import type { SecondSession } from './second-session.ts';
 import type { OpenSide } from './side-context.tsx';
@@ -189,11 +191,8 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
     <div className="row compare-head">
       <h2 className="visually-hidden">Comparison</h2>
       <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Swap A and B"
-        title="Swap A and B"
+      <IconButton
+        label="Swap A and B"
         onClick={() =>
           commit({
             isSwapped: !view.isSwapped,
@@ -204,10 +203,10 @@ function CompareHead({ a, b, handle, onClose }: ComparedProps) {
         }
       >
         <ArrowLeftRight size={15} aria-hidden />
-      </button>
+      </IconButton>
       <SideHead side={b} onDevice={(deviceB) => commit({ deviceB, row: undefined })} />
       <span className="spacer" />
-      <Choice
+      <Segmented
         label="Moment"
         value={view.at}
         options={[

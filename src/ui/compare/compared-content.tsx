@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { AllocationsView } from '../allocations/allocations-view.tsx';
 import { CodeText } from '../shared/code-text.tsx';
+import { Segmented } from '../shared/segmented.tsx';
 import { type CompareTab, type ComparisonView, TABS } from './comparison-view.ts';
 import { DifferenceFlameView } from './difference-flame.tsx';
 import { DifferenceTable } from './difference-table.tsx';
@@ -14,36 +15,6 @@ import { type SiteRow, siteRows } from './site-rows.ts';
 import type { ComparedPair } from './use-comparison.ts';
 import type { ComparisonViewHandle } from './use-comparison-view.ts';
 import { WhatIfTable } from './what-if-table.tsx';
-
-interface ChoiceProps<T extends string> {
-  readonly label: string;
-  readonly value: T;
-  readonly options: readonly {
-    readonly value: T;
-    readonly label: string;
-    readonly about: string;
-  }[];
-  readonly onChange: (value: T) => void;
-}
-
-/** A choice of a few words, all in sight. */
-export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
-  return (
-    <fieldset className="segmented" aria-label={label}>
-      {options.map((option) => (
-        <button
-          key={option.value}
-          type="button"
-          title={option.about}
-          aria-pressed={option.value === value}
-          onClick={() => option.value !== value && onChange(option.value)}
-        >
-          {option.label}
-        </button>
-      ))}
-    </fieldset>
-  );
-}
 
 interface ComparedContentProps {
   readonly a: OpenSide;
@@ -78,7 +49,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
         <Tabs tab={view.tab} onTab={(tab) => commit({ tab })} />
         <span className="spacer" />
         {hasSteps && (
-          <Choice
+          <Segmented
             label="Timelines linked by"
             value={view.link}
             options={[

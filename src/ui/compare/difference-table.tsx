@@ -2,11 +2,12 @@ import { useCallback, useMemo } from 'react';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import { signedBytes } from '../../core/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../core/compare/types.ts';
+import { rowsAtHand } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { classLabel } from './class-labels.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
-import { KIND_LABELS, rowSource, type SiteRow, shownRows } from './site-rows.ts';
+import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
 
 interface DifferenceTableProps {
   readonly rows: readonly SiteRow[];
@@ -21,7 +22,7 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
     () => shownRows(rows, { kind, class: className, text, sort }),
     [rows, kind, className, text, sort],
   );
-  const source = useMemo(() => rowSource(shown), [shown]);
+  const source = useMemo(() => rowsAtHand(shown), [shown]);
   const most = useMemo(
     () => Math.max(1, ...rows.map((row) => Math.abs(row.differenceBytes))),
     [rows],

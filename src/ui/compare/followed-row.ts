@@ -1,5 +1,5 @@
 /** A row of the table, followed into both files: the search that finds its allocations in each. */
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { isAbortError } from '../../core/base/errors.ts';
 import type { SiteHalf } from '../../core/compare/types.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
@@ -9,7 +9,7 @@ import { useServices } from '../shared/services.ts';
 import type { OpenSide } from './side-context.tsx';
 import type { SiteRow } from './site-rows.ts';
 
-export interface FollowedSearch {
+interface FollowedSearch {
   /** '' where this side has nothing of the row. */
   readonly a: string;
   readonly b: string;
@@ -22,9 +22,8 @@ export function useFollowedRow(
   row: SiteRow | undefined,
   a: { readonly open: OpenSide; readonly view: ViewStore },
   b: { readonly open: OpenSide; readonly view: ViewStore },
-): FollowedSearch {
+): void {
   const { idle } = useServices();
-  const [search, setSearch] = useState(NOTHING);
   const { open: openA, view: viewA } = a;
   const { open: openB, view: viewB } = b;
   useEffect(() => {
@@ -32,7 +31,6 @@ export function useFollowedRow(
     const { signal } = controller;
     const show = (found: FollowedSearch) => {
       if (signal.aborted) return;
-      setSearch(found);
       viewA.adjust({ search: found.a, onlyMatches: false });
       viewB.adjust({ search: found.b, onlyMatches: false });
     };
@@ -50,7 +48,6 @@ export function useFollowedRow(
     });
     return () => controller.abort();
   }, [row, openA, openB, viewA, viewB, idle]);
-  return search;
 }
 
 /** By one of its allocations where it is one call stack, else by its line. */

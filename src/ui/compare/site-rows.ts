@@ -9,7 +9,6 @@ import type {
 } from '../../core/compare/types.ts';
 import { functionText } from '../../core/device/frame-text.ts';
 import type { PageComparison } from '../../engine/handlers/compare.ts';
-import type { RowSource } from '../table/row-pages.ts';
 import type { ComparisonView, SortKey } from './comparison-view.ts';
 
 export const KIND_LABELS: Readonly<Record<ChangeKind, { label: string; about: string }>> = {
@@ -123,8 +122,3 @@ function compareBy(key: SortKey, x: SiteRow, y: SiteRow): number {
       return Math.abs(x.differenceBytes) - Math.abs(y.differenceBytes);
   }
 }
-
-export const rowSource = (rows: readonly SiteRow[]): RowSource<SiteRow> => ({
-  count: rows.length,
-  load: async (from, to) => rows.slice(from, to),
-});

@@ -14,7 +14,7 @@ export interface ComparedPair {
 }
 
 export type ComparisonState =
-  | { readonly phase: 'comparing'; readonly previous: ComparedPair | undefined }
+  | { readonly phase: 'comparing' }
   | { readonly phase: 'ready'; readonly compared: ComparedPair }
   | { readonly phase: 'failed'; readonly message: string };
 
@@ -23,14 +23,11 @@ let pairs = 0;
 /** Each session gives its side, both at once; that of A compares them. */
 export function useComparison(a: OpenSide, b: OpenSide, at: 'peak' | 'end'): ComparisonState {
   const { idle } = useServices();
-  const [state, setState] = useState<ComparisonState>({ phase: 'comparing', previous: undefined });
+  const [state, setState] = useState<ComparisonState>({ phase: 'comparing' });
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    setState((before) => ({
-      phase: 'comparing',
-      previous: before.phase === 'ready' ? before.compared : undefined,
-    }));
+    setState({ phase: 'comparing' });
     const compare = async () => {
       const [sideA, sideB] = await Promise.all([a, b].map((side) => sideOf(side, at, signal)));
       if (sideA === undefined || sideB === undefined) throw new CancelledError();

@@ -6,6 +6,7 @@ import { PRESETS } from '../../core/simulator/presets.ts';
 import { createAnalysisClient } from '../../engine/analysis/client.ts';
 import type { IdleCounter } from '../../engine/instrumentation.ts';
 import { useServices } from '../shared/services.ts';
+import { TableHead } from '../shared/table-head.tsx';
 import type { OpenSide } from './side-context.tsx';
 
 interface Run {
@@ -28,14 +29,7 @@ export function WhatIfTable({ a, b }: { readonly a: OpenSide; readonly b: OpenSi
         <caption>
           Peak reserved memory of both, as recorded and simulated under other allocator settings
         </caption>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">A</th>
-            <th scope="col">B</th>
-            <th scope="col">Difference</th>
-          </tr>
-        </thead>
+        <TableHead labels={['Setting', 'A', 'B', 'Difference']} />
         <tbody>
           {[RECORDED, ...PRESETS].map((setting) => (
             <SettingRow

@@ -10,6 +10,7 @@ import type { Crosshair } from '../../core/device/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { useCursorKeys } from './cursor-keys.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
@@ -113,17 +114,15 @@ function StepButtons() {
   return (
     <span className="step-buttons">
       {STEPS.map(({ step, label, key, Icon }) => (
-        <button
+        <IconButton
           key={label}
-          type="button"
-          className="icon-button"
-          aria-label={label}
+          label={label}
           title={`${label} (${key})`}
           disabled={stepped(device, cursor, step) === cursorEvent(device, cursor)}
           onClick={() => view.move({ cursor: stepped(device, cursor, step) })}
         >
           <Icon size={15} aria-hidden />
-        </button>
+        </IconButton>
       ))}
     </span>
   );

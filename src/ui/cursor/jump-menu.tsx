@@ -13,7 +13,7 @@ export function JumpMenu() {
   const more = failedOoms(device).length - LISTED_OOMS;
   return (
     <>
-      <button type="button" className="button jump-button" title="Jump to" popoverTarget={id}>
+      <button type="button" className="button" title="Jump to" popoverTarget={id}>
         <Milestone size={14} aria-hidden />
         <span className="words">Jump to</span>
       </button>

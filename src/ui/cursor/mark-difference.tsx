@@ -9,6 +9,7 @@ import {
 import type { Crosshair } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 
 interface MarkDifferenceProps {
   readonly mark: Crosshair;
@@ -64,24 +65,19 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
         <Flame size={14} aria-hidden />
         Compare by stack
       </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Swap mark and cursor"
-        title="Swap mark and cursor"
+      <IconButton
+        label="Swap mark and cursor"
         onClick={() => view.commit({ mark: cursor.event, cursor: mark.event })}
       >
         <ArrowLeftRight size={14} aria-hidden />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Clear the mark"
+      </IconButton>
+      <IconButton
+        label="Clear the mark"
         title="Clear the mark (Shift M)"
         onClick={() => view.commit({ mark: undefined })}
       >
         <X size={14} aria-hidden />
-      </button>
+      </IconButton>
     </section>
   );
 }

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import {
   formatBytes,
   formatCount,
@@ -9,16 +8,16 @@ import {
 } from '../../core/base/format.ts';
 import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
-import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import { categoryTerm } from '../../core/search/qualifiers/category.ts';
 import { compileTerm } from '../../core/search/qualifiers/compile.ts';
 import { phaseTerm } from '../../core/search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
-import { useStores, useView } from '../../state/stores.ts';
+import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
+import { FilterLink } from '../shared/filter-link.tsx';
 
 /** Sizes, lifetime and place of an allocation. */
 export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
@@ -72,7 +71,7 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         )}
         {details.annotations.length > 0 && (
           <Fact term="Annotations">
-            <ol className="details-phases">
+            <ol>
               {details.annotations.map((name, depth) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
                 <li key={depth}>
@@ -198,44 +197,15 @@ export function SiteSummary({ details }: { readonly details: AllocationDetails }
         {details.allocStack.kind === 'recorded' ? 'Same call site' : 'Also without a stack'}
       </h2>
       <dl className="details-facts">
-        <div>
-          <dt>Allocations</dt>
-          <dd>
-            <FilterLink term={siteTerm(details.label)}>
-              {formatCount(allocations)}, {formatBytes(totalBytes)} in all
-            </FilterLink>
-          </dd>
-        </div>
-        <div>
-          <dt>Alive at the end</dt>
-          <dd>
-            {liveAtEnd === 0 ? 'none' : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
-          </dd>
-        </div>
+        <Fact term="Allocations">
+          <FilterLink term={siteTerm(details.label)}>
+            {formatCount(allocations)}, {formatBytes(totalBytes)} in all
+          </FilterLink>
+        </Fact>
+        <Fact term="Alive at the end">
+          {liveAtEnd === 0 ? 'none' : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
+        </Fact>
       </dl>
     </section>
-  );
-}
-
-interface FilterLinkProps {
-  /** The search that finds what the children name. */
-  readonly term: string;
-  readonly children: ReactNode;
-}
-
-/** Filters all views to what it names; clicked again it shows all. */
-function FilterLink({ term, children }: FilterLinkProps) {
-  const { view } = useStores();
-  const isOn = useView(({ search }) => hasTerm(search, term));
-  return (
-    <button
-      type="button"
-      className="filter-link"
-      aria-pressed={isOn}
-      title={`${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
-      onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
-    >
-      {children}
-    </button>
   );
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { ClassifiedDetails } from '../../core/classes/types.ts';
 import { useStores } from '../../state/stores.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { type Selection, useSelection } from '../shared/selection.ts';
 import { FreeStack, StackList } from '../shared/stack-list.tsx';
 import { AllocationFacts, SiteSummary } from './allocation-facts.tsx';
@@ -47,15 +48,13 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
         <CopyButton text={details.label} label="label" className="details-label">
           {details.label}
         </CopyButton>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Unpin"
+        <IconButton
+          label="Unpin"
           title="Unpin (Esc)"
           onClick={() => view.commit({ selection: undefined })}
         >
           <X size={15} aria-hidden />
-        </button>
+        </IconButton>
       </div>
       <AllocationFacts details={details} />
       <section aria-label="Allocated by">

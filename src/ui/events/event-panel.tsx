@@ -50,7 +50,7 @@ function Found({ details, onGoTo }: FoundProps) {
   const { event, action, anomaly, stack, stackIsAllocStack, forwardFrames = [] } = details;
   return (
     <>
-      <div className="event-panel-facts">
+      <div>
         <h2>
           <span className="event-action" data-action={action}>
             {action}

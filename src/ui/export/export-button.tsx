@@ -8,6 +8,7 @@ import { useView } from '../../state/stores.ts';
 import { ReportForm } from '../report/report-form.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { downloadText } from '../shared/download.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
 import { DataExports } from './data-exports.tsx';
@@ -37,14 +38,9 @@ export function ExportButton() {
         <div className="dialog-body">
           <div className="dialog-head">
             <h2 className="dialog-title">Export</h2>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Close"
-              onClick={() => dialog.current?.close()}
-            >
+            <IconButton label="Close" onClick={() => dialog.current?.close()}>
               <X size={16} aria-hidden />
-            </button>
+            </IconButton>
           </div>
           <section aria-label="Report" className="export-section">
             <h3>A report to share</h3>

@@ -20,7 +20,7 @@ interface CheckListProps {
 /** Everything that is looked at, in the order in which a person would, and what came of it. */
 export function CheckList({ items, onChoose }: CheckListProps) {
   return (
-    <ul className="checks" aria-label="Checks">
+    <ul aria-label="Checks">
       {items.map((item) => (
         <CheckItem key={item.label} item={item} onChoose={onChoose} />
       ))}

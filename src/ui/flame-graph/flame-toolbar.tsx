@@ -1,7 +1,7 @@
 import { ArrowDownToLine, ArrowUpToLine, ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { FlameStep } from '../../core/flame-graph/types.ts';
 import type { FlameView } from '../../state/view-store.ts';
+import { Segmented } from '../shared/segmented.tsx';
 import {
   DATASET_TEXT,
   FRAMES_TEXT,
@@ -28,6 +28,20 @@ const GROUPINGS: readonly FlameView['groupBy'][] = [
   'module',
 ];
 const FRAMES: readonly FlameView['frames'][] = ['own', 'known', 'all'];
+const DIRECTIONS = [
+  {
+    value: 'callers',
+    label: 'Callers',
+    about: 'From callers down to what they called',
+    icon: ArrowDownToLine,
+  },
+  {
+    value: 'callees',
+    label: 'Callees',
+    about: 'From innermost frames up to their callers',
+    icon: ArrowUpToLine,
+  },
+] as const;
 
 /** What is added up and how. Another grouping has other boxes: what was zoomed into is gone. */
 export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
@@ -63,40 +77,13 @@ export function FlameToolbar({ flame, onChange }: FlameToolbarProps) {
         title="Hidden frames pass their memory to their caller"
         onChoose={(frames) => onChange({ frames, root: undefined })}
       />
-      <fieldset className="segmented" aria-label="Direction">
-        <DirectionButton
-          isPressed={!flame.inverted}
-          title="From callers down to what they called"
-          onClick={() => onChange({ inverted: false, root: undefined })}
-        >
-          <ArrowDownToLine size={13} aria-hidden />
-          Callers
-        </DirectionButton>
-        <DirectionButton
-          isPressed={flame.inverted}
-          title="From innermost frames up to their callers"
-          onClick={() => onChange({ inverted: true, root: undefined })}
-        >
-          <ArrowUpToLine size={13} aria-hidden />
-          Callees
-        </DirectionButton>
-      </fieldset>
+      <Segmented
+        label="Direction"
+        value={flame.inverted ? 'callees' : 'callers'}
+        options={DIRECTIONS}
+        onChange={(root) => onChange({ inverted: root === 'callees', root: undefined })}
+      />
     </div>
-  );
-}
-
-interface DirectionButtonProps {
-  readonly isPressed: boolean;
-  readonly title: string;
-  readonly onClick: () => void;
-  readonly children: ReactNode;
-}
-
-function DirectionButton({ isPressed, title, onClick, children }: DirectionButtonProps) {
-  return (
-    <button type="button" aria-pressed={isPressed} title={title} onClick={onClick}>
-      {children}
-    </button>
   );
 }
 

@@ -5,6 +5,7 @@ import type { SessionInfo } from '../../core/device/types.ts';
 import type { Theme } from '../../state/preferences.ts';
 import { usePreferences, useStores } from '../../state/stores.ts';
 import { FilePicker } from '../open/file-picker.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 
 interface AppHeaderProps {
   readonly info: SessionInfo | undefined;
@@ -33,15 +34,9 @@ export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderP
         </FilePicker>
       )}
       <ThemeSwitch />
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Help"
-        title="Help (?)"
-        onClick={onHelp}
-      >
+      <IconButton label="Help" title="Help (?)" onClick={onHelp}>
         <CircleHelp size={16} aria-hidden />
-      </button>
+      </IconButton>
     </header>
   );
 }
@@ -74,22 +69,16 @@ function ThemeSwitch() {
   const { preferences } = useStores();
   const { icon: Icon, label, next } = CHOICES[usePreferences(({ theme }) => theme)];
   return (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={label}
-      title={label}
-      onClick={() => preferences.set({ theme: next })}
-    >
+    <IconButton label={label} onClick={() => preferences.set({ theme: next })}>
       <Icon size={16} aria-hidden />
-    </button>
+    </IconButton>
   );
 }
 
 /** The favicon's bars, in the page's colours. */
 function Logo() {
   return (
-    <svg className="logo" width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+    <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
       <path className="logo-low" d="M1 19v-5h3v5zM6 19V9h3v10zM11 19v-8h3v8zM16 19v-6h3v6z" />
       <path className="logo-high" d="M6 9V4h3v5zM11 11V1h3v10z" />
     </svg>

@@ -8,6 +8,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-fitting.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 import { Fact } from '../shared/fact.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
 
 /** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
@@ -39,15 +40,9 @@ function FileFacts({ info }: { readonly info: SessionInfo }) {
         {file.name}
       </span>
       <span className="dim">{fileSize(file.bytes)}</span>
-      <button
-        type="button"
-        className="icon-button"
-        popoverTarget={id}
-        aria-label="About this file"
-        title="About this file"
-      >
+      <IconButton popoverTarget={id} label="About this file">
         <Info size={15} aria-hidden />
-      </button>
+      </IconButton>
       <div id={id} popover="auto" className="floating popover">
         <h2 className="popover-title">File</h2>
         <dl className="facts">

@@ -3,6 +3,7 @@ import './help.css';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { RecordRecipes } from '../recipes/record-recipes.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 
 interface HelpDialogProps {
   readonly isOpen: boolean;
@@ -222,9 +223,9 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
       <div className="dialog-body">
         <div className="dialog-head">
           <h2 className="dialog-title">Help</h2>
-          <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+          <IconButton label="Close" onClick={onClose}>
             <X size={16} aria-hidden />
-          </button>
+          </IconButton>
         </div>
         <div className="help-columns">
           <Picture />

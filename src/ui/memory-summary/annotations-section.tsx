@@ -14,7 +14,7 @@ import { useStores } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
 import type { QueryState } from '../shared/use-query.ts';
-import type { RowSource } from '../table/row-pages.ts';
+import { rowsAtHand } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import { SectionHead, Unanswered } from './section.tsx';
@@ -62,7 +62,7 @@ function noAnnotationsText({ hasTime }: DeviceInfo): string {
 
 function AnnotationTable({ groups }: AnnotationGroups) {
   const { view } = useStores();
-  const source: RowSource<AnnotationGroup> = useLocalRows(groups);
+  const source = useMemo(() => rowsAtHand(groups), [groups]);
   const height = HEADER_PX + Math.min(groups.length, ROWS_AT_ONCE) * ROW_PX;
   const show = ({ highest, peaks }: AnnotationGroup) => {
     const { axis } = view.getState().view;
@@ -160,15 +160,4 @@ function peakColumn(header: string, of: (group: AnnotationGroup) => Peak): Colum
       return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
     },
   };
-}
-
-/** A list that is here already, as the rows of a table. */
-function useLocalRows<R>(rows: readonly R[]): RowSource<R> {
-  return useMemo(
-    () => ({
-      count: rows.length,
-      load: (from: number, to: number) => Promise.resolve(rows.slice(from, to)),
-    }),
-    [rows],
-  );
 }

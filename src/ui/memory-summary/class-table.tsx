@@ -5,9 +5,9 @@ import {
   formatPercent,
 } from '../../core/base/format.ts';
 import { type ClassTotal, classInfo, classTerm } from '../../core/classes/types.ts';
-import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
-import { useStores, useView } from '../../state/stores.ts';
+import { FilterLink } from '../shared/filter-link.tsx';
+import { TableHead } from '../shared/table-head.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { classColors } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
@@ -20,14 +20,7 @@ export function ClassTable({ event }: { readonly event: EventIndex }) {
   const whole = totals.reduce((sum, { bytes }) => sum + bytes, 0);
   return (
     <table className="summary-table summary-classes" aria-label="Active memory by class">
-      <thead>
-        <tr>
-          <th scope="col">Class</th>
-          <th scope="col">Active</th>
-          <th scope="col">Share</th>
-          <th scope="col">Allocations</th>
-        </tr>
-      </thead>
+      <TableHead labels={['Class', 'Active', 'Share', 'Allocations']} />
       <tbody>
         {totals.map((total) => (
           <ClassRow key={total.class} total={total} whole={whole} />
@@ -44,11 +37,8 @@ interface ClassRowProps {
 }
 
 function ClassRow({ total, whole }: ClassRowProps) {
-  const { view } = useStores();
   const theme = useTheme();
   const { label, about } = classInfo(total.class);
-  const term = classTerm(total.class);
-  const isOn = useView(({ search }) => hasTerm(search, term));
   return (
     <tr>
       <th scope="row">
@@ -57,15 +47,9 @@ function ClassRow({ total, whole }: ClassRowProps) {
           style={{ background: classColors(theme, 'class')[total.class] }}
           aria-hidden
         />
-        <button
-          type="button"
-          className="filter-link"
-          aria-pressed={isOn}
-          title={`${about}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
-          onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
-        >
+        <FilterLink term={classTerm(total.class)} about={about}>
           {label}
-        </button>
+        </FilterLink>
       </th>
       <td title={formatExactBytes(total.bytes)}>{formatBytes(total.bytes)}</td>
       <td>{formatPercent(total.bytes / whole)}</td>

@@ -15,6 +15,7 @@ import { useDevice } from '../shared/device-context.ts';
 import { notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 import { Fact } from '../shared/fact.tsx';
 import { absenceExplanation } from '../shared/stack-text.ts';
+import { TableHead } from '../shared/table-head.tsx';
 import type { QueryState } from '../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
@@ -92,7 +93,7 @@ function Devices() {
   const { info, device } = useDevice();
   const { view } = useStores();
   return (
-    <ul className="summary-devices">
+    <ul>
       {info.devices.map((one) => {
         const text = `${deviceName(one)}: ${formatCount(one.events)} events, at most ${formatBytes(one.peaks.reservedBytes.bytes)} reserved`;
         return (
@@ -190,15 +191,7 @@ function SharesTable({ heading, rows }: SharesTableProps) {
   const peakBytes = rows.reduce((sum, row) => sum + row.peakBytes, 0);
   return (
     <table className="summary-table summary-shares">
-      <thead>
-        <tr>
-          <th scope="col">{heading}</th>
-          <th scope="col">Allocations</th>
-          <th scope="col">At the peak</th>
-          <th scope="col">Share</th>
-          <th scope="col">At the end</th>
-        </tr>
-      </thead>
+      <TableHead labels={[heading, 'Allocations', 'At the peak', 'Share', 'At the end']} />
       <tbody>
         {rows.map((row) => (
           <tr key={row.label} data-none={row.allocations === 0 || undefined}>

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { type SettingRow, settingRows } from '../../core/memory-summary/settings.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { TableHead } from '../shared/table-head.tsx';
 import { SectionHead } from './section.tsx';
 
 /** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
@@ -20,14 +21,7 @@ export function SettingsSection() {
         </p>
       ) : (
         <table className="summary-table summary-settings">
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">Recorded</th>
-              <th scope="col">PyTorch’s default</th>
-              <th scope="col">What it does</th>
-            </tr>
-          </thead>
+          <TableHead labels={['Setting', 'Recorded', 'PyTorch’s default', 'What it does']} />
           <tbody>
             {rows.map((row) => (
               <Setting key={row.name} row={row} />

@@ -5,6 +5,7 @@ import type { LoadFailure } from '../../core/base/load-error.ts';
 import type { OpenProgress } from '../../engine/protocol.ts';
 import type { SessionState } from '../../state/session-store.ts';
 import { useStores } from '../../state/stores.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 
@@ -44,14 +45,13 @@ function ErrorCard({ name, failure, stillOpen, isShown }: ErrorCardProps) {
   const { message, advice, byte, partialEvents } = failure;
   return (
     <section className="card error-card" data-testid="error" role="alert">
-      <button
-        type="button"
+      <IconButton
         className="icon-button card-close"
-        aria-label="Dismiss"
+        label="Dismiss"
         onClick={session.dismissFailure}
       >
         <X size={16} aria-hidden />
-      </button>
+      </IconButton>
       <h2 className="card-title">
         <TriangleAlert size={16} aria-hidden />
         <span>

@@ -48,7 +48,7 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
       <p className="ranks-note" role="status">
         {hovered === undefined ? HINT : placeText(job, hovered)}
       </p>
-      <div ref={frame} className="heat-frame">
+      <div ref={frame}>
         <button
           type="button"
           className="heat-canvas"

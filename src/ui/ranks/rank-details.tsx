@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react';
 import { formatBytes, plural } from '../../core/base/format.ts';
 import { MEMORY_CLASSES } from '../../core/classes/types.ts';
 import type { JobView, LineRow, RankDetails, RankRow } from '../../engine/ranks/protocol.ts';
+import { Fact } from '../shared/fact.tsx';
 
 /** Lines shown until more are asked for. */
 const LINES_SHOWN = 12;
@@ -39,10 +39,10 @@ export function RankDetailsPanel({
       </p>
       {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
       <dl className="rank-facts">
-        <Fact label="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
-        <Fact label="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
-        <Fact label="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>
-        {row.ooms > 0 && <Fact label="out of memory">{plural(row.ooms, 'time')}</Fact>}
+        <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
+        <Fact term="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
+        <Fact term="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>
+        {row.ooms > 0 && <Fact term="out of memory">{plural(row.ooms, 'time')}</Fact>}
       </dl>
       <div className="button-row">
         {onOpen !== undefined && (
@@ -66,15 +66,6 @@ export function RankDetailsPanel({
       )}
       {details !== undefined && <Lines details={details} />}
     </aside>
-  );
-}
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

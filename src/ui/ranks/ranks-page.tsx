@@ -9,6 +9,7 @@ import type { JobView, RankDetails } from '../../engine/ranks/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
 import { classColors } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
@@ -132,15 +133,9 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
             Copy as Markdown
           </CopyButton>
         )}
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Close the ranks"
-          title="Close the ranks"
-          onClick={onClose}
-        >
+        <IconButton label="Close the ranks" onClick={onClose}>
           <X size={16} aria-hidden />
-        </button>
+        </IconButton>
       </div>
       <Legend job={job} />
       <div className="ranks-body">

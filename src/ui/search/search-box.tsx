@@ -2,6 +2,7 @@ import './search.css';
 import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
 import { useCallback, useRef } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { useShortcut } from '../shared/use-shortcut.ts';
 import { SearchField } from './search-field.tsx';
@@ -35,36 +36,30 @@ export function SearchBox() {
         onStep={step}
       />
       <span className="search-steps">
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Previous match"
+        <IconButton
+          label="Previous match"
           title="Select the previous match (Shift+Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(true)}
         >
           <ChevronUp size={15} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Next match"
+        </IconButton>
+        <IconButton
+          label="Next match"
           title="Select the next match, in order of allocation (Enter in the box)"
           disabled={!hasMatches}
           onClick={() => step(false)}
         >
           <ChevronDown size={15} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Only matches"
+        </IconButton>
+        <IconButton
+          label="Only matches"
           aria-pressed={onlyMatches}
           title="Hide what does not match; otherwise it is dimmed"
           onClick={() => view.commit({ onlyMatches: !onlyMatches })}
         >
           <ListFilter size={15} aria-hidden />
-        </button>
+        </IconButton>
       </span>
     </search>
   );

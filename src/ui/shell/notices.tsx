@@ -5,6 +5,7 @@ import { formatCount } from '../../core/base/format.ts';
 import type { SessionInfo } from '../../core/device/types.ts';
 import { openInfo, type SessionState } from '../../state/session-store.ts';
 import { useSession } from '../../state/stores.ts';
+import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
 import { watchUpdates } from './updates.ts';
 
@@ -20,14 +21,9 @@ export function Notices() {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Dismiss"
-        onClick={() => notices.setState([], true)}
-      >
+      <IconButton label="Dismiss" onClick={() => notices.setState([], true)}>
         <X size={15} aria-hidden />
-      </button>
+      </IconButton>
     </aside>
   );
 }

@@ -10,6 +10,12 @@ export interface RowSource<R> {
   load(from: number, to: number, signal: AbortSignal): Promise<readonly R[]>;
 }
 
+/** Rows that are here already, as a source. */
+export const rowsAtHand = <R>(rows: readonly R[]): RowSource<R> => ({
+  count: rows.length,
+  load: async (from, to) => rows.slice(from, to),
+});
+
 const PAGE_ROWS = 128;
 /** 8,000 rows of some hundred bytes: scrolling back a little reads nothing again. */
 const KEPT_PAGES = 64;

@@ -4,6 +4,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import { ColorLegend, ColorSelect } from '../legend/color-legend.tsx';
 import { AxisSwitch, FitButton } from '../plot/plot-controls.tsx';
 import { COUNTERS } from '../shared/device-labels.ts';
+import { Segmented } from '../shared/segmented.tsx';
 import { plotStyle } from '../theme/plot-style.ts';
 import { useTheme } from '../theme/use-theme.ts';
 
@@ -22,6 +23,15 @@ export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
   );
 }
 
+const STACKINGS = [
+  { value: 'blocks', label: 'Blocks', about: 'Blocks in the order in which they were allocated' },
+  {
+    value: 'bands',
+    label: 'Bands',
+    about: 'One band for each class, as export_memory_timeline drew it',
+  },
+] as const;
+
 /** By class alone: other colorings have more colors than a person can follow as bands. */
 function BandSwitch() {
   const { view } = useStores();
@@ -29,24 +39,12 @@ function BandSwitch() {
   const inBands = useView((state) => state.inBands);
   if (!isByClass) return undefined;
   return (
-    <fieldset className="segmented" aria-label="Order">
-      <button
-        type="button"
-        aria-pressed={!inBands}
-        title="Blocks in the order in which they were allocated"
-        onClick={() => view.commit({ inBands: false })}
-      >
-        Blocks
-      </button>
-      <button
-        type="button"
-        aria-pressed={inBands}
-        title="One band for each class, as export_memory_timeline drew it"
-        onClick={() => view.commit({ inBands: true })}
-      >
-        Bands
-      </button>
-    </fieldset>
+    <Segmented
+      label="Order"
+      value={inBands ? 'bands' : 'blocks'}
+      options={STACKINGS}
+      onChange={(stacking) => view.commit({ inBands: stacking === 'bands' })}
+    />
   );
 }
 
