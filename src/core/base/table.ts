@@ -181,7 +181,7 @@ interface Transferable {
 }
 
 /** Lets go of a column that nobody uses any more at once, and not when garbage is next collected. */
-export function release({ buffer }: Column): void {
+export function release({ buffer }: ArrayBufferView): void {
   const own = buffer as ArrayBuffer & Transferable;
   if (own.transfer !== undefined) {
     own.transfer(0);

@@ -1,9 +1,10 @@
 import './growing.css';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
+import { release } from '../../core/base/table.ts';
 import type { TimelineFrame } from '../../core/raster/types.ts';
 import type { GrowthInfo } from '../../engine/live/growing-file.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { RecycleRequest, SessionApi } from '../../engine/protocol.ts';
 import type { FrameRequest } from '../../engine/timeline-renderer.ts';
 import { useStores } from '../../state/stores.ts';
 import { createViewStore, DEFAULT_VIEW, type ViewStore } from '../../state/view-store.ts';
@@ -161,7 +162,11 @@ function askGrowing(session: SessionApi) {
       session.growingHit(request).catch(untilReplaced),
     crosshair: (...[request]: Parameters<SessionApi['crosshair']>) =>
       session.growingCrosshair(request).catch(untilReplaced),
-    recycle: async () => undefined,
+    // Each picture of a growing file has pixels of its own, 4 MB of them.
+    recycle: async ({ pixels }: RecycleRequest) => {
+      release(pixels);
+      return undefined;
+    },
     stackBytes: async () => 0,
   };
 }
