@@ -3,8 +3,9 @@ import { ArrowLeftRight, FolderOpen, X } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import { useStore } from 'zustand';
 import { mainDeviceIndex } from '../../core/device/main-device.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { SessionInfo } from '../../core/device/types.ts';
 import { FilePicker } from '../open/file-picker.tsx';
+import { deviceLabel } from '../shared/device-labels.ts';
 import { IconButton } from '../shared/icon-button.tsx';
 import { Segmented } from '../shared/segmented.tsx';
 import { useServices } from '../shared/services.ts';
@@ -252,7 +253,7 @@ function SideHead({
         >
           {info.devices.map((one) => (
             <option key={one.index} value={one.index}>
-              {deviceText(one)}
+              {deviceLabel(one)}
             </option>
           ))}
         </select>
@@ -260,6 +261,3 @@ function SideHead({
     </span>
   );
 }
-
-const deviceText = ({ kind, device }: DeviceInfo): string =>
-  kind === 'host' ? 'host (pinned)' : `cuda:${device}`;

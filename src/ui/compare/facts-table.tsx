@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatExactBytes } from '../../core/base/form
 import { signedBytes } from '../../core/compare/change-text.ts';
 import type { ComparisonSide } from '../../core/compare/side.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
-import { COUNTERS } from '../shared/device-labels.ts';
+import { COUNTERS, deviceLabel } from '../shared/device-labels.ts';
 import { classLabel } from './class-labels.ts';
 import type { ComparedPair } from './use-comparison.ts';
 
@@ -32,7 +32,7 @@ export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
       </Facts>
       <Facts title="Recordings">
         <Row name="File" a={a.file.name} b={b.file.name} />
-        <Row name="Device" a={deviceText(a)} b={deviceText(b)} />
+        <Row name="Device" a={deviceLabel(a)} b={deviceLabel(b)} />
         <Row name="Recording" a={recordingText(a)} b={recordingText(b)} />
         <Row name="Events" a={formatCount(a.events)} b={formatCount(b.events)} />
         <Row name="Steps" a={stepsText(a)} b={stepsText(b)} />
@@ -107,9 +107,6 @@ const settingOf = ({ settings }: ComparisonSide, name: string): string => {
   const value = settings[name];
   return value === undefined ? 'not recorded' : settingText(value);
 };
-
-const deviceText = ({ kind, device }: ComparisonSide): string =>
-  kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
 
 const RECORDINGS: Readonly<Record<ComparisonSide['recording'], string>> = {
   complete: 'whole',

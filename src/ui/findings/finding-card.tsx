@@ -1,10 +1,12 @@
 import { ChevronRight } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
-import { functionText } from '../../core/device/frame-text.ts';
+import { frameLabel, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
+import type { FrameView } from '../../core/device/types.ts';
 import { titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
+import type { Severity } from '../../core/findings/types.ts';
 import { lineOf } from '../../core/findings/verdict-line.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
@@ -14,9 +16,7 @@ import { FramePlace } from '../shared/frame-place.tsx';
 import { frameTitle } from '../shared/stack-text.ts';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
 import { FindingBody } from './finding-body.tsx';
-import { firstSentence, SEVERITY_LABELS, splitSentence } from './finding-labels.ts';
 import { SeriesPlot } from './series-plot.tsx';
-import { UserLines } from './user-lines.tsx';
 
 interface FindingCardProps {
   readonly finding: RankedFinding;
@@ -47,6 +47,12 @@ function useShowEvent(): (event: EventIndex) => void {
     view.commit({ cursor, view: VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline' });
   };
 }
+
+const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+};
 
 /** How many pieces of advice are said at once: the second is for who cannot take the first. */
 const FIRST_ADVICE = ['Try', 'Or'];
@@ -124,4 +130,42 @@ function FindingFrame({ finding }: Pick<FindingCardProps, 'finding'>) {
       <FramePlace frame={frame} />
     </div>
   );
+}
+
+/** The user's lines from the innermost out to their loop. */
+function UserLines({ finding: { holderFrame, userLines } }: Pick<FindingCardProps, 'finding'>) {
+  // Where another line leads, this says who asked.
+  if (userLines.length < 2 && holderFrame === undefined) return undefined;
+  return (
+    <p className="finding-lines dim">
+      {holderFrame !== undefined && 'Requested by '}
+      {userLines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
+        <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>
+          {index === 0 ? '' : ' ← '}
+          {callerLabel(line, userLines[index - 1])}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** ':55 (forward)' in the file of the line that it calls, else 'train.py:55 (forward)'. */
+function callerLabel(line: FrameView, callee: FrameView | undefined): string {
+  const label = frameLabel(line);
+  return line.line > 0 && line.filename === callee?.filename
+    ? label.slice(label.lastIndexOf(':'))
+    : label;
+}
+
+/** 'a.py:3 (f) keeps 2 KiB. It is …' says 'a.py:3 (f) keeps 2 KiB.': a stop within a name has no blank behind it. */
+export function firstSentence(text: string): string {
+  const end = text.indexOf('. ');
+  return end < 0 ? text : text.slice(0, end + 1);
+}
+
+/** What is said first, up to a stop or a colon, and what follows. '6 GiB was reserved: 3 GiB was lost.' */
+export function splitSentence(text: string): readonly [first: string, rest: string] {
+  const end = /[.:] (?=[A-Z0-9])/.exec(text);
+  return end === null ? [text, ''] : [text.slice(0, end.index + 1), text.slice(end.index + 2)];
 }

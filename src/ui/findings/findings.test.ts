@@ -5,7 +5,7 @@ import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { firstSentence, splitSentence } from './finding-labels.ts';
+import { firstSentence, splitSentence } from './finding-card.tsx';
 import { leftFinding, selectedFinding, shownIn } from './show-finding.ts';
 import { bandsOf } from './use-finding-bands.ts';
 

@@ -1,8 +1,9 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { ColorKey } from '../plot/plot-controls.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { useTheme } from '../theme/use-theme.ts';
-import { flameColors } from './flame-colors.ts';
+import { type BoxColor, flameColors } from './flame-colors.ts';
 import type { FlameFigures } from './flame-labels.ts';
 import { countText, setText, shareText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
@@ -52,29 +53,21 @@ export function FlameSummary({ asked, figures }: FlameSummaryProps) {
   );
 }
 
-/** What the colours mean. */
+/** What the colors mean. */
 function FlameKey({ isDifference }: { readonly isDifference: boolean }) {
   const { grew, shrank, own, library, absent } = flameColors(useTheme());
-  const entries = isDifference
+  const meanings: readonly (readonly [BoxColor | undefined, string])[] = isDifference
     ? [
-        { color: grew.at(-1), text: 'grew' },
-        { color: shrank.at(-1), text: 'shrank; width is growth plus shrinkage' },
+        [grew.at(-1), 'grew'],
+        [shrank.at(-1), 'shrank; width is growth plus shrinkage'],
       ]
     : [
-        { color: own[0], text: 'your code' },
-        { color: library[0], text: 'libraries' },
-        { color: absent, text: 'no frame' },
+        [own[0], 'your code'],
+        [library[0], 'libraries'],
+        [absent, 'no frame'],
       ];
-  return (
-    <ul className="color-key">
-      {entries.map(({ color, text }) => (
-        <li key={text}>
-          <span className="swatch" style={{ background: color?.fill }} />
-          {text}
-        </li>
-      ))}
-    </ul>
-  );
+  const entries = meanings.map(([color, label]) => ({ label, color: color?.fill ?? '' }));
+  return <ColorKey label="Colors" entries={entries} />;
 }
 
 function Note({ children }: { readonly children: ReactNode }) {

@@ -7,6 +7,7 @@ import { settingText } from '../../core/memory-summary/settings.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-fitting.ts';
 import { FilePicker } from '../open/file-picker.tsx';
+import { deviceLabel } from '../shared/device-labels.ts';
 import { Fact } from '../shared/fact.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
 import { useServices } from '../shared/services.ts';
@@ -119,8 +120,8 @@ const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
 
 /** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
 function deviceText(info: DeviceInfo): string {
-  const { kind, device, events, peaks, end } = info;
-  const name = kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
+  const { events, peaks, end } = info;
+  const name = deviceLabel(info);
   if (isUnusedDevice(info)) return `${name} · not used by this process`;
   const memory =
     events === 0

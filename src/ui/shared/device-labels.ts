@@ -34,6 +34,10 @@ function anomalyText({ anomalies }: DeviceInfo): string {
     : `${formatCount(anomalies)} events contradict earlier ones; figures after them may be off.`;
 }
 
+/** 'cuda:0' */
+export const deviceLabel = ({ kind, device }: Pick<DeviceInfo, 'kind' | 'device'>): string =>
+  kind === 'host' ? 'host (pinned)' : `cuda:${device}`;
+
 interface RecordingText {
   readonly short: string;
   /** A few words on what it hides. */
