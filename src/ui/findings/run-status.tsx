@@ -57,7 +57,7 @@ export function Missing({ state: { phase, findings }, wanted }: MissingProps) {
     phase === 'done' && wanted !== undefined && findings.every(({ id }) => id !== wanted);
   if (!isMissing) return undefined;
   return (
-    <p className="finding-missing">
+    <p className="finding-missing dim">
       The link shows a finding that this snapshot does not have: <code>{wanted}</code>
     </p>
   );

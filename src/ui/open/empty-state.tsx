@@ -30,7 +30,7 @@ export function EmptyState({ children }: { readonly children: ReactNode }) {
             Two files are compared; a folder or many files are the ranks of a job.
           </p>
         </div>
-        <p className="privacy">
+        <p className="privacy dim">
           <ShieldCheck size={15} aria-hidden />
           <span>
             Nothing leaves your machine: your browser reads the file here and never runs code from

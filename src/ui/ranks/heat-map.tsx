@@ -35,7 +35,9 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   const paint = useMemo(() => paintHeat(job, order, rowPx), [job, order, rowPx]);
   if (job.heatSteps === 0) {
     return (
-      <p className="ranks-note">No steps were found in these recordings: nothing to line up by.</p>
+      <p className="ranks-note dim">
+        No steps were found in these recordings: nothing to line up by.
+      </p>
     );
   }
   function placeOf({ nativeEvent }: MouseEvent): Place | undefined {
@@ -45,7 +47,7 @@ export function HeatMap({ job, items, onSelect }: HeatMapProps) {
   }
   return (
     <div className="ranks-heat">
-      <p className="ranks-note" role="status">
+      <p className="ranks-note dim" role="status">
         {hovered === undefined ? HINT : placeText(job, hovered)}
       </p>
       <div ref={frame}>

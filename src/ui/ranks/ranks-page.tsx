@@ -41,7 +41,7 @@ export function RanksPage(props: RanksPageProps) {
         </p>
       )}
       {done < sources.length && (
-        <p className="ranks-progress" role="status">
+        <p className="ranks-progress dim" role="status">
           <progress max={sources.length} value={done} /> {done} of {plural(sources.length, 'file')}{' '}
           read
         </p>

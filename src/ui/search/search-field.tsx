@@ -36,7 +36,7 @@ export function SearchField(props: SearchFieldProps) {
   // Nobody who is typing a term wants to hear that it is wrong.
   const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
   return (
-    <div className="search-field" data-problem={isWrong || undefined}>
+    <div className="field search-field" data-problem={isWrong || undefined}>
       <Search size={14} aria-hidden />
       <input
         ref={input}
