@@ -12,6 +12,8 @@ import { watchTabMemory } from './tab-memory.mjs';
 const OPEN_LIMIT_MS = 5 * 60_000;
 /** Chromium gives pages back some five seconds after they were left. */
 const SETTLE_MS = 10_000;
+/** By then it has collected its garbage as well, which it does 8 to 25 s after the last work. */
+const REST_MS = 30_000;
 
 /** Serves dist/ and starts a Chromium. Call `close` when done. */
 export async function startBrowser() {
@@ -59,7 +61,7 @@ export async function measurePage({ browser, pid, url }, { path, hasViews }) {
     await page.goto(url);
     await page.evaluate(() => window.vramscope.whenIdle());
     const stopWatching = watchTabMemory(pid);
-    await page.getByTestId('file-input').setInputFiles(path);
+    await giveFile(page, path);
     await untilPainted(page);
     const longTasksMs = await takeLongTasks(page);
     const timeline = page.getByTestId('timeline');
@@ -67,7 +69,9 @@ export async function measurePage({ browser, pid, url }, { path, hasViews }) {
     const zoomMeanwhile = await framesOf(page, timeline, 'zoom');
     const marks = await page.evaluate(() => window.vramscope.marks());
     await page.waitForTimeout(SETTLE_MS);
-    const memory = stopWatching();
+    const { restBytes: soonBytes } = stopWatching();
+    await page.waitForTimeout(REST_MS - SETTLE_MS);
+    const memory = { soonBytes, ...stopWatching() };
     const zoom = await framesOf(page, timeline, 'zoom');
     const pan = await framesOf(page, timeline, 'pan');
     const opened = { marks, ...memory, longTasksMs, zoomMeanwhile, zoom, pan };
@@ -77,6 +81,31 @@ export async function measurePage({ browser, pid, url }, { path, hasViews }) {
   } finally {
     await page.close();
   }
+}
+
+/** What a page just loaded takes for a file, in milliseconds since it was given. */
+export async function openInPage({ browser, url }, path) {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+  try {
+    await page.goto(url);
+    await page.evaluate(() => window.vramscope.whenIdle());
+    await giveFile(page, path);
+    await untilPainted(page);
+    const { firstPixels, painted } = await page.evaluate(() => window.vramscope.marks());
+    return { firstPixels: firstPixels ?? painted, painted };
+  } finally {
+    await page.close();
+  }
+}
+
+/** As a user would, by its path: Playwright would send the bytes to a browser that it did not start itself. */
+async function giveFile(page, path) {
+  const cdp = await page.context().newCDPSession(page);
+  const { result } = await cdp.send('Runtime.evaluate', {
+    expression: `document.querySelector('[data-testid="file-input"]')`,
+  });
+  await cdp.send('DOM.setFileInputFiles', { files: [path], objectId: result.objectId });
+  await cdp.detach();
 }
 
 /**

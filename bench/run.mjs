@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: measures what docs/performance.md shows, prints it and writes .bench/results.json.
  *
- *   --small        only the small files: one or two minutes instead of twelve
- *   --only page    only the page, or only `node` (decoders, answers, command line)
+ *   --small        only the small files: one or two minutes instead of fifteen
+ *   --only page    only the page, or only `node` (decoders, answers, command line), or only `ratios` (beside CPython)
  *   --against REF  only decoding and replaying, beside the same of another commit; see against.mjs
  */
 import { writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ import {
 } from './measure-decoders.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
 import { measureRanksCli, measureRanksPage } from './measure-ranks.mjs';
+import { measureRatios } from './measure-ratios.mjs';
 import { resultsTable } from './results-table.mjs';
 import { BENCH_FOLDER, prepareSubjects } from './subjects.mjs';
 
@@ -32,6 +33,9 @@ const { values } = parseArgs({
 });
 const wants = (part) => values.only === undefined || values.only === part;
 
+/** The file that is opened in turn with CPython. */
+const RATIOS_OF = '513 MB';
+
 const subjects = prepareSubjects(values.small);
 if (values.against !== undefined) {
   await measureAgainst(values.against, subjects);
@@ -41,12 +45,14 @@ if ((await runNpm(['run', 'build'])) !== 0) throw new Error('The build failed');
 
 const page = wants('page') ? await measureAllPages() : undefined;
 const node = wants('node') ? await measureAllInNode() : undefined;
+const ratios = wants('ratios') ? await measureAllRatios() : undefined;
 const memoryGiB = (totalmem() / 2 ** 30).toFixed(0);
 const results = {
   date: new Date().toISOString(),
   machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${memoryGiB} GiB, Node ${process.versions.node}, ${page?.browser ?? 'no browser'}.`,
   pageWeightBytes: page?.weightBytes,
   ranksPage: page?.ranks,
+  ratios,
   subjects: subjects.map(({ name, bytes }, i) => ({
     name,
     bytes,
@@ -74,6 +80,18 @@ async function measureAllPages() {
     const ranks = await measureRanksPage(started);
     const browser = `Chromium ${started.browser.version()}`;
     return { browser, weightBytes, subjects: measured, compared, ranks };
+  } finally {
+    await started.close();
+  }
+}
+
+async function measureAllRatios() {
+  const subject = subjects.find(({ name }) => name === RATIOS_OF);
+  if (subject === undefined) return undefined;
+  console.log(`${RATIOS_OF} beside CPython, in turn`);
+  const started = await startBrowser();
+  try {
+    return await measureRatios(started, subject);
   } finally {
     await started.close();
   }

@@ -39,7 +39,7 @@ function privateBytes(pid) {
 /**
  * Follows the biggest renderer: there is one tab, and at times a spare process without one.
  * @param {number} browserPid
- * @returns {() => {restBytes?: number, peakBytes?: number}} stops it: bytes now, and at the peak
+ * @returns {() => {restBytes?: number, peakBytes?: number}} bytes now, and at the peak until first asked
  */
 export function watchTabMemory(browserPid) {
   if (process.platform !== 'linux') return () => ({});
