@@ -1,8 +1,18 @@
 /** What holds for every detector, and for the next one that is added. */
 import { describe, expect, it } from 'vitest';
 import { checklist } from './checklist.ts';
-import { DETECTOR_IDS, DETECTORS, detectorIdOf, RUN_DETECTOR, titleOf } from './detectors.ts';
+import {
+  bytesAreOf,
+  DETECTOR_IDS,
+  DETECTORS,
+  detectorIdOf,
+  RUN_DETECTOR,
+  titleOf,
+} from './detectors.ts';
 import { findingIdOfLink } from './ranked-findings.ts';
+import type { Detector } from './types.ts';
+
+const asDetector = (detector: Detector): Detector => detector;
 
 describe('the detectors', () => {
   it('have names of their own, and each can be run', () => {
@@ -15,6 +25,16 @@ describe('the detectors', () => {
     expect(new Set(kinds).size).toBe(kinds.length);
     expect(titleOf({ detector: 'growth', kind: 'kept-hook' })).toBe('Growth: kept by a hook');
     expect(titleOf({ detector: 'oom', kind: 'fragmented' })).toBe('Out of memory');
+  });
+
+  it('say of which moment the bytes of a finding are, for each kind', () => {
+    for (const { bytesAre, bytesOfKind = {}, titles } of DETECTORS.map(asDetector)) {
+      expect(bytesAre).not.toBe('');
+      expect(Object.keys(titles)).toEqual(expect.arrayContaining(Object.keys(bytesOfKind)));
+    }
+    expect(bytesAreOf({ detector: 'growth', kind: 'kept-hook' })).toBe('kept by the end');
+    expect(bytesAreOf({ detector: 'growth', kind: 'given-back-in-bursts' })).toBe('at its highest');
+    expect(bytesAreOf({ detector: 'peak', kind: 'composition' })).toBe('at the peak');
   });
 
   it('are each a point of the checklist, in an order without ties', () => {

@@ -70,6 +70,12 @@ export function titleOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>):
   return detectorOf({ detector }).titles[kind];
 }
 
+/** What a finding's bytes are: 'kept by the end'. A leak has a figure a step, at the peak and at the end. */
+export function bytesAreOf({ detector, kind }: Pick<Finding, 'detector' | 'kind'>): string {
+  const { bytesAre, bytesOfKind } = detectorOf({ detector });
+  return bytesOfKind?.[kind] ?? bytesAre;
+}
+
 export function detectorOf({ detector }: { readonly detector: DetectorId }): Detector {
   const known = DETECTORS.find(({ id }) => id === detector);
   if (known === undefined) throw new Error(`There is no detector ${detector}`);

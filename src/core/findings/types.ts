@@ -91,7 +91,7 @@ export type GrowthLawKind = 'flat' | 'growing' | 'by-key' | 'in-bursts';
 
 /** What a line is to the memory of a finding. */
 export type LineRole =
-  | 'made at'
+  | 'allocated at'
   | 'stored at'
   | 'started at'
   | 'held by'
@@ -189,6 +189,10 @@ export interface Detector {
   readonly about: string;
   /** The kinds of findings that it makes, each with what such a finding is called. */
   readonly titles: Readonly<Record<string, string>>;
+  /** What a finding's bytes are, or of which moment: 'at the peak'. Follows the figure wherever it stands alone. */
+  readonly bytesAre: string;
+  /** The same of single kinds, where it is another. */
+  readonly bytesOfKind?: Readonly<Record<string, string>>;
   /** What its findings are called on the timeline, where they are stretches of events. */
   readonly band: { readonly style: BandStyle; readonly label: string };
   /** Which search leaves the evidence: its line, the blocks that wait for a stream, or none as all that is live counts. */

@@ -10,7 +10,8 @@ export interface VerdictLine {
 }
 
 const DOES: Readonly<Record<LineRole, string>> = {
-  'made at': 'makes it',
+  // Who holds it is not known: a stack says where it was allocated, and no more.
+  'allocated at': 'allocates it',
   'stored at': 'stores it',
   'started at': 'starts it',
   'held by': 'holds most',

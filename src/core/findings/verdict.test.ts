@@ -94,12 +94,12 @@ describe('the verdict', () => {
     [
       'leak_output_list',
       'No OOM, but a leak of 47.06 MiB every step, a whole graph.',
-      [262, 'makes it'],
+      [262, 'allocates it'],
     ],
     [
       'near-miss/leak_until_oom',
       'Out of memory after 27 steps: a leak of 16.00 MiB every step.',
-      [375, 'makes it'],
+      [375, 'allocates it'],
     ],
     [
       'eval_without_no_grad',
@@ -109,12 +109,12 @@ describe('the verdict', () => {
     [
       'streams_record_stream',
       'No OOM, but 3.13 GiB that was freed waits for another stream.',
-      [421, 'makes it'],
+      [421, 'allocates it'],
     ],
     [
       'near-miss/leak_ring_truncated',
       "A leak of 64.00 KiB every step. We can't tell whether memory ran out.",
-      [351, 'makes it'],
+      [351, 'allocates it'],
     ],
   ])('%s, in brief: %s', async (name, text, [line, does]) => {
     const { brief, line: shown, lead } = await verdict(name);

@@ -1,6 +1,6 @@
 /** Findings as Markdown, for an issue or a chat. */
 import { formatBytes } from '../base/format.ts';
-import type { Check } from '../findings/detectors.ts';
+import { bytesAreOf, type Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
 import { frameText, placeText, STATUS_LABELS } from './findings-text.ts';
@@ -44,7 +44,7 @@ function findingMarkdown(finding: FindingReport): string[] {
   const { parts, stack } = finding;
   return [
     '',
-    `### ${finding.severity}: ${finding.detector}, ${finding.kind} (${formatBytes(finding.bytes)})`,
+    `### ${finding.severity}: ${finding.detector}, ${finding.kind} (${formatBytes(finding.bytes)} ${bytesAreOf(finding)})`,
     '',
     inline(finding.claim),
     ...(placeText(finding) === '' ? [] : ['', inline(placeText(finding))]),

@@ -7,7 +7,7 @@ import {
   fullPlace,
   functionText,
 } from '../device/frame-text.ts';
-import { type Check, DETECTOR_IDS } from '../findings/detectors.ts';
+import { bytesAreOf, type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
@@ -66,7 +66,7 @@ function verdictText({ verdict }: DeviceFindings, options: TextOptions): string[
 
 function findingText(finding: FindingReport, options: TextOptions): string[] {
   const { columns } = options;
-  const title = `${finding.severity.toUpperCase()} ${finding.detector}: ${finding.kind}, ${formatBytes(finding.bytes)}`;
+  const title = `${finding.severity.toUpperCase()} ${finding.detector}: ${finding.kind}, ${formatBytes(finding.bytes)} ${bytesAreOf(finding)}`;
   const paragraph = (text: string): string[] =>
     wrap(printable(text), columns - INDENT.length).map((line) => `${INDENT}${line}`);
   const { perStep } = finding;

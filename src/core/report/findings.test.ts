@@ -72,6 +72,11 @@ describe('for people', () => {
       'No out-of-memory error in this file, but:',
     ]);
     expect(lines.filter((line) => line.startsWith('Try: '))).toHaveLength(2);
+    // A leak has a figure a step, at the peak and at the end: each names its moment.
+    expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept by the end');
+    expect(lines.some((line) => /^LOW peak: composition, .* GiB at the peak$/.test(line))).toBe(
+      true,
+    );
     expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
     expect(lines.filter((line) => line.length > 80 && !line.includes('/'))).toEqual([]);
     for (const { detector } of report.devices[0].checks) {
@@ -90,6 +95,7 @@ describe('for people', () => {
   it('markdown lets no name become markup', async () => {
     const text = findingsMarkdown(await reportOf('leak_forward_hook')).join('\n');
     expect(text).toContain('# Findings in a\\_\\<b\\>.pickle');
+    expect(text).toContain('### high: growth, kept-hook (20.00 MiB kept by the end)');
     // The claim names the function <lambda>; inside a code fence it may stand as it is.
     const prose = text.split('```').filter((_, i) => i % 2 === 0);
     expect(prose.join('')).toContain('\\<lambda\\>');

@@ -4,7 +4,7 @@ import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
 import { frameLabel, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { FrameView } from '../../core/device/types.ts';
-import { titleOf } from '../../core/findings/detectors.ts';
+import { bytesAreOf, titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Severity } from '../../core/findings/types.ts';
 import { lineOf } from '../../core/findings/verdict-line.ts';
@@ -87,9 +87,10 @@ export function FindingCard(props: FindingCardProps) {
       >
         <span className="finding-title">
           <span className="severity">{SEVERITY_LABELS[severity]}</span>
-          <span className="dim">{titleOf(finding)}</span>
+          <span className="finding-kind dim">{titleOf(finding)}</span>
           <span className="finding-bytes" title={formatExactBytes(bytes)}>
-            {formatBytes(bytes)}
+            <strong>{formatBytes(bytes)}</strong>{' '}
+            <span className="dim small">{bytesAreOf(finding)}</span>
           </span>
           <ChevronRight size={14} aria-hidden />
         </span>

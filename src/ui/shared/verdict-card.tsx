@@ -4,7 +4,6 @@ import { frameLabel, frameLocation, functionText } from '../../core/device/frame
 import type { Finding } from '../../core/findings/detectors.ts';
 import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
 import { CodeText } from './code-text.tsx';
-import { LineLabel } from './line-label.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,
@@ -81,23 +80,18 @@ interface LineToLookAtProps {
   readonly onShow: () => void;
 }
 
-/** 'scenarios.py:323 (_fragment) pins memory': the place first, as it must not be cut off. */
+/** 'scenarios.py:323 (_fragment) pins memory': what the line does decides, so a narrow panel wraps it. */
 function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
   const [place, name] = [frameLocation(frame), functionText(frame)];
-  const whatItDoes = place === undefined ? does : `(${name}) ${does}`;
   return (
     <button
       type="button"
       className="verdict-place"
-      // Its parts, which are cut off one by one, are words of their own to a screen reader.
-      aria-label={`${place ?? name} ${whatItDoes}`}
       title={`${frameLabel(frame)} ${does}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
-      <strong className="mono">
-        <LineLabel label={place ?? name} />
-      </strong>{' '}
-      <span className="verdict-does">{whatItDoes}</span>
+      <strong className="mono">{place ?? name}</strong>{' '}
+      {place === undefined ? does : `(${name}) ${does}`}
     </button>
   );
 }

@@ -92,7 +92,7 @@ export function concatenationFinding(
   concatenation: Concatenation,
 ): AnyFinding<'fragmentation', 'growing-concatenation'> {
   const { stack, copies, largestBytes, copiedBytes } = concatenation;
-  const where = locationOf(context, stack, 'made at');
+  const where = locationOf(context, stack, 'allocated at');
   return {
     detector: 'fragmentation',
     kind: 'growing-concatenation',

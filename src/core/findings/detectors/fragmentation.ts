@@ -63,6 +63,8 @@ export const fragmentation = {
     'reserved-unused': 'Fragmentation',
     'growing-concatenation': 'Growing concatenation',
   },
+  bytesAre: 'never needed',
+  bytesOfKind: { 'growing-concatenation': 'at its largest' },
   band: { style: 'gap', label: 'gaps' },
   evidenceSearch: 'line',
   isMendedBySettings: true,

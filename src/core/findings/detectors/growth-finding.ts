@@ -74,7 +74,7 @@ export function growthFinding(
       return sitePart(context, sum, noteOf(context, site));
     }),
     facts: [
-      ...(lead.madeAt === undefined ? [] : [{ label: 'made at', text: lead.madeAt }]),
+      ...(lead.madeAt === undefined ? [] : [{ label: 'allocated at', text: lead.madeAt }]),
       ...factsOf(context, sequence, perStep, sites, bytes, law),
       {
         label: 'requested, before rounding',
@@ -119,7 +119,7 @@ function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }:
   const [interval, amount, trend] = intervalAndAmount(law, perStep, amounts, round);
   if (kind === 'kept-graph') {
     const from = `from ${plural(amounts.sites, 'call site')}`;
-    const made = madeAt === undefined ? '' : `, made at ${madeAt}`;
+    const made = madeAt === undefined ? '' : `, allocated at ${madeAt}`;
     return `A whole autograd graph stays live ${interval}: ${amount} ${from}${trend}${made}, probably held by ${where}.`;
   }
   if (kind === 'kept-gradients') return `Backward leaves ${amount} live ${interval}${trend}.`;

@@ -28,7 +28,7 @@ export function growthLead(
 ): GrowthLead {
   const { kind, holder } = group;
   const { stack } = holder;
-  const made = { stack, frame: undefined, frameIs: 'made at', madeAt: undefined } as const;
+  const made = { stack, frame: undefined, frameIs: 'allocated at', madeAt: undefined } as const;
   switch (kind) {
     case 'kept-graph':
       return graphLead(context, group, sequence);
@@ -56,7 +56,7 @@ function graphLead(
   const total = runningTotal(context, holder, sequence);
   const stack = total ?? holder.stack;
   const frame = statementFrame(context, stack);
-  if (total === undefined) return { stack, frame, frameIs: 'made at', madeAt: undefined };
+  if (total === undefined) return { stack, frame, frameIs: 'allocated at', madeAt: undefined };
   const model = sites.find((site) => context.classifier.isForward(site.stack)) ?? holder;
   const made = modelCallFrame(context, model.stack) ?? statementFrame(context, model.stack);
   const madeAt =

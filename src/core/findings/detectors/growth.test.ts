@@ -27,15 +27,15 @@ describe('the line to edit', () => {
   // capture, kind, line, what it does, the user's lines from the innermost to their loop, law
   it.each([
     ['leak_loss_graph', 'kept-graph', 319, 'stored at', [319], 'flat'],
-    ['leak_output_list', 'kept-graph', 328, 'made at', [69, 328], 'flat'],
-    ['leak_forward_hook', 'kept-hook', 338, 'made at', [338, 79, 105, 97, 341], 'flat'],
-    ['leak_lightning_outputs', 'kept-output', 203, 'made at', [79, 203], 'flat'],
-    ['leak_hf_trainer', 'kept-output', 370, 'made at', [370, 378], 'flat'],
+    ['leak_output_list', 'kept-graph', 328, 'allocated at', [69, 328], 'flat'],
+    ['leak_forward_hook', 'kept-hook', 338, 'allocated at', [338, 79, 105, 97, 341], 'flat'],
+    ['leak_lightning_outputs', 'kept-output', 203, 'allocated at', [79, 203], 'flat'],
+    ['leak_hf_trainer', 'kept-output', 370, 'allocated at', [370, 378], 'flat'],
     ['optimizers_kept', 'kept-optimizer', 388, 'started at', [99, 395, 388], 'in-bursts'],
-    ['kept_exceptions', 'kept-tensor', 399, 'made at', [399, 411], 'flat'],
-    ['lru_cache_by_key', 'kept-tensor', 422, 'made at', [422, 432], 'by-key'],
-    ['leak_growing_pieces', 'kept-tensor', 443, 'made at', [443], 'growing'],
-    ['oom_leak', 'kept-tensor', 613, 'made at', [613], 'flat'],
+    ['kept_exceptions', 'kept-tensor', 399, 'allocated at', [399, 411], 'flat'],
+    ['lru_cache_by_key', 'kept-tensor', 422, 'allocated at', [422, 432], 'by-key'],
+    ['leak_growing_pieces', 'kept-tensor', 443, 'allocated at', [443], 'growing'],
+    ['oom_leak', 'kept-tensor', 613, 'allocated at', [613], 'flat'],
   ])('%s: %s at line %d', (name, kind, line, frameIs, lines, law) => {
     for (const stacks of ['python', 'all']) {
       const finding = theOnly(`pairs/${name}.${stacks}`);
@@ -53,7 +53,7 @@ describe('the line to edit', () => {
 
   it('is told with the one where a kept graph is made', () => {
     expect(theOnly('pairs/leak_loss_graph.python').headline).toContain(
-      'made at capture.py:92 (lm_loss), probably held by capture.py:319 (leak_loss_graph)',
+      'allocated at capture.py:92 (lm_loss), probably held by capture.py:319 (leak_loss_graph)',
     );
   });
 });

@@ -23,6 +23,8 @@ export const growth = {
     'kept-tensor': 'Growth: kept tensors',
     'given-back-in-bursts': 'Piled up, freed at once',
   },
+  bytesAre: 'kept by the end',
+  bytesOfKind: { 'given-back-in-bursts': 'at its highest' },
   band: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
   checklist: [

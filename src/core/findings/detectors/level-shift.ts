@@ -36,6 +36,7 @@ export const levelShift = {
     'larger-tensors': 'Stepped up: larger tensors',
     'new-tensors': 'Stepped up: new tensors that stay',
   },
+  bytesAre: 'more a step',
   band: { style: 'growth', label: 'stepped up' },
   evidenceSearch: 'line',
   checklist: [{ order: 95, label: 'Level shift' }],
@@ -92,7 +93,7 @@ function toFinding(
   );
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
-  const where = locationOf(context, lead?.stack, 'made at');
+  const where = locationOf(context, lead?.stack, 'allocated at');
   const isNew = lead?.isNew ?? false;
   const kind = isNew ? 'new-tensors' : 'larger-tensors';
   const isSevere = bytes >= SEVERE_SHARE * afterBytes && bytes >= SEVERE_BYTES;

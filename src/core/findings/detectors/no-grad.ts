@@ -26,6 +26,7 @@ export const noGrad = {
     'graph-without-backward': 'Graph without backward',
     'evaluation-ran-out': 'Graph without backward',
   },
+  bytesAre: 'at its highest',
   band: { style: 'growth', label: 'graphs without backward' },
   evidenceSearch: 'line',
   checklist: [{ order: 30, label: 'Inference mode' }],

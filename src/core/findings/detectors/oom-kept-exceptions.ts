@@ -97,7 +97,7 @@ function toFinding(
   severity: 'high' | 'medium',
 ): AnyFinding<'oom', 'kept-exceptions'> {
   const sites = sumBySite(context, ids);
-  const where = locationOf(context, sites[0].stack, 'made at');
+  const where = locationOf(context, sites[0].stack, 'allocated at');
   const each = formatBytes(Math.round(bytes / failures.length));
   const headline = `${plural(failures.length, 'caught OOM')} left ${each} each from ${locationText(where.frame)} behind, ${formatBytes(bytes)} in all: most likely the exceptions are stored.`;
   return {

@@ -53,6 +53,8 @@ export const oom = {
     [RETRIED]: TITLE,
     [KEPT_EXCEPTIONS]: 'Kept exceptions',
   },
+  bytesAre: 'requested',
+  bytesOfKind: { [KEPT_EXCEPTIONS]: 'left behind in all' },
   band: { style: 'oom', label: 'out of memory' },
   evidenceSearch: 'none',
   isMendedBySettings: true,

@@ -31,6 +31,7 @@ export const peak = {
   id: 'peak',
   about: 'what the highest moment is made of, and what would lower it',
   titles: { composition: 'What the peak is made of' },
+  bytesAre: 'at the peak',
   band: { style: 'peak', label: 'peak' },
   evidenceSearch: 'none',
   checklist: [

@@ -21,6 +21,7 @@ export const pendingFree = {
   id: 'pending-free',
   about: 'freed blocks that have to wait for another stream',
   titles: { 'record-stream': 'Waiting for a stream' },
+  bytesAre: 'at its highest',
   band: { style: 'pending', label: 'waits for a stream' },
   evidenceSearch: 'pending',
   checklist: [{ order: 120, label: 'record_stream' }],
@@ -65,7 +66,7 @@ function toFinding(
   const waiting = waitingAt(context, event);
   const delayed = delayedCount(context);
   const sites = sumBySite(context, waiting);
-  const where = locationOf(context, sites[0]?.stack, 'made at');
+  const where = locationOf(context, sites[0]?.stack, 'allocated at');
   const headline = `${formatBytes(bytes)} (${formatPercent(share)} of the peak in use) had been freed by the program and could not be used again yet`;
   return {
     detector: 'pending-free',

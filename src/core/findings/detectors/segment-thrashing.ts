@@ -21,6 +21,7 @@ export const segmentThrashing = {
   id: 'segment-thrashing',
   about: 'segments that go back to the driver and are taken again',
   titles: { 'segment-thrashing': 'Segments taken again' },
+  bytesAre: 'taken in all',
   band: { style: 'other', label: 'segments taken again' },
   evidenceSearch: 'line',
   checklist: [{ order: 130, label: 'cudaMalloc and cudaFree' }],

@@ -22,6 +22,7 @@ export const waste = {
   id: 'waste',
   about: 'bytes that are allocated but were never requested',
   titles: { rounding: 'Rounding' },
+  bytesAre: 'at the peak',
   band: { style: 'peak', label: 'peak' },
   evidenceSearch: 'line',
   checklist: [{ order: 140, label: 'Rounding' }],
