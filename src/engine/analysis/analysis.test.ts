@@ -183,10 +183,18 @@ describe('a user who moves', () => {
     const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
     useFakeTimeouts();
     const { client } = clientOf(session);
+    let isLong = false;
     let isAnswered = false;
-    const answer = client.findings({ deviceIndex: 0 }).finally(() => {
+    // The first that is told took as long as nobody is waited for.
+    const onProgress = () => {
+      if (!isLong) vi.advanceTimersByTime(300);
+      isLong = true;
+      client.yieldToInteraction();
+    };
+    const answer = client.findings({ deviceIndex: 0 }, { onProgress }).finally(() => {
       isAnswered = true;
     });
+    while (!isLong) await passMs(0);
     // A movement every 10 ms, as long as the analysis has to wait for them.
     for (let ms = 0; ms < 300; ms += 10) {
       client.yieldToInteraction();
@@ -196,6 +204,15 @@ describe('a user who moves', () => {
     while (!isAnswered) await passMs(10);
     expect(await answer).toEqual(undisturbed);
   });
+});
+
+it('does not wait for a user who moves, where it is soon done', async () => {
+  const session = await openSession('leak_output_list');
+  const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+  useFakeTimeouts();
+  const { client } = clientOf(session);
+  const onProgress = () => client.yieldToInteraction();
+  expect(await client.findings({ deviceIndex: 0 }, { onProgress })).toEqual(undisturbed);
 });
 
 describe('cancelling', () => {

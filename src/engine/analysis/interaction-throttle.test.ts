@@ -8,7 +8,7 @@ describe('a pause', () => {
   afterEach(() => vi.useRealTimers());
 
   /** How long a pause takes while the user moves every 50 ms for `movesMs`, after `workedMs` of work. */
-  async function pauseMs(movesMs: number, workedMs = 0): Promise<number> {
+  async function pauseMs(movesMs: number, workedMs = 250): Promise<number> {
     const throttle = new InteractionThrottle(clock);
     const pause = throttle.createPause();
     await vi.advanceTimersByTimeAsync(workedMs);
@@ -29,13 +29,18 @@ describe('a pause', () => {
     expect(await pauseMs(0)).toBe(0);
   });
 
+  it('is over at once while little has been worked', async () => {
+    expect(await pauseMs(30_000, 249)).toBe(0);
+    expect(await pauseMs(30_000, 250)).toBeGreaterThan(500);
+  });
+
   it('lasts until the user has been still for a moment', async () => {
     expect(await pauseMs(290)).toBe(370);
   });
 
   it('ends, however long the user moves: after half a second and half of what was worked', async () => {
     expect(await pauseMs(30_000)).toBeLessThan(700);
-    const afterWork = await pauseMs(30_000, 2000);
+    const afterWork = await pauseMs(30_000, 2250);
     expect(afterWork).toBeGreaterThan(1400);
     expect(afterWork).toBeLessThan(1700);
   });
@@ -43,11 +48,13 @@ describe('a pause', () => {
   it('is counted together with those before it', async () => {
     const throttle = new InteractionThrottle(clock);
     const pause = throttle.createPause();
+    await vi.advanceTimersByTimeAsync(250);
+    const fromMs = clock.now();
     const moving = setInterval(() => throttle.noteInteraction(), 50);
     throttle.noteInteraction();
     const all = (async () => {
       for (let i = 0; i < 5; i++) await pause();
-      return clock.now();
+      return clock.now() - fromMs;
     })();
     await vi.advanceTimersByTimeAsync(60_000);
     clearInterval(moving);
