@@ -1,4 +1,6 @@
 /** The page in Chromium: opening, memory, frames under real input, long tasks, views, page weight. */
+import { createReadStream } from 'node:fs';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { chromium } from '@playwright/test';
 import { preview } from 'vite';
@@ -7,17 +9,35 @@ import { ROOT } from '../scripts/run-command.mjs';
 import { framesOf } from './gestures.mjs';
 import { measureViews, measureWhatIf } from './measure-views.mjs';
 import { installProbe, takeLongTasks } from './page-probe.mjs';
+import { BENCH_FOLDER } from './subjects.mjs';
 import { watchTabMemory } from './tab-memory.mjs';
 
+/** A new window has work of its own, such as parts of the browser's frame that it loads ahead. */
+const WINDOW_MS = 1500;
 const OPEN_LIMIT_MS = 5 * 60_000;
+/** Path of the bench's files on the server of the page. */
+const FILES = '/bench-files';
 /** Chromium gives pages back some five seconds after they were left. */
 const SETTLE_MS = 10_000;
 /** By then it has collected its garbage as well, which it does 8 to 25 s after the last work. */
 const REST_MS = 30_000;
 
-/** Serves dist/ and starts a Chromium. Call `close` when done. */
+/** Serves dist/ and the files of the bench, and starts a Chromium. Call `close` when done. */
 export async function startBrowser() {
-  const server = await preview({ root: ROOT, logLevel: 'warn', preview: { host: '127.0.0.1' } });
+  const files = {
+    name: 'bench-files',
+    configurePreviewServer: ({ middlewares }) => {
+      middlewares.use(FILES, ({ url }, response) => {
+        createReadStream(join(BENCH_FOLDER, basename(url))).pipe(response);
+      });
+    },
+  };
+  const server = await preview({
+    root: ROOT,
+    logLevel: 'warn',
+    preview: { host: '127.0.0.1' },
+    plugins: [files],
+  });
   const program = findChromium();
   if (!program) throw new Error('No Chromium found: node scripts/install-chromium.mjs');
   const process = await chromium.launchServer({ executablePath: program, args: chromiumFlags() });
@@ -26,6 +46,8 @@ export async function startBrowser() {
     browser,
     pid: process.process().pid,
     url: server.resolvedUrls.local[0],
+    /** Where a file of the bench is served. */
+    addressOf: (path) => `${FILES}/${basename(path)}`,
     async close() {
       await process.close();
       await server.close();
@@ -49,15 +71,23 @@ export async function measurePageWeight({ browser, url }) {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** A page with the probe in a window that has come to rest. @param {{ browser: any }} started */
+export async function openWindow({ browser }) {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+  await page.addInitScript(installProbe);
+  await page.waitForTimeout(WINDOW_MS);
+  return page;
+}
+
 /**
  * Opens a file by the file input, zooms and pans in it, and then visits its views.
  * @param {Awaited<ReturnType<typeof startBrowser>>} started
  * @param {import('./subjects.mjs').Subject} subject
  */
-export async function measurePage({ browser, pid, url }, { path, hasViews }) {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+export async function measurePage(started, { path, hasViews }) {
+  const { pid, url } = started;
+  const page = await openWindow(started);
   try {
-    await page.addInitScript(installProbe);
     await page.goto(url);
     await page.evaluate(() => window.vramscope.whenIdle());
     const stopWatching = watchTabMemory(pid);
@@ -99,7 +129,7 @@ export async function openInPage({ browser, url }, path) {
 }
 
 /** As a user would, by its path: Playwright would send the bytes to a browser that it did not start itself. */
-async function giveFile(page, path) {
+export async function giveFile(page, path) {
   const cdp = await page.context().newCDPSession(page);
   const { result } = await cdp.send('Runtime.evaluate', {
     expression: `document.querySelector('[data-testid="file-input"]')`,
@@ -126,13 +156,20 @@ async function measureAllViews(page, pid) {
 const firstLine = (error) =>
   error instanceof Error ? error.message.split('\n')[0] : String(error);
 
-async function untilPainted(page) {
-  const isDone = () =>
-    window.vramscope.marks().painted !== undefined ||
-    document.querySelector('[data-testid=error]') !== null;
-  await page.waitForFunction(isDone, undefined, { timeout: OPEN_LIMIT_MS, polling: 100 });
+/**
+ * Waits for the picture of the file that was given, and gives the marks of its opening.
+ * @param {number} [before] when the picture of the file before was painted
+ */
+export async function untilPainted(page, before) {
+  const isDone = (earlier) => {
+    const painted = window.vramscope?.marks().painted;
+    const isNew = painted !== undefined && painted !== earlier;
+    return isNew || document.querySelector('[data-testid=error]') !== null;
+  };
+  await page.waitForFunction(isDone, before, { timeout: OPEN_LIMIT_MS, polling: 100 });
   const marks = await page.evaluate(() => window.vramscope.marks());
   if (marks.painted === undefined) {
     throw new Error(`The page says: ${await page.getByTestId('error').textContent()}`);
   }
+  return marks;
 }

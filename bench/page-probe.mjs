@@ -13,13 +13,20 @@
 export function installProbe() {
   const frames = [];
   const longtask = [];
-  const probe = { frames, longtask, inputMs: undefined, shownMs: undefined, calls: [] };
+  const probe = {
+    ...{ frames, longtask, calls: [] },
+    ...{ inputMs: undefined, shownMs: undefined, firstFrameMs: undefined },
+  };
   window.bench = probe;
 
   new PerformanceObserver((list) => {
-    for (const { name, entryType, duration } of list.getEntries()) {
+    for (const { name, entryType, startTime, duration } of list.getEntries()) {
       if (entryType === 'longtask') longtask.push(duration);
-      else if (name === 'vramscope:frame') frames.push(duration);
+      else if (name === 'vramscope:frame') {
+        frames.push(duration);
+        // Since the navigation.
+        probe.firstFrameMs ??= startTime + duration;
+      }
     }
   }).observe({ entryTypes: ['longtask', 'measure'] });
 

@@ -1,6 +1,6 @@
 /** The results as Markdown tables, each figure beside its budget. */
 import { table } from '../scripts/markdown.mjs';
-import { frames, longTasks, megabytes, seconds, shown } from './result-words.mjs';
+import { frames, longTasks, megabytes, seconds, shown, spread } from './result-words.mjs';
 import { viewsTable } from './results-views.mjs';
 
 const OPENING = {
@@ -19,6 +19,7 @@ export function resultsTable(results) {
   const { machine, pageWeightBytes, ranksPage, ratios, subjects } = results;
   const rows = subjects.flatMap((subject) => [
     ...(subject.page ? pageRows(subject) : []),
+    ...(subject.firstPicture ? firstPictureRows(subject) : []),
     ...(subject.decoders ? decoderRows(subject) : []),
     ...(subject.cli ? cliRows(subject) : []),
     ...compareRows(subject),
@@ -109,6 +110,15 @@ function pageRows({ name, page }) {
     [`${name}: a pan frame, input to pixels, p50 / p95`, '– / 16 ms', frames(pan)],
     [`${name}: tasks over 50 ms on the main thread while it opens`, 'none', longTasks(longTasksMs)],
     ...(page.whatIf ? whatIfRows(name, page.whatIf) : []),
+  ];
+}
+
+/** Medians and worst of some runs each. */
+function firstPictureRows({ name, firstPicture: { waitingMs, secondMs, linkMs } }) {
+  return [
+    [`${name}: given to a page that waited 5 s → painted`, '0.1 s', spread(waitingMs)],
+    [`${name}: given as a second file → painted`, '0.1 s', spread(secondMs)],
+    [`${name}: navigation to \`?snapshot=\` on loopback → painted`, '0.8 s', spread(linkMs)],
   ];
 }
 

@@ -18,6 +18,7 @@ import {
   measureCli,
   measureDecoders,
 } from './measure-decoders.mjs';
+import { measureFirstPicture } from './measure-first-picture.mjs';
 import { measurePage, measurePageWeight, startBrowser } from './measure-page.mjs';
 import { measureRanksCli, measureRanksPage } from './measure-ranks.mjs';
 import { measureRatios } from './measure-ratios.mjs';
@@ -58,6 +59,7 @@ const results = {
     bytes,
     page: page?.subjects[i],
     comparePage: page?.compared[i],
+    firstPicture: i === 0 ? page?.firstPicture : undefined,
     ...node?.[i],
   })),
 };
@@ -76,10 +78,12 @@ async function measureAllPages() {
       if (subject.hasViews) compared.push(await measureComparePage(started, subject));
       else compared.push(undefined);
     }
+    console.log('The page that waits, and links to a file');
+    const firstPicture = await measureFirstPicture(started, subjects[0]);
     console.log('The page, 1,024 ranks');
     const ranks = await measureRanksPage(started);
     const browser = `Chromium ${started.browser.version()}`;
-    return { browser, weightBytes, subjects: measured, compared, ranks };
+    return { browser, weightBytes, subjects: measured, compared, firstPicture, ranks };
   } finally {
     await started.close();
   }

@@ -1,0 +1,51 @@
+/**
+ * How soon a small file is painted in a page that is there already: one that waited for it, and one in
+ * which a file was opened before; and how soon after the navigation to a link that names it.
+ */
+import { giveFile, openWindow, untilPainted } from './measure-page.mjs';
+
+/** Each is measured so often: a single run swings by a third. */
+const RUNS = 5;
+/** A person who looks for a file takes longer. */
+const WAIT_MS = 5000;
+
+/**
+ * @param {Awaited<ReturnType<typeof import('./measure-page.mjs').startBrowser>>} started
+ * @param {import('./subjects.mjs').Subject} subject
+ * @returns {Promise<{waitingMs: number[], secondMs: number[], linkMs: number[]}>} `linkMs` since the navigation
+ */
+export async function measureFirstPicture(started, { path }) {
+  const times = { waitingMs: [], secondMs: [], linkMs: [] };
+  for (let run = 0; run < RUNS; run++) {
+    await inWindow(started, async (page) => {
+      await page.goto(started.url);
+      times.waitingMs.push(await givenLater(page, path));
+      times.secondMs.push(await givenLater(page, path));
+    });
+    await inWindow(started, async (page) => {
+      const link = `${started.url}?snapshot=${encodeURIComponent(started.addressOf(path))}`;
+      await page.goto(link, { waitUntil: 'commit' });
+      await untilPainted(page);
+      times.linkMs.push(await page.evaluate(() => window.bench.firstFrameMs));
+    });
+  }
+  return times;
+}
+
+async function inWindow(started, measure) {
+  const page = await openWindow(started);
+  try {
+    await measure(page);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Milliseconds from the file to its picture, in a page that has had nothing to do for a while. */
+async function givenLater(page, path) {
+  await page.evaluate(() => window.vramscope.whenIdle());
+  await page.waitForTimeout(WAIT_MS);
+  const { painted: before } = await page.evaluate(() => window.vramscope.marks());
+  await giveFile(page, path);
+  return (await untilPainted(page, before)).painted;
+}
