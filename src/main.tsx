@@ -15,7 +15,7 @@ import { keepShell, reportSource, takeReport } from './ui/report/report-document
 import { ServicesContext } from './ui/shared/services.ts';
 import { App } from './ui/shell/app.tsx';
 import { limitConnections } from './ui/shell/connection-policy.ts';
-import { loadWorkbench } from './ui/shell/lazy-chunks.tsx';
+import { loadWorkbench, preloadWorkbench } from './ui/shell/lazy-chunks.tsx';
 
 declare global {
   interface Window {
@@ -27,6 +27,12 @@ declare global {
     };
   }
 }
+
+/**
+ * A page that nobody gives a file for so long fetches what shows one. Sooner would hold up who comes with
+ * a file at hand; the service worker, which fetches all of the page, comes later.
+ */
+const PRELOAD_QUIET_MS = 1500;
 
 /** Who frames this page and may talk to it: see state/embedding.ts. */
 const embedderOf = ({ location, parent }: Window): string | undefined =>
@@ -91,6 +97,7 @@ function start(root: HTMLElement): void {
       </StoresContext>
     </StrictMode>,
   );
+  void idle.whenIdle(PRELOAD_QUIET_MS).then(preloadWorkbench);
   const embedder = embedderOf(window);
   if (embedder !== undefined) {
     const { version } = window.vramscope;
