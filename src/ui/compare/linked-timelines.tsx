@@ -99,7 +99,7 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
           kind="stacked timeline"
           hint={HINT}
           testId={`timeline-${letter.toLowerCase()}`}
-          overlay={<CounterReadout readout={plot.refs.readout} />}
+          figures={<CounterReadout readout={plot.refs.readout} />}
         />
       )}
     </section>

@@ -20,8 +20,8 @@ export interface OverlayScene {
   readonly markers: readonly { readonly marker: Marker; readonly x: number }[];
 }
 
-/** Below the figures at the top of the plot, which take more rows in a narrow one. */
-const markerTop = (width: number): number => (width < 660 ? 66 : 25);
+/** Below the bars of bands, in the room that a fitted plot leaves above its peak. */
+const MARKER_TOP = 5;
 
 const FONT = '11px system-ui, sans-serif';
 
@@ -56,7 +56,7 @@ function paintMarker(
   context.setLineDash([]);
   const text = isOom ? 'OOM' : kind;
   const color = isOom ? style.danger : style.dim;
-  paintPill(context, text, { x: left, top: markerTop(width), width }, color, style.halo);
+  paintPill(context, text, { x: left, top: MARKER_TOP, width }, color, style.halo);
 }
 
 function paintRange(
@@ -168,8 +168,9 @@ export interface DrawnBand {
   readonly isLight: boolean;
 }
 
-/** Below the labels of OOMs and snapshots. */
-const labelTop = (width: number): number => markerTop(width) + 19;
+/** Below the labels of OOMs and snapshots, where there are any. */
+const labelTop = (markers: OverlayScene['markers']): number =>
+  markers.length === 0 ? MARKER_TOP : MARKER_TOP + 19;
 const BAR_HEIGHT = 3;
 const TINT = 0.09;
 const LIGHT_TINT = 0.04;
@@ -178,7 +179,7 @@ const LIGHT_TINT = 0.04;
 function paintBands(
   context: CanvasRenderingContext2D,
   bands: readonly DrawnBand[],
-  { width, height }: { readonly width: number; readonly height: number },
+  { width, height, markers }: Pick<OverlayScene, 'width' | 'height' | 'markers'>,
   style: PlotStyle,
 ): void {
   let labelledUpTo = 0;
@@ -195,7 +196,7 @@ function paintBands(
     const labelWidth = band.label === '' ? 0 : pillWidth(context, band.label);
     const x = Math.max(left, labelledUpTo) + labelWidth / 2;
     if (labelWidth === 0 || x - labelWidth / 2 > right || x + labelWidth / 2 > width) continue;
-    paintPill(context, band.label, { x, top: labelTop(width), width }, color, style.halo);
+    paintPill(context, band.label, { x, top: labelTop(markers), width }, color, style.halo);
     labelledUpTo = x + labelWidth / 2 + 4;
   }
 }

@@ -13,8 +13,8 @@ interface PlotAreaProps {
   /** For those who cannot see it: what is drawn and what the keys do. */
   readonly hint: string;
   readonly testId?: string;
-  /** Figures at the top of the plot, where the stack leaves room. */
-  readonly overlay?: ReactNode;
+  /** A row of figures above the plot: within, it would hide the peaks. */
+  readonly figures?: ReactNode;
   /** False where the whole trace is not known yet. */
   readonly hasMinimap?: boolean;
   /** Elements of the rows above and below the plot: of classes plot-above, plot-below and their heads. */
@@ -27,6 +27,7 @@ export function PlotArea({ plot, label, kind, hint, hasMinimap = true, ...rest }
   const hintId = useId();
   return (
     <>
+      <div className="plot-figures">{rest.figures}</div>
       <div
         className="plot-grid"
         style={{ gridTemplateColumns: `${Y_AXIS_WIDTH}px minmax(0, 1fr)` }}
@@ -56,7 +57,6 @@ export function PlotArea({ plot, label, kind, hint, hasMinimap = true, ...rest }
             <svg ref={refs.grid} className="grid" aria-hidden="true" />
             <canvas ref={refs.overlay} />
           </div>
-          {rest.overlay}
         </div>
         <svg ref={refs.xAxis} className="axis x-axis" aria-hidden="true" />
         {hasMinimap && <Minimap />}

@@ -74,7 +74,7 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
         hint={HINT}
         testId="growing-timeline"
         hasMinimap={false}
-        overlay={
+        figures={
           <div ref={plot.refs.readout} className="row plot-readout">
             <span className="one-line event-readout" data-readout="event" />
           </div>

@@ -57,7 +57,7 @@ export function TimelineView() {
         kind="stacked timeline"
         hint={HINT}
         testId="timeline"
-        overlay={<CounterReadout readout={plot.refs.readout} />}
+        figures={<CounterReadout readout={plot.refs.readout} />}
       >
         {levels > 0 && (
           <LaneHead
