@@ -221,6 +221,7 @@ export const LAYERS = [
       'core/base',
       'core/replay/types.ts',
       'core/device/main-device.ts',
+      'core/device/never-needed.ts',
       'core/raster/types.ts',
       'core/findings',
     ],

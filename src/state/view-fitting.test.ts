@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { deviceInfo as snapshotDevice } from '../core/device/device-info.ts';
 import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
+import { analyse } from '../core/findings/analyse.ts';
+import { AnalysisContext } from '../core/findings/analysis-context.ts';
+import { rankFindings } from '../core/findings/ranked-findings.ts';
+import { verdictOf } from '../core/findings/verdict.ts';
+import { loadCapture } from '../testing/captures.ts';
+import { contextsOf } from '../testing/contexts.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';
 import { encodeView, parseUrl } from './url-codec.ts';
 import { onDevice, openingCursor, openingView, placesBeyond, viewFitting } from './view-fitting.ts';
@@ -97,6 +104,52 @@ describe('a file opens at the moment that matters', () => {
   it('is the peak of active memory where blocks that wait for a stream make most of it', () => {
     const activeBytes = { bytes: 50, event: 70 };
     expect(openingCursor(deviceInfo({ peaks: { ...peaks, activeBytes } }))).toBe(70);
+  });
+
+  it('is the peak of reserved memory where much of it was never needed, but not before the trace', () => {
+    const fragmented = (event: number) => ({
+      ...peaks,
+      activeBytes: { bytes: 5, event: 40 },
+      reservedBytes: { bytes: 3 * 2 ** 30, event },
+    });
+    expect(openingCursor(deviceInfo({ peaks: fragmented(60) }))).toBe(60);
+    expect(openingCursor(deviceInfo({ peaks: fragmented(-1) }))).toBe(40);
+    const ooms = [oom(20, false)];
+    expect(openingCursor(deviceInfo({ ooms, peaks: fragmented(60) }))).toBe(20);
+  });
+
+  // What is asked of the peaks before any check has run is what the checks come to.
+  it.each([
+    'frag_gpt_varlen',
+    'default_stacks/frag_gpt_varlen',
+    'pairs/frag_varlen.python',
+    'pairs/growing_concat.python',
+    'pairs/kv_cache_generate.python',
+    'whatif_pow2/oom_fragmented',
+    'whatif_split128/frag_gpt_varlen',
+    'oom_fragmented',
+    'kv_cache_generate',
+    'eval_without_no_grad',
+    'leak_output_list',
+    'pairs/leak_growing_pieces.python',
+    'pairs/eval_inference_mode.python',
+    'train_gpt_small',
+  ])('shows what the verdict on %s says', async (name) => {
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    const info = snapshotDevice(context, 0);
+    const analysis = await analyse(context);
+    const findings = rankFindings(analysis.findings);
+    const lead = verdictOf({ ...analysis, findings })?.lead;
+    const failure = findings.find((finding) => finding.failure !== undefined);
+    const cursor = openingCursor(info) ?? -1;
+    if (failure === undefined && lead?.kind === 'reserved-unused') {
+      expect(cursor).toBe(lead.events.last);
+      const { reservedBytes, allocatedBytes } = new AnalysisContext(context).stateAt(cursor);
+      expect(reservedBytes).toBe(info.peaks.reservedBytes.bytes);
+      expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(lead.bytes);
+    } else {
+      expect(cursor).toBe(failure?.events.first ?? info.peaks.allocatedBytes.event);
+    }
   });
 
   it('is the first event where the peak was before the trace, and none without a trace', () => {

@@ -1,5 +1,6 @@
 import { formatCount } from '../core/base/format.ts';
 import { mainDeviceIndex, mainPeak } from '../core/device/main-device.ts';
+import { neverNeeded } from '../core/device/never-needed.ts';
 import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import type { EventIndex } from '../core/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
@@ -12,15 +13,21 @@ export function openingView(info: Pick<SessionInfo, 'devices'>): ViewState {
 }
 
 /**
- * Where one looks first on a device: at the first OOM that the program saw, else at its main peak. The end is after teardown, when little is left to see. A peak from before the
- * trace is nearest at its first event.
+ * Where one looks first on a device: at the first OOM that the program saw; at the highest reserved where much of
+ * it was never needed, for at the highest allocated little may be reserved; else at its main peak. The end is after
+ * teardown, when little is left to see. A peak from before the trace is nearest at its first event.
  */
 export function openingCursor(
   device: Pick<DeviceInfo, 'events' | 'ooms' | 'peaks'>,
 ): EventIndex | undefined {
   if (device.events === 0) return undefined;
   const oom = device.ooms.find(({ wasRetried }) => !wasRetried);
-  return oom?.event ?? Math.max(0, mainPeak(device.peaks).event);
+  if (oom !== undefined) return oom.event;
+  const { severity } = neverNeeded(device.peaks, device.ooms.length);
+  const { event } = device.peaks.reservedBytes;
+  // The verdict is about this, then: what was never needed is most often more than anything that was.
+  const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;
+  return isFragmented ? event : Math.max(0, mainPeak(device.peaks).event);
 }
 
 /**

@@ -9,6 +9,7 @@
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { memoized } from '../../base/memoized.ts';
+import { neverNeeded } from '../../device/never-needed.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import {
@@ -75,10 +76,6 @@ export const fragmentation = {
 } as const satisfies Detector;
 type FragmentationFinding = FindingBy<typeof fragmentation>;
 
-const MIN_SHARE = 1 / 3;
-const MIN_BYTES = 128 * 2 ** 20;
-const SEVERE_SHARE = 0.45;
-const SEVERE_BYTES = 2 ** 30;
 /** Of what was lost: blocks that pin less explain less than the sizes that change. */
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PARTS = 8;
@@ -115,11 +112,11 @@ export function detectFragmentation(
     );
   }
   const { reservedBytes, activeBytes } = replay.peaks;
-  const excessBytes = reservedBytes.bytes - activeBytes.bytes;
-  const share = reservedBytes.bytes > 0 ? excessBytes / reservedBytes.bytes : 0;
+  const ooms = context.eventsOf(TraceAction.Oom);
+  const { bytes: excessBytes, share, severity } = neverNeeded(replay.peaks, ooms.length);
   const concatenations = findConcatenations(context);
   const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
-  if (share < MIN_SHARE || excessBytes < MIN_BYTES) {
+  if (severity === 'none') {
     const worth = concatenations.find((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
     if (worth !== undefined) {
       return { status: 'found', findings: [concatenationFinding(context, worth)] };
@@ -132,18 +129,23 @@ export function detectFragmentation(
     );
   }
   const [largest] = concatenations;
-  const lost = fragmentationFinding(context, excessBytes, share, largest);
+  const lost = fragmentationFinding(context, { excessBytes, share, severity }, largest);
   if (largest === undefined) return { status: 'found', findings: [lost] };
   const concatenation = concatenationFinding(context, largest);
   const isCause = isSameFrame(lost.frame, concatenation.frame);
-  const severity = isCause ? lost.severity : concatenation.severity;
-  return { status: 'found', findings: [lost, { ...concatenation, severity }] };
+  const grade = isCause ? severity : concatenation.severity;
+  return { status: 'found', findings: [lost, { ...concatenation, severity: grade }] };
+}
+
+interface Excess {
+  readonly excessBytes: number;
+  readonly share: number;
+  readonly severity: Severity;
 }
 
 function fragmentationFinding(
   context: AnalysisContext,
-  excessBytes: number,
-  share: number,
+  { excessBytes, share, severity }: Excess,
   concatenation: Concatenation | undefined,
 ): FragmentationFinding {
   const { peaks } = context.input.replay;
@@ -183,7 +185,7 @@ function fragmentationFinding(
   return {
     detector: 'fragmentation',
     kind: 'reserved-unused',
-    severity: severityOf(excessBytes, share, ooms.length > 0),
+    severity,
     bytes: excessBytes,
     headline,
     brief: `fragmentation: ${formatBytes(excessBytes)} of ${reserved} was never needed`,
@@ -220,11 +222,6 @@ function freeText(segments: readonly SegmentState[]): string {
   const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
   return `At the OOM ${formatBytes(free)} of ${formatBytes(total)} was free.`;
-}
-
-function severityOf(excessBytes: number, share: number, hasOom: boolean): Severity {
-  if (hasOom || (share >= SEVERE_SHARE && excessBytes >= SEVERE_BYTES)) return 'high';
-  return excessBytes >= SEVERE_BYTES / 2 ? 'medium' : 'low';
 }
 
 function pinText(
@@ -361,7 +358,7 @@ function gapSeries(
       context.stepSequences.length > 0 && stepCount(context.stepSequences[0]) === points.length
         ? 'step'
         : 'event',
-    label: 'reserved and never needed',
+    label: 'reserved, beyond the most needed by then',
     events: points.map(({ event }) => event),
     bytes: points.map(({ gap }) => Math.max(0, gap)),
   };
