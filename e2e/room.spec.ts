@@ -1,6 +1,6 @@
 /** How much room the picture gets, and that nothing on the page is cut off by its box. */
 import { expect, type Locator, type Page, test } from '@playwright/test';
-import { idle, openCapture } from './viewer.ts';
+import { chooseFile, idle, openCapture } from './viewer.ts';
 
 const ROOM = [
   { width: 1440, height: 900, plot: 600, lines: 4 },
@@ -72,6 +72,74 @@ test('the verdict has few lines until it is opened, and each is whole', async ({
   const verdict = page.getByRole('status', { name: 'Verdict' });
   await verdict.getByRole('button', { name: 'The whole verdict' }).click();
   await expect(verdict.getByRole('region', { name: 'What to try first' })).toBeVisible();
+});
+
+const LONG_FILE = `/${'a_project_with_a_long_name/'.repeat(4)}train_the_second_stage_of_the_reward_model.py`;
+
+/** A leak of 1 MiB a step at a line whose file has a name that no panel has room for, as JSON. */
+function leakOfLongNames() {
+  const frame = (line: number, name: string) => ({ filename: LONG_FILE, line, name });
+  const main = frame(1204, 'main');
+  let addr = 2 ** 30;
+  const device_traces = Array.from({ length: 24 }, () => {
+    addr += 2 ** 21;
+    const event = (action: string, line: number, at: number) => ({
+      ...{ action, addr: at, size: 2 ** 20, stream: 0 },
+      frames: [frame(line, 'accumulate_the_running_reward_of_every_sample'), main],
+    });
+    return [
+      event('alloc', 1017, addr),
+      event('alloc', 1018, addr + 2 ** 20),
+      event('free_requested', 1018, addr + 2 ** 20),
+      event('free_completed', 1018, addr + 2 ** 20),
+    ];
+  }).flat();
+  const buffer = Buffer.from(JSON.stringify({ segments: [], device_traces: [device_traces] }));
+  return { name: 'leak.json', mimeType: 'application/json', buffer };
+}
+
+test('the first look at 1024 x 768 has the line, the cause and the figures whole', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1024, height: 768 });
+  const verdict = page.getByRole('status', { name: 'Verdict' });
+  const lead = page.getByTestId('findings').getByRole('button', { expanded: false }).nth(1);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await openCapture(page, 'frag_gpt_varlen.pickle.gz');
+    await expect(verdict).toContainText('fragmentation: 10.50 GiB of 15.86 GiB was never needed');
+    const line = 'scenarios.py:47 (attention) asks for many sizes';
+    await expect(verdict.getByRole('button', { name: line })).toBeInViewport({ ratio: 1 });
+    expect(await clippedIn(verdict)).toEqual([]);
+    // The total stands beside the name, and says what it is.
+    await expect(lead).toHaveText(/^HighFragmentation10\.50 GiB never needed/);
+    expect(await clippedIn(lead)).toEqual([]);
+    const [name, total] = [lead.getByText('Fragmentation'), lead.getByText('10.50 GiB').first()];
+    const [besides, figure] = [await name.boundingBox(), await total.boundingBox()];
+    expect(Math.abs((besides?.y ?? 0) - (figure?.y ?? 99))).toBeLessThan(6);
+    // The moment that the verdict speaks of.
+    const cursor = page.getByRole('region', { name: 'Cursor' });
+    await expect(cursor).toContainText('Reserved 15.86 GiB');
+    await expect(cursor).toContainText('Allocated 3.54 GiB');
+    // The counters hide nothing of the plot.
+    const plot = await page.getByTestId('timeline').boundingBox();
+    for (const counter of ['Allocated', 'Active', 'Reserved', 'Requested', 'Inactive split']) {
+      const box = await page.getByRole('button', { name: `${counter} line` }).boundingBox();
+      expect((box?.y ?? 999) + (box?.height ?? 0), counter).toBeLessThanOrEqual(plot?.y ?? 0);
+    }
+  }
+  await chooseFile(page, leakOfLongNames());
+  await expect(page).toHaveTitle(/leak/);
+  await expect(verdict).toContainText('a leak of 1.00 MiB every step');
+  const place = verdict.getByRole('button', {
+    name: /^train_the_second_stage_of_the_reward_model\.py:1017/,
+  });
+  await expect(place).toHaveText(/accumulate_the_running_reward_of_every_sample\) allocates it$/);
+  await expect(place).toBeInViewport({ ratio: 1 });
+  expect(await clippedIn(verdict)).toEqual([]);
+  expect(await clippedIn(lead)).toEqual([]);
+  await expect(lead).toContainText('24.00 MiB kept by the end');
+  expect(await cutOff(page)).toEqual([]);
 });
 
 /**
