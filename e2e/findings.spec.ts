@@ -24,6 +24,13 @@ async function bandShare(page: Page): Promise<number> {
     );
 }
 
+/** The stack of all blocks, without what is drawn over it. */
+const pictureOf = (page: Page): Promise<string> =>
+  plotOf(page)
+    .locator('canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+
 test.use({ colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'] });
 
 test('a leak: what, which line, where; again from the link', async ({ page }) => {
@@ -38,9 +45,17 @@ test('a leak: what, which line, where; again from the link', async ({ page }) =>
   await expect(leak.getByText('scenarios.py:271').last()).toBeVisible();
   // What the verdict is about is marked from the start, until a click takes the mark away.
   await expect.poll(() => bandShare(page)).toBeGreaterThan(0.9);
+  const marked = await pictureOf(page);
   await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
   await idle(page);
   await expect.poll(() => bandShare(page)).toBe(0);
+  // Its blocks, too: among them all others are paler.
+  await expect.poll(() => pictureOf(page)).not.toBe(marked);
+  const plain = await pictureOf(page);
+  await findings.getByRole('button', { name: 'Not marked in the plots' }).click();
+  await expect.poll(() => pictureOf(page)).toBe(marked);
+  await findings.getByRole('button', { name: 'Marked in the plots', exact: true }).click();
+  await expect.poll(() => pictureOf(page)).toBe(plain);
 
   // The card says what to try while the verdict is folded; unfolded, the verdict does.
   await expect(leak).toContainText('handle.remove()');

@@ -77,7 +77,8 @@ async function prepare(request: object): Promise<void> {
       ? [part.search]
       : [],
   );
-  if (searches.some((search) => search !== '')) await loadSearchMatching();
+  const isMarking = 'marked' in request && request.marked !== '';
+  if (isMarking || searches.some((search) => search !== '')) await loadSearchMatching();
   if (searches.some(mayHoldRegex)) await loadRegexEngine();
   if ('colorBy' in request && needsColorings(request.colorBy)) await loadColorings();
   if ('inBands' in request && request.inBands === true) await loadBandRenderer();

@@ -16,7 +16,7 @@ const { events } = context.trace;
 const peak = context.replay.peaks.activeBytes;
 const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
 
-const frameOf = (matching: MatchingRequest, selected = -1) => {
+const frameOf = (matching: MatchingRequest, selected = -1, marked = '') => {
   const request: FrameRequest = {
     deviceIndex: 0,
     viewport: {
@@ -32,6 +32,7 @@ const frameOf = (matching: MatchingRequest, selected = -1) => {
     palette: TEST_PALETTE,
     lines: ['activeBytes', 'reservedBytes'],
     selected,
+    marked,
     ...matching,
   };
   const frame = device.timeline.begin(request, undefined).run();
@@ -83,6 +84,29 @@ test('a search dims the others and moves nothing', () => {
   const kept = plain.pixels.filter((pixel, i) => !isEmpty(pixel) && pixel === dimmed.pixels[i]);
   expect(kept.length).toBeGreaterThan(0);
   expect(dimmed.pixels).not.toEqual(plain.pixels);
+});
+
+test('a mark leaves its blocks as they are, makes all others paler, and moves nothing', () => {
+  const plain = frameOf({ ...large, search: '' });
+  const search = 'size>=32MiB';
+  const marked = frameOf({ ...large, search: '' }, -1, search);
+  expect(marked.lines).toEqual(plain.lines);
+  const dimmed = frameOf({ ...large, search, onlyMatches: false });
+  const meant = plain.pixels.map((pixel, i) => Number(pixel === dimmed.pixels[i]));
+  expect(new Set(meant)).toEqual(new Set([0, 1]));
+  plain.pixels.forEach((pixel, i) => {
+    if (meant[i] === 1 && marked.pixels[i] !== pixel) throw new Error(`Pixel ${i} is changed`);
+  });
+  // What is thinner than a pixel has one color, marked or not.
+  const isPaler = plain.pixels.filter((pixel, i) => pixel !== marked.pixels[i]);
+  expect(isPaler.length).toBeGreaterThan(0.1 * meant.length);
+  // Unlike what a search dims, the others can still be told apart.
+  const others = (pixels: Uint32Array) => new Set(pixels.filter((_, i) => meant[i] === 0)).size;
+  expect(others(marked.pixels)).toBeGreaterThan(others(dimmed.pixels));
+  // A search comes before a mark.
+  expect(frameOf({ ...large, search, onlyMatches: false }, -1, 'size<1MiB').pixels).toEqual(
+    dimmed.pixels,
+  );
 });
 
 test('a search with a problem shows all', () => {

@@ -6,7 +6,7 @@
 import { assert } from '../core/base/assert.ts';
 import type { StackRange } from '../core/device/allocation-details.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
-import { withDimmedClass } from '../core/raster/colors.ts';
+import { type MarkingPalette, withDimmedClass, withPaleClasses } from '../core/raster/colors.ts';
 import type { ColumnJob } from '../core/raster/column-job.ts';
 import {
   type MatchingTimeline,
@@ -52,6 +52,7 @@ export class TimelineRenderer {
   readonly #device: Drawn;
   readonly #painter: TimelinePainter;
   readonly #dimmed = new DimmedClasses();
+  readonly #marked = new MarkedClasses();
   #bands: BandRenderer | undefined;
   /** Of the last search alone: up to 32 MB for 1.9 M allocations. */
   #matches: Matches | undefined;
@@ -69,7 +70,7 @@ export class TimelineRenderer {
     const classOf = this.#device.classesBy(colorBy, classes);
     const scene: Scene = { viewport, classOf, palette, lines, selected };
     const mask = this.#maskOf(request);
-    if (mask === undefined) return this.#painter.begin(scene, out);
+    if (mask === undefined) return this.#painter.begin(this.#withMarks(scene, request), out);
     if (!request.onlyMatches) {
       const dimmed = this.#dimmed.of(classOf, mask, classes);
       const all = { classOf: dimmed, dimmedClass: classes, palette: withDimmedClass(palette) };
@@ -83,6 +84,12 @@ export class TimelineRenderer {
       lines: lines.filter((line) => line === 'activeBytes'),
     };
     return painter.begin({ ...scene, ...matches }, out);
+  }
+
+  /** What is marked keeps its color, all else is paler. */
+  #withMarks(scene: Scene, { marked = '' }: FrameRequest): Scene {
+    const mask = marked === '' ? undefined : this.#device.matches(marked, undefined).mask;
+    return mask === undefined ? scene : { ...scene, ...this.#marked.of(scene, mask) };
   }
 
   #beginBands(request: FrameRequest, out: Uint32Array | undefined): ColumnJob<TimelineFrame> {
@@ -183,6 +190,26 @@ export interface FrameRequest extends MatchingRequest {
   readonly lines: readonly CounterName[];
   /** Allocation to draw highlighted, -1 for none. */
   readonly selected: number;
+  /** A search whose blocks are marked where nothing is searched for; not in bands. */
+  readonly marked?: string | undefined;
+}
+
+/** The marked blocks' classes and those of the others, in a palette that has both. */
+class MarkedClasses {
+  #of: readonly [classOf: Uint8Array, mask: Uint8Array, palette: Palette] | undefined;
+  #made: Pick<Scene, 'classOf' | 'palette'> | undefined;
+
+  /** The same arrays as long as what they are made of is the same: a panned frame keeps its columns by them. */
+  of({ classOf, palette }: Scene, mask: Uint8Array): Pick<Scene, 'classOf' | 'palette'> {
+    const made = this.#made;
+    const isSame = this.#of?.[0] === classOf && this.#of[1] === mask && this.#of[2] === palette;
+    if (made !== undefined && isSame) return made;
+    const { bright, pale, palette: both }: MarkingPalette<Palette> = withPaleClasses(palette);
+    const classes = classOf.map((of, id) => (mask[id] === 1 ? bright : pale)[of] ?? 0);
+    this.#of = [classOf, mask, palette];
+    this.#made = { classOf: classes, palette: both };
+    return this.#made;
+  }
 }
 
 /** The classes of those that match; the others have the class after the last. */

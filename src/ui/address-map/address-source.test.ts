@@ -90,7 +90,7 @@ describe('the address map as a plot', () => {
     const { source } = sourceOf(GAP);
     const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;
     const request = (view: typeof DEFAULT_VIEW) =>
-      source.request(viewport, { view, theme: 'dark', selected: -1 });
+      source.request(viewport, { view, theme: 'dark', selected: -1, marked: '' });
     expect(request({ ...DEFAULT_VIEW, cursor: 5 })).toEqual(request(DEFAULT_VIEW));
     const searched = { ...DEFAULT_VIEW, search: 'state:live' };
     expect(request({ ...searched, cursor: 5 })).not.toEqual(request(searched));

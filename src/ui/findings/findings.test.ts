@@ -64,10 +64,15 @@ describe('showing a finding', () => {
         style: 'growth',
         label: 'grows',
         isLight: false,
+        search: '',
       },
     ]);
     const [gap] = bandsOf(await first('frag_gpt_varlen'), true);
     expect(gap).toMatchObject({ style: 'gap', isLight: true });
+    // From the start the blocks are marked that selecting the finding would search for.
+    expect(bandsOf(leak, true)).toMatchObject([{ search: change.search }]);
+    const [oom] = bandsOf(await first('oom_batch_too_big'), true);
+    expect(oom).toMatchObject({ style: 'oom', search: '' });
   });
 
   it('searches by the stack of a block where backward has no line', async () => {

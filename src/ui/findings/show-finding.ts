@@ -9,7 +9,7 @@ import { DEFAULT_FLAME, type Range, type ViewState } from '../../state/view-stor
 export const EVIDENCE_VIEWS = ['timeline', 'addresses', 'flame'] as const;
 type EvidenceView = (typeof EVIDENCE_VIEWS)[number];
 
-type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
+export type Shown = Pick<Finding, 'detector' | 'kind' | 'events' | 'frame' | 'searchFrame'>;
 /** What is shown at its addresses may have gaps, which were there at its last event. */
 type Placed = Shown & { readonly evidence?: Pick<Finding['evidence'], 'gaps'> };
 
@@ -30,6 +30,13 @@ function evidenceSearch(finding: Shown, label: string | undefined): string {
       return label === undefined ? '' : siteTerm(label);
   }
 }
+
+/**
+ * The same without a cursor and a question to the session: '' for evidence without a line, and for blocks that wait
+ * for a stream, which they do at one event only.
+ */
+export const markedSearch = (finding: Shown): string =>
+  detectorOf(finding).evidenceSearch === 'line' ? evidenceSearch(finding, undefined) : '';
 
 /** Selects a finding. The window stays where it is as long as the evidence is in it. */
 export function selectedFinding(

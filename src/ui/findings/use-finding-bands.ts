@@ -5,6 +5,7 @@ import { detectorOf, type Finding } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useView } from '../../state/stores.ts';
 import { type Band, useBandsStore } from '../plot/bands.ts';
+import { markedSearch, type Shown } from './show-finding.ts';
 
 /** Whether what the verdict is about is marked while nothing is selected. Kept until the page is left. */
 interface Marking {
@@ -46,9 +47,11 @@ export function useFindingBands(
 }
 
 /** One stretch, from the first event of the evidence to behind the last. */
-export function bandsOf(finding: Pick<Finding, 'detector' | 'events'>, isLight: boolean): Band[] {
+export function bandsOf(finding: Shown, isLight: boolean): Band[] {
   const { events } = finding;
   const fromEvent = Math.max(0, events.first);
   const toEvent = Math.max(fromEvent, events.last) + 1;
-  return [{ fromEvent, toEvent, isLight, ...detectorOf(finding).band }];
+  // A selected finding's blocks are what the view searches for.
+  const search = isLight ? markedSearch(finding) : '';
+  return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).band }];
 }

@@ -14,6 +14,8 @@ export interface Band {
   readonly style: BandStyle;
   /** A word or two; '' for none. Labels that would overlap are left out. */
   readonly label: string;
+  /** The search that leaves the blocks that it speaks of: a timeline marks them. '' for none. */
+  readonly search: string;
   /** Nobody has asked for it: it is drawn so that what lies behind it stays easy to see. */
   readonly isLight: boolean;
 }

@@ -114,6 +114,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     const unsubscribe = view.subscribe((now, before) => {
       if (now.view !== before.view) this.#update(now.view, before.view);
     });
+    const stopBands = options.bands.subscribe(() => this.#update(this.#view, this.#view));
     const stopGestures = listenToGestures(elements.surface, {
       ...this.navigation.gestures,
       hover: (at) => this.#hover.setPointer(at),
@@ -124,6 +125,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     );
     this.#stopListening = () => {
       unsubscribe();
+      stopBands();
       stopGestures();
       stopAxis();
     };
@@ -203,7 +205,8 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     const window = { axis, foldsGaps, x, y: source.rangeY(view) };
     const wanted = viewportOf(window, device, source.heights(view), { width, height });
     const viewport = hasSameFields(wanted, this.#viewport) ? this.#viewport : wanted;
-    const look = { view, theme: this.#theme, selected: this.#selected };
+    const marked = this.#options.bands.getState().find(({ search }) => search !== '')?.search ?? '';
+    const look = { view, theme: this.#theme, selected: this.#selected, marked };
     const request = source.request(viewport, look);
     if (hasSameFields(request, this.#request)) return;
     this.#viewport = request.viewport;

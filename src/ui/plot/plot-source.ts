@@ -20,6 +20,8 @@ export interface PlotLook {
   readonly theme: ThemeName;
   /** Pinned allocation; -1 for none. */
   readonly selected: number;
+  /** The search of what is marked, see Band; '' for none. */
+  readonly marked: string;
 }
 
 /** Asks for one picture. A request whose fields are all the same asks for the same picture. */

@@ -48,7 +48,8 @@ function sourceOf(hit: SegmentHit | undefined, reservedBytes = 0) {
   });
   const viewport = { axis: 'event', x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 } as const;
   const selected = () =>
-    source.request(viewport, { view: DEFAULT_VIEW, theme: 'light', selected: 99 }).selected;
+    source.request(viewport, { view: DEFAULT_VIEW, theme: 'light', selected: 99, marked: '' })
+      .selected;
   return { source, pinned, selected };
 }
 

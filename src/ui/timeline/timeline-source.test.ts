@@ -53,7 +53,7 @@ describe('the stack of all allocations', () => {
       () => filtered,
     );
     const viewport = { axis: 'event' as const, x0: 0, x1: 9, y0: 0, y1: 9, width: 9, height: 9 };
-    const look = { view: filtered, theme: 'light' as const, selected: -1 };
+    const look = { view: filtered, theme: 'light' as const, selected: -1, marked: '' };
     const request = matching.request(viewport, look);
     expect(request).toMatchObject({ search: 'stream:3', onlyMatches: true, at: 7 });
     expect(matching.heights(filtered).fittedBytes).toBe(4_000_000);
@@ -71,6 +71,7 @@ describe('the stack of all allocations', () => {
         view: { ...DEFAULT_VIEW, cursor, onlyMatches: true },
         theme: 'light',
         selected: -1,
+        marked: '',
       });
     expect(at(3)).toEqual(at(4));
     expect(at(3).onlyMatches).toBe(false);

@@ -37,7 +37,7 @@ export function timelineSource(
     },
     rangeY: ({ y }) => y,
     keepY: (y) => ({ y }),
-    request: (viewport, { view, theme, selected }) => ({
+    request: (viewport, { view, theme, selected, marked }) => ({
       deviceIndex: index,
       viewport,
       colorBy: view.colorBy,
@@ -45,6 +45,7 @@ export function timelineSource(
       lines: view.lines,
       selected,
       ...matchingOf(view),
+      marked: view.search === '' ? marked : '',
     }),
     frame: async (request, signal) => {
       const frame = await session.frame(request, { signal });
