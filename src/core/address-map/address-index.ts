@@ -86,8 +86,8 @@ class PlaceTable {
   }
 
   #grow(): void {
-    this.offset = enlarged(this.offset, Float64Array);
-    this.bytes = enlarged(this.bytes, Float64Array);
+    this.offset = enlarged(this.offset);
+    this.bytes = enlarged(this.bytes);
     const table = new Int32Array(2 * this.offset.length).fill(EMPTY);
     const mask = table.length - 1;
     for (let place = 0; place < this.count; place++) {

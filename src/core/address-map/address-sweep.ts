@@ -261,13 +261,13 @@ export class AddressSweep {
 
   #addUnreported(place: number): void {
     if (this.#unreportedCount === this.#unreported.length)
-      this.#unreported = enlarged(this.#unreported, Int32Array);
+      this.#unreported = enlarged(this.#unreported);
     this.#unreported[this.#unreportedCount++] = place;
   }
 
   #makeRoom(more: number): void {
     while (this.#touchedCount + more > this.#touched.length) {
-      this.#touched = enlarged(this.#touched, Int32Array);
+      this.#touched = enlarged(this.#touched);
     }
   }
 }

@@ -99,12 +99,9 @@ export class GrowthPlan {
   }
 }
 
-/** A copy of twice the length. */
-export function enlarged<T extends Uint8Array | Uint16Array | Int32Array | Float64Array>(
-  array: T,
-  create: new (length: number) => T,
-): T {
-  const larger = new create(array.length * 2);
-  larger.set(array as never);
+/** A copy with room for more, for twice as many if not said otherwise; zeros follow. */
+export function enlarged<T extends Column>(array: T, length = array.length * 2): T {
+  const larger: T = Reflect.construct(array.constructor, [length]);
+  larger.set(array);
   return larger;
 }

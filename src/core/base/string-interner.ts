@@ -59,8 +59,8 @@ export class StringInterner {
     const row = this.length++;
     const start = this.#offsets[row];
     const end = start + (to - from);
-    while (end > this.#bytes.length) this.#bytes = enlarged(this.#bytes, Uint8Array);
-    if (row + 2 > this.#offsets.length) this.#offsets = enlarged(this.#offsets, Int32Array);
+    while (end > this.#bytes.length) this.#bytes = enlarged(this.#bytes);
+    if (row + 2 > this.#offsets.length) this.#offsets = enlarged(this.#offsets);
     this.#bytes.set(buffer.subarray(from, to), start);
     this.#offsets[row + 1] = end;
     if (this.length * 2 > this.#slots.length) this.#rehash();

@@ -29,9 +29,9 @@ export class TupleInterner {
   #add(a: number, b: number, c: number): number {
     const row = this.length++;
     if (row === this.a.length) {
-      this.a = enlarged(this.a, Int32Array);
-      this.b = enlarged(this.b, Int32Array);
-      this.c = enlarged(this.c, Int32Array);
+      this.a = enlarged(this.a);
+      this.b = enlarged(this.b);
+      this.c = enlarged(this.c);
     }
     this.a[row] = a;
     this.b[row] = b;

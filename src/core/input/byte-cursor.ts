@@ -1,3 +1,5 @@
+import { concatBytes } from '../base/bytes.ts';
+
 /** Chunks of bytes in order; the chunks may have any size, zero too. Each is lent until the next is asked for. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
@@ -36,7 +38,7 @@ export class ByteCursor {
       pieces.push(next.value.slice());
       length += next.value.length;
     }
-    this.#pending = concatBytes(pieces, length);
+    this.#pending = concatBytes(pieces);
     return this.#pending.subarray(0, count);
   }
 
@@ -82,17 +84,6 @@ export class ByteCursor {
   }
 }
 
-/** One array of `length` bytes from the pieces. */
-export function concatBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
 /** All bytes of a stream, or undefined as soon as they are more than `limitBytes`. */
 export async function collectBytes(
   stream: ByteStream,
@@ -105,5 +96,5 @@ export async function collectBytes(
     if (length > limitBytes) return undefined;
     pieces.push(chunk.slice());
   }
-  return concatBytes(pieces, length);
+  return concatBytes(pieces);
 }

@@ -1,5 +1,6 @@
 import { CancelledError, errorText } from '../base/errors.ts';
 import { LoadError } from '../base/load-error.ts';
+import { CORRUPT_ADVICE, truncatedPickle } from '../pickle/errors.ts';
 import { DeclinedError } from '../pickle/types.ts';
 import { SnapshotDecoder } from '../snapshot/decoder.ts';
 import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
@@ -153,7 +154,7 @@ async function readGeneral(
   if (!isReadable(bytes)) throw cause instanceof LoadError ? cause : tooBig(cause);
   const { value, callables, failure } = unpickle(bytes);
   if (failure !== undefined && (hasEvents || callables.length === 0)) {
-    throw isEndOfFile(failure) ? cutShort(bytes.length) : brokenPickle(cause, failure);
+    throw isEndOfFile(failure) ? truncatedPickle(bytes.length) : brokenPickle(cause, failure);
   }
   const snapshot = await findIn(value, cause);
   if (snapshot !== undefined) {
@@ -216,15 +217,6 @@ function notASnapshot(): LoadError {
   });
 }
 
-function cutShort(byte: number): LoadError {
-  return new LoadError({
-    code: 'truncated',
-    message: `The file is truncated: the pickle breaks off after ${byte} bytes.`,
-    advice: 'Writing or copying was interrupted: copy the file again, or dump a new snapshot.',
-    byte,
-  });
-}
-
 function tooBig(cause: DeclinedError): LoadError {
   if (cause.holdsCode) return holdsCode(cause.callable || 'code', cause.byte);
   return new LoadError({
@@ -241,7 +233,7 @@ function brokenPickle(cause: DeclinedError | LoadError, failure: unknown): LoadE
   return new LoadError({
     code: 'corrupt',
     message: `The pickle is damaged, or PyTorch did not write it: ${reason}.`,
-    advice: 'Copy the file again from its source, or dump a new snapshot.',
+    advice: CORRUPT_ADVICE,
     byte: cause instanceof DeclinedError ? cause.byte : undefined,
   });
 }

@@ -6,8 +6,9 @@
  * ten bytes before it and eight after it: the platform's own fast decompressor reads it and checks
  * its CRC.
  */
+import { concatBytes } from '../base/bytes.ts';
 import { LoadError } from '../base/load-error.ts';
-import { ByteCursor, type ByteStream, concatBytes, type OpenBytes } from './byte-cursor.ts';
+import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
 import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 import { gunzip } from './gzip.ts';
 import { latin1 } from './sniff.ts';
@@ -85,9 +86,7 @@ export async function* salvageEntry(
 async function firstEntry(stream: ByteStream): Promise<ZipEntry> {
   const cursor = new ByteCursor(stream);
   try {
-    const header = await cursor.read(LOCAL_HEADER_BYTES);
-    if (header.length < LOCAL_HEADER_BYTES) throw cutShortError('zip', undefined);
-    const view = new DataView(header.buffer, header.byteOffset, header.length);
+    const view = await localHeader(cursor);
     return {
       name: '',
       method: view.getUint16(8, true),
@@ -102,6 +101,12 @@ async function firstEntry(stream: ByteStream): Promise<ZipEntry> {
   }
 }
 
+async function localHeader(cursor: ByteCursor): Promise<DataView> {
+  const header = await cursor.read(LOCAL_HEADER_BYTES);
+  if (header.length < LOCAL_HEADER_BYTES) throw cutShortError('zip', undefined);
+  return new DataView(header.buffer, header.byteOffset, header.length);
+}
+
 async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: number }> {
   let pieces: Uint8Array[] = [];
   let kept = 0;
@@ -112,11 +117,11 @@ async function tailOf(stream: ByteStream): Promise<{ tail: Uint8Array; size: num
     size += chunk.length;
     // Squeezed at twice the length, so that one-byte chunks cost no more than big ones.
     if (kept > 2 * TAIL_BYTES) {
-      pieces = [concatBytes(pieces, kept).slice(-TAIL_BYTES)];
+      pieces = [concatBytes(pieces).slice(-TAIL_BYTES)];
       kept = TAIL_BYTES;
     }
   }
-  return { tail: concatBytes(pieces, kept), size };
+  return { tail: concatBytes(pieces), size };
 }
 
 function parseDirectory(tail: Uint8Array, size: number): ZipEntry[] | undefined {
@@ -218,9 +223,7 @@ async function* entryBytes(stream: ByteStream, entry: ZipEntry): AsyncGenerator<
   const cursor = new ByteCursor(stream);
   try {
     await cursor.skip(entry.offset);
-    const header = await cursor.read(LOCAL_HEADER_BYTES);
-    if (header.length < LOCAL_HEADER_BYTES) throw cutShortError('zip', undefined);
-    const view = new DataView(header.buffer, header.byteOffset, header.length);
+    const view = await localHeader(cursor);
     if (view.getUint32(0, true) !== 0x04034b50) {
       throw damagedError('zip', `no file begins at byte ${entry.offset}`, undefined);
     }

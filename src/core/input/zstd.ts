@@ -3,8 +3,9 @@
  * them here keeps what it may produce at once to one block (128 kB), however the file was made, and
  * refuses windows that would cost gigabytes before they are allocated.
  */
+import { concatBytes } from '../base/bytes.ts';
 import { errorText } from '../base/errors.ts';
-import { ByteCursor, type ByteStream, concatBytes } from './byte-cursor.ts';
+import { ByteCursor, type ByteStream } from './byte-cursor.ts';
 import { cutShortError, damagedError, unsupportedError } from './failures.ts';
 
 /** The `zstd` program's own limit when it decompresses; `--ultra` and `--long` up to 27 stay below. */
@@ -59,7 +60,7 @@ async function* readFrame(
     const size = isRunLength ? 1 : uint(head, 0, 3) >>> 3;
     const checksum = isLast && header.hasChecksum ? 4 : 0;
     const body = await readExactly(cursor, size + checksum, output.bytes);
-    push(concatBytes([head, body], 3 + body.length), isLast);
+    push(concatBytes([head, body]), isLast);
     for (const chunk of chunks.splice(0)) {
       output.bytes += chunk.length;
       if (chunk.length > 0) yield chunk;
@@ -86,8 +87,7 @@ async function readHeader(
   if (windowBytes > MAX_WINDOW_BYTES) {
     throw unsupportedError('zstd', `needs a window of ${Math.round(windowBytes / 2 ** 20)} MiB`);
   }
-  const bytes = concatBytes([magic, descriptor, rest], 5 + rest.length);
-  return { bytes, hasChecksum: (flags & 4) !== 0 };
+  return { bytes: concatBytes([magic, descriptor, rest]), hasChecksum: (flags & 4) !== 0 };
 }
 
 async function skipFrame(cursor: ByteCursor, atByte: number): Promise<void> {

@@ -9,30 +9,39 @@ import {
   END_NO_TIME,
   type LearnedStep,
 } from './lane-steps.ts';
+import { Op } from './opcodes.ts';
 import { LaneKind, type LaneShape, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
-
-const BINGET = 0x68;
-const LONG_BINGET = 0x6a;
-const MEMOIZE = 0x94;
-const LONG_BINPUT = 0x72;
-const BINPUT = 0x71;
-const MARK = 0x28;
-const NONE = 0x4e;
-const BININT1 = 0x4b;
-const BININT2 = 0x4d;
-const BININT = 0x4a;
-const LONG1 = 0x8a;
-const TUPLE2 = 0x86;
-const EMPTY_LIST = 0x5d;
-const APPENDS = 0x65;
-const SETITEMS = 0x75;
-const SHORT_BINUNICODE = 0x8c;
-const BINUNICODE = 0x58;
 
 const MAX_KEYS = 24;
 /** Slots that a row takes in the memo at most: one for each value, and its own. */
 export const MAX_MEMO_PER_ROW = MAX_KEYS + 1;
+
+/** Rows that are looked at for steps to learn; a file that changes its ways more often is no file of PyTorch's. */
+const MAX_LESSONS = 512;
+/** Rows that go by unlearned at most after a lesson that taught nothing. */
+const MAX_PAUSE = 15;
+
+/** Which rows are looked at: after lessons that taught nothing, ever more of them go by. */
+export class LessonPace {
+  #lessons = 0;
+  #inVain = 0;
+  #pause = 0;
+
+  /** Asked once for each row; a lesson that is due counts as in vain until it has succeeded. */
+  isDue(): boolean {
+    if (this.#lessons >= MAX_LESSONS || this.#pause-- > 0) return false;
+    this.#lessons++;
+    this.#inVain = Math.min(2 * this.#inVain + 1, MAX_PAUSE);
+    this.#pause = this.#inVain;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#inVain = 0;
+    this.#pause = 0;
+  }
+}
 
 /**
  * The steps of the dictionary in buffer[start … end), where `end` is its SETITEMS; undefined when it
@@ -77,14 +86,14 @@ class Lesson {
   takeStart(): boolean {
     this.#same(1);
     const put = this.#buffer[this.#pos];
-    this.#isInMemo = put === MEMOIZE || put === LONG_BINPUT;
-    if (put === MEMOIZE) this.#memo.push([Tag.OpenDict, 0]);
+    this.#isInMemo = put === Op.Memoize || put === Op.LongBinPut;
+    if (put === Op.Memoize) this.#memo.push([Tag.OpenDict, 0]);
     if (this.#isInMemo) this.#same(1);
-    if (put === LONG_BINPUT) {
+    if (put === Op.LongBinPut) {
       this.#close(LaneKind.Slot, 0);
       this.#pos += 4;
     }
-    const isMark = this.#buffer[this.#pos] === MARK;
+    const isMark = this.#buffer[this.#pos] === Op.Mark;
     this.#same(1);
     return isMark;
   }
@@ -112,7 +121,7 @@ class Lesson {
   }
 
   takeEnd(end: number): readonly LearnedStep[] | undefined {
-    if (this.#buffer[this.#pos] !== SETITEMS || this.#pos !== end) return undefined;
+    if (this.#buffer[this.#pos] !== Op.SetItems || this.#pos !== end) return undefined;
     this.#same(1);
     this.#close(LaneKind.End, this.#endFlags());
     return this.#steps;
@@ -150,13 +159,13 @@ class Lesson {
     const op = this.#buffer[this.#pos];
     const named = this.#named();
     if (kind === LaneKind.Same)
-      return named !== undefined || op === BININT1 || op === BININT2 || op === BININT;
+      return named !== undefined || op === Op.BinInt1 || op === Op.BinInt2 || op === Op.BinInt;
     if (kind !== LaneKind.Text) return false;
     if (named !== undefined)
       return named.tag === Tag.String && this.#lane.rows.isPlainText(named.val);
-    if (op === SHORT_BINUNICODE) return this.#isPlainText();
-    const isEmptyList = op === EMPTY_LIST && this.#buffer[this.#pos + 1] === MEMOIZE;
-    if (!isEmptyList || this.#buffer[this.#pos + 2] === MARK) return op === NONE;
+    if (op === Op.ShortBinUnicode) return this.#isPlainText();
+    const isEmptyList = op === Op.EmptyList && this.#buffer[this.#pos + 1] === Op.Memoize;
+    if (!isEmptyList || this.#buffer[this.#pos + 2] === Op.Mark) return op === Op.None;
     this.#memo.push([Tag.List, 0]);
     return true;
   }
@@ -164,7 +173,7 @@ class Lesson {
   #isPlainText(): boolean {
     const from = this.#pos + 2;
     const end = from + this.#buffer[this.#pos + 1];
-    if (this.#buffer[end] !== MEMOIZE) return false;
+    if (this.#buffer[end] !== Op.Memoize) return false;
     const text = this.#machine.strings.intern(this.#buffer, from, end);
     if (!this.#lane.rows.isPlainText(text)) return false;
     this.#memo.push([Tag.String, text]);
@@ -175,41 +184,41 @@ class Lesson {
   #named() {
     const buffer = this.#buffer;
     const at = this.#pos;
-    if (buffer[at] === BINGET) return this.#machine.memo.get(buffer[at + 1]);
-    if (buffer[at] !== LONG_BINGET) return undefined;
+    if (buffer[at] === Op.BinGet) return this.#machine.memo.get(buffer[at + 1]);
+    if (buffer[at] !== Op.LongBinGet) return undefined;
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     return this.#machine.memo.get(view.getUint32(at + 1, true));
   }
 }
 
 /** Bytes of BINGET or LONG_BINGET. */
-const getBytes = (buffer: Uint8Array, pos: number): number => (buffer[pos] === BINGET ? 2 : 5);
+const getBytes = (buffer: Uint8Array, pos: number): number => (buffer[pos] === Op.BinGet ? 2 : 5);
 
 /** Where the value at `pos` ends, with what puts it in the memo; -1 for one that the lane does not read. */
 function valueEnd(buffer: Uint8Array, pos: number): number {
   switch (buffer[pos]) {
-    case NONE:
+    case Op.None:
       return pos + 1;
-    case BINGET:
+    case Op.BinGet:
       return pos + 2;
-    case BININT1: {
-      const isPair = buffer[pos + 2] === BININT1 && buffer[pos + 4] === TUPLE2;
+    case Op.BinInt1: {
+      const isPair = buffer[pos + 2] === Op.BinInt1 && buffer[pos + 4] === Op.Tuple2;
       return isPair ? afterPut(buffer, pos + 5) : pos + 2;
     }
-    case BININT2:
+    case Op.BinInt2:
       return pos + 3;
-    case LONG_BINGET:
-    case BININT:
+    case Op.LongBinGet:
+    case Op.BinInt:
       return pos + 5;
-    case LONG1:
+    case Op.Long1:
       return pos + 2 + buffer[pos + 1];
-    case SHORT_BINUNICODE:
+    case Op.ShortBinUnicode:
       return afterPut(buffer, pos + 2 + buffer[pos + 1]);
-    case BINUNICODE: {
+    case Op.BinUnicode: {
       const isShort = buffer[pos + 2] + buffer[pos + 3] + buffer[pos + 4] === 0;
       return isShort ? afterPut(buffer, pos + 5 + buffer[pos + 1]) : -1;
     }
-    case EMPTY_LIST:
+    case Op.EmptyList:
       return listEnd(buffer, afterPut(buffer, pos + 1));
     default:
       return -1;
@@ -218,14 +227,14 @@ function valueEnd(buffer: Uint8Array, pos: number): number {
 
 /** Where a list ends whose items, if any, begin with the MARK at `pos`; -1 for items that are not from the memo. */
 function listEnd(buffer: Uint8Array, pos: number): number {
-  if (buffer[pos] !== MARK) return pos;
+  if (buffer[pos] !== Op.Mark) return pos;
   let at = pos + 1;
-  while (buffer[at] === BINGET || buffer[at] === LONG_BINGET) at += getBytes(buffer, at);
-  return buffer[at] === APPENDS ? afterPut(buffer, at + 1) : -1;
+  while (buffer[at] === Op.BinGet || buffer[at] === Op.LongBinGet) at += getBytes(buffer, at);
+  return buffer[at] === Op.Appends ? afterPut(buffer, at + 1) : -1;
 }
 
 function afterPut(buffer: Uint8Array, pos: number): number {
-  if (buffer[pos] === MEMOIZE) return pos + 1;
-  if (buffer[pos] === BINPUT) return pos + 2;
-  return buffer[pos] === LONG_BINPUT ? pos + 5 : pos;
+  if (buffer[pos] === Op.Memoize) return pos + 1;
+  if (buffer[pos] === Op.BinPut) return pos + 2;
+  return buffer[pos] === Op.LongBinPut ? pos + 5 : pos;
 }

@@ -3,6 +3,7 @@
  * different ones: once `6a a1 00 00 00 68 0b` was found to be rows 7 and 3 and thus node 12, those
  * bytes are node 12 as long as no memo slot is filled again.
  */
+import { enlarged } from '../base/growable.ts';
 import { ROWS_PER_SINK, Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
@@ -124,11 +125,7 @@ export class LaneLists {
     const bytes = to - from;
     const count = (bytes + 3) >> 2;
     if (this.#used + count > MAX_WORDS) return;
-    while (this.#used + count > this.#words.length) {
-      const larger = new Int32Array(this.#words.length * 2);
-      larger.set(this.#words);
-      this.#words = larger;
-    }
+    while (this.#used + count > this.#words.length) this.#words = enlarged(this.#words);
     this.#hash[i] = hash;
     this.#bytes[i] = bytes;
     this.#from[i] = this.#used;

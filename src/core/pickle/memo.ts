@@ -2,7 +2,7 @@
  * The memo: 15 million entries in a 513 MB snapshot, so 5 bytes each and no Map (whose limit of
  * 2^24 entries a 565 MB file reaches). Numbers that do not fit an int32 are rare and kept aside.
  */
-import type { GrowthPlan } from '../base/growable.ts';
+import { enlarged, type GrowthPlan } from '../base/growable.ts';
 import { release } from '../base/table.ts';
 
 /** Slots past this are hostile: 2^28 entries would need a pickle of 4 GB at the least. */
@@ -72,12 +72,8 @@ export class Memo {
     if (slot >= MAX_SLOT || slot > this.length * 4 + (1 << 20)) return false;
     if (!this.#growth.allows(slot, BYTES_PER_SLOT)) return false;
     const capacity = this.#growth.next(Math.max(slot + 1, this.tags.length));
-    const tags = new Uint8Array(capacity);
-    tags.set(this.tags);
-    this.tags = tags;
-    const vals = new Int32Array(capacity);
-    vals.set(this.vals);
-    this.vals = vals;
+    this.tags = enlarged(this.tags, capacity);
+    this.vals = enlarged(this.vals, capacity);
     return true;
   }
 }

@@ -5,8 +5,9 @@
  *
  * Example: [80 04] [5d] [2e] in three chunks is PROTO 4, EMPTY_LIST, STOP: an empty list.
  */
+import { concatBytes } from '../base/bytes.ts';
 import { LoadError } from '../base/load-error.ts';
-import { tooManyMarks } from './errors.ts';
+import { tooManyMarks, truncatedPickle } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
 import type { RowLane } from './row-lane.ts';
@@ -74,10 +75,10 @@ export class PickleDecoder {
     let start = 0;
     if (this.#rest.length > 0 && !this.#stopped) {
       const rest = this.#rest.length;
-      const joined = concat(this.#rest, chunk.subarray(0, JOIN_BYTES));
+      const joined = concatBytes([this.#rest, chunk.subarray(0, JOIN_BYTES)]);
       const used = this.#run(joined, 0);
       if (used < rest) {
-        this.#rest = concat(joined.subarray(used), chunk.subarray(JOIN_BYTES));
+        this.#rest = concatBytes([joined.subarray(used), chunk.subarray(JOIN_BYTES)]);
         if (chunk.length > JOIN_BYTES) this.#rest = this.#rest.slice(this.#run(this.#rest, 0));
         return;
       }
@@ -90,13 +91,7 @@ export class PickleDecoder {
   /** Says that no bytes follow. Throws LoadError 'truncated' when the pickle has not stopped. */
   end(): void {
     if (this.#stopped) return;
-    const bytes = this.#base + this.#rest.length;
-    throw new LoadError({
-      code: 'truncated',
-      message: `The file is truncated: the pickle breaks off after ${bytes} bytes.`,
-      advice: 'Writing or copying was interrupted: copy the file again, or dump a new snapshot.',
-      byte: bytes,
-    });
+    throw truncatedPickle(this.#base + this.#rest.length);
   }
 
   /** Runs the whole opcodes of buffer[from …] and returns where the first incomplete one begins. */
@@ -322,13 +317,6 @@ export class PickleDecoder {
         return readRareOpcode(op, buffer, pos, this.#machine);
     }
   }
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
 }
 
 function unknownProtocol(protocol: number): LoadError {

@@ -1,5 +1,4 @@
 /** Opcodes that a snapshot has seldom or never; the others are in the decoder's loop. */
-import { describeCode, isCodeOpcode } from './code-opcodes.ts';
 import { corrupt } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readTextOpcode } from './text-opcodes.ts';
@@ -9,6 +8,23 @@ import type { ValueMachine } from './value-machine.ts';
 const UINT32 = 2 ** 32;
 /** No string of a snapshot comes near; a longer one is announced by a damaged or hostile file. */
 const MAX_STRING_BYTES = 64 * 2 ** 20;
+
+/** Opcodes that name, make or call Python objects. Nothing is ever run; they are only described. */
+const CODE_OPCODES: ReadonlySet<number> = new Set<number>([
+  Op.Global,
+  Op.StackGlobal,
+  Op.Reduce,
+  Op.Build,
+  Op.Inst,
+  Op.Obj,
+  Op.NewObj,
+  Op.NewObjEx,
+  Op.Ext1,
+  Op.Ext2,
+  Op.Ext4,
+  Op.PersId,
+  Op.BinPersId,
+]);
 
 /**
  * Runs the opcode at `pos`, whose own bytes are all there. Returns where the next begins, -1 when
@@ -106,7 +122,7 @@ const isString = (op: number): boolean =>
   op === Op.BinUnicode || op === Op.BinUnicode8 || op === Op.BinString || op === Op.ShortBinString;
 
 function readOther(op: number, buffer: Uint8Array, pos: number, machine: ValueMachine): number {
-  if (isCodeOpcode(op)) {
+  if (CODE_OPCODES.has(op)) {
     const callable = describeCode(op, buffer, pos, machine);
     if (callable === undefined) return -1;
     throw new DeclinedError('it names a Python class or function', 0, callable, true);
@@ -117,6 +133,30 @@ function readOther(op: number, buffer: Uint8Array, pos: number, machine: ValueMa
   const stop = readTextOpcode(op, buffer, pos, machine);
   if (stop === undefined) throw new DeclinedError(`opcode 0x${op.toString(16)} is not read`, 0);
   return stop;
+}
+
+/** 'os.system' and the like, '' where it is not named; undefined when more bytes are needed to tell. */
+function describeCode(
+  op: number,
+  buffer: Uint8Array,
+  pos: number,
+  machine: ValueMachine,
+): string | undefined {
+  if (op === Op.StackGlobal) return stackGlobal(machine);
+  if (op !== Op.Global && op !== Op.Inst) return '';
+  const moduleEnd = buffer.indexOf(0x0a, pos + 1);
+  const nameEnd = moduleEnd < 0 ? -1 : buffer.indexOf(0x0a, moduleEnd + 1);
+  if (nameEnd < 0) return buffer.length - pos > 1000 ? '' : undefined;
+  const text = new TextDecoder();
+  const module = text.decode(buffer.subarray(pos + 1, moduleEnd));
+  return `${module}.${text.decode(buffer.subarray(moduleEnd + 1, nameEnd))}`;
+}
+
+/** STACK_GLOBAL takes module and name from the stack. */
+function stackGlobal(machine: ValueMachine): string {
+  const { tags, vals, sp } = machine;
+  if (sp < 2 || tags[sp - 1] !== Tag.String || tags[sp - 2] !== Tag.String) return '';
+  return `${machine.strings.get(vals[sp - 2])}.${machine.strings.get(vals[sp - 1])}`;
 }
 
 function uint32(buffer: Uint8Array, from: number): number {

@@ -14,7 +14,7 @@
  * goes on there, and stack, memo and columns are as if it had read all rows before. The lane makes
  * no room: where stack, memo or columns are full it ends as well, so their bounds hold as they are.
  */
-import { MAX_MEMO_PER_ROW, stepsOf } from './lane-lesson.ts';
+import { LessonPace, MAX_MEMO_PER_ROW, stepsOf } from './lane-lesson.ts';
 import { LaneLists } from './lane-lists.ts';
 import {
   END_IN_MEMO,
@@ -46,13 +46,9 @@ const LONG1_OF_5 = 0x058a;
 const LONG1_OF_6 = 0x068a;
 const LONG1_OF_7 = 0x078a;
 const LONG1_OF_8 = 0x088a;
-/** Rows that are looked at for steps to learn; a file that changes its ways more often is no file of PyTorch's. */
-const MAX_LESSONS = 512;
 /** Failed attempts in a row after which rows go by untried, as many as there were failures. */
 const PATIENCE = 8;
 const MAX_PAUSE = 64;
-/** Rows that go by unlearned at most after a lesson that taught nothing. */
-const MAX_LESSON_PAUSE = 15;
 
 /** What is there once the first row was learned. */
 interface Equipment {
@@ -65,10 +61,7 @@ export class RowLane {
   readonly #machine: ValueMachine;
   readonly #steps = new LaneSteps();
   #equipment: Equipment | undefined;
-  #lessons = 0;
-  /** Rows that go by unlearned after lessons that taught nothing, ever more of them. */
-  #vainLessons = 0;
-  #lessonPause = 0;
+  readonly #pace = new LessonPace();
   #failures = 0;
   #pause = 0;
 
@@ -84,18 +77,10 @@ export class RowLane {
   /** Learns from the row in buffer[start … end), which has been read; `end` is its SETITEMS. */
   learn(shape: Shape, buffer: Uint8Array, start: number, end: number): void {
     const lane = shape.sink?.lane;
-    if (lane === undefined || this.#lessons >= MAX_LESSONS) return;
-    if (this.#lessonPause > 0) {
-      this.#lessonPause--;
-      return;
-    }
-    this.#lessons++;
-    this.#vainLessons = Math.min(2 * this.#vainLessons + 1, MAX_LESSON_PAUSE);
-    this.#lessonPause = this.#vainLessons;
+    if (lane === undefined || !this.#pace.isDue()) return;
     const steps = stepsOf(shape.keys, lane, this.#machine, buffer, start, end);
     if (steps === undefined || !this.#steps.add(steps)) return;
-    this.#vainLessons = 0;
-    this.#lessonPause = 0;
+    this.#pace.succeeded();
     if (this.#equipment !== undefined) return;
     const { rows } = lane;
     const lists = new LaneLists(this.#machine);

@@ -11,10 +11,11 @@
  * picklers write batches of 1,000 or all at once), so the row is made there and then, straight from
  * the stack. A dictionary filled pair by pair (SETITEM, protocol 0) gathers its pairs aside.
  */
-import { GrowthPlan } from '../base/growable.ts';
+import { enlarged, GrowthPlan } from '../base/growable.ts';
 import { StringInterner } from '../base/string-interner.ts';
-import { corrupt, lateItem, tooManyMarks, tooMuchPending } from './errors.ts';
+import { corrupt, lateItem, tooManyMarks } from './errors.ts';
 import { Memo } from './memo.ts';
+import { PendingItems } from './pending-items.ts';
 import { RetainedValues } from './retained-values.ts';
 import { type Shape, ShapeTable } from './shape-table.ts';
 import { DeclinedError, type ListRun, ROWS_PER_SINK, type Schema, Tag } from './types.ts';
@@ -29,9 +30,6 @@ const RECALL_DEPTH = 10_000;
 const BYTES_PER_STACK_SLOT = 4;
 /** Marks open at a time. A snapshot nests seven levels. */
 export const MAX_MARKS = 2 ** 16;
-/** Containers that wait for items on the stack, and their items so far, in runs. */
-const MAX_PENDING = 2 ** 16;
-const MAX_PENDING_RUNS = 2 ** 21;
 
 export class ValueMachine {
   readonly strings = new StringInterner();
@@ -55,9 +53,8 @@ export class ValueMachine {
   readonly #shapes: ShapeTable;
   /** Shape of the dictionary that closed last, when a sink took it. */
   lastShape: Shape | undefined;
-  /** Items gathered for the Filled containers, by their stack slot. */
-  readonly #pending = new Map<number, ListRun[]>();
-  #pendingRuns = 0;
+  /** Items gathered for the Filled containers. */
+  readonly #pending = new PendingItems();
   #nodeRows = new Int32Array(256);
 
   constructor(schema: Schema) {
@@ -82,12 +79,8 @@ export class ValueMachine {
     if (!this.growth.allows(this.tags.length, BYTES_PER_STACK_SLOT)) {
       throw corrupt(`it stacks ${this.sp} values in few bytes`);
     }
-    const tags = new Uint8Array(this.tags.length * 2);
-    tags.set(this.tags);
-    const vals = new Float64Array(this.vals.length * 2);
-    vals.set(this.vals);
-    this.tags = tags;
-    this.vals = vals;
+    this.tags = enlarged(this.tags);
+    this.vals = enlarged(this.vals);
   }
 
   pushBigInt(value: bigint): void {
@@ -123,7 +116,7 @@ export class ValueMachine {
   /** Takes the top value off. */
   pop(): void {
     if (this.sp === 0) throw corrupt('a value is taken off an empty stack');
-    this.#takePending(--this.sp);
+    this.#pending.take(--this.sp);
   }
 
   /** Stores the top value in the memo; open containers are patched there when they close. */
@@ -282,7 +275,7 @@ export class ValueMachine {
 
   /** Items so far of the container at a slot, those that are not on the stack. Nothing is closed. */
   gathered(slot: number): readonly ListRun[] {
-    return this.#pending.get(slot) ?? [];
+    return this.#pending.at(slot);
   }
 
   /** Slot must hold a container of this kind that is still open. */
@@ -305,42 +298,13 @@ export class ValueMachine {
   /** Values from `first` up go to the pending items of the open container at `slot`, as runs. */
   #gather(slot: number, first: number): void {
     this.#closeValues(first);
-    const runs = this.#pendingOf(slot);
-    const inList = isList(this.tags[slot]);
-    let run = runs.at(-1);
-    const before = runs.length;
-    for (let i = first; i < this.sp; i++) {
-      const tag = this.tags[i] as Tag;
-      const val = this.vals[i];
-      const follows = inList && run?.tag === Tag.Row && tag === Tag.Row;
-      if (follows && run !== undefined && val === run.first + run.count) run.count++;
-      else {
-        run = { tag, first: val, count: 1 };
-        runs.push(run);
-      }
+    const { tags, vals, sp } = this;
+    if (tags[slot] < Tag.FilledDict) {
+      this.#pending.open(slot);
+      tags[slot] += Tag.FilledDict - Tag.OpenDict;
     }
-    this.#pendingRuns += runs.length - before;
-    if (this.#pendingRuns > MAX_PENDING_RUNS) throw tooMuchPending();
+    this.#pending.add(slot, isList(tags[slot]), tags.subarray(first, sp), vals.subarray(first, sp));
     this.sp = first;
-  }
-
-  #pendingOf(slot: number): ListRun[] {
-    let runs = this.tags[slot] >= Tag.FilledDict ? this.#pending.get(slot) : undefined;
-    if (runs === undefined) {
-      if (this.#pending.size === MAX_PENDING) throw tooMuchPending();
-      runs = [];
-      this.#pending.set(slot, runs);
-      if (this.tags[slot] < Tag.FilledDict) this.tags[slot] += Tag.FilledDict - Tag.OpenDict;
-    }
-    return runs;
-  }
-
-  #takePending(slot: number): ListRun[] {
-    const runs = this.#pending.get(slot);
-    if (runs === undefined) return [];
-    this.#pending.delete(slot);
-    this.#pendingRuns -= runs.length;
-    return runs;
   }
 
   /** Closes every open container from slot `first` up. */
@@ -352,7 +316,7 @@ export class ValueMachine {
 
   #closeSlot(slot: number): void {
     const tag = this.tags[slot];
-    const runs = tag >= Tag.FilledDict ? this.#takePending(slot) : [];
+    const runs = tag >= Tag.FilledDict ? this.#pending.take(slot) : [];
     if (isList(tag)) this.#closeList(slot, runs);
     else {
       const top = this.sp;

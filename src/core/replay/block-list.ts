@@ -216,12 +216,12 @@ export class BlockList {
   }
 
   #enlarge(): void {
-    this.#address = enlarged(this.#address, Float64Array);
-    this.#bytes = enlarged(this.#bytes, Float64Array);
-    this.#previous = enlarged(this.#previous, Int32Array);
-    this.#next = enlarged(this.#next, Int32Array);
-    this.#group = enlarged(this.#group, Int32Array);
-    this.#allocation = enlarged(this.#allocation, Int32Array);
+    this.#address = enlarged(this.#address);
+    this.#bytes = enlarged(this.#bytes);
+    this.#previous = enlarged(this.#previous);
+    this.#next = enlarged(this.#next);
+    this.#group = enlarged(this.#group);
+    this.#allocation = enlarged(this.#allocation);
   }
 
   /** What a free block adds to inactive split: its bytes, unless it is a whole segment or expandable. */

@@ -83,13 +83,13 @@ export class BlockTable {
   }
 
   #grow(): void {
-    this.address = enlarged(this.address, Float64Array);
-    this.sizeBytes = enlarged(this.sizeBytes, Float64Array);
-    this.prev = enlarged(this.prev, Int32Array);
-    this.next = enlarged(this.next, Int32Array);
-    this.use = enlarged(this.use, Uint8Array);
-    this.isExpandable = enlarged(this.isExpandable, Uint8Array);
-    this.arena = enlarged(this.arena, Uint16Array);
-    this.freedAt = enlarged(this.freedAt, Float64Array);
+    this.address = enlarged(this.address);
+    this.sizeBytes = enlarged(this.sizeBytes);
+    this.prev = enlarged(this.prev);
+    this.next = enlarged(this.next);
+    this.use = enlarged(this.use);
+    this.isExpandable = enlarged(this.isExpandable);
+    this.arena = enlarged(this.arena);
+    this.freedAt = enlarged(this.freedAt);
   }
 }

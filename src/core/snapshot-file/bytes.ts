@@ -11,7 +11,7 @@ export class ByteWriter {
    * Example: 300 is ac 02. `value` is whole, 0 to 2^53.
    */
   varint(value: number): void {
-    if (this.length + 8 > this.#bytes.length) this.#bytes = enlarged(this.#bytes, Uint8Array);
+    if (this.length + 8 > this.#bytes.length) this.#bytes = enlarged(this.#bytes);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.length++] = (rest % 0x80) | 0x80;
@@ -22,7 +22,7 @@ export class ByteWriter {
 
   bytes(bytes: Uint8Array): void {
     while (this.length + bytes.length > this.#bytes.length) {
-      this.#bytes = enlarged(this.#bytes, Uint8Array);
+      this.#bytes = enlarged(this.#bytes);
     }
     this.#bytes.set(bytes, this.length);
     this.length += bytes.length;

@@ -1,13 +1,9 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
 import type { GrowthPlan } from '../base/growable.ts';
-import { type GrowableColumn, growableFloat64, growableInt32 } from '../base/growable.ts';
-import { LoadError } from '../base/load-error.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import {
   type Column,
-  type ColumnSpec,
-  type ColumnType,
   createTable,
   finished,
   grow,
@@ -15,6 +11,7 @@ import {
   release,
   tableFrom,
 } from '../base/table.ts';
+import { corrupt } from '../pickle/errors.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import {
   type DictSink,
@@ -25,6 +22,7 @@ import {
   type LaneShape,
   Tag,
 } from '../pickle/types.ts';
+import { type CarriedColumn, carriedColumns, textOf } from './carried-columns.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import {
   ACTION_NAMES,
@@ -71,9 +69,6 @@ const MAX_UNKNOWN_KEYS = 100;
 const FURTHER_KEYS = '…';
 /** An event has two keys and two values at least. */
 const BYTES_PER_EVENT = 10;
-/** Letters of one text: a list of texts may name a long one a thousand times. */
-const MAX_TEXT = 1 << 16;
-
 /** Number columns of the lane, by their place in LaneColumns. */
 const NumberColumn = { Address: 0, Size: 1, Time: 2 } as const;
 
@@ -149,7 +144,8 @@ export class EventSink implements LaneRows {
     return ({ tags, vals }, first) => {
       const row = this.length++;
       if (row === this.#columns.action.length) {
-        if (!this.#growth.allows(row, BYTES_PER_EVENT)) throw tooManyEvents(row);
+        if (!this.#growth.allows(row, BYTES_PER_EVENT))
+          throw corrupt(`${row} events stand in few bytes`);
         this.#columns = grow(DENSE_COLUMNS, this.#columns, this.#growth.next(row));
       }
       const columns = this.#columns;
@@ -259,7 +255,7 @@ export class EventSink implements LaneRows {
     } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
       // forward_frames are a list of texts.
       if (key !== 'forward_frames' || !this.#isLines(tag, val)) this.#fields.bad(key, 0);
-      column.set(row, this.#strings.internText(this.#text(tag, val)));
+      column.set(row, this.#strings.internText(textOf(this.#kept.toValue(tag as Tag, val))));
     }
   }
 
@@ -279,26 +275,17 @@ export class EventSink implements LaneRows {
       values = new Map();
       this.unknownKeys.set(key, values);
     }
-    if (values.size < MAX_UNKNOWN) values.set(row, this.#text(tag, val));
+    if (values.size < MAX_UNKNOWN) values.set(row, textOf(this.#kept.toValue(tag as Tag, val)));
   }
 
   #countUnknown(key: string): void {
     this.unknownKeyCounts.set(key, (this.unknownKeyCounts.get(key) ?? 0) + 1);
   }
 
-  /** A value as text: lists of strings by line, dictionaries as JSON. */
-  #text(tag: number, val: number): string {
-    const value = this.#kept.toValue(tag as Tag, val);
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
-      return joinLines(value);
-    if (value instanceof Map) return JSON.stringify(Object.fromEntries(value), bigIntAsText);
-    return typeof value === 'object' ? JSON.stringify(value, bigIntAsText) : String(value ?? '');
-  }
-
   #actionOf(tag: number, val: number, row: number): number {
     const known = tag === Tag.String && val < 65_536 ? this.#actionOfString[val] : 255;
     if (known < TraceAction.Unknown) return known;
-    const word = this.#text(tag, val);
+    const word = textOf(this.#kept.toValue(tag as Tag, val));
     const index = ACTION_NAMES.indexOf(word);
     const action = index < 0 ? TraceAction.Unknown : index;
     if (action === TraceAction.Unknown) this.unknownActions.set(row, word);
@@ -363,68 +350,9 @@ function countFromFirst(timeUs: Float64Array, length: number): number {
   return length === 0 ? 0 : first;
 }
 
-function joinLines(lines: readonly string[]): string {
-  let letters = 0;
-  for (const [i, line] of lines.entries()) {
-    letters += line.length;
-    if (letters > MAX_TEXT) return `${lines.slice(0, i).join('\n')}\n…`;
-  }
-  return lines.join('\n');
-}
-
-function tooManyEvents(events: number): LoadError {
-  return new LoadError({
-    code: 'corrupt',
-    message: `The pickle is damaged: ${events} events stand in few bytes.`,
-    advice: 'Copy the file again from its source, or dump a new snapshot.',
-  });
-}
-
-/** The carried columns of {@link EVENT_COLUMNS}, by their key in the file. */
-function carriedColumns(): ReadonlyMap<string, CarriedColumn> {
-  const columns = new Map<string, CarriedColumn>();
-  for (const spec of Object.values<ColumnSpec>(EVENT_COLUMNS)) {
-    if (spec.pickleKey !== undefined) columns.set(spec.pickleKey, new CarriedColumn(spec.type));
-  }
-  return columns;
-}
-
-/**
- * A column that most files leave at its default (no text, no number): costs nothing until the first
- * event that differs.
- */
-class CarriedColumn {
-  readonly type: ColumnType;
-  readonly #default: number;
-  #column: GrowableColumn<Int32Array> | GrowableColumn<Float64Array> | undefined;
-
-  /** @param type 'f64' for counts, 'i32' for rows of strings */
-  constructor(type: ColumnType) {
-    this.type = type;
-    this.#default = type === 'f64' ? Number.NaN : -1;
-  }
-
-  set(row: number, value: number): void {
-    this.#column ??= this.type === 'f64' ? growableFloat64() : growableInt32();
-    while (this.#column.length < row) this.#column.push(this.#default);
-    this.#column.push(value);
-  }
-
-  /** Undefined when every row has the default. */
-  finish(length: number): Column | undefined {
-    if (this.#column === undefined) return undefined;
-    while (this.#column.length < length) this.#column.push(this.#default);
-    return this.#column.finish();
-  }
-}
-
 interface RareField {
   readonly offset: number;
   /** Text that is mostly '' or 'N/A'. */
   readonly isText: boolean;
   readonly keep: (tag: number, val: number, row: number) => void;
-}
-
-function bigIntAsText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -5,6 +5,7 @@
 import { AddressSpace } from '../base/address.ts';
 import type { GrowthPlan } from '../base/growable.ts';
 import { LoadError } from '../base/load-error.ts';
+import { CORRUPT_ADVICE, corrupt } from '../pickle/errors.ts';
 import type { RetainedValues } from '../pickle/retained-values.ts';
 import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
@@ -23,7 +24,6 @@ export const Sink = {
 const MAX_DISTINCT = 65_535;
 /** PyTorch numbers devices by a signed byte. */
 export const MAX_DEVICES = 1024;
-const DAMAGED_ADVICE = 'Copy the file again from its source, or dump a new snapshot.';
 
 export class FieldReader {
   readonly addresses = new AddressSpace();
@@ -185,7 +185,8 @@ export class FieldReader {
   /** @throws LoadError where lists that are shared stand for more rows than the file has bytes */
   countListed(rows: number, field: string): void {
     this.#listed += rows;
-    if (!this.#growth.allows(this.#listed, 1)) throw tooMuchShared(field);
+    if (!this.#growth.allows(this.#listed, 1))
+      throw corrupt(`lists of '${field}' stand for more than the file has bytes`);
   }
 }
 
@@ -195,14 +196,6 @@ function tooManyDevices(device: number): LoadError {
   return new LoadError({
     code: 'too-many-devices',
     message: `The file names device ${device}, but no machine has more than ${MAX_DEVICES}.`,
-    advice: DAMAGED_ADVICE,
-  });
-}
-
-function tooMuchShared(field: string): LoadError {
-  return new LoadError({
-    code: 'corrupt',
-    message: `The pickle is damaged: lists of '${field}' stand for more than the file has bytes.`,
-    advice: DAMAGED_ADVICE,
+    advice: CORRUPT_ADVICE,
   });
 }

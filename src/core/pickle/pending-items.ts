@@ -1,0 +1,51 @@
+/** Items of containers that may get more: what SETITEM, APPEND and full batches have gathered so far. */
+import { corrupt } from './errors.ts';
+import { type ListRun, Tag } from './types.ts';
+
+/** Containers that wait for items on the stack, and their items so far, in runs. */
+const MAX_CONTAINERS = 2 ** 16;
+const MAX_RUNS = 2 ** 21;
+
+export class PendingItems {
+  /** By stack slot of the container. */
+  readonly #runs = new Map<number, ListRun[]>();
+  #count = 0;
+
+  /** Begins to gather for the container at a stack slot. */
+  open(slot: number): void {
+    if (this.#runs.size === MAX_CONTAINERS) throw tooMany();
+    this.#runs.set(slot, []);
+  }
+
+  /** Adds values; rows of a list that follow each other become one run. */
+  add(slot: number, isList: boolean, tags: Uint8Array, vals: Float64Array): void {
+    const runs = this.#runs.get(slot) ?? [];
+    const before = runs.length;
+    let run = runs.at(-1);
+    for (let i = 0; i < tags.length; i++) {
+      const tag = tags[i] as Tag;
+      const follows = isList && run?.tag === Tag.Row && tag === Tag.Row;
+      if (follows && run !== undefined && vals[i] === run.first + run.count) run.count++;
+      else {
+        run = { tag, first: vals[i], count: 1 };
+        runs.push(run);
+      }
+    }
+    this.#count += runs.length - before;
+    if (this.#count > MAX_RUNS) throw tooMany();
+  }
+
+  at(slot: number): readonly ListRun[] {
+    return this.#runs.get(slot) ?? [];
+  }
+
+  /** Its items, which are then no longer kept here. */
+  take(slot: number): readonly ListRun[] {
+    const runs = this.at(slot);
+    this.#runs.delete(slot);
+    this.#count -= runs.length;
+    return runs;
+  }
+}
+
+const tooMany = () => corrupt('it begins millions of values that it does not end');
