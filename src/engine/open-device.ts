@@ -5,7 +5,7 @@ import type { Coloring } from '../core/coloring/first-colorings.ts';
 import { coloringOf } from '../core/coloring/lazy-colorings.ts';
 import type { DeviceContext } from '../core/device/device-context.ts';
 import type { CounterBlocks } from '../core/raster/counter-blocks.ts';
-import { buildTimelineIndex, type TimelineIndex } from '../core/raster/timeline-index.ts';
+import { TimelineIndex } from '../core/raster/timeline-index.ts';
 import type { ColorBy, Viewport } from '../core/raster/types.ts';
 import type { AllocationTable, CounterName } from '../core/replay/types.ts';
 import { searchMatching } from '../core/search/lazy-matching.ts';
@@ -46,7 +46,7 @@ export class OpenDevice {
   ) {
     const { trace, replay } = context;
     this.context = context;
-    this.index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs, counters);
+    this.index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs, counters);
     this.timeline = new TimelineRenderer(this);
     this.clock = clock;
     this.#frames = frames;

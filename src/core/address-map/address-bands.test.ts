@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import type { Viewport } from '../raster/types.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { type AllocationTable, NEVER } from '../replay/types.ts';
@@ -66,7 +66,7 @@ const MI = 2 ** 20;
 function indexOf(lines: string) {
   const [trace] = snapshotFromText(lines).snapshot.devices;
   const replay = replayDevice(trace, {});
-  const timeline = buildTimelineIndex(replay, trace.events.length);
+  const timeline = new TimelineIndex(replay, trace.events.length);
   const lives = segmentLives(replay.segmentSpans, trace.events);
   return { index: buildAddressIndex(timeline, lives), replay, events: trace.events.length };
 }

@@ -4,7 +4,7 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { naiveAddressPixel, naiveMemory, offsetOfAddress } from '../../testing/naive-addresses.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import type { Viewport } from '../raster/types.ts';
 import { replayDevice } from '../replay/replay.ts';
 import type { Replay } from '../replay/types.ts';
@@ -73,7 +73,7 @@ function drawnOf(snapshot: Snapshot): Drawn {
   const [trace] = snapshot.devices;
   const replay = replayDevice(trace, snapshot.settings);
   const eventCount = trace.events.length;
-  const timeline = buildTimelineIndex(replay, eventCount, trace.events.timeUs);
+  const timeline = new TimelineIndex(replay, eventCount, trace.events.timeUs);
   const index = buildAddressIndex(timeline, segmentLives(replay.segmentSpans, trace.events));
   const classOf = Uint8Array.from(replay.allocations.sizeBytes, (_, id) => (id * 7) % CLASSES);
   return { snapshot, replay, index, classOf, eventCount };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { replayDevice } from '../replay/replay.ts';
 import type { Replay } from '../replay/types.ts';
 import type { Snapshot } from '../snapshot/tables.ts';
@@ -17,7 +17,7 @@ const MI = 2 ** 20;
 function drawnOf(snapshot: Snapshot) {
   const [trace] = snapshot.devices;
   const replay = replayDevice(trace, snapshot.settings);
-  const timeline = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
+  const timeline = new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
   const index = buildAddressIndex(timeline, segmentLives(replay.segmentSpans, trace.events));
   return { replay, index, eventCount: trace.events.length };
 }

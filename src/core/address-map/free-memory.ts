@@ -9,9 +9,10 @@
 import { lowerBound } from '../base/binary-search.ts';
 import { ColumnJob } from '../raster/column-job.ts';
 import { type ColumnAxis, columnRanges, highestStates } from '../raster/columns.ts';
+import { isContinued } from '../replay/segment-tracker.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AddressIndex } from './address-index.ts';
-import type { SegmentLife, SegmentLives } from './segment-lives.ts';
+import type { SegmentLife } from './segment-lives.ts';
 
 export interface FreeMemory {
   readonly freeBytes: number;
@@ -185,23 +186,12 @@ export function reservedRanges(
     const from = segmentOffset[row];
     const to = from + segments.sizeBytes[row];
     const last = ranges.at(-1);
+    // Slots are packed without room between them, so offsets can touch where addresses do not.
     if (last !== undefined && last.to === from && isContinued(segments, before, row)) last.to = to;
     else ranges.push({ from, to });
     before = row;
   }
   return ranges;
-}
-
-/** Slots are packed without room between them, so offsets can touch where addresses do not. */
-function isContinued(lives: SegmentLives, low: SegmentLife, high: SegmentLife): boolean {
-  return (
-    lives.isExpandable[low] === 1 &&
-    lives.isExpandable[high] === 1 &&
-    lives.address[low] + lives.sizeBytes[low] === lives.address[high] &&
-    lives.stream[low] === lives.stream[high] &&
-    lives.pool[low] === lives.pool[high] &&
-    lives.isSmall[low] === lives.isSmall[high]
-  );
 }
 
 /** Calls `found` with what of the ranges no block covers. Blocks by offset; columns of from and to. */

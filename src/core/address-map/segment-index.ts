@@ -8,7 +8,7 @@ import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
 import type { FrameView, StackView } from '../device/types.ts';
-import { buildTimelineIndex, type TimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { NEVER, type Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { SegmentLife, SegmentLives } from './segment-lives.ts';
@@ -25,7 +25,7 @@ export function buildSegmentIndex(
     // Whichever is asked for: the painter draws what it takes for active bytes.
     fillCounter: (_, from, out) => replay.fillCounter('reservedBytes', from, out),
   };
-  return buildTimelineIndex(reserved, eventCount, timeUs);
+  return new TimelineIndex(reserved, eventCount, timeUs);
 }
 
 /** Of a class each: the allocator's two pools, native and expandable, and all private pools. */

@@ -1,5 +1,6 @@
 /** Which memory is reserved after an event, in the pieces in which the file would write it. */
 import { addTo } from '../base/grouping.ts';
+import { isContinued } from '../replay/segment-tracker.ts';
 import type { SegmentSpanTable } from '../replay/types.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../snapshot/tables.ts';
 
@@ -44,17 +45,6 @@ function spansAt({ length, start, end, address }: SegmentSpanTable, event: Event
     if (start[row] <= event && end[row] > event) rows.push(row);
   }
   return rows.sort((a, b) => address[a] - address[b]);
-}
-
-function isContinued(spans: SegmentSpanTable, low: SpanIndex, high: SpanIndex): boolean {
-  return (
-    spans.isExpandable[low] === 1 &&
-    spans.isExpandable[high] === 1 &&
-    spans.address[low] + spans.sizeBytes[low] === spans.address[high] &&
-    spans.stream[low] === spans.stream[high] &&
-    spans.pool[low] === spans.pool[high] &&
-    spans.isSmall[low] === spans.isSmall[high]
-  );
 }
 
 /**

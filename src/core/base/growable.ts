@@ -100,7 +100,7 @@ export class GrowthPlan {
 }
 
 /** A copy with room for more, for twice as many if not said otherwise; zeros follow. */
-export function enlarged<T extends Column>(array: T, length = array.length * 2): T {
+export function enlarged<T extends Column | Int16Array>(array: T, length = array.length * 2): T {
   const larger: T = Reflect.construct(array.constructor, [length]);
   larger.set(array);
   return larger;

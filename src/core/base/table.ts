@@ -97,7 +97,7 @@ export function pick<S extends TableSchema, K extends keyof S & string>(
 /** Rows `from` to before `to`, as views. Edges go on naming the rows that they named. */
 export function slice<S extends TableSchema>(
   schema: S,
-  table: TableOf<S>,
+  table: Omit<TableOf<S>, 'length'>,
   from: number,
   to: number,
 ): TableOf<S> {

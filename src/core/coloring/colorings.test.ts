@@ -3,7 +3,7 @@ import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { COLORINGS, type ColorBy } from '../raster/types.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { makeColoring, unavailableReason } from './colorings.ts';
@@ -17,7 +17,7 @@ const coloringOf = (context: DeviceContext, colorBy: ColorBy): Coloring =>
 const contextOfText = (text: string) => contextsOf(snapshotFromText(text).snapshot)[0];
 
 function indexOf({ replay, trace }: DeviceContext) {
-  return buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
+  return new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
 }
 
 function legendOf(context: DeviceContext, colorBy: ColorBy, event: number): Legend {

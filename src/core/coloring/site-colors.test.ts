@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { makeColoring } from './colorings.ts';
 import { legendAt } from './legend.ts';
 import {
@@ -52,7 +52,7 @@ describe('colors of the sites in view', () => {
 test.each(allCaptureNames())('%s: no two call sites of a legend have one color', (name) => {
   for (const context of contextsOf(loadCapture(name))) {
     const { length, timeUs } = context.trace.events;
-    const index = buildTimelineIndex(context.replay, length, timeUs);
+    const index = new TimelineIndex(context.replay, length, timeUs);
     const coloring = makeColoring(context, 'stack', STACK_CLASSES);
     const peak = context.replay.peaks.activeBytes.event;
     let before = '';

@@ -11,7 +11,7 @@ import { STACK_CLASSES } from '../coloring/site-colors.ts';
 import { earlierUses } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { frameLabel, functionText } from '../device/frame-text.ts';
-import { buildTimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
 import type { CallSiteRow } from './allocation-list-types.ts';
@@ -60,7 +60,7 @@ function linesOf(context: DeviceContext): string[] {
 
 function legendOf(context: DeviceContext, colorBy: 'stack' | 'site'): Legend {
   const { replay, trace } = context;
-  const index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
+  const index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
   const coloring = makeColoring(context, colorBy, colorBy === 'stack' ? STACK_CLASSES : 14);
   return legendAt(context, index, colorBy, coloring, replay.peaks.activeBytes.event);
 }

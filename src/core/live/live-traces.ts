@@ -2,6 +2,7 @@
  * The traces of a file that is still being read, replayed and drawn so far. Runs in the replay worker,
  * beside the decoder; where there is one core, in the session.
  */
+import { getOrMake } from '../base/memoized.ts';
 import {
   addBytesOfStacks,
   classesBySites,
@@ -10,7 +11,7 @@ import {
 } from '../coloring/classes.ts';
 import { type BlockExtremes, CounterBlocks } from '../raster/counter-blocks.ts';
 import { stackHits } from '../raster/stack-hits.ts';
-import { buildTimelineIndex, type TimelineIndex } from '../raster/timeline-index.ts';
+import { TimelineIndex } from '../raster/timeline-index.ts';
 import { TimelinePainter } from '../raster/timeline-painter.ts';
 import type { Palette, TimelineFrame, Viewport } from '../raster/types.ts';
 import { type EventChunk, LiveReplay, type LiveTables } from '../replay/live-replay.ts';
@@ -93,11 +94,7 @@ export class LiveTraces {
   readonly #traces = new Map<number, LiveTrace>();
 
   feed(chunk: TraceChunk): TraceState {
-    let trace = this.#traces.get(chunk.trace);
-    if (trace === undefined) {
-      trace = new LiveTrace(chunk.hasSegments);
-      this.#traces.set(chunk.trace, trace);
-    }
+    const trace = getOrMake(this.#traces, chunk.trace, () => new LiveTrace(chunk.hasSegments));
     return { trace: chunk.trace, ...trace.feed(chunk) };
   }
 
@@ -165,9 +162,7 @@ class LiveTrace {
     const scene = { viewport, palette, classOf: picture.classOf, selected: -1 };
     // What was there before is not known, so neither is what all memory sums up to.
     const drawn = { ...scene, lines: this.#replay.soFar().isExact ? lines : [] };
-    const frame = picture.painter.begin(drawn, undefined).run();
-    if (frame === undefined) throw new Error('A frame was not finished');
-    return frame;
+    return picture.painter.draw(drawn);
   }
 
   hit({ state, bytesFrom, bytesTo }: LiveHitRequest): LiveHit {
@@ -202,7 +197,7 @@ class LiveTrace {
       const { allocations, length } = this.#replay.soFar();
       const fillCounter: Replay['fillCounter'] = (...range) => this.#replay.fillCounter(...range);
       const drawn = { allocations, fillCounter };
-      const index = buildTimelineIndex(drawn, length, undefined, this.#counters);
+      const index = new TimelineIndex(drawn, length, undefined, this.#counters);
       this.#picture = { index, painter: new TimelinePainter(index), classOf: undefined };
     }
     return this.#picture;

@@ -1,5 +1,6 @@
 /** What no sink took: small lists, dictionaries, tuples and integers beyond 2^53, each by a number. */
 import { LoadError } from '../base/load-error.ts';
+import { getOrMake } from '../base/memoized.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import { type ListRun, Tag } from './types.ts';
 
@@ -98,13 +99,10 @@ export class RetainedValues {
   }
 
   bigIntId(value: bigint): number {
-    let id = this.#bigIntIds.get(value);
-    if (id === undefined) {
+    return getOrMake(this.#bigIntIds, value, () => {
       this.#count(1);
-      id = this.#bigInts.push(value) - 1;
-      this.#bigIntIds.set(value, id);
-    }
-    return id;
+      return this.#bigInts.push(value) - 1;
+    });
   }
 
   bigInt(id: number): bigint {

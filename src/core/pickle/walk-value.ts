@@ -1,5 +1,6 @@
 /** The second driver of the value machine: a JavaScript value, as JSON.parse or pickleparser give. */
 import { LoadError } from '../base/load-error.ts';
+import { memoized } from '../base/memoized.ts';
 import { Tag } from './types.ts';
 import type { ValueMachine } from './value-machine.ts';
 
@@ -18,7 +19,7 @@ class Walker {
   readonly #slots = new Map<object, number>();
   #walked = 0;
   /** A few hundred texts come millions of times; encoding each would take longer than all the rest. */
-  readonly #rows = new Map<string, number>();
+  readonly #rowOf = memoized((text: string) => this.#machine.strings.internText(text));
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
@@ -50,15 +51,6 @@ class Walker {
       default:
         machine.push(Tag.None, 0);
     }
-  }
-
-  #rowOf(text: string): number {
-    let row = this.#rows.get(text);
-    if (row === undefined) {
-      row = this.#machine.strings.internText(text);
-      this.#rows.set(text, row);
-    }
-    return row;
   }
 
   #walkObject(value: object, depth: number): void {

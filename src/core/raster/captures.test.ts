@@ -5,7 +5,7 @@ import { naiveBands, naivePixels, pixelLabel, TEST_PALETTE } from '../../testing
 import { classesByStack } from '../coloring/classes.ts';
 import { replayDevice } from '../replay/replay.ts';
 import { counterOverview } from './columns.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
@@ -38,7 +38,7 @@ describe.each([
   const [device] = snapshot.devices;
   const eventCount = device.events.length;
   const replay = replayDevice(device, snapshot.settings);
-  const index = buildTimelineIndex(replay, eventCount, device.events.timeUs);
+  const index = new TimelineIndex(replay, eventCount, device.events.timeUs);
   const classOf = classesByStack(replay.allocations, snapshot, TEST_PALETTE.classes.length);
   const active = new Float64Array(eventCount);
   replay.fillCounter('activeBytes', 0, active);

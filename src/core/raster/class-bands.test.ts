@@ -10,7 +10,7 @@ import { MEMORY_CLASS_ORDER } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { liveAt } from '../replay/live-at.ts';
 import { BandJob, bandHits, ClassBands, NO_BAND } from './class-bands.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { TimelineIndex } from './timeline-index.ts';
 
 const bandsOf = ({ replay, trace }: DeviceContext, bandOf: Uint8Array, count: number) =>
   new ClassBands(replay.allocations, bandOf, count, trace.events.length);
@@ -47,7 +47,7 @@ describe('a training run in bands', () => {
   const order: readonly number[] = MEMORY_CLASS_ORDER;
   const bandOf = classOf.map((of) => order.indexOf(of));
   const bands = bandsOf(context, bandOf, order.length);
-  const index = buildTimelineIndex(replay, trace.events.length, trace.events.timeUs);
+  const index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
   const peak = replay.peaks.activeBytes;
 
   it('shows at the peak what the classes add up to, pixel by pixel', () => {

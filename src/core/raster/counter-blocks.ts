@@ -7,6 +7,7 @@
  * levels above the blocks would buy nothing. 17 B a block: 1.5 MB for 5.7 M events; and 1 MB for
  * values of blocks that were filled, as the next frame mostly asks for them again.
  */
+import { enlarged } from '../base/growable.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 
@@ -137,15 +138,9 @@ export class CounterBlocks implements RangeExtremes {
   /** Exactly as much as is needed, and twice as much where it was not enough once. */
   #makeRoom(blocks: number, isGrowing: boolean): void {
     const room = isGrowing ? blocks * 2 : blocks;
-    const max = new Float64Array(room);
-    const min = new Float64Array(room);
-    const argmax = new Uint8Array(room);
-    max.set(this.#blockMax);
-    min.set(this.#blockMin);
-    argmax.set(this.#blockArgmax);
-    this.#blockMax = max;
-    this.#blockMin = min;
-    this.#blockArgmax = argmax;
+    this.#blockMax = enlarged(this.#blockMax, room);
+    this.#blockMin = enlarged(this.#blockMin, room);
+    this.#blockArgmax = enlarged(this.#blockArgmax, room);
   }
 
   /** The values of blocks that were filled: the last block may have become longer. */

@@ -10,8 +10,8 @@
  * Chunks live in slots of 64 items; `slots[k]` is where the items of the k-th chunk from the bottom
  * are, at slots[k] * 64 to slots[k] * 64 + counts[k].
  */
-import type { AllocationIndex } from '../replay/types.ts';
-import { NEVER } from '../replay/types.ts';
+import { enlarged } from '../base/growable.ts';
+import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import { PENDING_CODE } from './colors.ts';
 import type { TimelineIndex } from './timeline-index.ts';
@@ -280,24 +280,16 @@ export class LiveSetSweep {
   }
 
   #grow(): void {
-    const slots = this.slots.length * 2;
-    this.slots = copyTo(new Int32Array(slots), this.slots);
-    this.counts = copyTo(new Int32Array(slots), this.counts);
-    this.bytes = copyTo(new Float64Array(slots), this.bytes);
-    this.chunkClass = copyTo(new Int16Array(slots), this.chunkClass);
-    this.#changes = copyTo(new Int32Array(slots), this.#changes);
-    this.#lastEnds = copyTo(new Int32Array(slots), this.#lastEnds);
-    this.ids = copyTo(new Int32Array(slots * CHUNK), this.ids);
-    this.itemBytes = copyTo(new Float64Array(slots * CHUNK), this.itemBytes);
-    this.itemClass = copyTo(new Uint8Array(slots * CHUNK), this.itemClass);
-    this.#ends = copyTo(new Int32Array(slots * CHUNK), this.#ends);
-    this.#freeRequested = copyTo(new Int32Array(slots * CHUNK), this.#freeRequested);
+    this.slots = enlarged(this.slots);
+    this.counts = enlarged(this.counts);
+    this.bytes = enlarged(this.bytes);
+    this.chunkClass = enlarged(this.chunkClass);
+    this.#changes = enlarged(this.#changes);
+    this.#lastEnds = enlarged(this.#lastEnds);
+    this.ids = enlarged(this.ids);
+    this.itemBytes = enlarged(this.itemBytes);
+    this.itemClass = enlarged(this.itemClass);
+    this.#ends = enlarged(this.#ends);
+    this.#freeRequested = enlarged(this.#freeRequested);
   }
-}
-
-type Column = Int32Array | Float64Array | Int16Array | Uint8Array;
-
-function copyTo<T extends Column>(larger: T, smaller: T): T {
-  larger.set(smaller);
-  return larger;
 }

@@ -8,7 +8,7 @@ import { liveBytesAt, matchAllocations } from '../search/match-search.ts';
 import { BACKGROUND_CODE, colorTable, withDimmedClass } from './colors.ts';
 import { matchingRow, matchingTimeline } from './matching-timeline.ts';
 import { stackHits } from './stack-hits.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
@@ -96,7 +96,7 @@ test('what does not match is dimmed in its place, also while its free is pending
         height: 64,
       };
       const scene = { viewport, palette, lines: [], selected: -1 };
-      const index = buildTimelineIndex(replay, eventCount);
+      const index = new TimelineIndex(replay, eventCount);
       const { pixels, states } = drawFrame(index, { ...scene, classOf: dimmed, dimmedClass });
       const words = pixelLabel(palette);
       const background = colorTable(palette)[BACKGROUND_CODE];

@@ -9,11 +9,7 @@ import { lowerBound } from '../base/binary-search.ts';
 import type { NarrowColumn } from '../base/table.ts';
 import { type AllocationIndex, NEVER } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
-import {
-  buildTimelineIndex,
-  type StackedAllocations,
-  type TimelineIndex,
-} from './timeline-index.ts';
+import { type StackedAllocations, TimelineIndex } from './timeline-index.ts';
 
 const BLOCK_BITS = 6;
 const BLOCK = 1 << BLOCK_BITS;
@@ -41,7 +37,7 @@ export function matchingTimeline(
     sizeBytes: new Float64Array(ids).map((id) => allocations.sizeBytes[id]),
   };
   const bytes = new LiveBytes(matching, eventCount);
-  const index = buildTimelineIndex(
+  const index = new TimelineIndex(
     {
       allocations: matching,
       fillCounter(name, from, out) {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import { stackHits } from './stack-hits.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { TimelineIndex } from './timeline-index.ts';
 import { drawFrame } from './timeline-painter.ts';
 import type { Viewport } from './types.ts';
 
@@ -20,7 +20,7 @@ describe('stackHits', () => {
           if (bottom < from + span && bottom + sizeBytes[id] > from) expected.push(id);
           bottom += sizeBytes[id];
         }
-        const index = buildTimelineIndex(trace.replay, trace.eventCount);
+        const index = new TimelineIndex(trace.replay, trace.eventCount);
         const found = stackHits(index, state, from, from + span);
         expect(found.ids).toEqual(span === 0 ? [] : expected);
       }),
@@ -32,7 +32,7 @@ describe('stackHits', () => {
     const words = pixelLabel(TEST_PALETTE);
     fc.assert(
       fc.property(randomTrace, fc.constantFrom(1, 16, 256), (trace, rowBytes) => {
-        const index = buildTimelineIndex(trace.replay, trace.eventCount);
+        const index = new TimelineIndex(trace.replay, trace.eventCount);
         const height = 48;
         const view: Viewport = {
           axis: 'event',
@@ -74,14 +74,14 @@ describe('stackHits', () => {
       ],
       5,
     );
-    const index = buildTimelineIndex(replay, 5);
+    const index = new TimelineIndex(replay, 5);
     const hits = { ids: [0, 1, 3], totalBytes: 190, main: 1, mainBottomBytes: 100 };
     expect(stackHits(index, 4, 90, 140)).toEqual(hits);
     expect(stackHits(index, 1, 130, 140).ids).toEqual([2]);
   });
 
   test('finds nothing above the stack, and nothing outside the trace', () => {
-    const index = buildTimelineIndex(syntheticReplay([{ start: 0, sizeBytes: 100 }], 5), 5);
+    const index = new TimelineIndex(syntheticReplay([{ start: 0, sizeBytes: 100 }], 5), 5);
     const nothing = { ids: [], totalBytes: 0, main: -1, mainBottomBytes: 0 };
     expect(stackHits(index, 4, 100, 200)).toEqual(nothing);
     expect(stackHits(index, -1, 0, 200)).toEqual(nothing);

@@ -5,7 +5,7 @@ import type { CounterName } from '../replay/types.ts';
 import { counterOverview } from './columns.ts';
 import { CounterBlocks } from './counter-blocks.ts';
 import { MaxEndPyramid } from './max-end-pyramid.ts';
-import { buildTimelineIndex, SampledTimes } from './timeline-index.ts';
+import { SampledTimes, TimelineIndex } from './timeline-index.ts';
 
 describe('MaxEndPyramid', () => {
   test('collects what a scan of all ends finds, from any id to any id', () => {
@@ -62,7 +62,7 @@ describe('TimelineIndex', () => {
   test('knows the next id of every state', () => {
     fc.assert(
       fc.property(randomTrace, (trace) => {
-        const index = buildTimelineIndex(trace.replay, trace.eventCount);
+        const index = new TimelineIndex(trace.replay, trace.eventCount);
         const { start } = trace.replay.allocations;
         for (let state = -1; state < trace.eventCount; state++) {
           expect(index.nextId(state)).toBe(start.filter((event) => event <= state).length);
@@ -75,7 +75,7 @@ describe('TimelineIndex', () => {
   test('shows every peak in the overview, by event and by time', () => {
     fc.assert(
       fc.property(randomTrace, fc.integer({ min: 1, max: 30 }), (trace, width) => {
-        const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
+        const index = new TimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
         const names: CounterName[] = ['activeBytes', 'reservedBytes'];
         for (const name of names) {
           const values = new Float64Array(trace.eventCount);

@@ -7,6 +7,7 @@
  */
 
 import { lowerBound, upperBound } from '../base/binary-search.ts';
+import { getOrMake } from '../base/memoized.ts';
 import type { NarrowColumn } from '../base/table.ts';
 import { findTimeFolds, type TimeFolds } from '../device/time-folds.ts';
 import type { AllocationIndex, AllocationTable, CounterName, Replay } from '../replay/types.ts';
@@ -39,11 +40,16 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
   readonly #nextIds: Int32Array;
   readonly #counters: Map<CounterName, CounterBlocks>;
 
+  /**
+   * @param eventCount events of the device's trace
+   * @param timeUs the trace's times, undefined when it has none
+   * @param counters extremes of counters that are known already
+   */
   constructor(
     replay: DrawnReplay<A>,
     eventCount: number,
-    timeUs: NarrowColumn | undefined,
-    counters: ReadonlyMap<CounterName, CounterBlocks>,
+    timeUs?: NarrowColumn,
+    counters: ReadonlyMap<CounterName, CounterBlocks> = new Map(),
   ) {
     this.#replay = replay;
     this.#counters = new Map(counters);
@@ -71,27 +77,9 @@ export class TimelineIndex<A extends StackedAllocations = StackedAllocations> {
 
   /** Extremes of a counter. The first call for a counter other than active reads the whole trace. */
   counter(name: CounterName): CounterBlocks {
-    let blocks = this.#counters.get(name);
-    if (blocks === undefined) {
-      blocks = new CounterBlocks(this.#replay, name, this.eventCount);
-      this.#counters.set(name, blocks);
-    }
-    return blocks;
+    const make = () => new CounterBlocks(this.#replay, name, this.eventCount);
+    return getOrMake(this.#counters, name, make);
   }
-}
-
-/**
- * @param eventCount events of the device's trace
- * @param timeUs the trace's times, undefined when it has none
- * @param counters extremes of counters that are known already
- */
-export function buildTimelineIndex<A extends StackedAllocations>(
-  replay: DrawnReplay<A>,
-  eventCount: number,
-  timeUs?: NarrowColumn,
-  counters: ReadonlyMap<CounterName, CounterBlocks> = new Map(),
-): TimelineIndex<A> {
-  return new TimelineIndex(replay, eventCount, timeUs, counters);
 }
 
 /** One entry for each 64 events, and a last one with all allocations. */

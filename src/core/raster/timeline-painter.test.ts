@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { naiveColumn, pixelLabel, TEST_PALETTE } from '../../testing/naive-raster.ts';
 import { type RandomTrace, randomTrace, syntheticReplay } from '../../testing/synthetic-replay.ts';
 import type { CounterName, Replay } from '../replay/types.ts';
-import { buildTimelineIndex } from './timeline-index.ts';
+import { TimelineIndex } from './timeline-index.ts';
 import { drawFrame, type Scene, TimelinePainter } from './timeline-painter.ts';
 import type { TimelineFrame, Viewport } from './types.ts';
 
@@ -88,7 +88,7 @@ function wordAt(frame: TimelineFrame, column: number, row: number): string | und
 /** Differences from the oracle, in words; empty when every pixel, state and line is right. */
 function mistakes(trace: RandomTrace, drawn: Replay, view: Viewport): string[] {
   const frame = drawFrame(
-    buildTimelineIndex(drawn, trace.eventCount, trace.timeUs),
+    new TimelineIndex(drawn, trace.eventCount, trace.timeUs),
     sceneOf(view, trace.classOf),
   );
   const wrong: string[] = [];
@@ -154,7 +154,7 @@ describe('a frame', () => {
     fc.assert(
       fc.property(randomTrace, randomView, fc.array(fc.boolean()), (trace, view, stops) => {
         const wide = { ...view, width: view.width * 16, x1: view.x0 + (view.x1 - view.x0) * 16 };
-        const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
+        const index = new TimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
         const scene = sceneOf(wide, trace.classOf, 3 % trace.replay.allocations.length);
         const job = new TimelinePainter(index).begin(scene);
         let at = 0;
@@ -182,7 +182,7 @@ describe('a frame', () => {
         randomView,
         fc.array(step, { maxLength: 8 }),
         (trace, view, steps) => {
-          const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
+          const index = new TimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
           const painter = new TimelinePainter(index);
           let scene = sceneOf(withWidth(view, view.width + 16), trace.classOf);
           for (const { by, change } of steps) {
@@ -200,7 +200,7 @@ describe('a frame', () => {
   test('panned by whole columns keeps the columns', () => {
     fc.assert(
       fc.property(randomTrace, randomView, fc.integer({ min: 1, max: 8 }), (trace, view, by) => {
-        const index = buildTimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
+        const index = new TimelineIndex(trace.replay, trace.eventCount, trace.timeUs);
         const before = drawFrame(index, sceneOf(view, trace.classOf));
         const after = drawFrame(index, sceneOf(panned(view, by), trace.classOf));
         for (let column = 0; column + by < view.width; column++) {
@@ -216,7 +216,7 @@ describe('a frame', () => {
   test('has bands that add up to the active counter in every column', () => {
     fc.assert(
       fc.property(randomTrace, (trace) => {
-        const index = buildTimelineIndex(trace.replay, trace.eventCount);
+        const index = new TimelineIndex(trace.replay, trace.eventCount);
         const view: Viewport = {
           axis: 'event',
           x0: 0,
@@ -242,13 +242,13 @@ describe('a frame', () => {
   test('of a trace without events is background', () => {
     const replay = syntheticReplay([{ start: -1, sizeBytes: 1000 }], 0);
     const view: Viewport = { axis: 'event', x0: 0, x1: 4, y0: 0, y1: 64, width: 4, height: 4 };
-    const frame = drawFrame(buildTimelineIndex(replay, 0), sceneOf(view, new Uint8Array(1)));
+    const frame = drawFrame(new TimelineIndex(replay, 0), sceneOf(view, new Uint8Array(1)));
     expect(new Set(frame.pixels)).toEqual(new Set([TEST_PALETTE.background]));
     expect([...frame.states]).toEqual([-1, -1, -1, -1]);
   });
 
   test('refuses viewports that cannot be drawn', () => {
-    const index = buildTimelineIndex(syntheticReplay([], 5), 5);
+    const index = new TimelineIndex(syntheticReplay([], 5), 5);
     const view: Viewport = { axis: 'event', x0: 0, x1: 4, y0: 0, y1: 64, width: 4, height: 4 };
     const draw = (change: Partial<Viewport>): TimelineFrame =>
       drawFrame(index, sceneOf({ ...view, ...change }, new Uint8Array(0)));
@@ -260,7 +260,7 @@ describe('a frame', () => {
   });
 
   test('writes over the pixels it is given when they fit', () => {
-    const index = buildTimelineIndex(syntheticReplay([{ start: 0, sizeBytes: 32 }], 5), 5);
+    const index = new TimelineIndex(syntheticReplay([{ start: 0, sizeBytes: 32 }], 5), 5);
     const view: Viewport = { axis: 'event', x0: 0, x1: 4, y0: 0, y1: 64, width: 4, height: 4 };
     const fitting = new Uint32Array(16).fill(7);
     expect(drawFrame(index, sceneOf(view, new Uint8Array(1)), fitting).pixels).toBe(fitting);
@@ -281,7 +281,7 @@ describe('the selected allocation', () => {
       ...sceneOf(view, new Uint8Array(1), 0),
       palette: { ...TEST_PALETTE, background: WHITE },
     };
-    const { pixels } = drawFrame(buildTimelineIndex(replay, 8), scene);
+    const { pixels } = drawFrame(new TimelineIndex(replay, 8), scene);
     const at = (column: number, row: number): number => pixels[(11 - row) * 8 + column];
     expect(at(1, 3)).toBe(WHITE);
     expect(at(2, 3)).toBe(BLACK);
@@ -298,7 +298,7 @@ describe('the selected allocation', () => {
         const { length, start, end } = trace.replay.allocations;
         if (length === 0) return;
         const selected = pick % length;
-        const index = buildTimelineIndex(trace.replay, trace.eventCount);
+        const index = new TimelineIndex(trace.replay, trace.eventCount);
         const view: Viewport = {
           axis: 'event',
           x0: 0,

@@ -120,15 +120,16 @@ export class BlockList {
     return kept;
   }
 
-  /** Takes a free block of expandable memory away: its stretch ends before it and begins after it. */
-  removeMemory(row: BlockRow): void {
-    const previous = this.#previous[row];
-    const next = this.#next[row];
-    if (next < 0) this.#tails.delete(this.#address[row] + this.#bytes[row]);
-    if (previous >= 0) this.#next[previous] = -1;
-    if (next >= 0) this.#previous[next] = -1;
-    this.#drop(row);
-    if (previous >= 0) this.#noteTail(previous);
+  /** Takes a range of expandable memory away. False, and nothing is changed, where not all of it is free. */
+  unmap(address: number, bytes: number): boolean {
+    const block = this.freeBlockWith(address);
+    const offset = block < 0 ? 0 : address - this.#address[block];
+    const isFree = block >= 0 && this.#group[block] < 0 && offset + bytes <= this.#bytes[block];
+    if (!isFree || !(bytes > 0)) return isFree;
+    const upper = offset > 0 ? this.splitAt(block, address) : block;
+    if (bytes < this.#bytes[upper]) this.splitAt(upper, address + bytes);
+    this.#removeMemory(upper);
+    return true;
   }
 
   /** Live blocks of the stretch that begins with a block, by address. */
@@ -144,6 +145,17 @@ export class BlockList {
   removeSegment(row: BlockRow): void {
     this.inactiveSplitBytes -= this.#splitBytes(row);
     this.#drop(row);
+  }
+
+  /** Takes a free block of expandable memory away: its stretch ends before it and begins after it. */
+  #removeMemory(row: BlockRow): void {
+    const previous = this.#previous[row];
+    const next = this.#next[row];
+    if (next < 0) this.#tails.delete(this.#address[row] + this.#bytes[row]);
+    if (previous >= 0) this.#next[previous] = -1;
+    if (next >= 0) this.#previous[next] = -1;
+    this.#drop(row);
+    if (previous >= 0) this.#noteTail(previous);
   }
 
   /** Shortens a block to `bytes`; the rest becomes a free block behind it. */

@@ -6,6 +6,7 @@
  * block and segment is a multiple of, and as float64 only where it is not (pinned memory).
  */
 import { lowerBound } from '../base/binary-search.ts';
+import { enlarged } from '../base/growable.ts';
 import { type EventTable, TraceAction } from '../snapshot/tables.ts';
 import { MIN_BLOCK_BYTES } from './rounding.ts';
 import {
@@ -14,6 +15,8 @@ import {
   type CounterName,
   type Counters,
   type Peak,
+  type PerCounter,
+  perCounter,
 } from './types.ts';
 
 const STEP_BITS = 6;
@@ -24,8 +27,6 @@ type RegularCounter = Exclude<CounterName, 'inactiveSplitBytes'>;
 /** Counters that blocks change. */
 type BlockCounter = 'requestedBytes' | 'allocatedBytes' | 'activeBytes';
 
-type Columns = { readonly [K in CounterName]: Float64Array };
-
 /** What the counters are read from; sizes of segment events alone. */
 export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
   readonly sizeBytes: ArrayLike<number>;
@@ -33,7 +34,7 @@ export interface CountedEvents extends Pick<EventTable, 'length' | 'action'> {
 
 /** What the replay counted, for {@link CounterReader}. */
 export interface CounterLog {
-  readonly checkpoints: Columns;
+  readonly checkpoints: PerCounter<Float64Array>;
   readonly splitDeltas: Int32Array | Float64Array;
   readonly corrections: Corrections;
   readonly falls: Falls;
@@ -60,7 +61,7 @@ export class CounterRecorder {
   activeBytes = 0;
   reservedBytes = 0;
   inactiveSplitBytes = 0;
-  #checkpoints: Columns = checkpointsFor(0);
+  #checkpoints = checkpointsFor(0);
   readonly #peaks = new Float64Array(COUNTER_NAMES.length);
   readonly #peakEvents = new Int32Array(COUNTER_NAMES.length).fill(-1);
   readonly #corrected: number[] = [];
@@ -78,10 +79,7 @@ export class CounterRecorder {
     const checkpoints = checkpointsFor(events);
     for (const name of COUNTER_NAMES) checkpoints[name].set(this.#checkpoints[name]);
     this.#checkpoints = checkpoints;
-    const splitDeltas =
-      this.#splitDeltas instanceof Int32Array ? new Int32Array(events) : new Float64Array(events);
-    splitDeltas.set(this.#splitDeltas);
-    this.#splitDeltas = splitDeltas;
+    this.#splitDeltas = enlarged(this.#splitDeltas, events);
   }
 
   now(): Counters {
@@ -136,15 +134,23 @@ export class CounterRecorder {
     this.#corrections.reservedBytes.push(change.reservedBytes ?? 0);
   }
 
-  peaks(): { readonly [K in CounterName]: Peak } {
-    const peak = (i: number): Peak => ({ bytes: this.#peaks[i], event: this.#peakEvents[i] });
-    return {
-      requestedBytes: peak(0),
-      allocatedBytes: peak(1),
-      activeBytes: peak(2),
-      reservedBytes: peak(3),
-      inactiveSplitBytes: peak(4),
-    };
+  /**
+   * Keeps all that `mend` changes as an event's correction.
+   * @param releasedBytes what the event takes off the reserved bytes by itself: not counted twice
+   */
+  correctAll(event: number, releasedBytes: number, mend: () => void): void {
+    const was = this.now();
+    mend();
+    this.correct(event, {
+      requestedBytes: this.requestedBytes - was.requestedBytes,
+      allocatedBytes: this.allocatedBytes - was.allocatedBytes,
+      activeBytes: this.activeBytes - was.activeBytes,
+      reservedBytes: this.reservedBytes - was.reservedBytes + releasedBytes,
+    });
+  }
+
+  peaks(): PerCounter<Peak> {
+    return perCounter((_, i) => ({ bytes: this.#peaks[i], event: this.#peakEvents[i] }));
   }
 
   finish(falls: Falls): CounterLog {
@@ -181,15 +187,8 @@ export class CounterRecorder {
   }
 }
 
-function checkpointsFor(events: number): Columns {
-  const column = () => new Float64Array((events >>> STEP_BITS) + 1);
-  return {
-    requestedBytes: column(),
-    allocatedBytes: column(),
-    activeBytes: column(),
-    reservedBytes: column(),
-    inactiveSplitBytes: column(),
-  };
+function checkpointsFor(events: number): PerCounter<Float64Array> {
+  return perCounter(() => new Float64Array((events >>> STEP_BITS) + 1));
 }
 
 /** Bytes asked for count as 0 where they are not known. */
@@ -220,13 +219,7 @@ export class CounterReader {
   /** Counters after `event`; -1 is before the trace, and past the end is the end. */
   at(event: number): Counters {
     const last = Math.min(event, this.#events.length - 1);
-    return {
-      requestedBytes: this.#valueAt('requestedBytes', last),
-      allocatedBytes: this.#valueAt('allocatedBytes', last),
-      activeBytes: this.#valueAt('activeBytes', last),
-      reservedBytes: this.#valueAt('reservedBytes', last),
-      inactiveSplitBytes: this.#valueAt('inactiveSplitBytes', last),
-    };
+    return perCounter((name) => this.#valueAt(name, last));
   }
 
   /** out[i] is the counter after event from + i. */

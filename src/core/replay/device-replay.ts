@@ -6,6 +6,7 @@
  * Events may come in parts, in order, while their file is still being read: what is known then of the
  * events so far is what the whole replay says of them, but for allocations that end later.
  */
+import { enlarged } from '../base/growable.ts';
 import { type DeviceTrace, type EventIndex, TraceAction } from '../snapshot/tables.ts';
 import { AllocationBuilder, placePreexisting } from './allocation-builder.ts';
 import { BlockList, type BlockRow } from './block-list.ts';
@@ -13,14 +14,13 @@ import { CounterRecorder, knownBytes } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';
 import { endDifferences } from './recording.ts';
 import { NO_CHANGE, NO_EVENTS, type ReplayPlan, type ReplayTables } from './replay-tables.ts';
+import { type BlockRules, roundSize, SMALL_BYTES, shouldSplit } from './rounding.ts';
 import {
-  type BlockRules,
-  roundSize,
-  SMALL_BYTES,
-  SMALL_SEGMENT_BYTES,
-  shouldSplit,
-} from './rounding.ts';
-import { type FinalPools, type SegmentFields, SegmentTracker } from './segment-tracker.ts';
+  type FinalPools,
+  type SegmentFields,
+  SegmentTracker,
+  segmentOfEvent,
+} from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import {
   type AllocationIndex,
@@ -90,9 +90,7 @@ export class DeviceReplay {
   /** Makes room for so many events and allocs in all: exactly so many, where there is too little. */
   reserve(events: number, allocs: number): void {
     if (events > this.#allocationOfEvent.length) {
-      const larger = new Int32Array(events);
-      larger.set(this.#allocationOfEvent.subarray(0, this.#length));
-      this.#allocationOfEvent = larger;
+      this.#allocationOfEvent = enlarged(this.#allocationOfEvent, events);
       this.#counters.reserve(events);
     }
     this.#allocations.reserve(this.#before.blocks.length + allocs);
@@ -329,14 +327,9 @@ export class DeviceReplay {
   #openSegment(t: EventIndex): void {
     const fields = this.#segmentFields(t);
     this.#knowsSegments = true;
-    if (!fields.isExpandable) {
-      const known = this.#tracker.nativeAt(fields.address);
-      if (known >= 0) {
-        this.#irregular(t, 'a segment is allocated where one is', () =>
-          this.#dropSegment(known, t),
-        );
-      }
-    }
+    const known = fields.isExpandable ? -1 : this.#tracker.nativeAt(fields.address);
+    const dropKnown = () => this.#dropSegment(known, t);
+    if (known >= 0) this.#irregular(t, 'a segment is allocated where one is', dropKnown);
     const group = this.#tracker.open(t, fields);
     this.#blocks.addMemory(fields.address, fields.sizeBytes, group);
     this.#syncSegments();
@@ -344,23 +337,11 @@ export class DeviceReplay {
   }
 
   #segmentFields(t: EventIndex): SegmentFields {
-    const events = this.#events;
-    const at = t - this.#offset;
-    const address = events.address[at];
-    const sizeBytes = events.sizeBytes[at];
-    const isExpandable = events.action[at] === TraceAction.SegmentMap;
-    const pool = isExpandable ? this.#pools?.ofMapping(address) : this.#pools?.ofSegment(t);
-    return {
-      address,
-      sizeBytes,
-      stream: events.stream[at],
-      pool: events.pool?.[at] ?? pool ?? 0,
-      isSmall: isExpandable
-        ? sizeBytes % this.#rules.largeSegmentBytes !== 0
-        : sizeBytes === SMALL_SEGMENT_BYTES,
-      isExpandable,
-      stack: events.stack[at],
-    };
+    const fields = segmentOfEvent(this.#events, t - this.#offset, this.#rules);
+    if (this.#events.pool !== undefined || this.#pools === undefined) return fields;
+    const { isExpandable, address } = fields;
+    const pool = isExpandable ? this.#pools.ofMapping(address) : this.#pools.ofSegment(t);
+    return { ...fields, pool };
   }
 
   #closeSegment(t: EventIndex): void {
@@ -372,11 +353,10 @@ export class DeviceReplay {
       return;
     }
     const block = this.#blocks.at(events.address[at]);
-    const isWhole =
-      block >= 0 &&
-      this.#blocks.allocation(block) < 0 &&
-      this.#blocks.bytes(block) === this.#tracker.sizeBytes(row);
-    if (isWhole && events.sizeBytes[at] === this.#tracker.sizeBytes(row)) this.#dropSegment(row, t);
+    const bytes = this.#tracker.sizeBytes(row);
+    const isFree = block >= 0 && this.#blocks.allocation(block) < 0;
+    const isWhole = isFree && this.#blocks.bytes(block) === bytes;
+    if (isWhole && events.sizeBytes[at] === bytes) this.#dropSegment(row, t);
     else this.#irregular(t, 'a segment is freed that is in use', () => this.#dropSegment(row, t));
   }
 
@@ -394,15 +374,7 @@ export class DeviceReplay {
   #unmap(t: EventIndex): void {
     const address = this.#events.address[t - this.#offset];
     const bytes = this.#events.sizeBytes[t - this.#offset];
-    const block = this.#blocks.freeBlockWith(address);
-    const offset = block < 0 ? 0 : address - this.#blocks.address(block);
-    const isFree =
-      block >= 0 && this.#blocks.group(block) < 0 && offset + bytes <= this.#blocks.bytes(block);
-    if (isFree && bytes > 0) {
-      const upper = offset > 0 ? this.#blocks.splitAt(block, address) : block;
-      if (bytes < this.#blocks.bytes(upper)) this.#blocks.splitAt(upper, address + bytes);
-      this.#blocks.removeMemory(upper);
-    }
+    const isFree = this.#blocks.unmap(address, bytes);
     const reserved = this.#tracker.reservedBytes;
     this.#tracker.unmap(t, address, bytes);
     const unmapped = reserved - this.#tracker.reservedBytes;
@@ -414,18 +386,11 @@ export class DeviceReplay {
   /** Does what an event implies beyond itself, and keeps what that changes in the counters. */
   #irregular(t: EventIndex, message: string, mend: () => void): void {
     this.#anomaly(t, message);
-    const was = this.#counters.now();
-    mend();
-    this.#syncSegments();
-    const now = this.#counters.now();
-    // What a segment_free takes off by itself is not counted twice.
-    const isFree = this.#events.action[t - this.#offset] === TraceAction.SegmentFree;
-    const regular = isFree ? this.#events.sizeBytes[t - this.#offset] : 0;
-    this.#counters.correct(t, {
-      requestedBytes: now.requestedBytes - was.requestedBytes,
-      allocatedBytes: now.allocatedBytes - was.allocatedBytes,
-      activeBytes: now.activeBytes - was.activeBytes,
-      reservedBytes: now.reservedBytes - was.reservedBytes + regular,
+    const at = t - this.#offset;
+    const isFree = this.#events.action[at] === TraceAction.SegmentFree;
+    this.#counters.correctAll(t, isFree ? this.#events.sizeBytes[at] : 0, () => {
+      mend();
+      this.#syncSegments();
     });
   }
 

@@ -3,6 +3,7 @@
  * them can be drawn. It begins with nothing allocated, by the rules that PyTorch has without settings:
  * what a file says of both, it says last. `completeLiveReplay` finds out whether that was right.
  */
+import { enlarged } from '../base/growable.ts';
 import {
   type DeviceTrace,
   type EventIndex,
@@ -75,9 +76,7 @@ export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
     const whole = Math.max(to, expected) * MARGIN;
     if (to > this.#action.length) {
       this.#replay.reserve(Math.ceil(whole), 0);
-      const larger = new Uint8Array(Math.ceil(whole));
-      larger.set(this.#action);
-      this.#action = larger;
+      this.#action = enlarged(this.#action, Math.ceil(whole));
     }
     if (allocs > this.#replay.allocRoom) {
       this.#replay.reserve(0, Math.ceil(allocs * Math.max(MARGIN, (whole * MARGIN) / to)));

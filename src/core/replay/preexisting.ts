@@ -8,14 +8,16 @@ import { AddressMap } from '../base/address-map.ts';
 import { lowerBound, upperBound } from '../base/binary-search.ts';
 import {
   BlockState,
+  type BlockTable,
   type DeviceTrace,
   type EventIndex,
   type InitialState,
   NO_STACK,
+  type SegmentTable,
   TraceAction,
 } from '../snapshot/tables.ts';
-import { type BlockRules, roundSize, SMALL_BYTES, SMALL_SEGMENT_BYTES } from './rounding.ts';
-import { type SegmentFields, segmentFields } from './segment-tracker.ts';
+import { type BlockRules, roundSize, SMALL_BYTES } from './rounding.ts';
+import { type SegmentFields, segmentFields, segmentOfEvent } from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
 import { NEVER } from './types.ts';
 
@@ -43,7 +45,7 @@ export function findPreexisting(
   kind: TraceKind,
   rules: BlockRules,
 ): Preexisting {
-  const segments = [...findNativeSegments(trace), ...findMappings(trace, rules)];
+  const segments = [...findNativeSegments(trace, rules), ...findMappings(trace, rules)];
   const blocks = trueSizes(trace, findBlocks(trace, kind, rules, segments), segments, rules);
   return {
     blocks: blocks.sort((a, b) => b.end - a.end || a.address - b.address),
@@ -166,22 +168,15 @@ function addFinalBlocks(
       if (blocks.state[b] === BlockState.Inactive) continue;
       if (known === FROM_TRACE || known === GONE) continue;
       if (known === UNKNOWN && !wasThere(address)) continue;
-      const block = {
-        address,
-        requestedBytes: blocks.requestedBytes[b],
-        sizeBytes: blocks.sizeBytes[b],
-        stream: segments.stream[s],
-        stack: blocks.stack[b],
-        end: NEVER,
-      };
+      const block = { ...blockFields(segments, s, blocks, b), end: NEVER };
       // A free that the trace requested is pending now, but was not before the trace.
       if (known > 0) found[known - 1] = { ...block, isPending: false };
-      else found.push({ ...block, isPending: blocks.state[b] === BlockState.PendingFree });
+      else found.push(block);
     }
   }
 }
 
-function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
+function findNativeSegments(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
   const { events, segments } = trace;
   const found: SegmentFields[] = [];
   const live = new AddressMap();
@@ -192,16 +187,7 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
     if (action === TraceAction.SegmentAlloc) live.set(address, FROM_TRACE);
     else {
       if (live.get(address) === UNKNOWN) {
-        const sizeBytes = events.sizeBytes[t];
-        found.push({
-          address,
-          sizeBytes,
-          stream: events.stream[t],
-          pool: events.pool?.[t] ?? 0,
-          isSmall: sizeBytes === SMALL_SEGMENT_BYTES,
-          isExpandable: false,
-          stack: NO_STACK,
-        });
+        found.push({ ...segmentOfEvent(events, t, rules), stack: NO_STACK });
       }
       live.set(address, GONE);
     }
@@ -215,7 +201,7 @@ function findNativeSegments(trace: DeviceTrace): SegmentFields[] {
 }
 
 /** Expandable memory mapped before the trace: the final mappings, less what was mapped, plus what was unmapped. */
-function findMappings(trace: DeviceTrace, { largeSegmentBytes }: BlockRules): SegmentFields[] {
+function findMappings(trace: DeviceTrace, rules: BlockRules): SegmentFields[] {
   const { events, segments } = trace;
   const mapped: SegmentFields[] = [];
   for (let s = 0; s < segments.length; s++) {
@@ -228,20 +214,17 @@ function findMappings(trace: DeviceTrace, { largeSegmentBytes }: BlockRules): Se
     const sizeBytes = events.sizeBytes[t];
     if (action === TraceAction.SegmentMap) takeOut(mapped, address, sizeBytes);
     else {
-      const stream = events.stream[t];
+      const own = segmentOfEvent(events, t, rules);
       // Ten small pages are as long as a large one; what they touch tells which they are.
       const touching = mapped.find(
         (piece) =>
-          piece.stream === stream &&
+          piece.stream === own.stream &&
           (piece.address + piece.sizeBytes === address || piece.address === address + sizeBytes),
       );
       mapped.push({
-        address,
-        sizeBytes,
-        stream,
+        ...own,
         pool: events.pool?.[t] ?? touching?.pool ?? 0,
-        isSmall: touching?.isSmall ?? sizeBytes % largeSegmentBytes !== 0,
-        isExpandable: true,
+        isSmall: touching?.isSmall ?? own.isSmall,
         stack: NO_STACK,
       });
     }
@@ -283,17 +266,27 @@ function openingBlocks({ segments, blocks }: InitialState): Omit<PreexistingBloc
   for (let s = 0; s < segments.length; s++) {
     for (let row = segments.firstBlock[s]; row < segments.firstBlock[s + 1]; row++) {
       if (blocks.state[row] === BlockState.Inactive) continue;
-      found.push({
-        address: blocks.address[row],
-        requestedBytes: blocks.requestedBytes[row],
-        sizeBytes: blocks.sizeBytes[row],
-        stream: segments.stream[s],
-        stack: blocks.stack[row],
-        isPending: blocks.state[row] === BlockState.PendingFree,
-      });
+      found.push(blockFields(segments, s, blocks, row));
     }
   }
   return found;
+}
+
+/** What the file says of block `b`, which lies in segment `s`. */
+function blockFields(
+  segments: SegmentTable,
+  s: number,
+  blocks: BlockTable,
+  b: number,
+): Omit<PreexistingBlock, 'end'> {
+  return {
+    address: blocks.address[b],
+    requestedBytes: blocks.requestedBytes[b],
+    sizeBytes: blocks.sizeBytes[b],
+    stream: segments.stream[s],
+    stack: blocks.stack[b],
+    isPending: blocks.state[b] === BlockState.PendingFree,
+  };
 }
 
 /** The first free_completed at each address: a block that is there keeps its address to itself. */

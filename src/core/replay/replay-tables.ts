@@ -1,10 +1,17 @@
 /** What a replay is given, and what it gives. */
+import { createTable } from '../base/table.ts';
 import type { CounterLog } from './counters.ts';
 import type { Preexisting } from './preexisting.ts';
 import type { BlockRules } from './rounding.ts';
 import type { FinalPools } from './segment-tracker.ts';
 import type { TraceKind } from './trace-kind.ts';
-import type { Counters, Replay, ReplayedEvents } from './types.ts';
+import {
+  type Counters,
+  perCounter,
+  REPLAYED_COLUMNS,
+  type Replay,
+  type ReplayedEvents,
+} from './types.ts';
 
 /** What is known of a trace before its first event. */
 export interface ReplayPlan {
@@ -35,19 +42,6 @@ export interface ReplayTables
   readonly log: CounterLog;
 }
 
-export const NO_CHANGE: Counters = {
-  requestedBytes: 0,
-  allocatedBytes: 0,
-  activeBytes: 0,
-  reservedBytes: 0,
-  inactiveSplitBytes: 0,
-};
+export const NO_CHANGE: Counters = perCounter(() => 0);
 
-export const NO_EVENTS: ReplayedEvents = {
-  action: new Uint8Array(0),
-  address: new Float64Array(0),
-  sizeBytes: new Float64Array(0),
-  stream: new Uint16Array(0),
-  stack: new Int32Array(0),
-  pool: undefined,
-};
+export const NO_EVENTS: ReplayedEvents = createTable(REPLAYED_COLUMNS, 0);

@@ -9,7 +9,11 @@ import {
   type SegmentTable,
   TraceAction,
 } from '../snapshot/tables.ts';
-import { NEVER, type SegmentSpanTable } from './types.ts';
+import { type BlockRules, SMALL_SEGMENT_BYTES } from './rounding.ts';
+import { NEVER, type ReplayedEvents, type SegmentSpanTable } from './types.ts';
+
+/** Row of the default pool in every snapshot. */
+const DEFAULT_POOL: PoolIndex = 0;
 
 export interface SegmentFields {
   readonly address: number;
@@ -32,6 +36,44 @@ export function segmentFields(segments: SegmentTable, s: number): SegmentFields 
     isExpandable: segments.isExpandable[s] === 1,
     stack: segments.stack[s],
   };
+}
+
+/** What a segment event says of its segment; the pool is the default one's where events carry none. */
+export function segmentOfEvent(
+  events: ReplayedEvents,
+  at: number,
+  { largeSegmentBytes }: BlockRules,
+): SegmentFields {
+  const action = events.action[at];
+  const sizeBytes = events.sizeBytes[at];
+  const isExpandable = action === TraceAction.SegmentMap || action === TraceAction.SegmentUnmap;
+  return {
+    address: events.address[at],
+    sizeBytes,
+    stream: events.stream[at],
+    pool: events.pool?.[at] ?? DEFAULT_POOL,
+    isSmall: isExpandable ? sizeBytes % largeSegmentBytes !== 0 : sizeBytes === SMALL_SEGMENT_BYTES,
+    isExpandable,
+    stack: events.stack[at],
+  };
+}
+
+/** The columns that say where a segment or a mapped piece lies, and whose it is. */
+type Places = Record<
+  'address' | 'sizeBytes' | 'stream' | 'pool' | 'isSmall' | 'isExpandable',
+  ArrayLike<number>
+>;
+
+/** Whether the piece `high` goes on where `low` ends: pieces of one expandable segment, as one range to the allocator. */
+export function isContinued(places: Readonly<Places>, low: number, high: number): boolean {
+  return (
+    places.isExpandable[low] === 1 &&
+    places.isExpandable[high] === 1 &&
+    places.address[low] + places.sizeBytes[low] === places.address[high] &&
+    places.stream[low] === places.stream[high] &&
+    places.pool[low] === places.pool[high] &&
+    places.isSmall[low] === places.isSmall[high]
+  );
 }
 
 export class SegmentTracker {
@@ -161,9 +203,6 @@ export class SegmentTracker {
     return -2 - (known >= 0 ? known : this.#expandableGroups.push(key) - 1);
   }
 }
-
-/** Row of the default pool in every snapshot. */
-const DEFAULT_POOL: PoolIndex = 0;
 
 /**
  * Private pools, from the final segment table: traces up to 2.11 do not say which pool a segment is

@@ -2,14 +2,19 @@
  * What replaying a device's trace gives: allocations with lifetimes and true block sizes, and the
  * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
  */
-import type { TableOf, TableSchema } from '../base/table.ts';
-import type { EventIndex, EventTable } from '../snapshot/tables.ts';
+import { pick, type TableOf, type TableSchema } from '../base/table.ts';
+import { EVENT_COLUMNS, type EventIndex, type EventTable } from '../snapshot/tables.ts';
 
 /** The columns of events that are replayed. */
-export type ReplayedEvents = Pick<
-  EventTable,
-  'action' | 'address' | 'sizeBytes' | 'stream' | 'stack' | 'pool'
->;
+export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
+  'action',
+  'address',
+  'sizeBytes',
+  'stream',
+  'stack',
+  'pool',
+]);
+export type ReplayedEvents = Pick<EventTable, keyof typeof REPLAYED_COLUMNS>;
 
 /** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
 export type AllocationIndex = number;
@@ -69,8 +74,16 @@ export const COUNTER_NAMES = [
 ] as const;
 export type CounterName = (typeof COUNTER_NAMES)[number];
 
+export type PerCounter<V> = { readonly [K in CounterName]: V };
+
+/** What `make` makes for each counter; it also gets the place among {@link COUNTER_NAMES}. */
+export function perCounter<V>(make: (name: CounterName, place: number) => V): PerCounter<V> {
+  const values = COUNTER_NAMES.map((name, place) => [name, make(name, place)]);
+  return Object.fromEntries(values);
+}
+
 /** Bytes of each counter at one moment. */
-export type Counters = { readonly [K in CounterName]: number };
+export type Counters = PerCounter<number>;
 
 /** Highest value of one counter and the first event after which it stood there (-1: before the trace). */
 export interface Peak {
@@ -100,7 +113,7 @@ export interface Replay {
   readonly recordingReason: string;
   readonly start: Counters;
   readonly end: Counters;
-  readonly peaks: { readonly [K in CounterName]: Peak };
+  readonly peaks: PerCounter<Peak>;
   /** Number of anomalies, and the first 100 of them. */
   readonly anomalyCount: number;
   readonly anomalies: readonly Anomaly[];

@@ -1,4 +1,5 @@
 /** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
+import { groupBy } from '../base/grouping.ts';
 import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
@@ -129,12 +130,8 @@ function deviceTraces(
   overflowed: (device: number) => boolean | undefined,
 ): DeviceTrace[] {
   const traces = tracesIn(schema, top.get('device_traces') ?? top.get('traces'));
-  const segmentsByDevice = new Map<number, SegmentRow[]>();
-  for (const segment of isPartial ? [] : segmentsOf(schema, top.get('segments'))) {
-    const own = segmentsByDevice.get(segment.device);
-    if (own === undefined) segmentsByDevice.set(segment.device, [segment]);
-    else own.push(segment);
-  }
+  const segments = isPartial ? [] : segmentsOf(schema, top.get('segments'));
+  const segmentsByDevice = groupBy(segments, ({ device }) => device);
   // Devices that neither have a trace nor a segment are none: two may be numbered 0 and 900.
   const ordinals = [...new Set([...traces.keys(), ...segmentsByDevice.keys()])].sort(
     (a, b) => a - b,

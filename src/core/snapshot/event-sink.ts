@@ -1,6 +1,7 @@
 /** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
 
 import type { GrowthPlan } from '../base/growable.ts';
+import { getOrMake } from '../base/memoized.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import {
   type Column,
@@ -270,11 +271,7 @@ export class EventSink implements LaneRows {
       return;
     }
     this.#countUnknown(key);
-    let values = this.unknownKeys.get(key);
-    if (values === undefined) {
-      values = new Map();
-      this.unknownKeys.set(key, values);
-    }
+    const values = getOrMake(this.unknownKeys, key, () => new Map<number, string>());
     if (values.size < MAX_UNKNOWN) values.set(row, textOf(this.#kept.toValue(tag as Tag, val)));
   }
 

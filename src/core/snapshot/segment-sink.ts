@@ -26,7 +26,9 @@ interface HistoryRow {
   readonly stack: number;
 }
 
-type Read = (key: string) => { readonly tag: number; readonly val: number } | undefined;
+/** A key's value; undefined where the dictionary lacks the key. */
+type Value = { readonly tag: number; readonly val: number } | undefined;
+type Read = (key: string) => Value;
 
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
@@ -173,7 +175,7 @@ export class SegmentSink {
   }
 
   /** C++ writes active_pending_free, the documentation says active_awaiting_free. */
-  #blockState(value: { readonly tag: number; readonly val: number } | undefined): BlockState {
+  #blockState(value: Value): BlockState {
     const word = value?.tag === Tag.String ? this.#strings.get(value.val) : '';
     if (word === 'active_allocated') return BlockState.Allocated;
     if (word === 'active_pending_free' || word === 'active_awaiting_free')
@@ -183,18 +185,12 @@ export class SegmentSink {
   }
 
   /** Newest first: entry 0 is the allocation that holds the block now, or held it last. */
-  #lastHistory(
-    value: { readonly tag: number; readonly val: number } | undefined,
-  ): HistoryRow | undefined {
+  #lastHistory(value: Value): HistoryRow | undefined {
     const [row] = this.#rowsOf(value, Sink.History, 'history');
     return row === undefined ? undefined : this.#history[row];
   }
 
-  #rowsOf(
-    value: { readonly tag: number; readonly val: number } | undefined,
-    sink: number,
-    field: string,
-  ): readonly number[] {
+  #rowsOf(value: Value, sink: number, field: string): readonly number[] {
     if (value === undefined) return [];
     const runs = this.#fields.rows(value.tag, value.val, sink, field);
     return runs.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i));

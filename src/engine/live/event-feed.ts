@@ -1,9 +1,15 @@
 /** Hands the events of a file to a replayer as they are decoded, and takes back what was replayed. */
+import { createTable, slice } from '../../core/base/table.ts';
 import type { ReadMoment } from '../../core/input/types.ts';
 import type { LiveResult, TraceState } from '../../core/live/live-traces.ts';
 import { CounterBlocks } from '../../core/raster/counter-blocks.ts';
 import { completeLiveReplay } from '../../core/replay/live-replay.ts';
-import type { CounterName, Replay, ReplayedEvents } from '../../core/replay/types.ts';
+import {
+  type CounterName,
+  REPLAYED_COLUMNS,
+  type Replay,
+  type ReplayedEvents,
+} from '../../core/replay/types.ts';
 import type { SnapshotSoFar } from '../../core/snapshot/snapshot-so-far.ts';
 import type { DeviceTrace, Snapshot } from '../../core/snapshot/tables.ts';
 import type { Replayer } from './replayer.ts';
@@ -28,9 +34,6 @@ interface FedTrace {
   readonly hasSegments: boolean;
   events: number;
 }
-
-/** Columns that a replay reads of events. */
-const COLUMNS = ['action', 'address', 'sizeBytes', 'stream', 'stack', 'pool'] as const;
 
 export class EventFeed {
   readonly #replayer: Replayer;
@@ -136,39 +139,17 @@ export class EventFeed {
 
   /** Copies for another thread, else views. */
   #columns(events: ReplayedEvents, from: number, to: number): ReplayedEvents {
-    const views = viewsOf(events, from, to);
+    const views = slice(REPLAYED_COLUMNS, events, from, to);
     if (!this.#replayer.isBeside) return views;
-    const { pool, ...copies } = this.#spare.pop() ?? emptyColumns();
+    const { pool, ...copies } = this.#spare.pop() ?? createTable(REPLAYED_COLUMNS, CHUNK_EVENTS);
     const withPool = views.pool && { pool: pool ?? new Uint16Array(CHUNK_EVENTS) };
     const columns: ReplayedEvents = { ...copies, pool: withPool?.pool };
-    for (const name of COLUMNS) {
+    for (const name of Object.keys(REPLAYED_COLUMNS) as (keyof ReplayedEvents)[]) {
       const column = views[name];
       if (column !== undefined) columns[name]?.set(column);
     }
     return columns;
   }
-}
-
-function viewsOf(events: ReplayedEvents, from: number, to: number): ReplayedEvents {
-  return {
-    action: events.action.subarray(from, to),
-    address: events.address.subarray(from, to),
-    sizeBytes: events.sizeBytes.subarray(from, to),
-    stream: events.stream.subarray(from, to),
-    stack: events.stack.subarray(from, to),
-    pool: events.pool?.subarray(from, to),
-  };
-}
-
-function emptyColumns(): ReplayedEvents {
-  return {
-    action: new Uint8Array(CHUNK_EVENTS),
-    address: new Float64Array(CHUNK_EVENTS),
-    sizeBytes: new Float64Array(CHUNK_EVENTS),
-    stream: new Uint16Array(CHUNK_EVENTS),
-    stack: new Int32Array(CHUNK_EVENTS),
-    pool: undefined,
-  };
 }
 
 function grownReplay(
