@@ -11,7 +11,7 @@ import type { ReadOptions } from './types.ts';
 
 /**
  * The general decoder makes an object of every value: about six times the pickle's bytes, read at
- * 20 MB/s. 64 MiB are 400 MB of memory and three seconds, as much as one can ask of a tab.
+ * 20 MB/s. 64 MiB are 400 MB of memory and three seconds, as much as a tab can bear.
  */
 const MAX_GENERAL_BYTES = 64 * 2 ** 20;
 /**

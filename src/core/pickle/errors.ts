@@ -27,7 +27,7 @@ export function tooManyMarks(): LoadError {
   return corrupt('it opens tens of thousands of values inside each other');
 }
 
-/** A container that is no longer open gets an item: legal in a pickle, though PyTorch writes none such. */
+/** A container that is no longer open gets an item: legal in a pickle, though PyTorch never writes it. */
 export function lateItem(tag: number | undefined): Error {
   const wasContainer = tag === Tag.List || tag === Tag.Dict || tag === Tag.Row || tag === Tag.Node;
   return wasContainer

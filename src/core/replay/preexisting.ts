@@ -130,7 +130,7 @@ function findBlocks(
     if (action > TraceAction.FreeCompleted) continue;
     const address = events.address[t];
     const known = live.get(address);
-    // Only what comes first at an address tells of the time before.
+    // Only the first event at an address says what was there before the trace.
     if (known === FROM_TRACE || known === GONE) continue;
     const isRequest = action === TraceAction.FreeRequested;
     if (action === TraceAction.Alloc) live.set(address, FROM_TRACE);

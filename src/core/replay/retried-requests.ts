@@ -1,5 +1,5 @@
 /**
- * OOM events of which the program saw no error. A library may ask for less when it does not get what it
+ * OOM events whose error the program did not see. A library may ask for less when it does not get what it
  * would like: cuDNN tries the algorithms of a convolution one by one, each with a workspace of its own,
  * and dozens may fail before one fits. PyTorch writes an oom entry for each of them.
  *
@@ -45,7 +45,7 @@ export function findRetriedOoms(
   return found;
 }
 
-/** OOM events of which the program saw the error, in order. */
+/** OOM events whose error the program saw, in order. */
 export function failedOoms(
   trace: Pick<DeviceTrace, 'events'>,
   replay: Pick<Replay, 'allocationOfEvent' | 'allocations'>,

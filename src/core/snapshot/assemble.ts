@@ -20,7 +20,7 @@ import {
 
 type Entries = ReadonlyMap<string, DictEntry>;
 
-/** Keys of the top level, of which a snapshot has at least one. */
+/** Keys of the top level: a snapshot has at least one of them. */
 const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
 
 /** Those of the top-level keys that list the traces of CUDA devices. */

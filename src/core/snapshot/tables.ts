@@ -173,7 +173,7 @@ export type BlockTable = TableOf<typeof BLOCK_COLUMNS>;
 
 /**
  * The state before the first event, where a part was cut out of a recording; and what the whole
- * recording tells of its kind, which a part of it need not show.
+ * recording shows about its kind, which a part of it may not.
  */
 export interface InitialState {
   readonly segments: SegmentTable;

@@ -82,7 +82,7 @@ export class EventFeed {
 
   /**
    * For each device of the snapshot its replay; undefined where it has to be made from the whole file.
-   * The snapshot must be the one that `take` was told of.
+   * The snapshot must be made of the events that `take` was given.
    */
   async finish({ devices, settings }: Snapshot): Promise<readonly (GrownReplay | undefined)[]> {
     const traces = devices.map((device) => this.#traceOf(device));

@@ -135,7 +135,7 @@ export class GrowingFile {
     return this.#crosshair(soFar, trace, event, counters);
   }
 
-  /** Of a file of which nothing comes. */
+  /** Hands over all that has been read when no more comes. */
   async #catchUp(moment: ReadMoment): Promise<void> {
     if (this.#soFar === undefined) return;
     this.#feed.take(this.#soFar, { ...moment, isEnd: true }, this.#clock.now());
