@@ -1,12 +1,13 @@
 import type { RefObject } from 'react';
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { SegmentFacts } from '../../core/address-map/segment-index.ts';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatCount } from '../../core/base/format.ts';
 import type { AddressHighlight } from '../../engine/handlers/address-map.ts';
 import { ColorLegend, ColorSelect } from '../legend/color-legend.tsx';
 import { AxisSwitch, ColorKey, FitButton } from '../plot/plot-controls.tsx';
 import type { PlotPixel } from '../plot/plot-source.ts';
 import { lifeText, segmentKindText } from '../segments/segment-content.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { addressText } from './address-content.ts';
@@ -96,8 +97,8 @@ function PinnedAddress({ slots, place }: PinnedAddressProps) {
       )}
       {block === undefined && gap !== undefined && (
         <>
-          <b title={formatExactBytes(gap.to - gap.from)}>{formatBytes(gap.to - gap.from)}</b> free
-          at <code>{addressText(slots.slots, gap.from)}</code>{' '}
+          <Bytes as="b" bytes={gap.to - gap.from} /> free at{' '}
+          <code>{addressText(slots.slots, gap.from)}</code>{' '}
         </>
       )}
       {segment === undefined ? (

@@ -1,8 +1,9 @@
 import type { AddressSlots } from '../../core/address-map/address-layout.ts';
 import type { FreeMemory } from '../../core/address-map/free-memory.ts';
-import { formatBytes, formatExactBytes, plural } from '../../core/base/format.ts';
+import { formatBytes, plural } from '../../core/base/format.ts';
 import type { DeviceInfo, OomInfo } from '../../core/device/types.ts';
 import { useView } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
 
@@ -43,9 +44,8 @@ function Figures({ free }: { readonly free: FreeMemory }) {
   if (freeBytes === 0) return <>nothing of the reserved memory is free. </>;
   return (
     <>
-      <b title={formatExactBytes(freeBytes)}>{formatBytes(freeBytes)}</b> free in{' '}
-      {plural(ranges, 'range')}, the largest{' '}
-      <b title={formatExactBytes(largestBytes)}>{formatBytes(largestBytes)}</b>.{' '}
+      <Bytes as="b" bytes={freeBytes} /> free in {plural(ranges, 'range')}, the largest{' '}
+      <Bytes as="b" bytes={largestBytes} />.{' '}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { AddressSlot, AddressSlots } from '../../core/address-map/address-layout.ts';
-import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { formatBytes, formatCount, plural } from '../../core/base/format.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { TableHead } from '../shared/table-head.tsx';
 
 const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
@@ -21,7 +22,7 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
         <span className="slot-total">{formatBytes(slots.totalBytes)} of addresses in </span>
         {plural(count, 'range')}
       </summary>
-      <div className="slot-box">
+      <div className="floating slot-box">
         <table>
           <TableHead labels={['Pool', 'Ranges', 'Segments', 'Addresses']} />
           <tbody>
@@ -30,7 +31,7 @@ export function SlotKinds({ slots }: { readonly slots: AddressSlots }) {
                 <th scope="row">{LABELS[kind]}</th>
                 <td>{formatCount(ranges)}</td>
                 <td>{formatCount(segments)}</td>
-                <td title={formatExactBytes(sizeBytes)}>{formatBytes(sizeBytes)}</td>
+                <Bytes as="td" bytes={sizeBytes} />
               </tr>
             ))}
           </tbody>

@@ -6,6 +6,7 @@ import type { TimeAxis } from '../../core/raster/types.ts';
 import type { KnownValues } from '../../core/search/qualifiers.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { windowShowing } from '../search/window-showing.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { useQuery } from '../shared/use-query.ts';
 import type { Column } from '../table/table-types.ts';
@@ -13,7 +14,6 @@ import type { ListOrder } from './list-order.ts';
 import { ListTable } from './list-table.tsx';
 import {
   BYTES_WIDTH_PX,
-  BytesCell,
   costText,
   endText,
   lifetimeText,
@@ -75,7 +75,7 @@ function allocationColumns(
       title: 'Block size, including rounding',
       widthPx: BYTES_WIDTH_PX,
       align: 'end',
-      render: ({ blockBytes }) => <BytesCell bytes={blockBytes} />,
+      render: ({ blockBytes }) => <Bytes bytes={blockBytes} />,
     },
     {
       id: 'site',
@@ -133,7 +133,7 @@ function allocationColumns(
       title: 'Bytes lost to rounding: block size minus requested size',
       widthPx: 82,
       align: 'end',
-      render: ({ wasteBytes }) => <BytesCell bytes={wasteBytes} />,
+      render: ({ wasteBytes }) => <Bytes bytes={wasteBytes} />,
     },
     {
       id: 'requested',
@@ -141,7 +141,7 @@ function allocationColumns(
       title: 'Bytes your program requested',
       widthPx: BYTES_WIDTH_PX,
       align: 'end',
-      render: ({ requestedBytes }) => <BytesCell bytes={requestedBytes} />,
+      render: ({ requestedBytes }) => <Bytes bytes={requestedBytes} />,
     },
     {
       id: 'cost',

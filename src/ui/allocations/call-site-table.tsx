@@ -6,11 +6,12 @@ import type { TimeAxis } from '../../core/raster/types.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import type { Column } from '../table/table-types.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
 import { ListTable } from './list-table.tsx';
-import { BytesCell, momentWidthPx, SiteCell, startText } from './row-cells.tsx';
+import { momentWidthPx, SiteCell, startText } from './row-cells.tsx';
 import { SITE_LIST } from './use-list.ts';
 
 interface SiteTableProps {
@@ -61,7 +62,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       title: 'Bytes of its blocks at the peak of active memory',
       widthPx: 108,
       align: 'end',
-      render: ({ peakBytes }) => <BytesCell bytes={peakBytes} />,
+      render: ({ peakBytes }) => <Bytes bytes={peakBytes} />,
     },
     {
       id: 'siteLive',
@@ -71,7 +72,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       align: 'end',
       render: ({ endBytes, endCount }) => (
         <span title={`${formatCount(endCount)} allocations`}>
-          <BytesCell bytes={endBytes} />
+          <Bytes bytes={endBytes} />
         </span>
       ),
     },
@@ -81,7 +82,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       title: 'Bytes of all its allocations added up, including freed ones',
       widthPx: 92,
       align: 'end',
-      render: ({ totalBytes }) => <BytesCell bytes={totalBytes} />,
+      render: ({ totalBytes }) => <Bytes bytes={totalBytes} />,
     },
     {
       id: 'siteCount',
@@ -107,7 +108,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       title: 'Size of its largest block',
       widthPx: 88,
       align: 'end',
-      render: ({ largestBytes }) => <BytesCell bytes={largestBytes} />,
+      render: ({ largestBytes }) => <Bytes bytes={largestBytes} />,
     },
     {
       id: 'siteFirst',

@@ -54,7 +54,7 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
   const { note, onRowKey } = useRowKeys(listing, select);
   return (
     <>
-      <div className="row list-bar">
+      <div className="row bar list-bar">
         {props.switcher}
         <ListCount list={list} label={queries.label} all={device.allocations} />
         <span className="dim" role="status">
@@ -67,7 +67,7 @@ export function ListTable<Key extends ListKey, R extends { readonly label: strin
           <CopyRows listing={listing} label={queries.label} />
         )}
       </div>
-      <div className="list-rows">
+      <div className="list-rows fill">
         {listing !== undefined && (
           <VirtualTable
             label={queries.label}

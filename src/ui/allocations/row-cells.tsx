@@ -1,9 +1,4 @@
-import {
-  formatBytes,
-  formatCount,
-  formatDurationUs,
-  formatExactBytes,
-} from '../../core/base/format.ts';
+import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
 import { frameLabel, framePath, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
@@ -30,11 +25,6 @@ export function SiteCell({ line }: { readonly line: CallSiteLine }) {
 
 /** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
 export const BYTES_WIDTH_PX = 98;
-
-/** Rounded; the tooltip has every digit. */
-export function BytesCell({ bytes }: { readonly bytes: number }) {
-  return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
-}
 
 const US_PER_S = 1e6;
 

@@ -5,6 +5,7 @@ import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/b
 import { frameLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import { useStores } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { roundingText } from './state-labels.ts';
 
@@ -14,12 +15,12 @@ export function SegmentFooter({ row }: { readonly row: SegmentRow }) {
   const { addressHex, kind, sizeBytes, allocatedBytes, pendingBytes, liveBlocks } = row;
   const free = sizeBytes - allocatedBytes - pendingBytes;
   return (
-    <section className="segment-footer" aria-label="Segment">
+    <section className="row segment-footer" aria-label="Segment">
       <CopyButton text={`0x${addressHex}`} label="address" className="mono">
         0x{addressHex}
       </CopyButton>
       <span>
-        {KIND_TEXT[kind]}, <span title={formatExactBytes(sizeBytes)}>{formatBytes(sizeBytes)}</span>
+        {KIND_TEXT[kind]}, <Bytes bytes={sizeBytes} />
       </span>
       <span title={formatExactBytes(allocatedBytes)}>{formatBytes(allocatedBytes)} allocated</span>
       {pendingBytes > 0 && (

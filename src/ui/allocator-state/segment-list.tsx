@@ -1,3 +1,4 @@
+import '../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
 import type { AllocatorStateAnswer } from '../../engine/handlers/allocator-state.ts';
@@ -67,7 +68,7 @@ export function SegmentList(props: SegmentListProps) {
   return (
     <div ref={scroller} className="state-scroller">
       <table
-        className="state-list"
+        className="row-list state-list"
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
         role="treegrid"
         aria-label="Segments"

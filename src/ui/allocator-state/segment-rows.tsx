@@ -53,13 +53,13 @@ export function SegmentCells(props: SegmentCellsProps) {
       </td>
       <BytesCell bytes={row.sizeBytes} />
       <td
-        className="cell-number"
+        className="figure"
         title={`${formatExactBytes(live)} in ${plural(row.liveBlocks, 'block')}`}
       >
         {usedText(live, row.sizeBytes)}
       </td>
       <BytesCell bytes={row.largestFreeBytes} />
-      <td className="cell-number" title={ageTitle(row, event)}>
+      <td className="figure" title={ageTitle(row, event)}>
         {ageText(row, event)}
       </td>
       <td
@@ -103,7 +103,7 @@ export function GroupRow({ group, isFolded }: GroupRowProps) {
         <GroupFilter group={group} />
       </td>
       <BytesCell bytes={isNone ? live : totals.reservedBytes} />
-      <td className="cell-number">{usedText(live, totals.reservedBytes)}</td>
+      <td className="figure">{usedText(live, totals.reservedBytes)}</td>
       <BytesCell bytes={totals.largestFreeBytes} />
       <td className="cell-wide dim" title={totalsTitle(totals)}>
         {isNone ? noneText(totals) : sharesText(totals)}
@@ -191,7 +191,7 @@ export function ListHead({ barHead }: ListHeadProps) {
 /** Bytes, short; every digit in the title. */
 function BytesCell({ bytes }: { readonly bytes: number }) {
   return (
-    <td className="cell-number" title={formatExactBytes(bytes)}>
+    <td className="figure" title={formatExactBytes(bytes)}>
       {formatBytes(bytes)}
     </td>
   );

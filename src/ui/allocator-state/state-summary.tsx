@@ -26,9 +26,9 @@ export function StateSummary({ overview, onPick }: StateSummaryProps) {
   const { device } = useDevice();
   const oom = oomSentence(device, overview);
   return (
-    <div className="state-summary">
-      {oom !== undefined && <p className="callout state-oom">{oom}</p>}
-      <dl className="state-facts" aria-label="Totals">
+    <div className="bar column state-summary">
+      {oom !== undefined && <p className="callout">{oom}</p>}
+      <dl className="row state-facts" aria-label="Totals">
         {factsOf(overview).map(({ term, bytes, text, title }) => (
           <div key={term} title={title}>
             <dt>{term}</dt>
@@ -137,7 +137,7 @@ function PinButton({ site, onPick }: PinButtonProps) {
   return (
     <button
       type="button"
-      className="pin-site"
+      className="pin-site hoverable"
       title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
       onClick={() => onPick(site)}
     >

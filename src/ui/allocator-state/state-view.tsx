@@ -80,7 +80,7 @@ export function StateView() {
         onPick={pointer.pick}
       />
       {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
-      <div ref={tooltip} className="tooltip" role="tooltip" hidden />
+      <div ref={tooltip} className="floating tooltip" role="tooltip" hidden />
     </section>
   );
 }

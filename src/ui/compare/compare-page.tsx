@@ -37,7 +37,7 @@ function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
   const { a, b } = handle;
   const missing = [a, b].find((mark) => mark !== undefined && mark.bytes !== info.file.bytes);
   return (
-    <main className="compare-page">
+    <main className="view fill">
       <div className="blank" data-testid="compare-waiting">
         <h2>Compare {info.file.name} with another snapshot</h2>
         <p>
@@ -77,7 +77,7 @@ function SecondPage({
   const share =
     progress?.totalBytes === undefined ? undefined : progress.readBytes / progress.totalBytes;
   return (
-    <main className="compare-page">
+    <main className="view fill">
       <div className="blank" role={state.phase === 'failed' ? 'alert' : 'status'}>
         {state.phase === 'loading' ? (
           <>
@@ -134,7 +134,7 @@ function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
   if (a === undefined || b === undefined) {
     const empty = a === undefined ? info : secondInfo;
     return (
-      <main className="compare-page">
+      <main className="view fill">
         <div className="blank">
           <h2>{empty.file.name} is empty</h2>
           <p>It has no events and no segments for any device: there is nothing to compare.</p>
@@ -170,7 +170,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
   const state = useComparison(a, b, view.at);
   const compared = state.phase === 'ready' ? state.compared : undefined;
   return (
-    <main className="compare-page" data-testid="compare" aria-busy={compared === undefined}>
+    <main className="view fill" data-testid="compare" aria-busy={compared === undefined}>
       <CompareHead a={a} b={b} handle={handle} onClose={onClose} />
       {state.phase === 'failed' && (
         <div className="blank" role="alert">
@@ -189,7 +189,7 @@ function Compared({ a, b, handle, onClose }: ComparedProps) {
 function CompareHead({ a, b, handle, onClose }: ComparedProps) {
   const { view, commit } = handle;
   return (
-    <div className="row compare-head">
+    <div className="row bar compare-head">
       <h2 className="visually-hidden">Comparison</h2>
       <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
       <IconButton
@@ -237,7 +237,7 @@ function SideHead({
 }) {
   const { letter, info, device } = side;
   return (
-    <span className="compare-side">
+    <span className="inline-row">
       <span className="compare-letter" data-side={letter}>
         {letter}
       </span>

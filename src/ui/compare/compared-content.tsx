@@ -36,7 +36,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
   const [onWindow] = useState(() => (window: ComparisonView['window']) => adjust({ window }));
   return (
     <>
-      <div className="compare-verdict" role="status" aria-label="Verdict">
+      <div className="bar compare-verdict" role="status" aria-label="Verdict">
         <VerdictText verdict={comparison.verdict} />
         {comparison.caveats.map((caveat) => (
           <p key={caveat} className="dim">
@@ -45,7 +45,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
         ))}
       </div>
       <LinkedTimelines a={sideA} b={sideB} link={link} window={view.window} onWindow={onWindow} />
-      <div className="row compare-tabs-row">
+      <div className="row bar compare-tabs-row">
         <Tabs tab={view.tab} onTab={(tab) => commit({ tab })} />
         <span className="spacer" />
         {hasSteps && (
@@ -150,7 +150,7 @@ function Tabs({
         <button
           key={one}
           type="button"
-          className="view-tab"
+          className="tab view-tab"
           aria-current={one === tab ? 'page' : undefined}
           onClick={() => onTab(one)}
         >

@@ -46,9 +46,9 @@ export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
     setRoot(path);
   };
   return (
-    <section ref={area} className="compare-flame" aria-label="Difference flame graph">
-      <div className="row compare-filters">
-        <label className="labelled">
+    <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
+      <div className="row bar compare-filters">
+        <label className="inline-row labelled">
           Boxes
           <select
             className="field"

@@ -1,7 +1,8 @@
 import { useCallback, useMemo } from 'react';
-import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
 import { signedBytes } from '../../core/compare/change-text.ts';
 import { CHANGE_KINDS } from '../../core/compare/types.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { rowsAtHand } from '../table/row-pages.ts';
 import type { Column } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
@@ -30,9 +31,9 @@ export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) 
   const columns = useMemo(() => siteColumns(most), [most]);
   const rowState = useCallback((row: SiteRow) => ({ isSelected: row.name === chosen }), [chosen]);
   return (
-    <section className="compare-sites" aria-label="Differences by call site">
+    <section className="view" aria-label="Differences by call site">
       <FilterBar rows={rows} shown={shown} view={view} onChange={onChange} />
-      <div className="list-rows">
+      <div className="list-rows fill">
         <VirtualTable
           label="Differences"
           columns={columns}
@@ -76,7 +77,7 @@ function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
   const classes = [...new Set(rows.map((row) => row.class))].sort();
   const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
   return (
-    <div className="row compare-filters">
+    <div className="row bar compare-filters">
       <select
         className="field"
         aria-label="Kind of change"
@@ -163,7 +164,7 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
       title: 'Bytes in A, without rounding',
       widthPx: 96,
       align: 'end',
-      render: ({ bytesA }) => <span title={formatExactBytes(bytesA)}>{formatBytes(bytesA)}</span>,
+      render: ({ bytesA }) => <Bytes bytes={bytesA} />,
     },
     {
       id: 'b',
@@ -171,7 +172,7 @@ function siteColumns(most: number): readonly Column<SiteRow>[] {
       title: 'Bytes in B, without rounding',
       widthPx: 96,
       align: 'end',
-      render: ({ bytesB }) => <span title={formatExactBytes(bytesB)}>{formatBytes(bytesB)}</span>,
+      render: ({ bytesB }) => <Bytes bytes={bytesB} />,
     },
     {
       id: 'difference',

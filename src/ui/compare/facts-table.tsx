@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatCount, formatExactBytes } from '../../core/base/format.ts';
 import { signedBytes } from '../../core/compare/change-text.ts';
 import type { ComparisonSide } from '../../core/compare/side.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { COUNTERS, deviceLabel } from '../shared/device-labels.ts';
 import { classLabel } from './class-labels.ts';
 import type { ComparedPair } from './use-comparison.ts';
@@ -94,8 +95,8 @@ function BytesRow({ name, bytesA, bytesB }: BytesRowProps) {
   return (
     <tr data-differs={difference !== 0}>
       <th scope="row">{name}</th>
-      <td title={formatExactBytes(bytesA)}>{formatBytes(bytesA)}</td>
-      <td title={formatExactBytes(bytesB)}>{formatBytes(bytesB)}</td>
+      <Bytes as="td" bytes={bytesA} />
+      <Bytes as="td" bytes={bytesB} />
       <td title={formatExactBytes(difference)}>
         {difference === 0 ? '' : signedBytes(difference)}
       </td>

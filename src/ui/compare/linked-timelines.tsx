@@ -77,7 +77,7 @@ function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
   const { event, counters } = side;
   return (
     <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
-      <p className="compare-timeline-head">
+      <p className="inline-row compare-timeline-head">
         <span className="compare-letter" data-side={letter}>
           {letter}
         </span>

@@ -35,7 +35,7 @@ export function MarkDifference({ mark, cursor }: MarkDifferenceProps) {
         </span>
         <span title="Time from the mark to the cursor">{timeText(mark, cursor)}</span>
       </span>
-      <dl className="mark-counters">
+      <dl className="row mark-counters">
         {COUNTERS.map(({ name, label, about }) => {
           const [before, after] = [mark.counters[name], cursor.counters[name]];
           return (

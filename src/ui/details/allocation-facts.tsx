@@ -15,6 +15,7 @@ import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts'
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { streamTerm } from '../../core/search/qualifiers/stream.ts';
 import { useStores } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 import { FilterLink } from '../shared/filter-link.tsx';
@@ -26,7 +27,7 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
   return (
     <>
       <p className="details-size">
-        <strong title={formatExactBytes(blockBytes)}>{formatBytes(blockBytes)}</strong>
+        <Bytes as="strong" bytes={blockBytes} />
         <StateChip details={details} />
       </p>
       <dl className="details-facts">
@@ -38,7 +39,7 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
         </Fact>
         <Fact term="Because">{details.classReason}</Fact>
         <Fact term="Requested">
-          <span title={formatExactBytes(requestedBytes)}>{formatBytes(requestedBytes)}</span>
+          <Bytes bytes={requestedBytes} />
         </Fact>
         <Fact term="Block">
           <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>

@@ -44,8 +44,8 @@ function Found({ details }: { readonly details: ClassifiedDetails }) {
   const { view } = useStores();
   return (
     <>
-      <div className="details-head">
-        <CopyButton text={details.label} label="label" className="details-label">
+      <div className="spread">
+        <CopyButton text={details.label} label="label" className="details-label quiet">
           {details.label}
         </CopyButton>
         <IconButton

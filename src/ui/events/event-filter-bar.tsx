@@ -111,7 +111,7 @@ interface OnlyProps {
 
 function Only({ label, title, isOn, isUseful, onChange }: OnlyProps) {
   return (
-    <label className="labelled" title={title}>
+    <label className="inline-row labelled" title={title}>
       <input
         type="checkbox"
         checked={isOn}
@@ -141,7 +141,7 @@ export function ActionChips({ chosen, actions, onChange }: ActionChipsProps) {
         <button
           key={action}
           type="button"
-          className="event-chip"
+          className="event-chip hoverable"
           data-action={action}
           aria-pressed={chosen.includes(action)}
           title={`${formatCount(count)} ${action} events match the other filters`}

@@ -1,11 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
-import {
-  formatBytes,
-  formatCount,
-  formatDurationUs,
-  formatExactBytes,
-} from '../../core/base/format.ts';
+import { formatCount, formatDurationUs, formatExactBytes } from '../../core/base/format.ts';
 import type { EventDetails } from '../../core/lists/event-list-types.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
@@ -108,7 +104,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
       {!Number.isNaN(blockBytes) && <Fact term="Block">{formatExactBytes(blockBytes)}</Fact>}
       {address !== '' && (
         <Fact term="Address">
-          <CopyButton text={address} label="address" className="details-label">
+          <CopyButton text={address} label="address" className="details-label quiet">
             {address}
           </CopyButton>
         </Fact>
@@ -124,9 +120,7 @@ function EventFacts({ details, onGoTo }: EventFactsProps) {
       )}
       {COUNTERS.map(({ name, label, about }) => (
         <Fact key={name} term={label} title={`${about}, after the event`}>
-          <span title={formatExactBytes(details.counters[name])}>
-            {formatBytes(details.counters[name])}
-          </span>
+          <Bytes bytes={details.counters[name]} />
         </Fact>
       ))}
       {details.category !== undefined && <Fact term="Category">{details.category}</Fact>}

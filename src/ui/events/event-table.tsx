@@ -1,16 +1,12 @@
 import { CornerDownRight } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
-import {
-  formatBytes,
-  formatCount,
-  formatDurationUs,
-  formatExactBytes,
-} from '../../core/base/format.ts';
+import { formatCount, formatDurationUs } from '../../core/base/format.ts';
 import { frameLocation, functionText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { frameTitle } from '../shared/stack-text.ts';
 import type { Column, TableHandle } from '../table/table-types.ts';
@@ -182,10 +178,6 @@ const STREAM: Column<EventRow> = {
     </span>
   ),
 };
-
-function Bytes({ bytes }: { readonly bytes: number }) {
-  return <span title={formatExactBytes(bytes)}>{formatBytes(bytes)}</span>;
-}
 
 function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
   if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;

@@ -43,7 +43,7 @@ export function EventsView() {
         actions={listing?.actions ?? []}
         onChange={(actions) => change({ actions })}
       />
-      <div className="row event-bar">
+      <div className="row bar event-bar">
         <EventFilterBar
           settings={settings}
           onChange={change}
@@ -66,7 +66,7 @@ export function EventsView() {
         />
         {listing !== undefined && <ExportButton listing={listing} />}
       </div>
-      <Group orientation="vertical" className="event-split">
+      <Group orientation="vertical" className="fill">
         <Panel id="event-table" minSize="120px">
           {listing !== undefined && (
             <EventTable

@@ -44,7 +44,7 @@ export function ExportButton({ listing }: { readonly listing: EventListing }) {
 
   if (state.phase === 'running') {
     return (
-      <span className="event-export">
+      <span className="inline-row event-export">
         <progress value={state.rows} max={state.of} aria-label="Rows saved" />
         <button
           type="button"
@@ -59,7 +59,7 @@ export function ExportButton({ listing }: { readonly listing: EventListing }) {
     );
   }
   return (
-    <span className="event-export">
+    <span className="inline-row event-export">
       {state.phase === 'failed' && <span role="alert">Not saved: {state.reason}</span>}
       <button
         type="button"

@@ -28,7 +28,7 @@ export function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
     setText('');
   };
   return (
-    <form className="event-go" onSubmit={submit}>
+    <form className="inline-row event-go" onSubmit={submit}>
       <input
         ref={input}
         type="text"

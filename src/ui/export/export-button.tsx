@@ -21,7 +21,7 @@ export function ExportButton() {
     <>
       <button
         type="button"
-        className="view-tab export-button"
+        className="tab view-tab export-button"
         title="Export a report, pictures and data"
         onClick={() => dialog.current?.showModal()}
       >
@@ -36,7 +36,7 @@ export function ExportButton() {
         onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
       >
         <div className="dialog-body">
-          <div className="dialog-head">
+          <div className="spread">
             <h2 className="dialog-title">Export</h2>
             <IconButton label="Close" onClick={() => dialog.current?.close()}>
               <X size={16} aria-hidden />

@@ -96,7 +96,13 @@ export function FlameCanvas(props: FlameCanvasProps) {
         below it. Arrow keys go from box to box, Enter zooms into one, Escape zooms out. What is
         chosen is described behind the graph; the table has the same figures as text.
       </p>
-      <div ref={tooltipElement} className="tooltip" data-testid="tooltip" role="tooltip" hidden />
+      <div
+        ref={tooltipElement}
+        className="floating tooltip"
+        data-testid="tooltip"
+        role="tooltip"
+        hidden
+      />
     </>
   );
 }

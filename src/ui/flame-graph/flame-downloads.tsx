@@ -51,7 +51,7 @@ export function FlameDownloads({ query }: { readonly query: FlameQuery }) {
     }
   };
   return (
-    <span className="flame-downloads">
+    <span className="inline-row flame-downloads">
       {FILES.map((file) => (
         <button
           key={file.format}

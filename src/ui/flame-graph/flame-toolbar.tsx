@@ -99,7 +99,7 @@ interface ChoiceProps<T extends string> {
 function Choice<T extends string>(props: ChoiceProps<T>) {
   const { label, options, texts, value, title, onChoose } = props;
   return (
-    <label className="labelled" title={title}>
+    <label className="inline-row labelled" title={title}>
       <span className="dim">{label}</span>
       <select
         className="field"

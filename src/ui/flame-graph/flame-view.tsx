@@ -82,7 +82,7 @@ function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
         <FlameTrail trail={graph.trail} onZoom={zoom} />
         <FlameDownloads query={query} />
       </div>
-      <Group className="flame-split" orientation="vertical">
+      <Group className="fill" orientation="vertical">
         <Panel minSize="80px" defaultSize="52%">
           <FlameCanvas
             layout={layout}

@@ -21,7 +21,7 @@ interface FrameStripProps {
 export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripProps) {
   if (selection === undefined) {
     return (
-      <section className="row frame-strip" aria-label="Chosen frame">
+      <section className="row bar frame-strip" aria-label="Chosen frame">
         <p className="dim">Click a box or a row to see its memory, stack and allocations here.</p>
       </section>
     );
@@ -29,8 +29,8 @@ export function FrameStrip({ selection, totalMagnitude, figures }: FrameStripPro
   const { label, place, fullPlace, value, magnitude, count, self } = selection;
   const { format, isDifference } = figures;
   return (
-    <section className="row frame-strip" aria-label="Chosen frame">
-      <div className="frame-strip-head" aria-live="polite">
+    <section className="row bar frame-strip" aria-label="Chosen frame">
+      <div className="row frame-strip-head" aria-live="polite">
         <strong className="one-line frame-strip-name" title={label}>
           {label}
         </strong>
@@ -81,7 +81,7 @@ function FrameActions({ selection }: { readonly selection: FlameSelection }) {
     </button>
   );
   return (
-    <div className="frame-actions">
+    <div className="inline-row frame-actions">
       {button(<Filter size={13} aria-hidden />, 'Filter to this', 'In all views', {
         onlyMatches: true,
       })}

@@ -36,7 +36,7 @@ export function SummaryStrip() {
       {isWhole ? recording : first}
       <button
         type="button"
-        className="summary-more"
+        className="summary-more hoverable"
         data-tone={notes.length > 0 ? 'warning' : undefined}
         popoverTarget={id}
         title="All figures of the recording, and notes on it"
@@ -197,7 +197,7 @@ function Stat({ label, value, note, title, tone, onClick }: StatProps) {
     );
   }
   return (
-    <button type="button" className="stat stat-button" title={title} onClick={onClick}>
+    <button type="button" className="stat hoverable" title={title} onClick={onClick}>
       {content}
     </button>
   );

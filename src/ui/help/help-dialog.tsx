@@ -221,7 +221,7 @@ export function HelpDialog({ isOpen, onClose }: HelpDialogProps) {
       onClick={(event) => event.target === event.currentTarget && onClose()}
     >
       <div className="dialog-body">
-        <div className="dialog-head">
+        <div className="spread">
           <h2 className="dialog-title">Help</h2>
           <IconButton label="Close" onClick={onClose}>
             <X size={16} aria-hidden />

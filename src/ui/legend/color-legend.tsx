@@ -168,7 +168,7 @@ export function ColorSelect() {
     if (colorBy !== undefined) view.commit({ colorBy });
   };
   return (
-    <label className="labelled">
+    <label className="inline-row labelled">
       <span className="dim">Color by</span>
       <select
         className="field"

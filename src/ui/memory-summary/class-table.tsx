@@ -1,11 +1,7 @@
-import {
-  formatBytes,
-  formatCount,
-  formatExactBytes,
-  formatPercent,
-} from '../../core/base/format.ts';
+import { formatCount, formatPercent } from '../../core/base/format.ts';
 import { type ClassTotal, classInfo, classTerm } from '../../core/classes/types.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { FilterLink } from '../shared/filter-link.tsx';
 import { TableHead } from '../shared/table-head.tsx';
 import { useQuery } from '../shared/use-query.ts';
@@ -51,7 +47,7 @@ function ClassRow({ total, whole }: ClassRowProps) {
           {label}
         </FilterLink>
       </th>
-      <td title={formatExactBytes(total.bytes)}>{formatBytes(total.bytes)}</td>
+      <Bytes as="td" bytes={total.bytes} />
       <td>{formatPercent(total.bytes / whole)}</td>
       <td>{formatCount(total.count)}</td>
     </tr>

@@ -2,7 +2,6 @@ import {
   formatBytes,
   formatCount,
   formatDurationUs,
-  formatExactBytes,
   formatPercent,
 } from '../../core/base/format.ts';
 import { absenceText } from '../../core/device/stacks.ts';
@@ -11,6 +10,7 @@ import type { Share, TraceFacts } from '../../core/memory-summary/trace-facts.ts
 import { deviceName } from '../../core/report/summary-text.ts';
 import { useStores } from '../../state/stores.ts';
 import { onDevice } from '../../state/view-fitting.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { notesOf, RECORDING_TEXT } from '../shared/device-labels.ts';
 import { Fact } from '../shared/fact.tsx';
@@ -202,9 +202,9 @@ function SharesTable({ heading, rows }: SharesTableProps) {
               )}
             </th>
             <td>{formatCount(row.allocations)}</td>
-            <td title={formatExactBytes(row.peakBytes)}>{formatBytes(row.peakBytes)}</td>
+            <Bytes as="td" bytes={row.peakBytes} />
             <td>{shareText(row.peakBytes, peakBytes)}</td>
-            <td title={formatExactBytes(row.endBytes)}>{formatBytes(row.endBytes)}</td>
+            <Bytes as="td" bytes={row.endBytes} />
           </tr>
         ))}
       </tbody>

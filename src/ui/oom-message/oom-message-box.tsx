@@ -15,7 +15,7 @@ export function OomMessageBox() {
   useEffect(() => box.current?.focus(), []);
   const result = text.trim() === '' ? undefined : readOomMessage(text);
   return (
-    <div className="oom-message-box">
+    <div className="oom-message-box column">
       <label htmlFor={id} className="dim">
         Paste the whole message, including the traceback. Nothing is sent.
       </label>

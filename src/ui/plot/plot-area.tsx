@@ -64,7 +64,13 @@ export function PlotArea({ plot, label, kind, hint, hasMinimap = true, ...rest }
       <p id={hintId} className="visually-hidden">
         {hint}
       </p>
-      <div ref={refs.tooltip} className="tooltip" data-testid="tooltip" role="tooltip" hidden />
+      <div
+        ref={refs.tooltip}
+        className="floating tooltip"
+        data-testid="tooltip"
+        role="tooltip"
+        hidden
+      />
     </>
   );
 }

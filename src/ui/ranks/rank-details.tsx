@@ -30,7 +30,7 @@ export function RankDetailsPanel({
   const role = job.roles[row.role];
   const outlier = job.outliers.find(({ rank }) => rank === row.rank);
   return (
-    <aside className="ranks-details" aria-label={`Rank ${row.rank}`}>
+    <aside className="ranks-details column" aria-label={`Rank ${row.rank}`}>
       <h2>
         Rank {row.rank} <span className="dim">of role {role?.name}</span>
       </h2>
@@ -38,7 +38,7 @@ export function RankDetailsPanel({
         {row.path}, device {row.device}
       </p>
       {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
-      <dl className="rank-facts">
+      <dl className="row rank-facts">
         <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
         <Fact term="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
         <Fact term="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>

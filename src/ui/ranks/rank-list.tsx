@@ -1,3 +1,4 @@
+import '../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useMemo, useRef } from 'react';
 import { formatBytes, plural } from '../../core/base/format.ts';
@@ -51,7 +52,7 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
   return (
     <div ref={scroller} className="ranks-scroller">
       <table
-        className="ranks-list"
+        className="row-list"
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table that takes keys
         role="grid"
         aria-label="Ranks"

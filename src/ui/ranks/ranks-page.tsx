@@ -34,14 +34,14 @@ export function RanksPage(props: RanksPageProps) {
   const state = useJob(props.given);
   const { job, failure, sources, done } = state;
   return (
-    <main className="ranks-page" aria-label="Ranks" hidden={props.isHidden}>
+    <main className="fill column ranks-page" aria-label="Ranks" hidden={props.isHidden}>
       {failure !== undefined && (
-        <p className="callout ranks-failure" role="alert" data-testid="error">
+        <p className="callout" role="alert" data-testid="error">
           {failure.message} {failure.advice}
         </p>
       )}
       {done < sources.length && (
-        <p className="ranks-progress dim" role="status">
+        <p className="inline-row dim" role="status">
           <progress max={sources.length} value={done} /> {done} of {plural(sources.length, 'file')}{' '}
           read
         </p>

@@ -21,7 +21,7 @@ function Recipes({ recipes }: { readonly recipes: readonly Recipe[] }) {
   const { name, code, about, triedWith } = recipe;
   const text = code.trimEnd();
   return (
-    <div className="recipes">
+    <div className="column">
       <div className="row recipe-head">
         <label htmlFor={id}>Record</label>
         <select

@@ -6,8 +6,8 @@ import type { ReportHead } from '../../core/report/report-page.ts';
 export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
   if (madeAt === '') return null;
   return (
-    <aside className="report-bar" aria-label="Report">
-      <p className="report-origin">
+    <aside className="row bar report-bar" aria-label="Report">
+      <p className="inline-row">
         <FileText size={14} aria-hidden />
         Report of <strong>{title}</strong>
         <span className="dim">

@@ -17,7 +17,7 @@ export function ReportForm() {
   const { state, start } = useExportReport();
   return (
     <form
-      className="report-form"
+      className="column"
       onSubmit={(event) => {
         event.preventDefault();
         void start({ notes, isPart: isPart && isZoomed, isShortPaths, isWithoutStacks });
@@ -64,7 +64,7 @@ interface ChoiceProps {
 
 function Choice({ isOn, isDisabled = false, onChange, children }: ChoiceProps) {
   return (
-    <label className="report-choice">
+    <label className="inline-row">
       <input
         type="checkbox"
         checked={isOn}

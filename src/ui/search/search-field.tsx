@@ -103,7 +103,7 @@ function ClearButton({ text }: { readonly text: SearchText }) {
   return (
     <button
       type="button"
-      className="search-clear"
+      className="search-clear quiet"
       aria-label="Clear the search"
       title="Clear the search (Esc)"
       onClick={() => {

@@ -1,9 +1,10 @@
 import type { SegmentContent, SegmentUse } from '../../core/address-map/address-hits.ts';
 import type { SegmentLife } from '../../core/address-map/segment-lives.ts';
-import { formatBytes, formatCount, formatExactBytes, plural } from '../../core/base/format.ts';
+import { formatBytes, formatCount, plural } from '../../core/base/format.ts';
 import { addTerm } from '../../core/search/edit-search.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores, useView } from '../../state/stores.ts';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { Fact } from '../shared/fact.tsx';
 import { StackList } from '../shared/stack-list.tsx';
@@ -68,7 +69,7 @@ function SegmentFactList({ found, state }: SegmentFactListProps) {
   return (
     <div className="segment-facts">
       <p className="segment-name">
-        <strong title={formatExactBytes(facts.sizeBytes)}>{formatBytes(facts.sizeBytes)}</strong>
+        <Bytes as="strong" bytes={facts.sizeBytes} />
         <code>{facts.label}</code>
         <button
           type="button"

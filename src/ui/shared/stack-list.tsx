@@ -45,7 +45,7 @@ function Run({ run }: { readonly run: FrameRun }) {
       <li>
         <button
           type="button"
-          className="stack-fold"
+          className="stack-fold quiet"
           aria-expanded={isOpen}
           onClick={() => setIsOpen(!isOpen)}
         >

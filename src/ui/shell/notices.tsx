@@ -15,7 +15,7 @@ export function Notices() {
   const sentences = useStore(notices);
   if (sentences.length === 0) return undefined;
   return (
-    <aside className="notices" aria-label="About the link">
+    <aside className="spread notices" aria-label="About the link">
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -39,7 +39,7 @@ export function UpdateBar() {
   }, [idle]);
   if (reload === undefined) return undefined;
   return (
-    <aside className="notices update-bar" aria-label="Update">
+    <aside className="spread notices update-bar" aria-label="Update">
       <p>
         A newer vramscope is ready.
         {isOpen &&

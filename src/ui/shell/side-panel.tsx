@@ -27,7 +27,7 @@ export function SidePanel() {
   return (
     <div ref={panel} className="view">
       <div
-        className="side-tabs"
+        className="bar side-tabs"
         role="tablist"
         aria-label="Side panel"
         onKeyDown={(event) => goByArrow(event, tab, setTab)}
@@ -93,7 +93,7 @@ function TabButton({ name, current, onChoose, children }: TabButtonProps) {
       type="button"
       role="tab"
       id={tabId(name)}
-      className="side-tab"
+      className="tab quiet"
       aria-selected={name === current}
       tabIndex={name === current ? 0 : -1}
       onClick={() => onChoose(name)}

@@ -1,7 +1,8 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { formatBytes, formatCount, formatExactBytes } from '../../core/base/format.ts';
+import { formatCount } from '../../core/base/format.ts';
 import type { ViewName } from '../../state/view-store.ts';
 import { RecordRecipes } from '../recipes/record-recipes.tsx';
+import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
 import { useServices } from '../shared/services.ts';
@@ -71,7 +72,7 @@ function NoTrace() {
         {COUNTERS.map(({ name, label, about }) => (
           <div key={name} title={about}>
             <dt>{label}</dt>
-            <dd title={formatExactBytes(device.end[name])}>{formatBytes(device.end[name])}</dd>
+            <Bytes as="dd" bytes={device.end[name]} />
           </div>
         ))}
       </dl>

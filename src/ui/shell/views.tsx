@@ -75,7 +75,7 @@ export function ViewTabs() {
           <button
             key={name}
             type="button"
-            className="view-tab"
+            className="tab view-tab"
             aria-current={name === current ? 'page' : undefined}
             title={`${label} (${index + 1})`}
             onClick={() => view.commit({ view: name })}

@@ -49,7 +49,7 @@ function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
   useEffect(() => loader.shown(), [loader, info]);
   return pages === undefined ? (
-    <main className="compare-page" aria-busy />
+    <main className="view fill" aria-busy />
   ) : (
     <pages.ComparePage {...props} />
   );
@@ -108,12 +108,12 @@ function DeviceWorkbench() {
   return (
     <SelectionContext value={useFoundSelection()}>
       <main className="workbench">
-        <div className="view-row">
+        <div className="bar view-row">
           <ViewTabs />
           <SummaryStrip />
           <ExportButton />
         </div>
-        <div className="row tool-bar">
+        <div className="row bar tool-bar">
           <SearchBox />
           <CursorBar />
         </div>
@@ -143,7 +143,7 @@ function ResizableSplit({ main, side }: ResizableSplitProps) {
   const [percent] = useState(() => preferences.getState().detailsPercent);
   return (
     <Group
-      className="split"
+      className="fill"
       defaultLayout={{ [MAIN]: 100 - percent, [SIDE]: percent }}
       onLayoutChanged={(layout, { isUserInteraction }) => {
         const size = layout[SIDE];

@@ -46,7 +46,7 @@ function aside(recorded: RecordedRun, result: WhatIfResult, isBest: boolean): st
 
 function EnvironmentLine({ line, note }: { readonly line: string; readonly note: string }) {
   return (
-    <div className="whatif-line">
+    <div className="row whatif-line">
       <CopyButton text={line} label={line} className="whatif-copy">
         <code>{line}</code>
       </CopyButton>

@@ -29,7 +29,7 @@ export function LimitSelect({ limit, recorded, onChange }: LimitSelectProps) {
   }
   return (
     <>
-      <label className="labelled" title={ABOUT}>
+      <label className="inline-row labelled" title={ABOUT}>
         <span className="dim">Memory</span>
         <select
           className="field"
@@ -76,7 +76,7 @@ function OtherLimit({ bytes, onChange }: OtherLimitProps) {
     if (parsed !== undefined && parsed > 0) onChange(parsed);
   }
   return (
-    <form className="whatif-other" onSubmit={submit}>
+    <form className="row whatif-other" onSubmit={submit}>
       <input
         className="field whatif-input"
         aria-label="Memory that PyTorch may reserve"

@@ -127,19 +127,19 @@ export function RunLegend({ recorded, result, part, axis }: RunLegendProps) {
   const at = (values: Float64Array, peak: number) =>
     formatBytes(part === undefined ? peak : (values[part] ?? Number.NaN));
   return (
-    <ul className="whatif-legend" aria-label="Lines">
+    <ul className="color-key whatif-legend" aria-label="Lines">
       <li>
-        <span className="whatif-swatch" data-line="was" aria-hidden />
+        <span className="line-swatch whatif-swatch" data-line="was" aria-hidden />
         reserved, recorded <b>{at(run.reserved.highest, run.peakReservedBytes)}</b>
       </li>
       {result !== undefined && (
         <li>
-          <span className="whatif-swatch" data-line="is" aria-hidden />
+          <span className="line-swatch whatif-swatch" data-line="is" aria-hidden />
           reserved, chosen <b>{chosenAt(result, part)}</b>
         </li>
       )}
       <li>
-        <span className="whatif-swatch" data-line="allocated" aria-hidden />
+        <span className="line-swatch whatif-swatch" data-line="allocated" aria-hidden />
         allocated <b>{at(run.allocated.highest, run.peakAllocatedBytes)}</b>
       </li>
       <li className="dim">{part === undefined ? 'peaks' : placeText(recorded, part, axis)}</li>

@@ -22,7 +22,7 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
       const isSearching = run === rows.length;
       const name = phase.current === undefined ? undefined : settingName(phase.current);
       return (
-        <div className="whatif-status">
+        <div className="row whatif-status">
           <progress max={1} value={phase.done} aria-label="Runs" />
           <span className="whatif-doing">
             {isSearching ? 'All settings tried. Finding the smallest GPU for each' : `Run ${count}`}
@@ -37,7 +37,7 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
     }
     case 'cancelled':
       return (
-        <div className="whatif-status" role="status">
+        <div className="row whatif-status" role="status">
           <span className="whatif-doing">
             Cancelled: {count} tried
             {run === rows.length && '; some smallest GPUs are unknown'}.
@@ -47,7 +47,7 @@ export function RunStatus({ phase, rows, onCancel, onResume }: RunStatusProps) {
       );
     case 'failed':
       return (
-        <div className="whatif-status" role="alert">
+        <div className="row whatif-status" role="alert">
           <span className="whatif-doing">
             {phase.failure.message} {phase.failure.advice}
           </span>

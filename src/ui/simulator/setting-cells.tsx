@@ -44,7 +44,7 @@ export function Bar({ run, most, recordedBytes, hasFailed = false }: BarProps) {
           <span className="whatif-bar-mark" style={{ left: percent(recordedBytes) }} />
         )}
       </span>
-      <span className="whatif-bytes">{formatBytes(peakReservedBytes)}</span>
+      <span className="figure">{formatBytes(peakReservedBytes)}</span>
       {recordedBytes !== undefined && !hasFailed && (
         <Difference bytes={peakReservedBytes - recordedBytes} />
       )}
@@ -53,19 +53,19 @@ export function Bar({ run, most, recordedBytes, hasFailed = false }: BarProps) {
 }
 
 function Difference({ bytes }: { readonly bytes: number }) {
-  if (bytes === 0) return <span className="whatif-difference dim">the same</span>;
+  if (bytes === 0) return <span className="figure dim">the same</span>;
   const text = `${bytes > 0 ? '+' : '−'}${formatBytes(Math.abs(bytes))}`;
   return (
-    <span className="whatif-difference" data-tone={bytes > 0 ? 'danger' : 'good'}>
+    <span className="figure" data-tone={bytes > 0 ? 'danger' : 'good'}>
       {text}
     </span>
   );
 }
 
 export function CardCell({ card }: { readonly card: CardFit | undefined }) {
-  if (card === undefined) return <td className="whatif-number dim">…</td>;
+  if (card === undefined) return <td className="figure dim">…</td>;
   return (
-    <td className="whatif-number" title={cardTitle(card)}>
+    <td className="figure" title={cardTitle(card)}>
       {cardText(card)}
       {card.retries > 0 && <span className="whatif-slow"> slow</span>}
     </td>
@@ -74,9 +74,9 @@ export function CardCell({ card }: { readonly card: CardFit | undefined }) {
 
 export function OomCell({ ooms }: { readonly ooms: readonly SimulatedOom[] }) {
   const last = ooms.at(-1);
-  if (last === undefined) return <td className="whatif-number">0</td>;
+  if (last === undefined) return <td className="figure">0</td>;
   return (
-    <td className="whatif-number" data-tone="danger" title={`Out of memory ${failureText(last)}`}>
+    <td className="figure" data-tone="danger" title={`Out of memory ${failureText(last)}`}>
       {last.isRecorded ? formatCount(ooms.length) : `≥ ${formatCount(ooms.length)}`}
     </td>
   );
@@ -85,7 +85,7 @@ export function OomCell({ ooms }: { readonly ooms: readonly SimulatedOom[] }) {
 export function CallsCell({ allocs, frees }: { readonly allocs: number; readonly frees: number }) {
   return (
     <td
-      className="whatif-number"
+      className="figure"
       title={`${formatCount(allocs)} to get memory, ${formatCount(frees)} to give it back`}
     >
       {formatCount(allocs + frees)}

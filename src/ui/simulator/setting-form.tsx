@@ -26,8 +26,8 @@ export function SettingForm({ unreadable, onTry }: SettingFormProps) {
     }
   }
   return (
-    <form className="whatif-form" onSubmit={submit}>
-      <label className="labelled whatif-free">
+    <form className="row whatif-form" onSubmit={submit}>
+      <label className="inline-row labelled whatif-free">
         <span className="dim">Try</span>
         <input
           ref={input}

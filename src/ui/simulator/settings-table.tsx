@@ -114,7 +114,7 @@ function SortHeader({ column: { key, label, about, isNumber }, sort, onSort }: S
   return (
     <th
       scope="col"
-      className={isNumber ? 'whatif-number' : undefined}
+      className={isNumber ? 'figure' : undefined}
       aria-sort={isSorted ? state : undefined}
     >
       <button type="button" title={about} onClick={() => onSort(next)}>
@@ -143,10 +143,10 @@ function RecordedTableRow({ recorded, card, most }: RecordedTableRowProps) {
         <Bar run={recorded} most={most} recordedBytes={undefined} />
       </td>
       <CardCell card={card} />
-      <td className="whatif-number" data-tone={recorded.ooms > 0 ? 'danger' : undefined}>
+      <td className="figure" data-tone={recorded.ooms > 0 ? 'danger' : undefined}>
         {formatCount(recorded.ooms)}
       </td>
-      <td className="whatif-number">{formatCount(recorded.retries)}</td>
+      <td className="figure">{formatCount(recorded.retries)}</td>
       <CallsCell allocs={recorded.deviceAllocs} frees={recorded.deviceFrees} />
       <td className="dim" title="What really happened">
         real
@@ -213,7 +213,7 @@ function ResultCells({ result, card, most, recordedBytes }: ResultCellsProps) {
       </td>
       <CardCell card={card} />
       <OomCell ooms={result.ooms} />
-      <td className="whatif-number">{formatCount(result.retries)}</td>
+      <td className="figure">{formatCount(result.retries)}</td>
       <CallsCell allocs={result.deviceAllocs} frees={result.deviceFrees} />
       <td title={CONFIDENCE_TEXT[result.confidence]} data-confidence={result.confidence}>
         {result.confidence}

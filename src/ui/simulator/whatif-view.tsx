@@ -57,7 +57,7 @@ function Runs() {
   };
   return (
     <section className="view whatif-view" aria-label="What if">
-      <div className="whatif-toolbar">
+      <div className="row whatif-toolbar">
         <LimitSelect
           limit={limit}
           recorded={known.recorded?.run.limit}
@@ -100,7 +100,7 @@ function Compared({ recorded, recordedCard, rows, ...props }: ComparedProps) {
   const { settings, result, card } = chosen;
   const lowestBytes = props.lowestBytes(settings);
   return (
-    <div className="whatif-content">
+    <div className="whatif-content column">
       {result !== undefined && (
         <ChosenSetting
           recorded={recorded.run}

@@ -163,7 +163,7 @@ interface TableFailureProps {
 function TableFailure({ failure, onRetry }: TableFailureProps) {
   const reason = errorText(failure);
   return (
-    <div className="callout table-failure" role="alert">
+    <div className="callout spread table-failure" role="alert">
       <p>These rows could not be read: {reason}</p>
       <button type="button" className="button" onClick={onRetry}>
         Try again

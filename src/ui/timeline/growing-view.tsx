@@ -63,7 +63,7 @@ function GrowingPlot({ growth, isCut }: Omit<GrowingViewProps, 'children'>) {
     if (!device.isAwaited) latest.current();
   }, [device, growth]);
   return (
-    <section className="view growing-plot" aria-label="Timeline of what has been read">
+    <section className="view fill" aria-label="Timeline of what has been read">
       <p className={isCut ? 'growing-note growing-cut' : 'growing-note'} data-testid="growing-note">
         {noteOf(growth, isCut)}
       </p>

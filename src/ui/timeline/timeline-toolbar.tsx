@@ -67,13 +67,13 @@ export function CounterReadout({
         <button
           key={name}
           type="button"
-          className="counter"
+          className="counter hoverable"
           aria-pressed={lines.includes(name)}
           aria-label={`${label} line`}
           title={about}
           onClick={() => toggle(name)}
         >
-          <span className="counter-swatch" style={{ background: colors[name] }} aria-hidden />
+          <span className="line-swatch" style={{ background: colors[name] }} aria-hidden />
           <span className="counter-name">{label}</span>
           <span className="counter-value" data-readout={name} />
         </button>
