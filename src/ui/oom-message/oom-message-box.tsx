@@ -1,3 +1,4 @@
+import '../shared/text-area.css';
 import { useEffect, useId, useRef, useState } from 'react';
 import {
   HOW_TO_RECORD,

@@ -34,7 +34,7 @@ export function RankDetailsPanel({
       <h2>
         Rank {row.rank} <span className="dim">of role {role?.name}</span>
       </h2>
-      <p className="dim rank-path">
+      <p className="dim">
         {row.path}, device {row.device}
       </p>
       {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}

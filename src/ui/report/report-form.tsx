@@ -1,3 +1,4 @@
+import '../shared/text-area.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
