@@ -28,7 +28,17 @@ function outcome(bytes: Uint8Array, chunkSizes: readonly number[]): unknown {
     if (!(error instanceof LoadError)) throw error;
     fault = JSON.stringify(error.failure);
   }
-  return { fault, part: decoder.eventCount > 0 ? plain(decoder.finishPartial('cut')) : undefined };
+  return { fault, part: decoder.eventCount > 0 ? partOf(decoder) : undefined };
+}
+
+/** What was read of a file that broke off; a splice may leave no snapshot of it, which is then the fault. */
+function partOf(decoder: SnapshotDecoder): object {
+  try {
+    return plain(decoder.finishPartial('cut'));
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error;
+    return { failure: { ...error.failure } };
+  }
 }
 
 /** All there is in a snapshot, its strings, frames and stacks as numbered. */
