@@ -88,6 +88,8 @@ export class FrameLayer<Q extends PlotRequest, F extends PlotFrame> implements D
 
   destroy(): void {
     this.#stop.abort();
+    // An answer that was awaited may still have the plot painted once.
+    this.#shown = undefined;
     releasePixels(this.#bitmap);
   }
 
