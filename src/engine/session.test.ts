@@ -71,6 +71,15 @@ describe('an open snapshot', () => {
     info = await session.open(fixture('train_gpt_small.pickle.gz'), {}, { onProgress });
   });
 
+  it('draws the picture that was asked for last, whatever the one before needs', async () => {
+    const session = createSession(host);
+    const info = await session.open(fixture('train_gpt_small.pickle.gz'), {});
+    const first = session.frame({ ...whole(info), search: 'size>=1MiB' });
+    const second = session.frame({ ...whole(info), selected: 3 });
+    await expect(first).rejects.toSatisfy(isAbortError);
+    expect((await second).pixels.length).toBeGreaterThan(0);
+  });
+
   it('is told as the allocator itself counted', () => {
     expect(info.file).toMatchObject({ name: 'train_gpt_small.pickle.gz', container: 'gzip' });
     const stats = truthOf('train_gpt_small').stats['0'];

@@ -84,12 +84,27 @@ async function prepare(request: object): Promise<void> {
   if ('inBands' in request && request.inBands === true) await loadBandRenderer();
 }
 
+/**
+ * Fetches for a request once it is done for those before. Of two pictures the one that was asked for later is the
+ * newer one, also where the first needs a search whose code has yet to be loaded.
+ */
+function inOrder(): <T>(fetch: () => Promise<T>) => Promise<T> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (fetch) => {
+    const fetched = before.then(fetch);
+    before = fetched.catch(() => undefined);
+    return fetched;
+  };
+}
+
 class Session {
   readonly #host: SessionHost;
   readonly #frames: FrameQueue;
   #current: OpenSnapshot | undefined;
   #opening: AbortController | undefined;
   #growth: Growth | undefined;
+  readonly #preparedFrame = inOrder();
+  readonly #preparedQuery = inOrder();
 
   constructor(host: SessionHost) {
     this.#host = host;
@@ -152,7 +167,7 @@ class Session {
 
   async frame(request: FrameRequest, call: CallOptions = {}): Promise<TimelineFrame> {
     const device = this.#device(request.deviceIndex);
-    await prepare(request);
+    await this.#preparedFrame(() => prepare(request));
     const begin = (out: Uint32Array | undefined) => device.timeline.begin(request, out);
     return transferring(await device.drawFrame(request.viewport, begin, call.signal));
   }
@@ -164,12 +179,15 @@ class Session {
     call: CallOptions<DeviceQueries[K]['progress']> = {},
   ): Promise<DeviceQueries[K]['result']> {
     const { signal = NEVER_ABORTED, onProgress = () => undefined } = call;
-    const { HANDLERS } = await loadHandlers();
+    const { HANDLERS } = await this.#preparedQuery(async () => {
+      const handlers = await loadHandlers();
+      // Handlers ask for the totals of no search too.
+      await loadSearchMatching();
+      await prepare(request);
+      return handlers;
+    });
     const handler: QueryHandlers<DeviceQueries>[K] | undefined = HANDLERS[name];
     if (handler === undefined) throw new Error(`No query ${name}`);
-    // Handlers ask for the totals of no search too.
-    await loadSearchMatching();
-    await prepare(request);
     return handler(this.#device(request.deviceIndex), request, { signal, onProgress });
   }
 
