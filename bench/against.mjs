@@ -10,6 +10,7 @@ import { table } from '../scripts/markdown.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
 import { buildNodeBenches } from './measure-decoders.mjs';
 import { measureChild } from './measured-child.mjs';
+import { median } from './result-words.mjs';
 import { BENCH_FOLDER } from './subjects.mjs';
 
 const RUNS = 5;
@@ -61,10 +62,6 @@ async function decode(folder, path) {
   const { output, failure } = await measureChild(process.execPath, [script, path]);
   if (failure) throw new Error(failure);
   return JSON.parse(output);
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function load() {

@@ -2,7 +2,7 @@
  * How soon a small file is painted in a page that is there already: one that waited for it, and one in
  * which a file was opened before; and how soon after the navigation to a link that names it.
  */
-import { giveFile, openWindow, untilPainted } from './measure-page.mjs';
+import { giveFile, inWindow, untilPainted } from './measure-page.mjs';
 
 /** Each is measured so often: a single run swings by a third. */
 const RUNS = 5;
@@ -30,15 +30,6 @@ export async function measureFirstPicture(started, { path }) {
     });
   }
   return times;
-}
-
-async function inWindow(started, measure) {
-  const page = await openWindow(started);
-  try {
-    await measure(page);
-  } finally {
-    await page.close();
-  }
 }
 
 /** Milliseconds from the file to its picture, in a page that has had nothing to do for a while. */

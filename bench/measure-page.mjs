@@ -72,7 +72,7 @@ export async function measurePageWeight({ browser, url }) {
 }
 
 /** A page with the probe in a window that has come to rest. @param {{ browser: any }} started */
-export async function openWindow({ browser }) {
+async function openWindow({ browser }) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
   await page.addInitScript(installProbe);
   await page.waitForTimeout(WINDOW_MS);
@@ -113,16 +113,11 @@ export async function measurePage(started, { path, hasViews }) {
   }
 }
 
-/** What a page just loaded takes for a file, in milliseconds since it was given. */
-export async function openInPage({ browser, url }, path) {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+/** What `measure` gives of a page in a window that has come to rest, and is closed then. */
+export async function inWindow(started, measure) {
+  const page = await openWindow(started);
   try {
-    await page.goto(url);
-    await page.evaluate(() => window.vramscope.whenIdle());
-    await giveFile(page, path);
-    await untilPainted(page);
-    const { firstPixels, painted } = await page.evaluate(() => window.vramscope.marks());
-    return { firstPixels: firstPixels ?? painted, painted };
+    return await measure(page);
   } finally {
     await page.close();
   }

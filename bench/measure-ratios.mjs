@@ -6,8 +6,9 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { findPython } from '../scripts/find-python.mjs';
 import { ROOT } from '../scripts/run-command.mjs';
-import { openInPage } from './measure-page.mjs';
+import { giveFile, inWindow, untilPainted } from './measure-page.mjs';
 import { measureChild } from './measured-child.mjs';
+import { median } from './result-words.mjs';
 
 const ROUNDS = 5;
 
@@ -20,13 +21,12 @@ export async function measureRatios(started, { path }) {
   const python = findPython();
   if (!python) return undefined;
   const startLoad = loadavg()[0];
-  const load = 'import pickle, sys; pickle.load(open(sys.argv[1], "rb"))';
   const vramscope = (command) => [join(ROOT, 'bin', 'vramscope.mjs'), command, path];
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     rounds.push({
-      pickleLoad: await wallOf(python, ['-c', load, path]),
-      ...(await openInPage(started, path)),
+      pickleLoad: await loadMs(python, path),
+      ...(await inWindow(started, (page) => openIn(page, started.url, path))),
       stats: await wallOf(process.execPath, vramscope('stats')),
       analyze: await wallOf(process.execPath, vramscope('analyze')),
     });
@@ -37,10 +37,25 @@ export async function measureRatios(started, { path }) {
   return { ...medians, rounds: ROUNDS, startLoad, endLoad: loadavg()[0] };
 }
 
+/** Milliseconds since the file was given to a page just loaded. */
+async function openIn(page, url, path) {
+  await page.goto(url);
+  await page.evaluate(() => window.vramscope.whenIdle());
+  await giveFile(page, path);
+  const { painted, firstPixels = painted } = await untilPainted(page);
+  return { firstPixels, painted };
+}
+
+/** Of pickle.load alone: the process then takes seconds more to give three gigabytes back. */
+async function loadMs(python, path) {
+  const script = join(ROOT, 'bench', 'decode-cpython.py');
+  const { output, failure } = await measureChild(python, [script, path]);
+  if (failure) throw new Error(failure);
+  return JSON.parse(output).decodeMs;
+}
+
 async function wallOf(command, args) {
   const { wallMs, failure } = await measureChild(command, args);
   if (failure) throw new Error(failure);
   return wallMs;
 }
-
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];

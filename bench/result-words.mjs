@@ -17,6 +17,9 @@ export function longTasks(tasksMs) {
   return long.length === 0 ? 'none' : `${long.length}, the longest ${seconds(Math.max(...long))}`;
 }
 
+/** Of an odd number of times, the middle one. */
+export const median = (times) => [...times].sort((a, b) => a - b)[times.length >> 1];
+
 /** '12 / 31 ms (30)': the middle one, the longest and how many; one alone as it is. */
 export function spread(times) {
   if (times === undefined || times.length === 0) return 'not measured';

@@ -1,4 +1,5 @@
 /** Small pickles for tests, written by hand: protocol 4, no memo, one SETITEMS or APPENDS each. */
+import { concatBytes } from '../core/base/bytes.ts';
 
 export type PickleValue =
   | undefined
@@ -15,7 +16,7 @@ export function writePickle(value: PickleValue): Uint8Array {
 
 /** One array of bytes from byte lists and strings of one byte a character. */
 export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Array {
-  return concat(
+  return concatBytes(
     parts.map((part) =>
       typeof part === 'string'
         ? Uint8Array.from(part, (letter) => letter.charCodeAt(0))
@@ -24,24 +25,14 @@ export function join(...parts: readonly (string | ArrayLike<number>)[]): Uint8Ar
   );
 }
 
-function concat(arrays: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(arrays.reduce((sum, array) => sum + array.length, 0));
-  let at = 0;
-  for (const array of arrays) {
-    whole.set(array, at);
-    at += array.length;
-  }
-  return whole;
-}
-
 function pieces(value: PickleValue): Uint8Array {
   if (value === undefined) return join('N');
   if (typeof value === 'boolean') return join([value ? 0x88 : 0x89]);
   if (typeof value === 'number') return number(value);
   if (typeof value === 'string') return text(value);
-  if (Array.isArray(value)) return join('](', concat(value.map(pieces)), 'e');
+  if (Array.isArray(value)) return join('](', concatBytes(value.map(pieces)), 'e');
   const pairs = Object.entries(value).map(([key, item]) => join(text(key), pieces(item)));
-  return join('}(', concat(pairs), 'u');
+  return join('}(', concatBytes(pairs), 'u');
 }
 
 /** BININT1 where it fits, LONG1 of eight bytes else: what C++ pickles do, and all exact. */
