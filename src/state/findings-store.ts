@@ -10,6 +10,7 @@ import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
 import type { SessionInfo } from '../core/device/types.ts';
 import type { Analysis } from '../core/findings/analyse.ts';
 import { type RankedFinding, rankFindings } from '../core/findings/ranked-findings.ts';
+import type { Judgement } from '../core/findings/verdict/verdict.ts';
 import type { AnalysisClient } from '../engine/analysis/client.ts';
 import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
 import type { IdleCounter, Marks } from '../engine/instrumentation.ts';
@@ -20,6 +21,8 @@ export interface FindingsState {
   /** So far; all of it when done. */
   readonly findings: readonly RankedFinding[];
   readonly checks: Analysis['checks'];
+  /** What the memory is, and what that says; undefined until all has been looked at. */
+  readonly judgement: Judgement | undefined;
   /** Of phase 'failed'. */
   readonly failure: LoadFailure | undefined;
 }
@@ -46,7 +49,13 @@ interface Needs {
 }
 
 const TIMEOUT_MS = 500;
-const NOTHING: FindingsState = { phase: 'waiting', findings: [], checks: [], failure: undefined };
+const NOTHING: FindingsState = {
+  phase: 'waiting',
+  findings: [],
+  checks: [],
+  judgement: undefined,
+  failure: undefined,
+};
 
 export function createFindingsStore(needs: Needs): FindingsStore {
   const { analysis, idle, marks, timeoutMs = TIMEOUT_MS } = needs;
@@ -70,8 +79,12 @@ export function createFindingsStore(needs: Needs): FindingsStore {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
-      const { checks } = await analysis.findings({ deviceIndex }, { signal, onProgress });
-      store.setState({ phase: 'done', checks });
+      const { checks, findings, account, accountAtEnd, verdict } = await analysis.findings(
+        { deviceIndex },
+        { signal, onProgress },
+      );
+      const judgement = { account, accountAtEnd, verdict };
+      store.setState({ phase: 'done', checks, findings: rankFindings(findings), judgement });
       marks.reach('analysed');
     } catch (error) {
       if (!signal.aborted) store.setState({ phase: 'failed', failure: failureOf(error) });

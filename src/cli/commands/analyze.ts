@@ -34,7 +34,7 @@ export function analyzeCommand(io: CliIo): Command {
       'explain why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak',
     )
     .argument('<file>', SNAPSHOT_ARGUMENT)
-    .option('--json', 'print JSON of the schema vramscope.findings/1')
+    .option('--json', 'print JSON of the schema vramscope.findings/2')
     .option('--markdown', 'print Markdown, for an issue or a chat')
     .option(
       '--fail-on <detectors>',

@@ -96,7 +96,7 @@ export const findingsTool = defineTool({
   },
   async answer(files, input) {
     const one = await files.device(input.file, input.device);
-    const { verdict, checks, findings: found } = findingsOf(one, await one.analysis());
+    const { verdict, account, checks, findings: found } = findingsOf(one, await one.analysis());
     if (input.finding !== undefined) {
       const chosen = found[input.finding];
       if (chosen === undefined)
@@ -106,6 +106,13 @@ export const findingsTool = defineTool({
     const unclear = checks.filter(({ status }) => status === 'cannot-tell');
     const head = {
       verdict,
+      account: account && {
+        ...account,
+        entries: account.entries.map(({ lines, ...entry }) => ({
+          ...entry,
+          lines: lines.slice(0, 2).map(placeText),
+        })),
+      },
       cannotTell: unclear.map(({ detector, reason }) => `${detector}: ${reason}`),
     };
     return pageOf(head, found.map(briefFinding), input);

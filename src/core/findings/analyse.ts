@@ -1,5 +1,7 @@
 /** Runs every detector over one device, handing out findings as they come. */
-import { plural } from '../base/format.ts';
+import { formatBytes, plural } from '../base/format.ts';
+import { frameLabel } from '../device/frame-text.ts';
+import type { Account } from './account/types.ts';
 import { AnalysisContext } from './analysis-context.ts';
 import {
   type Check,
@@ -8,8 +10,10 @@ import {
   type Finding,
   RUN_DETECTOR,
 } from './detectors.ts';
+import { locationText } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
-import type { AnalysisInput, DetectorResult } from './types.ts';
+import { type AnalysisInput, type DetectorResult, MAX_EVIDENCE } from './types.ts';
+import { type Judgement, judge } from './verdict/verdict.ts';
 
 export interface AnalyseOptions {
   /** Findings of a detector come before its check. */
@@ -20,7 +24,7 @@ export interface AnalyseOptions {
   readonly pause?: () => Promise<void>;
 }
 
-export interface Analysis {
+export interface Analysis extends Judgement {
   /** In the detectors' order. */
   readonly checks: readonly Check[];
   /** The most severe first, then the largest. */
@@ -53,7 +57,35 @@ export async function analyseContext(
     checks.push(check);
     options.onCheck?.(check);
   }
-  return { checks, findings: findings.sort(bySeverity) };
+  const judgement = judge(context, findings);
+  const told = findings.map((finding) => inAccount(finding, judgement.accountAtEnd));
+  return { checks, findings: told.sort(bySeverity), ...judgement };
+}
+
+/**
+ * What grows counts the lines that it is sure of. Where the account knows more that the same statement left behind,
+ * its bytes are the finding's, so that one leak has one figure.
+ */
+function inAccount(finding: Finding, { entries }: Account): Finding {
+  if (finding.detector !== 'growth') return finding;
+  const own = new Set(finding.evidence.allocations);
+  const entry = entries.find(
+    ({ allocations, bytes }) => bytes > finding.bytes && allocations.some((id) => own.has(id)),
+  );
+  if (entry === undefined) return finding;
+  const { bytes, allocations, lines, rate } = entry;
+  const where = lines[0] === undefined ? locationText(finding.frame) : frameLabel(lines[0]);
+  const each = rate === undefined ? '' : `, ${formatBytes(rate.bytes)} each ${rate.unit}`;
+  return {
+    ...finding,
+    bytes,
+    claim: `${where} keeps ${formatBytes(bytes)} in ${plural(allocations.length, 'tensor')}${each}, and none of it was given back by the end.`,
+    evidence: {
+      ...finding.evidence,
+      allocations: allocations.slice(0, MAX_EVIDENCE),
+      allocationCount: allocations.length,
+    },
+  };
 }
 
 /** One detector by itself. */

@@ -9,10 +9,8 @@ import { detectGrowth, growth } from './detectors/growth.ts';
 import { detectLevelShift, levelShift } from './detectors/level-shift.ts';
 import { detectNoGrad, noGrad } from './detectors/no-grad.ts';
 import { detectOom, oom } from './detectors/oom.ts';
-import { detectPeak, peak } from './detectors/peak.ts';
 import { detectPendingFree, pendingFree } from './detectors/pending-free.ts';
 import { detectSegmentThrashing, segmentThrashing } from './detectors/segment-thrashing.ts';
-import { detectWaste, waste } from './detectors/waste.ts';
 import type { AnyFinding, Detector, DetectorResult } from './types.ts';
 
 export const DETECTORS = [
@@ -20,10 +18,8 @@ export const DETECTORS = [
   oom,
   fragmentation,
   noGrad,
-  peak,
   pendingFree,
   segmentThrashing,
-  waste,
   levelShift,
 ] as const satisfies readonly Detector[];
 
@@ -48,10 +44,8 @@ export const RUN_DETECTOR: Readonly<
   oom: detectOom,
   fragmentation: detectFragmentation,
   'no-grad': detectNoGrad,
-  peak: detectPeak,
   'pending-free': detectPendingFree,
   'segment-thrashing': detectSegmentThrashing,
-  waste: detectWaste,
   'level-shift': detectLevelShift,
 };
 

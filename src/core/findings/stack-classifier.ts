@@ -20,6 +20,8 @@ export class StackClassifier {
   readonly #bits: Uint8Array;
   /** Row of the outermost module call in a stack; 0 = none. */
   readonly #moduleCall: Int32Array;
+  /** Row of the call of a module right within the outermost one; 0 = none. */
+  readonly #innerModule: Int32Array;
   /** Row in which the user called the optimizer; 0 = none. */
   readonly #optimizerCall: Int32Array;
 
@@ -27,6 +29,7 @@ export class StackClassifier {
     const { length, frame, parent } = input.snapshot.stacks;
     this.#bits = new Uint8Array(length);
     this.#moduleCall = new Int32Array(length);
+    this.#innerModule = new Int32Array(length);
     this.#optimizerCall = new Int32Array(length);
     const frames = readFrames(input);
     for (let row = 1; row < length; row++)
@@ -46,6 +49,10 @@ export class StackClassifier {
     this.#bits[row] = bits;
     const isModuleCall = (bits & MODULE_CALL) !== 0;
     this.#moduleCall[row] = isModuleCall ? this.#moduleCall[above] || row : 0;
+    // _wrapped_call_impl calls _call_impl: the same module, until a frame that is no call of a module stands between.
+    const isNewCall = (own.bits & MODULE_CALL) !== 0 && ((caller?.bits ?? 0) & MODULE_CALL) === 0;
+    const isInner = isNewCall && this.#moduleCall[row] !== row;
+    this.#innerModule[row] = this.#innerModule[above] || (isInner ? row : 0);
     const isOptimizer = (bits & OPTIMIZER) !== 0;
     this.#optimizerCall[row] = isOptimizer ? this.#optimizerCall[above] || above : 0;
   }
@@ -81,6 +88,11 @@ export class StackClassifier {
 
   moduleCall(stack: StackIndex): StackIndex {
     return stack > EMPTY_STACK ? this.#moduleCall[stack] : 0;
+  }
+
+  /** The call of a module within the outermost one: which part of the model allocates. */
+  innerModule(stack: StackIndex): StackIndex {
+    return stack > EMPTY_STACK ? this.#innerModule[stack] : 0;
   }
 
   optimizerCall(stack: StackIndex): StackIndex {

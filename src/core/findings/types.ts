@@ -75,14 +75,6 @@ export type Fact =
   | { readonly label: string; readonly count: number }
   | { readonly label: string; readonly text: string };
 
-export type RemedyId =
-  | 'batch-size'
-  | 'checkpointing'
-  | 'mixed-precision'
-  | 'optimizer-8bit'
-  | 'offload'
-  | 'sharding';
-
 /**
  * How what is kept grows: each step keeps as much, each keeps more than the one before, one piece for each new
  * key, or something in some steps only.
@@ -99,14 +91,6 @@ export type LineRole =
   | 'requested by'
   | 'called by';
 
-/** A change to the program that lowers its peak. */
-export interface Remedy {
-  readonly id: RemedyId;
-  readonly savedBytes: number;
-  /** What to do, what it saves and what that assumes. */
-  readonly text: string;
-}
-
 /** A finding of any detector: see FindingBy, and Finding of detectors.ts. */
 export interface AnyFinding<Id extends string = string, Kind extends string = string> {
   readonly detector: Id;
@@ -116,24 +100,10 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly bytes: number;
   /** One or two sentences in plain words. */
   readonly claim: string;
-  /** What it means in one sentence, for someone who has ten seconds: of findings that say what went wrong. */
-  readonly headline?: string;
-  /** The headline in a few words, to follow 'Out of memory:' or 'No OOM, but': 'a leak of 96.00 MiB every step'. */
-  readonly brief?: string;
-  /** Which lines of the user's hold the memory, in one sentence, where the headline names none. */
-  readonly holder?: string | undefined;
-  /** The OOM that this led to, where that is certain. */
-  readonly causedOom?: EventIndex | undefined;
-  /** What the verdict needs of an OOM to say what led to it. */
-  readonly failure?: OomFailure;
   /** The user's own line to look at first; undefined where no stack was recorded. */
   readonly frame: FrameView | undefined;
   /** What `frame` is to the memory; undefined where it is not known. */
   readonly frameIs?: LineRole | undefined;
-  /** Where `frame` asked for what was refused: the line that holds most of what was in the way. */
-  readonly holderFrame?: FrameView | undefined;
-  /** Where an OOM's batch is larger than any before: the line that hands it to the model. */
-  readonly batchFrame?: FrameView | undefined;
   /** The user's lines that lead there, the innermost first, out to the one in the user's own loop; `frame` is one of them. */
   readonly userLines: readonly FrameView[];
   /** The frame that all of the evidence has, where `frame` leads to less or to more than that. */
@@ -150,24 +120,10 @@ export interface AnyFinding<Id extends string = string, Kind extends string = st
   readonly series?: Series | undefined;
   /** In the order to try. */
   readonly advice: readonly string[];
-  /** What the advice would save, where that can be estimated: the largest first. */
-  readonly remedies?: readonly Remedy[];
   /** What one would see if the claim were wrong. */
   readonly disproof: string;
   /** The same for the same cause in another recording: no addresses, row numbers or absolute paths. */
   readonly fingerprint: string;
-}
-
-/** What was alive before an OOM, and what came after it. */
-export interface OomFailure {
-  readonly requestedBytes: number;
-  readonly inUseBytes: number;
-  /** In one sentence: that it failed at a limit on the process. */
-  readonly limit: string | undefined;
-  /** The program went on: it caught the error. */
-  readonly isCaught: boolean;
-  /** Highest bytes in use in stretches of events up to the OOM, for telling what a leak had of them. */
-  readonly usage: readonly { readonly event: EventIndex; readonly bytes: number }[];
 }
 
 /** What a detector may find: of its own id, and of the kinds that it declares. */
@@ -199,32 +155,4 @@ export interface Detector {
   readonly evidenceSearch: 'line' | 'pending' | 'none';
   /** Whether other settings of the allocator may mend it: its findings cite what one would have come to. */
   readonly isMendedBySettings?: boolean;
-  readonly checklist: readonly ChecklistPoint[];
-}
-
-/** A point to check when looking for where the memory went. */
-export interface ChecklistPoint {
-  /** Points are gone through from the lowest to the highest. */
-  readonly order: number;
-  readonly label: string;
-  /** What is said to it, made of the detector's own answer; that answer itself where this is left out. */
-  readonly answer?: <F extends AnyFinding>(
-    own: ChecklistAnswer<F>,
-    facts: ChecklistFacts,
-  ) => ChecklistAnswer<F>;
-}
-
-export interface ChecklistAnswer<F extends AnyFinding> {
-  /** 'found': something to do here. 'waiting': the detector has not run yet. */
-  readonly status: DetectorResult['status'] | 'waiting';
-  readonly text: string;
-  /** Those that it is about; empty where it is clear. */
-  readonly findings: readonly F[];
-  /** What a change here would save of the peak, estimated; undefined where it is no matter of that. */
-  readonly savedBytes?: number | undefined;
-}
-
-export interface ChecklistFacts {
-  /** expandable_segments as recorded; undefined where the file does not say. */
-  readonly isExpandable: boolean | undefined;
 }

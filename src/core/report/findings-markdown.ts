@@ -1,9 +1,10 @@
 /** Findings as Markdown, for an issue or a chat. */
 import { formatBytes } from '../base/format.ts';
+import { entryLabel } from '../findings/account/types.ts';
 import { bytesAreOf, type Check } from '../findings/detectors.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
-import { frameText, placeText, STATUS_LABELS } from './findings-text.ts';
+import { frameText, placeText, STATUS_LABELS, verdictLines } from './findings-text.ts';
 import { inline } from './text.ts';
 
 const MAX_PARTS = 10;
@@ -28,17 +29,32 @@ export function findingsMarkdown(
   return [`# Findings in ${inline(report.file.name)}`, ...devices, ...rest];
 }
 
-function verdictMarkdown({ verdict }: DeviceFindings): string[] {
+function verdictMarkdown({ verdict, account }: DeviceFindings): string[] {
   if (verdict === null) return [];
-  const [text, ...also] = [verdict.text, ...verdict.also].map(inline);
-  const advice = verdict.advice.map((one) => `- ${inline(one)}`);
+  const [text, ...others] = verdictLines(verdict).map(inline);
+  return ['', `**${text}**`, '', ...others.map((line) => `- ${line}`), ...accountTable(account)];
+}
+
+/** Every reserved byte of the moment, a row an entry. */
+function accountTable(account: DeviceFindings['account']): string[] {
+  if (account === null || account.entries.length === 0) return [];
+  const { moment, reservedBytes, entries } = account;
+  const rows = entries.map(({ kind, bytes, count, lines, perStep }) => {
+    const rate = perStep === undefined ? '' : `${formatBytes(perStep.bytes)} a ${perStep.unit}`;
+    const line = lines[0] === undefined ? '' : inline(frameText(lines[0]));
+    return `| ${formatBytes(bytes)} | ${entryLabel(kind)} | ${count} | ${rate} | ${line} |`;
+  });
   return [
     '',
-    `**${text}**`,
-    ...also.flatMap((line) => ['', line]),
-    ...(advice.length > 0 ? ['', ...advice] : []),
+    `${formatBytes(reservedBytes)} reserved ${WHEN[moment.why]}:`,
+    '',
+    '| bytes | what | blocks | rate | line |',
+    '|---:|---|---:|---|---|',
+    ...rows,
   ];
 }
+
+const WHEN = { oom: 'at the OOM', peak: 'at the peak', end: 'at the end' } as const;
 
 function findingMarkdown(finding: FindingReport): string[] {
   const { parts, stack } = finding;

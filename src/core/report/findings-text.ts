@@ -7,10 +7,11 @@ import {
   fullPlace,
   functionText,
 } from '../device/frame-text.ts';
+import { entryLabel } from '../findings/account/types.ts';
 import { bytesAreOf, type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
-import type { DeviceFindings, FindingReport, FindingsReport } from './findings.ts';
+import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
 
 const INDENT = '    ';
@@ -56,12 +57,42 @@ function deviceText(device: DeviceFindings, isNamed: boolean, options: TextOptio
   ];
 }
 
-/** An empty line, what it all comes to, and what to try first. */
-function verdictText({ verdict }: DeviceFindings, options: TextOptions): string[] {
+/** An empty line, what it all comes to, which line to look at, and what to try first. */
+function verdictText({ verdict, account }: DeviceFindings, options: TextOptions): string[] {
   if (verdict === null) return [];
-  const { text, also, advice } = verdict;
-  const lines = [text, ...also, ...advice.map((one) => `Try: ${one}`)];
+  const lines = [...verdictLines(verdict), ...accountLines(account)];
   return ['', ...lines.flatMap((line) => wrap(printable(line), options.columns))];
+}
+
+/** For a terminal and for Markdown alike. */
+export function verdictLines({ text, also, lines, advice }: VerdictReport): string[] {
+  const [first, ...callers] = lines.map(frameText);
+  const called = callers.map((caller) => `, called from ${caller}`).join('');
+  return [
+    text,
+    ...(first === undefined ? [] : [`Look at ${first}${called}.`]),
+    ...also,
+    ...advice.map((one) => `Try: ${one.text}${enoughText(one)}`),
+  ];
+}
+
+const enoughText = ({ isEnough }: VerdictReport['advice'][number]): string =>
+  isEnough === false ? ' (not enough by itself)' : '';
+
+const MOMENTS = { oom: 'At the OOM', peak: 'At the peak', end: 'At the end' } as const;
+const MAX_ENTRIES = 6;
+
+/** 'At the peak: 62.18 GiB kept autograd graphs, 394.06 MiB activations, …' */
+function accountLines(account: DeviceFindings['account']): string[] {
+  if (account === null || account.entries.length === 0) return [];
+  const { entries, moment, reservedBytes } = account;
+  const shown = entries.slice(0, MAX_ENTRIES);
+  const rest = entries.slice(MAX_ENTRIES).reduce((sum, { bytes }) => sum + bytes, 0);
+  const parts = [
+    ...shown.map(({ kind, bytes }) => `${formatBytes(bytes)} ${entryLabel(kind)}`),
+    ...(rest > 0 ? [`${formatBytes(rest)} others`] : []),
+  ];
+  return [`${MOMENTS[moment.why]}, ${formatBytes(reservedBytes)} reserved: ${parts.join(', ')}.`];
 }
 
 function findingText(finding: FindingReport, options: TextOptions): string[] {

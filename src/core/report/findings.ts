@@ -1,18 +1,21 @@
 /**
- * `vramscope analyze --json`: the contract `vramscope.findings/1`.
+ * `vramscope analyze --json`: the contract `vramscope.findings/2`: what `/1` had, with the account and
+ * the verdict that is read from it.
  *
  * What is not known is null, never 0; a finding without a stack has frame null and an empty stack.
  */
 import { type FrameReport, frameReport } from '../device/frame-text.ts';
+import type { FrameView } from '../device/types.ts';
+import type { Account, AccountEntry, EntryKind, MomentWhy } from '../findings/account/types.ts';
 import type { Analysis } from '../findings/analyse.ts';
 import type { Check, Finding } from '../findings/detectors.ts';
 import type { FindingPart, GrowthLawKind, LineRole, PerStep } from '../findings/types.ts';
-import { type Verdict, verdictOf } from '../findings/verdict.ts';
+import type { Cause, Pattern, Verdict, VerdictTone } from '../findings/verdict/types.ts';
 import type { DeviceTrace, FileInfo } from '../snapshot/tables.ts';
 import { type FileReport, fileReport } from './stats.ts';
 
 export interface FindingsReport {
-  readonly schema: 'vramscope.findings/1';
+  readonly schema: 'vramscope.findings/2';
   readonly file: FileReport;
   readonly devices: readonly DeviceFindings[];
 }
@@ -20,13 +23,58 @@ export interface FindingsReport {
 export interface DeviceFindings {
   readonly device: number;
   readonly kind: 'cuda' | 'host';
-  /** What the findings say together, the cause first; null where OOMs were not looked for. */
+  /** Every reserved byte of the moment that matters most; null before the analysis is done. */
+  readonly account: AccountReport | null;
+  /** Of the end of the recording. */
+  readonly accountAtEnd: AccountReport | null;
+  /** What the account says: cause, bytes, lines, what to try. */
   readonly verdict: VerdictReport | null;
   readonly checks: readonly Check[];
   readonly findings: readonly FindingReport[];
 }
 
-export type VerdictReport = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'>;
+/** Σ entries[].bytes = reservedBytes. */
+export interface AccountReport {
+  readonly moment: { readonly event: number; readonly why: MomentWhy };
+  readonly allocatedBytes: number;
+  readonly reservedBytes: number;
+  /** Part of the entries: blocks are larger than what was asked for. */
+  readonly roundingBytes: number | null;
+  readonly limitBytes: number | null;
+  readonly requestedBytes: number | null;
+  readonly entries: readonly EntryReport[];
+}
+
+interface EntryReport {
+  readonly kind: EntryKind;
+  readonly bytes: number;
+  readonly count: number;
+  readonly lines: readonly FrameReport[];
+  readonly perStep?: { readonly bytes: number; readonly steps: number; readonly unit: string };
+  readonly growing: boolean;
+}
+
+export interface VerdictReport {
+  readonly cause: Cause;
+  readonly pattern: Pattern | null;
+  readonly severity: Verdict['severity'];
+  readonly tone: VerdictTone;
+  readonly bytes: number;
+  readonly text: string;
+  readonly also: readonly string[];
+  readonly lines: readonly FrameReport[];
+  readonly advice: readonly {
+    readonly id: string;
+    readonly text: string;
+    readonly savesBytes: number | null;
+    readonly isEnough: boolean | null;
+  }[];
+  readonly forecast: {
+    readonly stepsLeft: number | null;
+    readonly bytesPerStep: number;
+    readonly unit: string;
+  } | null;
+}
 
 export interface FindingReport
   extends Pick<
@@ -57,30 +105,84 @@ interface PartReport extends Pick<FindingPart, 'bytes' | 'count' | 'note'> {
   readonly frame: FrameReport | null;
 }
 
+/** An analysis, or as much of it as there is yet. */
+export type PartialAnalysis = Pick<Analysis, 'checks' | 'findings'> &
+  Partial<Pick<Analysis, 'account' | 'accountAtEnd' | 'verdict'>>;
+
 /** `analyses[i]` is that of `devices[i]`. */
 export function buildFindings(
   file: FileInfo,
   devices: readonly Pick<DeviceTrace, 'device' | 'kind'>[],
-  analyses: readonly Analysis[],
+  analyses: readonly PartialAnalysis[],
 ): FindingsReport {
   return {
-    schema: 'vramscope.findings/1',
+    schema: 'vramscope.findings/2',
     file: fileReport(file),
-    devices: analyses.map(({ checks, findings }, i) => ({
+    devices: analyses.map(({ checks, findings, account, accountAtEnd, verdict }, i) => ({
       device: devices[i].device,
       kind: devices[i].kind,
-      verdict: verdictReport({ checks, findings }),
+      account: account === undefined ? null : accountReport(account),
+      accountAtEnd: accountAtEnd === undefined ? null : accountReport(accountAtEnd),
+      verdict: verdict === undefined ? null : verdictReport(verdict),
       checks,
       findings: findings.map(findingReport),
     })),
   };
 }
 
-function verdictReport(analysis: Analysis): VerdictReport | null {
-  const verdict = verdictOf(analysis);
-  if (verdict === undefined) return null;
-  const { tone, text, also, advice } = verdict;
-  return { tone, text, also, advice };
+function accountReport(account: Account): AccountReport {
+  const { moment, allocatedBytes, reservedBytes, roundingBytes, limitBytes, requestedBytes } =
+    account;
+  return {
+    moment,
+    allocatedBytes,
+    reservedBytes,
+    roundingBytes: roundingBytes ?? null,
+    limitBytes: limitBytes ?? null,
+    requestedBytes: requestedBytes ?? null,
+    entries: account.entries.map(entryReport),
+  };
+}
+
+const entryReport = ({
+  kind,
+  bytes,
+  count,
+  lines,
+  rate,
+  isGrowing,
+}: AccountEntry): EntryReport => ({
+  kind,
+  bytes,
+  count,
+  lines: lineReports(lines),
+  ...(rate !== undefined && { perStep: rate }),
+  growing: isGrowing,
+});
+
+const lineReports = (lines: readonly FrameView[]): FrameReport[] =>
+  lines.flatMap((line) => frameReport(line) ?? []);
+
+function verdictReport(verdict: Verdict): VerdictReport {
+  const { cause, pattern, severity, tone, bytes, text, also, lines, advice, forecast } = verdict;
+  return {
+    cause,
+    pattern: pattern ?? null,
+    severity,
+    tone,
+    bytes,
+    text,
+    also,
+    lines: lineReports(lines),
+    advice: advice.map(({ id, text: what, savesBytes, isEnough }) => ({
+      id,
+      text: what,
+      savesBytes: savesBytes ?? null,
+      isEnough: isEnough ?? null,
+    })),
+    forecast:
+      forecast === undefined ? null : { ...forecast, stepsLeft: forecast.stepsLeft ?? null },
+  };
 }
 
 function findingReport(finding: Finding): FindingReport {
@@ -93,8 +195,8 @@ function findingReport(finding: Finding): FindingReport {
     claim,
     frame: frameReport(finding.frame),
     frameIs: finding.frameIs ?? null,
-    userLines: finding.userLines.flatMap((frame) => frameReport(frame) ?? []),
-    stack: finding.stack.flatMap((frame) => frameReport(frame) ?? []),
+    userLines: lineReports(finding.userLines),
+    stack: lineReports(finding.stack),
     perStep: finding.perStep ?? null,
     law: finding.law ?? null,
     events,

@@ -14,7 +14,6 @@ import { analyseContext } from '../findings/analyse.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { StepSequence } from '../findings/steps/step-sequence.ts';
-import { verdictOf } from '../findings/verdict.ts';
 import { settingText } from '../memory-summary/settings.ts';
 import { CounterBlocks } from '../raster/counter-blocks.ts';
 import { COUNTER_NAMES, type CounterName, type Counters } from '../replay/types.ts';
@@ -106,7 +105,7 @@ async function factsOf(contexts: readonly DeviceContext[]) {
     analysisInput: analysisContext.input,
     steps: analysisContext.stepSequences[0],
     findings: analysis.findings,
-    verdict: verdictOf(analysis),
+    verdict: analysis.verdict,
     lines: linesOf(sites),
     classes: classTotalsAt(context, peak, true),
     annotations: annotationPeaks(context),

@@ -7,11 +7,9 @@ import type { FrameView } from '../../core/device/types.ts';
 import { bytesAreOf, titleOf } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import type { Severity } from '../../core/findings/types.ts';
-import { lineOf } from '../../core/findings/verdict-line.ts';
 import type { EventIndex } from '../../core/snapshot/tables.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewName } from '../../state/view-store.ts';
-import { CodeText } from '../shared/code-text.tsx';
 import { FramePlace } from '../shared/frame-place.tsx';
 import { frameTitle } from '../shared/stack-text.ts';
 import { WhatIfCitation } from '../simulator/what-if-citation.tsx';
@@ -25,8 +23,6 @@ interface FindingCardProps {
   readonly citesWhatIf: boolean;
   /** The one to look at first: it says all at once. Of others a sentence is shown until they are selected. */
   readonly isLead: boolean;
-  /** Says what to try first, while it is not selected. */
-  readonly isAdvised: boolean;
   readonly onToggle: () => void;
 }
 
@@ -54,22 +50,17 @@ const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   low: 'Low',
 };
 
-/** How many pieces of advice are said at once: the second is for who cannot take the first. */
-const FIRST_ADVICE = ['Try', 'Or'];
-
 /** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
 export function FindingCard(props: FindingCardProps) {
-  const { finding, isSelected, citesWhatIf, isLead, isAdvised, onToggle } = props;
-  const { severity, bytes, claim, series, advice, perStep } = finding;
+  const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
+  const { severity, bytes, claim, series, perStep } = finding;
   const isWhole = isLead || isSelected;
   const showEvent = useShowEvent();
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
   }, [isSelected]);
-  // Who asked last comes second where another line holds the memory.
-  const said = finding.holderFrame === undefined ? claim : (finding.headline ?? claim);
-  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(isLead ? said : claim));
+  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
   return (
     <li
       className="finding"
@@ -100,13 +91,6 @@ export function FindingCard(props: FindingCardProps) {
       </button>
       {isWhole && <FindingFrame finding={finding} />}
       {isWhole && <UserLines finding={finding} />}
-      {isAdvised &&
-        !isSelected &&
-        advice.slice(0, FIRST_ADVICE.length).map((text, i) => (
-          <p key={text} className="finding-advice">
-            <strong>{FIRST_ADVICE[i]}:</strong> <CodeText text={text} />
-          </p>
-        ))}
       <WhatIfCitation finding={finding} isDue={citesWhatIf} />
       {isWhole && series !== undefined && (
         <SeriesPlot series={series} steps={perStep?.steps} onShow={showEvent} />
@@ -116,17 +100,17 @@ export function FindingCard(props: FindingCardProps) {
   );
 }
 
-/** The line to look at first: function and place, ready to be copied, and what it does. */
-function FindingFrame({ finding }: Pick<FindingCardProps, 'finding'>) {
-  const line = lineOf(finding);
-  if (line === undefined) {
-    return <p className="finding-frame dim">No line: {absenceText(finding.stackKind)}</p>;
+/** The line to look at first: function and place, ready to be copied, and what it is to the memory. */
+function FindingFrame({
+  finding: { frame, frameIs, stackKind },
+}: Pick<FindingCardProps, 'finding'>) {
+  if (frame === undefined) {
+    return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
   }
-  const { frame, does } = line;
   return (
     <div className="finding-frame">
       <span title={frameTitle(frame)}>
-        <span className="mono">{functionText(frame)}</span> <span className="dim">{does}</span>
+        <span className="dim">{frameIs}</span> <span className="mono">{functionText(frame)}</span>
       </span>
       <FramePlace frame={frame} />
     </div>
@@ -134,12 +118,10 @@ function FindingFrame({ finding }: Pick<FindingCardProps, 'finding'>) {
 }
 
 /** The user's lines from the innermost out to their loop. */
-function UserLines({ finding: { holderFrame, userLines } }: Pick<FindingCardProps, 'finding'>) {
-  // Where another line leads, this says who asked.
-  if (userLines.length < 2 && holderFrame === undefined) return undefined;
+function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>) {
+  if (userLines.length < 2) return undefined;
   return (
     <p className="finding-lines dim">
-      {holderFrame !== undefined && 'Requested by '}
       {userLines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
         <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>

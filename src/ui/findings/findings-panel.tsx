@@ -1,11 +1,7 @@
 import './findings.css';
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import type { SessionInfo } from '../../core/device/types.ts';
-import { checklist } from '../../core/findings/checklist.ts';
-import type { Finding } from '../../core/findings/detectors.ts';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
-import { type Verdict, verdictOf } from '../../core/findings/verdict.ts';
 import { buildFindings } from '../../core/report/findings.ts';
 import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
 import { isCiting } from '../../core/report/what-if-citation.ts';
@@ -14,40 +10,32 @@ import { OomMessageLink } from '../oom-message/oom-message-link.tsx';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { useDevice, useFindings } from '../shared/device-context.ts';
 import { VerdictCard } from '../shared/verdict-card.tsx';
+import { AccountPanel } from './account-panel.tsx';
 import { CheckList } from './check-list.tsx';
 import { FindingCard } from './finding-card.tsx';
 import { Failed, Missing, Progress } from './run-status.tsx';
 import { useMarking } from './use-finding-bands.ts';
 import { useFindingSelection } from './use-finding-selection.ts';
 
-const STOPPED: Verdict = {
+const STOPPED = {
   tone: 'unknown',
   text: 'Stopped before there was a result.',
-  brief: 'Stopped before there was a result.',
-  lead: undefined,
-  line: undefined,
   also: [],
   advice: [],
-  why: [],
-  findings: [],
-};
+} as const;
 
 /** What went wrong, where and what to try: the first thing one sees of a snapshot. */
 export function FindingsPanel() {
-  const { info } = useDevice();
   const state = useFindings();
-  const { phase, findings, checks } = state;
-  const { selected, toggle, choose: select } = useFindingSelection(findings);
+  const { phase, findings, checks, judgement } = state;
+  const { selected, toggle, choose } = useFindingSelection(findings);
   // A setting of the allocator may mend what the allocator did: said once, on the most severe.
   const citing = findings.find((finding) => finding.severity !== 'low' && isCiting(finding));
-  const verdict = verdictOf({ findings, checks }) ?? (phase === 'stopped' ? STOPPED : undefined);
+  const verdict = judgement?.verdict ?? (phase === 'stopped' ? STOPPED : undefined);
   const isOpen = phase !== 'done' && phase !== 'failed';
   const [isUnfolded, setIsUnfolded] = useState(false);
-  const choose = (finding: Finding) => {
-    const ranked = findings.find((one) => one === finding);
-    if (ranked !== undefined) select(ranked);
-  };
-  const lead = findings.find((finding) => finding === verdict?.lead) ?? findings[0];
+  const leadId = judgement?.verdict.finding;
+  const lead = findings.find(({ fingerprint }) => fingerprint === leadId);
   const others = findings.filter((finding) => finding !== lead);
   const cardOf = (finding: RankedFinding) => (
     <FindingCard
@@ -56,8 +44,6 @@ export function FindingsPanel() {
       isSelected={finding.id === selected}
       citesWhatIf={phase === 'done' && finding === citing}
       isLead={finding === lead}
-      // The verdict says what to try once it is open.
-      isAdvised={finding === verdict?.lead && !isUnfolded}
       onToggle={() => toggle(finding)}
     />
   );
@@ -72,12 +58,13 @@ export function FindingsPanel() {
         <VerdictCard
           verdict={verdict}
           folding={{ isUnfolded, onToggle: () => setIsUnfolded(!isUnfolded) }}
-          onShow={choose}
+          onShow={lead && (() => choose(lead))}
         />
       )}
-      {verdict !== undefined && verdict.findings.length > 0 && <MarkingButton />}
+      {lead !== undefined && <MarkingButton />}
       {phase === 'failed' && <Failed state={state} />}
       <Missing state={state} wanted={selected} />
+      {judgement !== undefined && <AccountPanel {...judgement} />}
       <ul className="finding-list" aria-label="Findings, the first to look at first">
         {lead !== undefined && cardOf(lead)}
         {others.length > 0 && <li className="finding-others dim small">Also found</li>}
@@ -86,7 +73,7 @@ export function FindingsPanel() {
       {isOpen && <Progress state={state} />}
       {phase === 'done' && <CopyFindings state={state} />}
       <h3 className="findings-heading">What was checked</h3>
-      <CheckList items={checklist({ findings, checks }, factsOf(info))} onChoose={choose} />
+      <CheckList checks={checks} />
       <OomMessageLink />
     </section>
   );
@@ -113,15 +100,10 @@ function MarkingButton() {
   );
 }
 
-function factsOf({ settings }: SessionInfo) {
-  const { expandable_segments: isExpandable } = settings;
-  return { isExpandable: typeof isExpandable === 'boolean' ? isExpandable : undefined };
-}
-
 /** All of it for an issue or a chat. */
 export function CopyFindings({ state }: { readonly state: FindingsState }) {
   const { info, device } = useDevice();
-  const report = buildFindings(info.file, [device], [state]);
+  const report = buildFindings(info.file, [device], [{ ...state, ...state.judgement }]);
   return (
     <CopyButton
       text={findingsMarkdown(report).join('\n')}

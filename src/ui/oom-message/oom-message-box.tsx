@@ -58,9 +58,7 @@ function Result({ result }: { readonly result: OomMessageResult }) {
 function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
   return (
     <>
-      <VerdictCard
-        verdict={{ tone: 'unknown', text, also: [about], why: [], advice: [], findings: [] }}
-      />
+      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [] }} />
       <HowToRecord />
     </>
   );
@@ -75,9 +73,7 @@ function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status
   }
   return (
     <>
-      <VerdictCard
-        verdict={{ tone: 'severe', text: headline, also, why: [], advice: [], findings: [] }}
-      />
+      <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [] }} />
       <h4>The arithmetic</h4>
       <ul className="arithmetic">
         {arithmetic.map((line) => (

@@ -1,8 +1,9 @@
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
+import { formatBytes } from '../../core/base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
-import type { Finding } from '../../core/findings/detectors.ts';
-import type { Verdict, VerdictTone } from '../../core/findings/verdict.ts';
+import type { FrameView } from '../../core/device/types.ts';
+import type { Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
 import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
@@ -12,17 +13,17 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   unknown: CircleHelp,
 };
 
-/** What is said of a pasted message has no findings behind it. */
-type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'why' | 'advice' | 'findings'> &
-  Partial<Pick<Verdict, 'brief' | 'lead' | 'line'>>;
+/** What is said of a pasted message has no account behind it. */
+type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
+  Partial<Pick<Verdict, 'brief' | 'lines' | 'does'>>;
 
 interface VerdictCardProps {
   /** Undefined: not known yet. */
   readonly verdict: ShownVerdict | undefined;
   /** What it is in brief, and the line, until it is unfolded; without this all of it is shown. */
   readonly folding?: { readonly isUnfolded: boolean; readonly onToggle: () => void };
-  /** Makes a button of each line that a finding is behind: it leads to the evidence. */
-  readonly onShow?: (finding: Finding) => void;
+  /** Makes buttons of the sentence and of the line: they lead to the evidence. */
+  readonly onShow?: (() => void) | undefined;
 }
 
 /** The answer in a sentence, on top of all else. */
@@ -36,11 +37,9 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
     );
   }
   const Icon = ICONS[verdict.tone];
-  const { text, brief = text, lead, line, also, advice } = verdict;
+  const { text, brief = text, lines = [], does = '', also, advice } = verdict;
   const isFolded = folding !== undefined && !folding.isUnfolded;
-  const sentence = (said: string, finding = findingBehind(said, verdict)) => (
-    <VerdictSentence text={said} finding={finding} onShow={onShow} />
-  );
+  const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
     <div
       className="verdict"
@@ -51,13 +50,14 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
     >
       <Icon size={17} aria-hidden />
       <div className="verdict-body">
-        <p className="verdict-text">{isFolded ? sentence(brief, lead) : sentence(text)}</p>
-        {line !== undefined && lead !== undefined && (
-          <LineToLookAt line={line} onShow={() => onShow?.(lead)} />
+        <p className="verdict-text">
+          <VerdictSentence text={isFolded ? brief : text} onShow={onShow} />
+        </p>
+        {lines[0] !== undefined && (
+          <LineToLookAt line={lines[0]} does={does} callers={lines.slice(1)} onShow={onShow} />
         )}
-        {!isFolded && also.map((said) => <p key={said}>{sentence(said)}</p>)}
-        {!isFolded && verdict.why.length > 0 && <Why why={verdict.why} />}
-        {!isFolded && advice.length > 0 && <Advice advice={advice} />}
+        {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
+        {shown.length > 0 && <Advice advice={shown} />}
       </div>
       {folding !== undefined && (
         <button
@@ -65,7 +65,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           className="verdict-fold"
           aria-expanded={folding.isUnfolded}
           aria-label="The whole verdict"
-          title={folding.isUnfolded ? 'Show less' : 'Show all of it, and what to try'}
+          title={folding.isUnfolded ? 'Show less' : 'Show all of it, and what else to try'}
           onClick={folding.onToggle}
         >
           <ChevronDown size={15} aria-hidden />
@@ -76,18 +76,21 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
 }
 
 interface LineToLookAtProps {
-  readonly line: NonNullable<Verdict['line']>;
-  readonly onShow: () => void;
+  readonly line: FrameView;
+  readonly does: string;
+  readonly callers: readonly FrameView[];
+  readonly onShow: (() => void) | undefined;
 }
 
 /** 'scenarios.py:323 (_fragment) pins memory': what the line does decides, so a narrow panel wraps it. */
-function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
-  const [place, name] = [frameLocation(frame), functionText(frame)];
+function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
+  const [place, name] = [frameLocation(line), functionText(line)];
+  const called = callers.map((caller) => `\ncalled from ${frameLabel(caller)}`).join('');
   return (
     <button
       type="button"
       className="verdict-place"
-      title={`${frameLabel(frame)} ${does}\nLook at this line first. Click to see the evidence`}
+      title={`${frameLabel(line)} ${does}${called}\nLook at this line first. Click to see the evidence`}
       onClick={onShow}
     >
       <strong className="mono">{place ?? name}</strong>{' '}
@@ -96,64 +99,48 @@ function LineToLookAt({ line: { frame, does }, onShow }: LineToLookAtProps) {
   );
 }
 
-function Why({ why }: Pick<Verdict, 'why'>) {
-  return (
-    <details className="verdict-why">
-      <summary>Why</summary>
-      {why.map((sentence) => (
-        <p key={sentence}>{sentence}</p>
-      ))}
-    </details>
-  );
-}
-
 interface VerdictSentenceProps {
   readonly text: string;
-  readonly finding: Finding | undefined;
-  readonly onShow: ((finding: Finding) => void) | undefined;
+  readonly onShow: (() => void) | undefined;
 }
 
-function VerdictSentence({ text, finding, onShow }: VerdictSentenceProps) {
-  if (finding === undefined || onShow === undefined) {
-    return <span className="verdict-line">{text}</span>;
-  }
+function VerdictSentence({ text, onShow }: VerdictSentenceProps) {
+  if (onShow === undefined) return <span className="verdict-line">{text}</span>;
   return (
     <button
       type="button"
       className="verdict-line"
       title={`${text}\nClick to see the evidence`}
-      onClick={() => onShow(finding)}
+      onClick={onShow}
     >
       <span>{text}</span>
     </button>
   );
 }
 
-/**
- * The first line is about the first finding, unless it only leads over to the next. Another begins
- * with the headline of its finding, or is what its finding says of the holder.
- */
-function findingBehind(
-  line: string,
-  { text, findings }: Pick<Verdict, 'text' | 'findings'>,
-): Finding | undefined {
-  if (line === text) return text.endsWith(':') ? undefined : findings[0];
-  return findings.find(
-    ({ headline, claim, holder }) => line === holder || line.startsWith(headline ?? claim),
-  );
-}
-
-function Advice({ advice }: Pick<Verdict, 'advice'>) {
+function Advice({ advice }: { readonly advice: readonly Remedy[] }) {
   return (
     <section className="verdict-advice" aria-label="What to try first">
       <strong>Try</strong>
       <ul>
-        {advice.map((text) => (
-          <li key={text}>
-            <CodeText text={text} />
+        {advice.map((remedy) => (
+          <li key={remedy.id}>
+            <CodeText text={remedy.text} /> <Gain {...remedy} />
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+/** 'saves 1.51 GiB: enough' */
+function Gain({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>) {
+  if (savesBytes === undefined) return undefined;
+  const enough = isEnough === undefined ? '' : isEnough ? ', enough' : ', not enough alone';
+  return (
+    <span className="verdict-gain dim small">
+      saves {formatBytes(savesBytes)}
+      {enough}
+    </span>
   );
 }

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
-import { verdictOf } from '../../core/findings/verdict.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
@@ -17,8 +16,12 @@ const tabId = (name: Tab): string => `side-tab-${name}`;
 export function SidePanel() {
   // Here and not in the panel: the analysis runs, and the plot shows findings, whichever tab is open.
   useFindingsRun();
-  const { findings, checks } = useFindings();
-  useFindingBands(findings, verdictOf({ findings, checks })?.findings[0]);
+  const { findings, judgement } = useFindings();
+  const lead = judgement?.verdict.finding;
+  useFindingBands(
+    findings,
+    lead === undefined ? undefined : findings.find(({ fingerprint }) => fingerprint === lead),
+  );
   const panel = useRef<HTMLDivElement>(null);
   const { selected, leave } = useFindingSelection(findings);
   useEscape(panel, selected === undefined ? undefined : leave);

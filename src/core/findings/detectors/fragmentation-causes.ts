@@ -4,7 +4,7 @@ import { formatBytes, plural } from '../../base/format.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { locationText, sitePart } from '../finding-parts.ts';
+import { sitePart } from '../finding-parts.ts';
 import type { SegmentState } from '../segment-state.ts';
 import type { FindingPart } from '../types.ts';
 
@@ -48,11 +48,6 @@ export function pinningSites(context: AnalysisContext, segments: readonly Segmen
 /** Backward has no line to show: the first pin that has one is more use. */
 export function namedPin(pins: readonly Pin[]): Pin | undefined {
   return pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
-}
-
-/** 'train.py:12 (step) keeps 3.1 GiB of free memory from being given back: it pins 14 segments.' */
-export function pinHolder({ part }: Pin): string {
-  return `${locationText(part.frame)} keeps ${formatBytes(part.bytes)} of free memory from being given back: it ${part.note}.`;
 }
 
 export interface VaryingSizes {

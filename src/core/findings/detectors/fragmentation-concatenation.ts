@@ -98,7 +98,6 @@ export function concatenationFinding(
     kind: 'growing-concatenation',
     severity: 'low',
     bytes: largestBytes,
-    brief: `a tensor that grows by copies, up to ${formatBytes(largestBytes)}`,
     claim: `${copiesText(context, concatenation)} ${formatBytes(copiedBytes)} was allocated for the copies in all, and the old and the new one are alive at once.`,
     ...where,
     events: { first: concatenation.firstEvent, last: concatenation.lastEvent },

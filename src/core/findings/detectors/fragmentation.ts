@@ -31,20 +31,10 @@ import {
 } from '../finding-parts.ts';
 import { largestGaps, type SegmentState, segmentsAt } from '../segment-state.ts';
 import { stepCount } from '../steps/step-sequence.ts';
-import type {
-  AnyFinding,
-  ChecklistAnswer,
-  ChecklistFacts,
-  Detector,
-  DetectorResult,
-  Fact,
-  FindingBy,
-  Severity,
-} from '../types.ts';
+import type { Detector, DetectorResult, Fact, FindingBy, Severity } from '../types.ts';
 import {
   namedPin,
   type Pin,
-  pinHolder,
   pinningSites,
   sizesText,
   varyingSites,
@@ -69,38 +59,12 @@ export const fragmentation = {
   band: { style: 'gap', label: 'gaps' },
   evidenceSearch: 'line',
   isMendedBySettings: true,
-  checklist: [
-    { order: 10, label: 'Reserved against allocated' },
-    { order: 80, label: 'Expandable segments', answer: expandableSegments },
-  ],
 } as const satisfies Detector;
 type FragmentationFinding = FindingBy<typeof fragmentation>;
 
 /** Of what was lost: blocks that pin less explain less than the sizes that change. */
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PARTS = 8;
-
-function expandableSegments<F extends AnyFinding>(
-  own: ChecklistAnswer<F>,
-  { isExpandable }: ChecklistFacts,
-): ChecklistAnswer<F> {
-  if (isExpandable === true) return { status: 'clear', text: 'Already enabled.', findings: [] };
-  if (own.status === 'clear') {
-    return { ...own, text: 'There are hardly any gaps that they would close.' };
-  }
-  if (own.status !== 'found') return own;
-  const lost = own.findings.filter(({ kind }) => kind === 'reserved-unused');
-  if (lost.length === 0) {
-    return { status: 'clear', text: 'Fragmentation is not the problem here.', findings: [] };
-  }
-  const bytes = lost.reduce((sum, finding) => sum + finding.bytes, 0);
-  const state = isExpandable === undefined ? 'Not recorded whether they are on.' : 'They are off.';
-  return {
-    status: 'found',
-    text: `${state} They would avoid most of the ${formatBytes(bytes)} that was reserved and never needed.`,
-    findings: lost,
-  };
-}
 
 export function detectFragmentation(
   context: AnalysisContext,
@@ -113,7 +77,9 @@ export function detectFragmentation(
   }
   const { reservedBytes, activeBytes } = replay.peaks;
   const ooms = context.eventsOf(TraceAction.Oom);
-  const { bytes: excessBytes, share, severity } = neverNeeded(replay.peaks, ooms.length);
+  const { bytes: excessBytes, share, severity: atMost } = neverNeeded(replay.peaks, ooms.length);
+  const isOfStart = atMost !== 'none' && ooms.length === 0 && cameAtOnce(context);
+  const severity = isOfStart ? 'low' : atMost;
   const concatenations = findConcatenations(context);
   const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
   if (severity === 'none') {
@@ -166,7 +132,6 @@ function fragmentationFinding(
       ? copiesText(context, concatenation)
       : varied &&
         `${locationText(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
-  const holder = named === undefined ? sizesReason : pinHolder(named);
   const texts =
     named === undefined ? [sizesReason] : [pinText(where.frame, named, pins), sizesReason];
   const curve = gapCurve(context);
@@ -187,9 +152,6 @@ function fragmentationFinding(
     kind: 'reserved-unused',
     severity,
     bytes: excessBytes,
-    headline,
-    brief: `fragmentation: ${formatBytes(excessBytes)} of ${reserved} was never needed`,
-    holder,
     claim: [headline, ooms.length > 0 ? freeText(segments) : undefined, ...texts]
       .filter((text) => text !== undefined)
       .join(' '),
@@ -296,6 +258,28 @@ function gapFacts(
       text: formatPercent(free > 0 ? (free - usable) / free : 0),
     },
   ];
+}
+
+/** Of all that was never needed; and of the recording, or its first steps where these are known. */
+const FIRST_SHARE = 0.8;
+const FIRST_STEPS = 2;
+const FIRST_EVENTS_SHARE = 0.1;
+
+/**
+ * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches what they leave. Segments
+ * that came then and were enough for all the rest are no fragmentation: nothing grows, and they are given back when
+ * memory is short.
+ */
+function cameAtOnce(context: AnalysisContext): boolean {
+  const [primary] = context.stepSequences;
+  const start =
+    primary !== undefined && stepCount(primary) > 2 * FIRST_STEPS
+      ? primary.bounds[FIRST_STEPS]
+      : context.input.trace.events.length * FIRST_EVENTS_SHARE;
+  const curve = gapCurve(context);
+  const last = curve[curve.length - 1];
+  const first = curve.findLast(({ event }) => event <= start);
+  return first !== undefined && last !== undefined && first.gap >= FIRST_SHARE * last.gap;
 }
 
 interface GapPoint {

@@ -59,8 +59,6 @@ export function growthFinding(
     kind,
     severity: severityOf(context, bytes, perStep, keptSteps),
     bytes,
-    headline,
-    brief: briefOf(kind, law, perStep, amounts),
     claim: `${headline} After ${plural(perStep.steps, isOfSteps ? 'step' : 'time')} that is ${formatBytes(bytes)}, and none of it was given back. ${what.looksLike}`,
     ...where,
     searchFrame,
@@ -127,15 +125,6 @@ function claimOf({ kind, law, where, frameIs, madeAt, perStep, amounts, round }:
     return `A new optimizer's state stays live ${interval}: ${amount}${trend}, for steps that ${where} starts.`;
   }
   return `${where} keeps ${amount} ${interval}${trend}.`;
-}
-
-function briefOf(kind: GrowthKind, law: GrowthLaw, perStep: PerStep, amounts: Amounts): string {
-  if (law.kind === 'by-key') {
-    return `a cache that only grows, ${formatBytes(amounts.bytes)} so far`;
-  }
-  const [interval, amount] = intervalAndAmount(law, perStep, amounts, undefined);
-  const [bytes] = amount.replace('on average ', '').split(' in ');
-  return `a leak of ${bytes} ${interval}${kind === 'kept-graph' ? ', a whole graph' : ''}`;
 }
 
 /** Of what does not come every step the amounts are those of the steps that keep something. */

@@ -66,16 +66,25 @@ function graphLead(
   return { stack, frame, frameIs: 'stored at', madeAt };
 }
 
-/** What is kept is among the last tensors that its forward pass makes, not something from within the model. */
-function isOutput({ classifier, input }: AnalysisContext, { kept }: GrowingSite): boolean {
+/**
+ * What is kept is an output of the model, not something from within it: among the last tensors of its forward pass,
+ * or made by the last of its modules, as logits are that the loss in the model goes on to use.
+ */
+export function isOutput(
+  { classifier, input }: AnalysisContext,
+  { kept }: Pick<GrowingSite, 'kept'>,
+): boolean {
   const { stack, length } = input.replay.allocations;
   const id = kept[kept.length >> 1];
   const call = classifier.moduleCall(stack[id]);
-  for (let later = 1; later <= OUTPUTS; later++) {
-    const next = id + later;
-    if (next >= length || classifier.moduleCall(stack[next]) !== call) return true;
+  const own = classifier.innerModule(stack[id]);
+  let isLast = own > 0;
+  for (let next = id + 1; next < length && classifier.moduleCall(stack[next]) === call; next++) {
+    const inner = classifier.innerModule(stack[next]);
+    if (inner > 0 && inner !== own) isLast = false;
+    if (!isLast && next - id >= OUTPUTS) return false;
   }
-  return false;
+  return true;
 }
 
 /**

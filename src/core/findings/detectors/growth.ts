@@ -4,10 +4,10 @@ import type { StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { cannotTell, clear, locationText } from '../finding-parts.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
-import type { AnyFinding, ChecklistAnswer, Detector, DetectorResult, FindingBy } from '../types.ts';
+import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../types.ts';
 import { burstFindings } from './growth-bursts.ts';
 import { growthFinding, SURE_STEPS } from './growth-finding.ts';
-import { groupSites } from './growth-groups.ts';
+import { type GrowthGroup, type GrowthKind, groupSites } from './growth-groups.ts';
 import { type GrowingSite, judgeSites } from './growth-sites.ts';
 
 export const growth = {
@@ -27,27 +27,8 @@ export const growth = {
   bytesOfKind: { 'given-back-in-bursts': 'at its highest' },
   band: { style: 'growth', label: 'grows' },
   evidenceSearch: 'line',
-  checklist: [
-    { order: 40, label: 'Kept graphs', answer: keptGraphs },
-    { order: 90, label: 'Leak' },
-  ],
 } as const satisfies Detector;
 type GrowthFinding = FindingBy<typeof growth>;
-
-const KEEPS_GRAPH: readonly string[] = ['kept-graph', 'kept-gradients'];
-
-function keptGraphs<F extends AnyFinding>(own: ChecklistAnswer<F>): ChecklistAnswer<F> {
-  if (own.status !== 'found') return own;
-  const graphs = own.findings.filter(({ kind }) => KEEPS_GRAPH.includes(kind));
-  if (graphs.length > 0) {
-    return { status: 'found', text: plural(graphs.length, 'finding'), findings: graphs };
-  }
-  return {
-    status: 'clear',
-    text: 'What grows is single tensors: no autograd graph is kept whole.',
-    findings: [],
-  };
-}
 
 export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFinding> {
   const { replay } = context.input;
@@ -60,23 +41,8 @@ export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFin
       : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
     return cannotTell(`${why}, so there are no steps to compare.`);
   }
-  const findings: GrowthFinding[] = [];
-  const claimed = new Set<number>();
-  let suspects: readonly StackIndex[] = [];
-  for (const sequence of context.stepSequences) {
-    context.checkCancelled();
-    if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
-    const { leaks, bursts, suspects: unsure } = judgeSites(context, sequence);
-    const fresh = leaks.filter(
-      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
-    );
-    for (const { site } of fresh) claimed.add(site);
-    for (const group of groupSites(context, fresh))
-      findings.push(growthFinding(context, group, sequence));
-    if (sequence !== primary) continue;
-    suspects = unsure.filter((stack) => !context.classifier.isBuilding(stack));
-    findings.push(...burstFindings(context, sequence, bursts));
-  }
+  const { leaks, bursts, suspects } = growthOf(context);
+  const findings = [...leaks.map(({ finding }) => finding), ...bursts];
   if (findings.length > 0) return { status: 'found', findings };
   const steps = stepCount(primary);
   if (suspects.length > 0) {
@@ -92,6 +58,53 @@ export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFin
   return clear(
     `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
   );
+}
+
+/** What grows, with all the tensors that it keeps. */
+export interface Leak {
+  readonly group: GrowthGroup;
+  readonly sequence: StepSequence;
+  readonly finding: AnyFinding<'growth', GrowthKind>;
+}
+
+interface Growth {
+  readonly leaks: readonly Leak[];
+  readonly bursts: readonly GrowthFinding[];
+  /** In a recording too short to tell: stacks that kept something in every step. */
+  readonly suspects: readonly StackIndex[];
+}
+
+const known = new WeakMap<AnalysisContext, Growth>();
+
+/** What grows step after step, for this detector and for the account: found once. */
+export function growthOf(context: AnalysisContext): Growth {
+  const found = known.get(context) ?? findGrowth(context);
+  known.set(context, found);
+  return found;
+}
+
+function findGrowth(context: AnalysisContext): Growth {
+  const [primary] = context.stepSequences;
+  const leaks: Leak[] = [];
+  if (primary === undefined) return { leaks, bursts: [], suspects: [] };
+  const claimed = new Set<number>();
+  const ofPrimary = judgeSites(context, primary);
+  for (const sequence of context.stepSequences) {
+    context.checkCancelled();
+    if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
+    const judged = sequence === primary ? ofPrimary : judgeSites(context, sequence);
+    const fresh = judged.leaks.filter(
+      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
+    );
+    for (const { site } of fresh) claimed.add(site);
+    for (const group of groupSites(context, fresh))
+      leaks.push({ group, sequence, finding: growthFinding(context, group, sequence) });
+  }
+  return {
+    leaks,
+    bursts: burstFindings(context, primary, ofPrimary.bursts),
+    suspects: ofPrimary.suspects.filter((stack) => !context.classifier.isBuilding(stack)),
+  };
 }
 
 /** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */

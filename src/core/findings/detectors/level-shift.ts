@@ -8,6 +8,7 @@
  *     leak          ▁▂▃▄▅▆▇█         not flat
  */
 import { formatBytes, formatPercent } from '../../base/format.ts';
+import { Evidence } from '../../classes/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   cannotTell,
@@ -39,7 +40,6 @@ export const levelShift = {
   bytesAre: 'more a step',
   band: { style: 'growth', label: 'stepped up' },
   evidenceSearch: 'line',
-  checklist: [{ order: 95, label: 'Level shift' }],
 } as const satisfies Detector;
 type ShiftFinding = FindingBy<typeof levelShift>;
 
@@ -69,10 +69,21 @@ export function detectLevelShift(context: AnalysisContext): DetectorResult<Shift
   const peaks = stepPeaks(context, primary);
   const shift = findShift(peaks);
   if (shift !== undefined && isLarge(shift)) {
-    return { status: 'found', findings: [toFinding(context, primary, peaks, shift)] };
+    const lines = changedLines(context, primary.bounds, shift.step);
+    if (!isCopyOfWeights(context, lines))
+      return { status: 'found', findings: [toFinding(context, primary, peaks, shift, lines)] };
   }
   return clear(
     `${steps} steps, from ${primary.description}: none from which on all need at least ${formatPercent(MIN_SHARE)} more than those before.`,
+  );
+}
+
+/** A copy of the weights that is made once, for an average of them or as a reference, is meant to stay. */
+function isCopyOfWeights({ classification }: AnalysisContext, lines: readonly ChangedLine[]) {
+  const [lead] = lines;
+  return (
+    lead?.isNew === true &&
+    lead.ids.every((id) => classification.evidenceOf[id] === Evidence.CopiedWeights)
   );
 }
 
@@ -84,13 +95,12 @@ function toFinding(
   sequence: StepSequence,
   peaks: Float64Array,
   shift: Shift,
+  changed: readonly ChangedLine[],
 ): ShiftFinding {
   const { bounds } = sequence;
   const { step, beforeBytes, afterBytes } = shift;
   const bytes = afterBytes - beforeBytes;
-  const lines = changedLines(context, bounds, step).filter(
-    (line) => line.moreBytes >= MIN_SHARE * bytes,
-  );
+  const lines = changed.filter((line) => line.moreBytes >= MIN_SHARE * bytes);
   const lead = lines.find(({ isNamed }) => isNamed) ?? lines[0];
   const first = firstChange(context, bounds, step);
   const where = locationOf(context, lead?.stack, 'allocated at');
@@ -103,8 +113,6 @@ function toFinding(
     kind,
     severity: isSevere ? 'high' : 'medium',
     bytes,
-    headline,
-    brief: `from step ${step} on each needs ${formatBytes(bytes)} more`,
     claim: `${headline}${firstText(first.line, lead)} The levels before and after are flat, so it is neither a leak nor the start of the program.`,
     ...where,
     events: { first: first.event, last: bounds[bounds.length - 1] },

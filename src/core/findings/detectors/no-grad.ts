@@ -29,7 +29,6 @@ export const noGrad = {
   bytesAre: 'at its highest',
   band: { style: 'growth', label: 'graphs without backward' },
   evidenceSearch: 'line',
-  checklist: [{ order: 30, label: 'Inference mode' }],
 } as const satisfies Detector;
 type NoGradFinding = FindingBy<typeof noGrad>;
 
@@ -96,15 +95,11 @@ function keepsGraph({ keptCount, allocations }: ForwardRun): boolean {
   return keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
 }
 
-function isUnusedGraph(context: AnalysisContext, run: ForwardRun): boolean {
-  return keepsGraph(run) && !run.isCutOff && isMostlyUnused(context, run);
-}
+const isUnusedGraph = (run: ForwardRun): boolean =>
+  keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);
 
-function isMostlyUnused({ input }: AnalysisContext, run: ForwardRun): boolean {
-  const { keptBytes, unusedBytes, output } = run;
-  const outputBytes = output < 0 ? 0 : input.replay.allocations.sizeBytes[output];
-  return unusedBytes > (keptBytes - outputBytes) / 2;
-}
+const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
+  unusedBytes > (keptBytes - lateBytes) / 2;
 
 /** Whether a pass that was cut off kept so much that a graph is the only reason. */
 function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
@@ -119,7 +114,7 @@ function unusedGraphs(
   call: StackIndex,
   own: readonly ForwardRun[],
 ): NoGradFinding | undefined {
-  const unused = own.filter((run) => isUnusedGraph(context, run));
+  const unused = own.filter(isUnusedGraph);
   if (unused.length < MIN_RUNS) return undefined;
   // Where no pass had a backward, the one that broke off would not have had one either.
   const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
@@ -151,9 +146,6 @@ function unusedGraphsFinding(
     kind: 'graph-without-backward',
     severity: savedBytes >= 0.2 * peaks.allocatedBytes.bytes ? 'high' : 'medium',
     bytes: savedBytes,
-    headline: `${headline}.`,
-    brief: `${plural(runs.length, 'forward pass', 'forward passes')} kept ${formatBytes(savedBytes)} for no backward`,
-    causedOom: failed,
     claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
     ...where,
     events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
@@ -208,7 +200,7 @@ function failedEvaluation(
   const run = own.find(({ oom }) => oom !== undefined);
   if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
   if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
-  const trained = trainedBefore(context, runs, run);
+  const trained = trainedBefore(runs, run);
   if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
   const where = locationOf(context, call, 'called by');
   const ids = keptOf(context, run);
@@ -223,9 +215,6 @@ function failedEvaluation(
     kind: 'evaluation-ran-out',
     severity: 'high',
     bytes,
-    causedOom: run.oom,
-    headline,
-    brief: 'it looks like an evaluation without inference_mode()',
     claim: `${headline} ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
     ...where,
     events: { first: start[run.first], last: run.oom },
@@ -243,7 +232,6 @@ function failedEvaluation(
 
 /** Passes before this one that had their backward, of the other call that has most. */
 function trainedBefore(
-  context: AnalysisContext,
   runs: readonly ForwardRun[],
   { call, first }: ForwardRun,
 ): readonly ForwardRun[] | undefined {
@@ -253,7 +241,7 @@ function trainedBefore(
       run.call !== call &&
       keepsGraph(run) &&
       !run.isCutOff &&
-      !isMostlyUnused(context, run),
+      !isMostlyUnused(run),
   );
   return [...byCall(trained).values()].sort((a, b) => b.length - a.length)[0];
 }

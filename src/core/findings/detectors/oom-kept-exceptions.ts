@@ -105,8 +105,6 @@ function toFinding(
     kind: 'kept-exceptions',
     severity,
     bytes,
-    headline,
-    brief: `${plural(failures.length, 'caught OOM')} left ${formatBytes(bytes)} behind, in stored exceptions`,
     claim: `${headline} The error had already left the function, so the function does not use them any more; the traceback of an exception keeps the tensors of the call that failed.`,
     ...where,
     events: {

@@ -9,12 +9,11 @@
  *   backward       asks for 2.00 GiB, and there is no room
  */
 import { upperBound } from '../../base/binary-search.ts';
-import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { formatCount, formatPercent } from '../../base/format.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import type { EventIndex, StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
-import { locationText } from '../finding-parts.ts';
 import type { Fact } from '../types.ts';
 
 export interface RequestOrigin {
@@ -52,32 +51,17 @@ export function requestOrigin(context: AnalysisContext, event: EventIndex): Requ
 /** Of all that would have been in use. Below it the request is one of many. */
 const LARGE_SHARE = 0.25;
 
-/** What one request that is a large part of all says of itself. */
-export interface LargeRequest {
-  /** 'one request of 2.00 GiB, which is 30% of all that would have been in use, did not fit.' */
-  readonly sentence: string;
-  readonly facts: readonly Fact[];
-  readonly advice: readonly string[];
-}
-
-/** @param inUseBytes without the request */
-export function largeRequest(
-  context: AnalysisContext,
-  stack: StackIndex,
-  requestedBytes: number,
-  inUseBytes: number,
-): LargeRequest | undefined {
+/** Of a request that is a large part of all: how large a part, and which shapes have that size. */
+export function shapeFacts(requestedBytes: number, inUseBytes: number): Fact[] {
   const share = requestedBytes / (requestedBytes + inUseBytes);
-  if (share < LARGE_SHARE) return undefined;
-  const shape = shapeGuess(requestedBytes);
-  return {
-    sentence: `one request of ${formatBytes(requestedBytes)}, which is ${formatPercent(share)} of all that would have been in use, did not fit.`,
-    facts: [
-      { label: 'share of all that would have been in use', text: formatPercent(share) },
-      { label: 'likely shape (a guess: types and shapes are not recorded)', text: shape },
-    ],
-    advice: [isCrossEntropy(context, stack) ? CROSS_ENTROPY_ADVICE : ONE_TENSOR_ADVICE],
-  };
+  if (share < LARGE_SHARE) return [];
+  return [
+    { label: 'share of all that would have been in use', text: formatPercent(share) },
+    {
+      label: 'likely shape (a guess: types and shapes are not recorded)',
+      text: shapeGuess(requestedBytes),
+    },
+  ];
 }
 
 /** Fewer requests before say little of what is usual. */
@@ -87,14 +71,12 @@ const LARGER = 1.5;
 
 /** A request larger than any of its line before: the work has grown, be it by the batch or the sequence. */
 export interface LargerRequest {
-  /** 'It asked for at most 8.00 MiB in 12 calls before, so this batch is larger (24.0 times).' */
-  readonly sentence: string;
-  /** In a few words: 'this batch asked for 24.0 times as much as any before.' */
-  readonly brief: string;
+  /** Of the largest before: 24.0. */
+  readonly times: number;
+  readonly mostBytes: number;
+  readonly calls: number;
   /** The user's line that hands the batch to the model; undefined without one. */
   readonly caller: FrameView | undefined;
-  readonly fact: Fact;
-  readonly advice: string;
 }
 
 /**
@@ -117,14 +99,11 @@ export function largerRequest(
     calls++;
   }
   if (calls < MIN_EARLIER || requestedBytes < LARGER * most) return undefined;
-  const times = (requestedBytes / most).toFixed(1);
-  const caller = modelCaller(context, stack);
   return {
-    sentence: `In ${formatCount(calls)} calls before, that line asked for at most ${formatBytes(most)}, so this batch or sequence is larger (${times} times).`,
-    brief: `this batch asked for ${times} times as much as any before.`,
-    caller,
-    fact: { label: 'most that the same line asked for before', bytes: most },
-    advice: `Look at what ${locationText(caller)} was given in this step: the request is ${times} times the largest before. Cap the length or the size of a batch, or sort it into buckets.`,
+    times: requestedBytes / most,
+    mostBytes: most,
+    calls,
+    caller: modelCaller(context, stack),
   };
 }
 
@@ -144,18 +123,6 @@ function beginOfPass({ classifier, input }: AnalysisContext, event: EventIndex):
   while (id >= 0 && classifier.isBackward(stack[id])) id--;
   while (id >= 0 && !classifier.isBackward(stack[id])) id--;
   return id + 1;
-}
-
-const CROSS_ENTROPY_ADVICE =
-  'Do not hold the logits of all tokens at once: use a fused or chunked cross-entropy (such as the one of Liger Kernel or torchtune), and leave out logits.float() under autocast, which upcasts the loss by itself.';
-const ONE_TENSOR_ADVICE =
-  'Do not make this tensor at once: work on it in chunks of rows, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).';
-
-function isCrossEntropy({ input }: AnalysisContext, stack: StackIndex): boolean {
-  for (const frame of input.stacks.frames(stack)) {
-    if (/cross_entropy|log_softmax|nll_loss/.test(input.stacks.frame(frame).name)) return true;
-  }
-  return false;
 }
 
 /** '822,083,584 elements of float32 (a square of 28,672 × 28,672), or 1,644,167,168 of bfloat16' */

@@ -1,11 +1,11 @@
 /** For each OOM event: what was asked, what was there, and why it did not fit. */
 
-import { upperBound } from '../../base/binary-search.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import { findRetriedOoms } from '../../replay/retried-requests.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
+import { isCaught } from '../account/moment.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   cannotTell,
@@ -22,17 +22,9 @@ import {
 import { holdersOf, holdersText } from '../holders.ts';
 import { judgeOom } from '../oom-verdict.ts';
 import { largestGaps, segmentsAt } from '../segment-state.ts';
-import type { Detector, DetectorResult, Fact, FindingBy, OomFailure } from '../types.ts';
-import { namedPin, pinHolder, pinningSites } from './fragmentation-causes.ts';
+import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
 import { keptExceptions } from './oom-kept-exceptions.ts';
-import {
-  type LargeRequest,
-  type LargerRequest,
-  largeRequest,
-  largerRequest,
-  type RequestOrigin,
-  requestOrigin,
-} from './oom-request.ts';
+import { type RequestOrigin, requestOrigin, shapeFacts } from './oom-request.ts';
 
 /** `kind` of requests that failed and were retried at once: the program saw no error. */
 export const RETRIED = 'asked-again';
@@ -58,7 +50,6 @@ export const oom = {
   band: { style: 'oom', label: 'out of memory' },
   evidenceSearch: 'none',
   isMendedBySettings: true,
-  checklist: [{ order: 100, label: 'Out of memory' }],
 } as const satisfies Detector;
 type OomFinding = FindingBy<typeof oom>;
 
@@ -126,80 +117,35 @@ function oomFinding(
   const where = locationOf(context, origin.stack, 'requested by');
   const live = liveAt(context.input.replay.allocations, event);
   const sites = sumBySite(context, live).slice(0, TOP_SITES);
-  const pin = namedPin(pinningSites(context, segments));
-  const isPinned = verdict.cause === 'fragmented' && pin !== undefined;
-  const holders = holdersOf(context, live);
-  const holder = isPinned ? pinHolder(pin) : `Most of what was live: ${holdersText(holders)}.`;
-  const holderFrame = isPinned
-    ? pin.part.frame
-    : holders.find(({ frame }) => frame !== undefined)?.frame;
-  const isTooLarge = verdict.cause === 'too-large';
-  const large = isTooLarge
-    ? largeRequest(context, origin.stack, requestedBytes, state.activeBytes)
-    : undefined;
-  const larger = isTooLarge
-    ? largerRequest(context, origin.stack, event, requestedBytes)
-    : undefined;
-  const isGoingOn = isCaught(context, event);
   const who = requesterText(origin, locationText(where.frame), formatBytes(requestedBytes));
   return {
     detector: 'oom',
     kind: verdict.cause,
-    severity: isGoingOn ? 'medium' : 'high',
+    severity: isCaught(context, event) ? 'medium' : 'high',
     bytes: requestedBytes,
-    headline: large === undefined ? verdict.headline : `Out of memory: ${large.sentence}`,
-    brief: briefOf(verdict.brief, requestedBytes, larger, large),
-    holder: joined([larger?.sentence ?? '', large === undefined ? holder : who]).trim(),
-    holderFrame: large === undefined ? holderFrame : undefined,
-    batchFrame: larger?.caller,
     claim: joined([
       `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
       verdict.claim,
-      larger?.sentence ?? '',
-      holder,
+      `Most of what was live: ${holdersText(holdersOf(context, live))}.`,
     ]),
     ...where,
     events: { first: times[0], last: event },
-    failure: {
-      requestedBytes,
-      inUseBytes: state.activeBytes,
-      limit: verdict.limit,
-      isCaught: isGoingOn,
-      usage: usageUpTo(context, event),
-    },
     parts: sites.map((site) => sitePart(context, site, 'live at the OOM')),
     facts: [
       ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
       { label: 'missing', bytes: verdict.missingBytes },
-      ...(large?.facts ?? []),
-      ...(larger === undefined ? [] : [larger.fact]),
+      ...shapeFacts(requestedBytes, state.activeBytes),
       ...classFacts(context, event),
       ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
     ],
     evidence: evidence(context, live, sites, largestGaps(segments)),
-    advice: [
-      ...(larger === undefined ? [] : [larger.advice]),
-      ...(large?.advice ?? []),
-      ...verdict.advice,
-    ],
+    advice: verdict.advice,
     disproof:
       verdict.cause === 'fragmented'
         ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
         : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
     fingerprint: fingerprint(context, 'oom', verdict.cause, events.stack[event]),
   };
-}
-
-/** What a person acts on first: that the batch grew, else that one request is huge, else what was full. */
-function briefOf(
-  full: string,
-  requestedBytes: number,
-  larger: LargerRequest | undefined,
-  large: LargeRequest | undefined,
-): string {
-  if (larger !== undefined) return `Out of memory: ${larger.brief}`;
-  if (large === undefined) return full;
-  return `Out of memory: one request of ${formatBytes(requestedBytes)} did not fit.`;
 }
 
 /** Longer claims are no claims: what does not fit is among the figures and parts. */
@@ -223,41 +169,6 @@ function requesterText({ source }: RequestOrigin, line: string, bytes: string): 
     case 'none':
       return `Backward, which has no Python stack, asked for ${bytes} and ran out of memory.`;
   }
-}
-
-/** From so many allocations of Python code on, the program has gone on. */
-const GOES_ON = 2;
-
-/** Unwinding after an error only frees. */
-function isCaught({ input, classifier }: AnalysisContext, event: EventIndex): boolean {
-  const { start, stack, length } = input.replay.allocations;
-  let seen = 0;
-  for (let id = upperBound(start, event); id < length && seen < GOES_ON; id++) {
-    if (!classifier.isBackward(stack[id])) seen++;
-  }
-  return seen >= GOES_ON;
-}
-
-/** Stretches of the recording: more points than a plot can show. */
-const STRETCHES = 240;
-
-/** The highest moment of each stretch of events before the OOM. */
-function usageUpTo(context: AnalysisContext, event: EventIndex): OomFailure['usage'] {
-  const { allocations: table, allocationOfEvent, start } = context.input.replay;
-  const { action } = context.input.trace.events;
-  const length = Math.max(1, Math.ceil((event + 1) / STRETCHES));
-  const highest: { event: EventIndex; bytes: number }[] = [];
-  let bytes = start.activeBytes;
-  for (let t = 0; t <= event; t++) {
-    const id = allocationOfEvent[t];
-    if (id >= 0 && action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
-    if (id >= 0 && action[t] === TraceAction.FreeCompleted) bytes -= table.sizeBytes[id];
-    const stretch = Math.floor(t / length);
-    if (highest[stretch] === undefined || bytes > highest[stretch].bytes) {
-      highest[stretch] = { event: t, bytes };
-    }
-  }
-  return highest;
 }
 
 const TOP_PARTS = 8;

@@ -24,7 +24,6 @@ export const pendingFree = {
   bytesAre: 'at its highest',
   band: { style: 'pending', label: 'waits for a stream' },
   evidenceSearch: 'pending',
-  checklist: [{ order: 120, label: 'record_stream' }],
 } as const satisfies Detector;
 type PendingFreeFinding = FindingBy<typeof pendingFree>;
 
@@ -73,8 +72,6 @@ function toFinding(
     kind: 'record-stream',
     severity: share >= SEVERE_SHARE ? 'medium' : 'low',
     bytes,
-    headline: `${headline}.`,
-    brief: `${formatBytes(bytes)} that was freed waits for another stream`,
     claim: `${headline}: ${plural(delayed, 'free')} waited for another stream. Most of it was allocated by ${locationText(where.frame)}.`,
     ...where,
     events: { first: lowest(waiting.map((id) => freeRequested[id])), last: event },

@@ -24,7 +24,6 @@ export const segmentThrashing = {
   bytesAre: 'taken in all',
   band: { style: 'other', label: 'segments taken again' },
   evidenceSearch: 'line',
-  checklist: [{ order: 130, label: 'cudaMalloc and cudaFree' }],
 } as const satisfies Detector;
 type ThrashingFinding = FindingBy<typeof segmentThrashing>;
 
@@ -79,7 +78,6 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
     kind: 'segment-thrashing',
     severity: isSevere(context, thrashing) ? 'medium' : 'low',
     bytes: retakenBytes,
-    brief: `segments went back to the driver and were taken again`,
     claim: `${plural(freed, 'segment')} went back to the driver and ${plural(retaken.length, 'was', 'were')} taken after that (${formatBytes(retakenBytes)}), in ${plural(retries, 'flush', 'flushes')} of the cache; most for ${locationText(where.frame)}.${varied === undefined ? '' : ` It ${sizesText(varied)}`}${cost}${servedText(context)}`,
     ...where,
     events: { first: retaken[0], last: retaken[retaken.length - 1] },

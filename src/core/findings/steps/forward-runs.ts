@@ -22,9 +22,12 @@ export interface ForwardRun {
   keptBytes: number;
   /**
    * Kept ones that were freed before any backward began, or never while none came. The output is not
-   * counted: a loss frees the logits before backward starts, and backward has no use for them.
+   * counted: a loss frees the logits before backward starts, and backward has no use for them. Which of the last few
+   * tensors is the output is not recorded (an LSTM's reserve is larger than the logits), so none of them is.
    */
   unusedBytes: number;
+  /** Of the kept ones, those that may be the output. */
+  lateBytes: number;
   /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
   output: AllocationIndex;
   /** The trace ends, or an OOM comes, before anything says what the graph was for. */
@@ -93,6 +96,7 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
     keptCount: 0,
     keptBytes: 0,
     unusedBytes: 0,
+    lateBytes: 0,
     output: -1,
     isCutOff: false,
     oom: undefined,
@@ -112,15 +116,12 @@ function measureKept(
       if (freeRequested[id] <= run.close) continue;
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
-      const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
-      if (isUnused) run.unusedBytes += sizeBytes[id];
       const isLate = id > run.last - OUTPUTS;
+      const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
+      if (isLate) run.lateBytes += sizeBytes[id];
+      else if (isUnused) run.unusedBytes += sizeBytes[id];
       if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
     }
-    const { output } = run;
-    const isOutputUnused =
-      output >= 0 && (freeRequested[output] < backward[i] || backward[i] > end);
-    if (isOutputUnused) run.unusedBytes -= sizeBytes[output];
     const isLastRun = i === runs.length - 1;
     const next = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
     run.oom = ooms.find((event) => event > run.close && event < next);

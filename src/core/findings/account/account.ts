@@ -1,0 +1,215 @@
+/** Takes the account of a device: every live block and every free range, each in exactly one entry. */
+import { groupBy } from '../../base/grouping.ts';
+import { Evidence, MemoryClass } from '../../classes/types.ts';
+import type { FrameView } from '../../device/types.ts';
+import { liveAt } from '../../replay/live-at.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import { type EventIndex, type FrameIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+import { pinningSites } from '../detectors/fragmentation-causes.ts';
+import { segmentsAt } from '../segment-state.ts';
+import { cohortsAt, type Draft } from './cohorts.ts';
+import { limitOf, momentOf } from './moment.ts';
+import { rateOf } from './repetitions.ts';
+import { replacedAt } from './replacements.ts';
+import type { Account, AccountEntry, EntryKind, MomentWhy } from './types.ts';
+
+/** Of the peak: what the run would need without less than this is not worth counting. */
+const NOTABLE_SHARE = 0.02;
+/** Lines listed of an entry that many lines make up. */
+const MAX_LINES = 3;
+
+const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
+  [MemoryClass.Unknown]: 'unknown',
+  [MemoryClass.Parameters]: 'parameters',
+  [MemoryClass.Gradients]: 'gradients',
+  [MemoryClass.OptimizerState]: 'optimizer-state',
+  [MemoryClass.Activations]: 'activations',
+  [MemoryClass.Temporaries]: 'temporaries',
+  [MemoryClass.Inputs]: 'inputs',
+  [MemoryClass.Communication]: 'communication',
+  [MemoryClass.Workspaces]: 'workspaces',
+  [MemoryClass.GrowingState]: 'kv-cache',
+  [MemoryClass.Kept]: 'kept',
+};
+
+/** The account of the moment that matters most: see `momentOf`. */
+export function mainAccount(context: AnalysisContext): Account {
+  const { event, why } = momentOf(context);
+  return accountAt(context, event, why);
+}
+
+/** What the recording ends with. */
+export function accountAtEnd(context: AnalysisContext): Account {
+  return accountAt(context, context.input.trace.events.length - 1, 'end');
+}
+
+/** @param event the state after it; -1 for the state before the first */
+export function accountAt(context: AnalysisContext, event: EventIndex, why: MomentWhy): Account {
+  const { replay, trace } = context.input;
+  const table = replay.allocations;
+  const live = liveAt(table, event);
+  const drafts = draftsAt(context, live, event);
+  const entries = [
+    ...drafts.map((draft) => entryOf(context, draft)),
+    ...freeEntries(context, event),
+  ].sort((a, b) => b.bytes - a.bytes);
+  let [allocatedBytes, roundingBytes] = [0, 0];
+  for (const id of live) {
+    if (table.freeRequested[id] <= event) continue;
+    allocatedBytes += table.sizeBytes[id];
+    roundingBytes += table.sizeBytes[id] - table.requestedBytes[id];
+  }
+  return {
+    moment: { event, why },
+    allocatedBytes,
+    reservedBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    limitBytes: limitOf(context),
+    requestedBytes: why === 'oom' ? trace.events.sizeBytes[event] : undefined,
+    roundingBytes: Number.isNaN(roundingBytes) ? undefined : roundingBytes,
+    entries,
+  };
+}
+
+/** Who claims a block first has it: streams, cohorts, chains of replaced tensors, then its class. */
+function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+  const { freeRequested } = context.input.replay.allocations;
+  const taken = new Set<AllocationIndex>();
+  const drafts: Draft[] = [];
+  const claim = (draft: Draft) => {
+    const ids = draft.ids.filter((id) => !taken.has(id));
+    for (const id of ids) taken.add(id);
+    if (ids.length > 0) drafts.push({ ...draft, ids });
+  };
+  const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
+  claim(plainDraft(context, 'pending-free', pending));
+  for (const draft of replacedDrafts(context, live, event)) claim(draft);
+  for (const draft of cohortsAt(context, live)) claim(draft);
+  const rest = Array.from(live).filter((id) => !taken.has(id));
+  for (const [kind, ids] of groupBy(rest, (id) => kindOf(context, id)))
+    claim(plainDraft(context, kind, ids));
+  return drafts;
+}
+
+function kindOf({ classification }: AnalysisContext, id: AllocationIndex): EntryKind {
+  const { classOf, evidenceOf } = classification;
+  if (evidenceOf[id] === Evidence.CopiedWeights) return 'second-model';
+  return KIND_OF_CLASS[classOf[id] as MemoryClass];
+}
+
+const plainDraft = (
+  context: AnalysisContext,
+  kind: EntryKind,
+  ids: readonly AllocationIndex[],
+): Draft => ({
+  kind,
+  ids,
+  all: undefined,
+  lines: largestLines(context, ids),
+  rate: undefined,
+  isGrowing: false,
+});
+
+/** One entry a line that replaces its tensor by a larger one. */
+function replacedDrafts(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+  const { stack } = context.input.replay.allocations;
+  const { stacks } = context.input;
+  const byLine = groupBy(replacedAt(context, live, event), ({ id }) =>
+    stacks.topUserFrame(stack[id]),
+  );
+  return [...byLine.values()].map((chains) => ({
+    ...plainDraft(
+      context,
+      'growing',
+      chains.map(({ id }) => id),
+    ),
+    all: chains.flatMap(({ id, links }) => [id, ...links]),
+    rate: growthRate(context, chains),
+    isGrowing: true,
+  }));
+}
+
+/** What a tensor has more than the one that it replaced, on average. */
+function growthRate(context: AnalysisContext, chains: ReturnType<typeof replacedAt>) {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const [longest] = [...chains].sort((a, b) => b.links.length - a.links.length);
+  const { id, links } = longest;
+  const rate = rateOf(context, [...links].reverse(), stack[id]);
+  const first = links[links.length - 1];
+  const bytes = Math.round((sizeBytes[id] - sizeBytes[first]) / links.length);
+  return rate && { ...rate, bytes, steps: links.length };
+}
+
+/** The lines of the user's that hold most, the largest sum first. */
+function largestLines(context: AnalysisContext, ids: readonly AllocationIndex[]): FrameView[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const sums = new Map<FrameIndex, number>();
+  for (const id of ids) {
+    const line = context.input.stacks.topUserFrame(stack[id]);
+    if (line !== undefined) sums.set(line, (sums.get(line) ?? 0) + sizeBytes[id]);
+  }
+  const largest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_LINES);
+  return largest.map(([line]) => context.input.stacks.frame(line));
+}
+
+function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): AccountEntry {
+  const { sizeBytes } = context.input.replay.allocations;
+  const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
+  const isNotable = bytes >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
+  return {
+    ...draft,
+    bytes,
+    count: ids.length,
+    peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context, all) : undefined,
+    allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
+  };
+}
+
+/** The highest allocated bytes, had some blocks never been there: counted over all events. */
+function peakWithout({ input }: AnalysisContext, left: readonly AllocationIndex[]): number {
+  const { allocations: table, allocationOfEvent, start } = input.replay;
+  const { action } = input.trace.events;
+  const isLeftOut = new Uint8Array(table.length);
+  let bytes = start.allocatedBytes;
+  for (const id of left) {
+    isLeftOut[id] = 1;
+    if (table.start[id] < 0) bytes -= table.sizeBytes[id];
+  }
+  let highest = bytes;
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    if (id < 0 || isLeftOut[id] === 1) continue;
+    if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
+    else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
+    if (bytes > highest) highest = bytes;
+  }
+  return highest;
+}
+
+/** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */
+function freeEntries(context: AnalysisContext, event: EventIndex): AccountEntry[] {
+  const segments = segmentsAt(context, event);
+  const pins = pinningSites(context, segments);
+  const lines = pins.flatMap(({ part }) => part.frame ?? []).slice(0, MAX_LINES);
+  const [pinned, empty] = [
+    segments.filter(({ live, freeBytes }) => live.length > 0 && freeBytes > 0),
+    segments.filter(({ live }) => live.length === 0),
+  ];
+  const entry = (
+    kind: EntryKind,
+    of: typeof segments,
+    own: readonly FrameView[],
+  ): AccountEntry => ({
+    kind,
+    bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
+    count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
+    lines: own,
+    rate: undefined,
+    isGrowing: false,
+    peakWithoutBytes: undefined,
+    allocations: [],
+  });
+  return [entry('gaps', pinned, lines), entry('cached', empty, [])].filter(
+    ({ bytes }) => bytes > 0,
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * Tensors that are replaced by larger ones again and again: `preds = torch.cat([preds, out])`, a padded gather of an
+ * evaluation, a cache without a limit. The old one is freed right after the new one came:
+ *
+ *     pass 1  ██            pass 2  ████          pass 3  ██████        pass 4  ████████
+ *
+ * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions.
+ */
+import { lowerBound } from '../../base/binary-search.ts';
+import type { AllocationIndex } from '../../replay/types.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../snapshot/tables.ts';
+import type { AnalysisContext } from '../analysis-context.ts';
+
+/** Smaller ones fill no card. */
+const MIN_BYTES = 2 ** 20;
+/** Of all that is live: chains are looked for where it matters. */
+const MIN_SHARE = 0.02;
+const MIN_LINKS = 4;
+const MAX_LINKS = 60;
+/** Of the run so far, and events beside it: the old one goes that soon after the new one came. */
+const SOON_SHARE = 0.02;
+const SOON_EVENTS = 400;
+
+/** A tensor that is live at the moment, and how it came to its size. */
+export interface Replaced {
+  readonly id: AllocationIndex;
+  /** Sizes of the tensors before it, the last first. */
+  readonly links: readonly AllocationIndex[];
+}
+
+/** @param live allocations of the moment, ascending */
+export function replacedAt(
+  context: AnalysisContext,
+  live: Int32Array,
+  event: EventIndex,
+): Replaced[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const byStack = new Map<StackIndex, number>();
+  let total = 0;
+  for (const id of live) {
+    total += sizeBytes[id];
+    if (sizeBytes[id] < MIN_BYTES || stack[id] <= EMPTY_STACK) continue;
+    byStack.set(stack[id], (byStack.get(stack[id]) ?? 0) + sizeBytes[id]);
+  }
+  const isWorth = (site: StackIndex) => (byStack.get(site) ?? 0) >= MIN_SHARE * total;
+  const births = birthsOf(context, isWorth, event);
+  return Array.from(live)
+    .filter((id) => sizeBytes[id] >= MIN_BYTES && stack[id] > EMPTY_STACK && isWorth(stack[id]))
+    .map((id) => ({ id, links: linksOf(context, id, births.get(stack[id]) ?? [], event) }))
+    .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]));
+}
+
+function birthsOf(
+  { input }: AnalysisContext,
+  isWanted: (site: StackIndex) => boolean,
+  event: EventIndex,
+): Map<StackIndex, AllocationIndex[]> {
+  const { stack, sizeBytes, start, length } = input.replay.allocations;
+  const births = new Map<StackIndex, AllocationIndex[]>();
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    if (sizeBytes[id] < MIN_BYTES || !isWanted(stack[id])) continue;
+    const own = births.get(stack[id]);
+    if (own === undefined) births.set(stack[id], [id]);
+    else own.push(id);
+  }
+  return births;
+}
+
+/** From one tensor back to the smaller one that it replaced, and so on. @param births of the same stack */
+function linksOf(
+  { input }: AnalysisContext,
+  last: AllocationIndex,
+  births: readonly AllocationIndex[],
+  event: EventIndex,
+): AllocationIndex[] {
+  const { start, end, sizeBytes, preexisting } = input.replay.allocations;
+  const soon = (event - (start[preexisting] ?? 0)) * SOON_SHARE + SOON_EVENTS;
+  const links: AllocationIndex[] = [];
+  let current = last;
+  let at = births.indexOf(last);
+  while (links.length < MAX_LINKS) {
+    let before = -1;
+    // Births are in order of time, so the nearest smaller one that this one replaced is the link.
+    for (let i = at - 1; i >= 0 && at - i <= 2 * MAX_LINKS; i--) {
+      const id = births[i];
+      const isReplaced = end[id] >= start[current] && end[id] < start[current] + soon;
+      if (!isReplaced || sizeBytes[id] >= sizeBytes[current]) continue;
+      if (before < 0 || sizeBytes[id] > sizeBytes[births[before]]) before = i;
+    }
+    if (before < 0) break;
+    [at, current] = [before, births[before]];
+    links.push(current);
+  }
+  return links;
+}
+
+/** Most links come in repetitions of their own. */
+const APART_SHARE = 0.7;
+
+function areApart({ input, stepSequences }: AnalysisContext, ids: readonly AllocationIndex[]) {
+  const { start } = input.replay.allocations;
+  return stepSequences.some(({ bounds }) => {
+    const steps = new Set(ids.map((id) => lowerBound(bounds, start[id])));
+    return steps.size >= Math.max(MIN_LINKS, APART_SHARE * ids.length);
+  });
+}

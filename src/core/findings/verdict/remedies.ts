@@ -1,0 +1,306 @@
+/**
+ * What would help, and how much: each remedy gives back bytes of certain entries of the account. At an OOM it says
+ * whether the request would then have fit; one that would not never stands before one that would.
+ */
+import { formatBytes } from '../../base/format.ts';
+import type { Account, EntryKind } from '../account/types.ts';
+import type { Case, Diagnosis } from './diagnose.ts';
+import type { Remedy, RemedyId } from './types.ts';
+
+/** Beyond these nobody reads. */
+const MAX_REMEDIES = 4;
+
+/** A remedy before it is held against what was missing; 'all' stands for all bytes of the cause. */
+interface Idea {
+  readonly id: RemedyId;
+  readonly text: string;
+  readonly saves: number | 'all' | undefined;
+}
+
+/** @param savedBytes what the program would have needed less without the cause */
+export function remediesFor(known: Case, diagnosis: Diagnosis, savedBytes: number): Remedy[] {
+  const missing = known.failure?.judged.missingBytes;
+  const remedies = ideasFor(known, diagnosis).map(({ id, text, saves }): Remedy => {
+    const bytes = saves === 'all' ? savedBytes : saves;
+    const savesBytes = bytes === undefined ? undefined : Math.round(bytes);
+    const isKnown = missing !== undefined && savesBytes !== undefined;
+    return { id, text, savesBytes, isEnough: isKnown ? savesBytes >= missing : undefined };
+  });
+  const worth = remedies.filter(({ savesBytes }) => savesBytes !== 0);
+  const [enough, others] = [
+    worth.filter(({ isEnough }) => isEnough !== false),
+    worth.filter(({ isEnough }) => isEnough === false),
+  ];
+  return [...enough, ...others].slice(0, MAX_REMEDIES);
+}
+
+function ideasFor(known: Case, diagnosis: Diagnosis): Idea[] {
+  const { account, failure } = known;
+  const { cause, pattern } = diagnosis;
+  const own = pattern === undefined ? undefined : OF_PATTERN[pattern];
+  if (own !== undefined) return [...own, ...limitIdeas(known)];
+  switch (cause) {
+    case 'kept':
+      return [DETACH_OUTPUTS, TO_CPU];
+    case 'kept-graph':
+      return [DETACH_LOSS, { ...NO_GRAD, saves: 'all' }];
+    case 'growing':
+      return [TO_CPU_BY_BATCH, FILL_ONCE];
+    case 'fragmentation':
+      return [EXPANDABLE, ...limitIdeas(known), REPEAT_SIZES];
+    case 'request':
+      return [ONE_TENSOR, ...limitIdeas(known), ...sizeIdeas(account)];
+    case 'model-state':
+      return [...modelIdeas(account), ...limitIdeas(known)];
+    case 'second-model':
+      return [...SHARE_MODEL, ...limitIdeas(known)];
+    case 'other-processes':
+      return [FREE_DEVICE];
+    case 'pending-free':
+      return [WAIT_FOR_STREAMS];
+    case 'none':
+      return [];
+    case 'unknown':
+      return failure === undefined ? [RECORD_MORE] : [OUTSIDE_LIMIT];
+    default:
+      return [...sizeIdeas(account), ...modelIdeas(account), ...limitIdeas(known)];
+  }
+}
+
+const bytesOf = ({ entries }: Account, ...kinds: readonly EntryKind[]): number =>
+  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
+
+/** What depends on the batch: nothing where there are hardly any activations. */
+function sizeIdeas(account: Account): Idea[] {
+  const activations = bytesOf(account, 'activations', 'temporaries');
+  const half = activations / 2;
+  return [
+    {
+      id: 'batch-size',
+      text: `Halve the batch size and accumulate gradients over two: about ${formatBytes(half)} less (if activations grow with the batch).`,
+      saves: half,
+    },
+    {
+      id: 'checkpointing',
+      text: `Checkpoint each block (torch.utils.checkpoint): about ${formatBytes(activations * 0.6)} less, for a third more compute.`,
+      saves: activations * 0.6,
+    },
+    {
+      id: 'lower-precision',
+      text: `Run the forward pass under bf16 autocast: about ${formatBytes(activations * 0.4)} less, if it runs in float32 now (a recording doesn't show that).`,
+      saves: activations * 0.4,
+    },
+  ];
+}
+
+/** What depends on the model alone: no batch is small enough for it. */
+function modelIdeas(account: Account): Idea[] {
+  const optimizer = bytesOf(account, 'optimizer-state');
+  const model = bytesOf(account, 'parameters', 'gradients') + optimizer;
+  return [
+    {
+      id: 'shard',
+      text: `Shard the model over GPUs (FSDP2, ZeRO-3): about ${formatBytes(model * 0.75)} less on each of four.`,
+      saves: model * 0.75,
+    },
+    {
+      id: 'optimizer-8bit',
+      text: `Use an 8-bit or paged optimizer: about ${formatBytes(optimizer * 0.75)} less, if its state is 32-bit now.`,
+      saves: optimizer * 0.75,
+    },
+    {
+      id: 'offload',
+      text: `Keep the optimizer state on the CPU: ${formatBytes(optimizer)} less, for transfers every step.`,
+      saves: optimizer,
+    },
+    {
+      id: 'adapters',
+      text: `Train adapters (LoRA), or keep weights in bf16: no state and no gradients for frozen weights, at most ${formatBytes(model - bytesOf(account, 'parameters'))} less.`,
+      saves: model - bytesOf(account, 'parameters'),
+    },
+  ];
+}
+
+/** Where the process hit a limit of its own, not the end of the device. */
+function limitIdeas({ failure }: Case): Idea[] {
+  return failure?.judged.isCapped === true
+    ? [
+        {
+          id: 'raise-limit',
+          text: 'Raise or remove torch.cuda.set_per_process_memory_fraction, if the rest of the GPU is yours.',
+          saves: undefined,
+        },
+      ]
+    : [];
+}
+
+const NO_GRAD: Idea = {
+  id: 'no-grad',
+  text: 'Run evaluation under torch.inference_mode() or torch.no_grad(): model.eval() alone does not stop the graph.',
+  saves: 'all',
+};
+const DETACH_LOSS: Idea = {
+  id: 'detach',
+  text: 'Keep numbers, not tensors with their graph: total += loss.item(), or output.detach() for what you collect.',
+  saves: 'all',
+};
+const DETACH_OUTPUTS: Idea = {
+  id: 'detach',
+  text: 'Keep the number you need, loss.item(), or empty the list, dictionary or attribute that holds the tensors when a pass is over.',
+  saves: 'all',
+};
+const TO_CPU: Idea = {
+  id: 'to-cpu',
+  text: 'If you need the tensors, move each to the CPU as it comes: outputs.append(output.detach().cpu()).',
+  saves: 'all',
+};
+const TO_CPU_BY_BATCH: Idea = {
+  id: 'to-cpu',
+  text: 'Move each piece to the CPU as it comes, and join the pieces there once at the end.',
+  saves: 'all',
+};
+const FILL_ONCE: Idea = {
+  id: 'bound-cache',
+  text: 'If it has to stay on the GPU, allocate its full size once and fill it by slices, so that no copy is made.',
+  saves: undefined,
+};
+const EXPANDABLE: Idea = {
+  id: 'expandable-segments',
+  text: 'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: segments then grow in place, and gaps close up.',
+  saves: 'all',
+};
+const REPEAT_SIZES: Idea = {
+  id: 'repeat-sizes',
+  text: 'Make sizes repeat: pad to a few lengths, drop the last smaller batch, run the largest batch first.',
+  saves: undefined,
+};
+const ONE_TENSOR: Idea = {
+  id: 'one-tensor',
+  text: 'Do not make this tensor at once: work on it in chunks, or use a fused operator that never holds it (for attention torch.nn.functional.scaled_dot_product_attention).',
+  saves: undefined,
+};
+const SHARE_MODEL: readonly Idea[] = [
+  {
+    id: 'offload',
+    text: 'Keep the second copy on the CPU, or in bf16 without gradients, and move it to the GPU only while it is used.',
+    saves: 'all',
+  },
+  {
+    id: 'share-model',
+    text: 'Use one set of weights for both: adapters that you switch off for the reference model, or its outputs computed once before training.',
+    saves: 'all',
+  },
+];
+const FREE_DEVICE: Idea = {
+  id: 'free-the-device',
+  text: 'Run nvidia-smi to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',
+  saves: undefined,
+};
+const WAIT_FOR_STREAMS: Idea = {
+  id: 'wait-for-streams',
+  text: 'Synchronize the side stream sooner (stream.wait_stream, event.synchronize) in place of record_stream, so that freed blocks can be used again.',
+  saves: 'all',
+};
+const OUTSIDE_LIMIT: Idea = {
+  id: 'free-the-device',
+  text: 'Look for a limit outside PyTorch: the memory of the container or job, pinned memory (ulimit -l), a largest size per allocation.',
+  saves: undefined,
+};
+const RECORD_MORE: Idea = {
+  id: 'record-more',
+  text: 'Call torch.cuda.memory._record_memory_history() before the model is built, and dump at the error: then the file shows what happened over time.',
+  saves: undefined,
+};
+
+/** What helps first against what is known by name. */
+const OF_PATTERN: Partial<Record<NonNullable<Diagnosis['pattern']>, readonly Idea[]>> = {
+  'evaluation-gathers': [
+    {
+      id: 'to-cpu',
+      text: 'Move the outputs of each batch to the CPU: in transformers set eval_accumulation_steps, elsewhere outputs.append(output.cpu()).',
+      saves: 'all',
+    },
+    {
+      id: 'one-tensor',
+      text: 'Keep less of each output: preprocess_logits_for_metrics (argmax in place of all logits), or update the metric batch by batch.',
+      saves: 'all',
+    },
+  ],
+  'state-not-detached': [
+    {
+      id: 'detach',
+      text: "Detach the state before the next step, hidden = hidden.detach(): each step's backward now runs through all steps before it. item() on the loss does not help.",
+      saves: 'all',
+    },
+  ],
+  'kept-exceptions': [
+    {
+      id: 'clear-exceptions',
+      text: 'Keep str(error), not the exception: its traceback holds the local variables of the call that failed. Retry after the except block, not in it.',
+      saves: 'all',
+    },
+  ],
+  'kept-by-hook': [
+    {
+      id: 'remove-hook',
+      text: 'Call handle.remove() on the handle of the hook when it has captured enough, or let it overwrite its last capture.',
+      saves: 'all',
+    },
+    TO_CPU,
+  ],
+  'kept-optimizers': [
+    {
+      id: 'reuse-optimizer',
+      text: 'Make the optimizer once, before the loop, and keep no old ones (a list, a history, copies of state_dict()).',
+      saves: 'all',
+    },
+  ],
+  'unbounded-cache': [
+    {
+      id: 'bound-cache',
+      text: 'Bound the cache: functools.lru_cache(maxsize=32), or a dictionary that drops its oldest entry.',
+      saves: 'all',
+    },
+  ],
+  'logits-in-loss': [
+    {
+      id: 'chunked-loss',
+      text: 'Compute the loss in chunks of tokens, or use a fused cross-entropy that never holds the logits of the whole batch (Liger Kernel, torchtune).',
+      saves: undefined,
+    },
+    {
+      id: 'batch-size',
+      text: 'Halve the batch or the sequence length: this one request halves with it.',
+      saves: undefined,
+    },
+  ],
+  'whole-graph': [
+    {
+      id: 'sampling',
+      text: 'Train on sampled neighborhoods (torch_geometric.loader.NeighborLoader, ClusterLoader) in place of the whole graph at once.',
+      saves: undefined,
+    },
+  ],
+  'larger-batch': [
+    {
+      id: 'check-batch',
+      text: 'Print the shapes that this line hands to the model: this batch or sequence is larger than all before. Cap the length, or sort batches by length.',
+      saves: undefined,
+    },
+  ],
+  'evaluation-without-no-grad': [NO_GRAD],
+  'stepped-up': [
+    {
+      id: 'check-batch',
+      text: 'Print the shapes that reach this line before and after the step: a larger batch, a longer sequence, more tokens for one expert.',
+      saves: undefined,
+    },
+  ],
+  'segments-retaken': [
+    {
+      id: 'repeat-sizes',
+      text: 'Leave out torch.cuda.empty_cache() in the loop, and make sizes repeat: segments are given back and asked for again.',
+      saves: undefined,
+    },
+  ],
+};
