@@ -35,14 +35,12 @@ export function userLines(
 ): FrameView[] {
   const { frame } = context.input.snapshot.stacks;
   const rows = userRows(context, stack);
-  const ends = [
-    rows.indexOf(loopRow(context, rows, context.stepSequences) ?? -1),
+  const loop = loopRow(context, rows, context.stepSequences);
+  const last = Math.max(
+    loop === undefined ? MAX_LINES - 1 : rows.indexOf(loop),
     rows.findIndex((row) => frame[row] === lead),
-  ];
-  const last = Math.max(...ends);
-  return rows
-    .slice(0, last < 0 ? MAX_LINES : last + 1)
-    .map((row) => context.input.stacks.frame(frame[row]));
+  );
+  return rows.slice(0, last + 1).map((row) => context.input.stacks.frame(frame[row]));
 }
 
 /** Of the user's rows the one that is the line of a loop: of the first loop that has one. */

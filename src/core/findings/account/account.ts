@@ -4,9 +4,10 @@ import { Evidence, MemoryClass } from '../../classes/types.ts';
 import type { FrameView } from '../../device/types.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
-import { type EventIndex, type FrameIndex, TraceAction } from '../../snapshot/tables.ts';
+import type { EventIndex, FrameIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { pinningSites } from '../detectors/fragmentation-causes.ts';
+import { peakWithout } from '../peak-without.ts';
 import { segmentsAt } from '../segment-state.ts';
 import { cohortsAt, type Draft } from './cohorts.ts';
 import { limitOf, momentOf } from './moment.ts';
@@ -83,8 +84,8 @@ function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex)
   };
   const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
   claim(plainDraft(context, 'pending-free', pending));
-  for (const draft of replacedDrafts(context, live, event)) claim(draft);
-  for (const draft of cohortsAt(context, live)) claim(draft);
+  const { leaks, others } = cohortsAt(context, live);
+  for (const draft of [...leaks, ...replacedDrafts(context, live, event), ...others]) claim(draft);
   const rest = Array.from(live).filter((id) => !taken.has(id));
   for (const [kind, ids] of groupBy(rest, (id) => kindOf(context, id)))
     claim(plainDraft(context, kind, ids));
@@ -110,14 +111,14 @@ const plainDraft = (
   isGrowing: false,
 });
 
-/** One entry a line that replaces its tensor by a larger one. */
+/** One entry a function that replaces its tensors by larger ones: the keys and the values of a cache together. */
 function replacedDrafts(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
   const { stack } = context.input.replay.allocations;
-  const { stacks } = context.input;
-  const byLine = groupBy(replacedAt(context, live, event), ({ id }) =>
-    stacks.topUserFrame(stack[id]),
-  );
-  return [...byLine.values()].map((chains) => ({
+  const byFunction = groupBy(replacedAt(context, live, event), ({ id }) => {
+    const line = context.input.stacks.topUserFrameView(stack[id]);
+    return `${line?.filename} ${line?.name}`;
+  });
+  return [...byFunction.values()].map((chains) => ({
     ...plainDraft(
       context,
       'growing',
@@ -160,30 +161,9 @@ function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): Accou
     ...draft,
     bytes,
     count: ids.length,
-    peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context, all) : undefined,
+    peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
-}
-
-/** The highest allocated bytes, had some blocks never been there: counted over all events. */
-function peakWithout({ input }: AnalysisContext, left: readonly AllocationIndex[]): number {
-  const { allocations: table, allocationOfEvent, start } = input.replay;
-  const { action } = input.trace.events;
-  const isLeftOut = new Uint8Array(table.length);
-  let bytes = start.allocatedBytes;
-  for (const id of left) {
-    isLeftOut[id] = 1;
-    if (table.start[id] < 0) bytes -= table.sizeBytes[id];
-  }
-  let highest = bytes;
-  for (let t = 0; t < action.length; t++) {
-    const id = allocationOfEvent[t];
-    if (id < 0 || isLeftOut[id] === 1) continue;
-    if (action[t] === TraceAction.Alloc) bytes += table.sizeBytes[id];
-    else if (action[t] === TraceAction.FreeRequested) bytes -= table.sizeBytes[id];
-    if (bytes > highest) highest = bytes;
-  }
-  return highest;
 }
 
 /** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */

@@ -8,14 +8,21 @@
  * The growth detector knows how things grow, down to 512 bytes a step. The classes know what else the same calls
  * kept: of single evaluations, from before a ring's oldest event, of lines whose sizes differ.
  */
+import { upperBound } from '../../base/binary-search.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
 import { Evidence, MemoryClass } from '../../classes/types.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
-import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../snapshot/tables.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  type StackIndex,
+} from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { growthOf, type Leak } from '../detectors/growth.ts';
+import type { GrowthKind } from '../detectors/growth-groups.ts';
 import { isOutput } from '../detectors/growth-lead.ts';
 import { userLines } from '../user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
@@ -31,46 +38,123 @@ export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'i
   readonly all: readonly AllocationIndex[] | undefined;
 }
 
+/** What is kept, in the order in which it claims blocks: what surely grows, then what the classes know beside it. */
+export interface Cohorts {
+  readonly leaks: readonly Draft[];
+  readonly others: readonly Draft[];
+}
+
 /** @param live allocations of the moment, ascending */
-export function cohortsAt(context: AnalysisContext, live: Int32Array): Draft[] {
+export function cohortsAt(context: AnalysisContext, live: Int32Array): Cohorts {
   const places = new Places(context);
-  const { leaks } = growthOf(context);
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();
   const rest = keptIds(context);
-  const drafts = [...leaks]
-    .sort((a, b) => b.finding.bytes - a.finding.bytes)
-    .map((leak): Draft => {
-      const own = leakIds(leak, rest, places, taken);
-      return {
-        ...leakDraft(
-          context,
-          places,
-          leak,
-          own.filter((id) => isLive.has(id)),
-        ),
-        all: own,
-      };
-    });
-  const others = groupBy(
+  const leaks = mergedLeaks(places, growthOf(context).leaks).map((same): Draft => {
+    const kept = leakIds(same, rest, places, taken);
+    const latest = latestOf(kept, live, places, taken);
+    for (const id of latest) taken.add(id);
+    const all = [...kept, ...latest];
+    const ids = all.filter((id) => isLive.has(id));
+    return { ...leakDraft(context, places, same, ids), all };
+  });
+  const byPlace = groupBy(
     rest.filter((id) => !taken.has(id)),
     (id) => places.keyOf(id),
   );
-  for (const all of mergedByFunction(context, places, [...others.values()])) {
+  const others = mergedByFunction(context, places, [...byPlace.values()]).map((kept) => {
+    const latest = latestOf(kept, live, places, taken);
+    const withLatest = [...kept, ...latest];
+    const isAdding = isStillGrowing(
+      context,
+      withLatest.filter((id) => isLive.has(id)),
+      withLatest,
+    );
+    const all = isAdding ? withLatest : kept;
+    if (isAdding) for (const id of latest) taken.add(id);
     const ids = all.filter((id) => isLive.has(id));
-    if (ids.length > 0) drafts.push(placeDraft(context, places, ids, all));
-  }
-  return drafts.filter(({ ids }) => ids.length > 0);
+    return ids.length === 0 ? undefined : placeDraft(context, places, ids, all, isAdding);
+  });
+  return { leaks, others: others.filter((draft) => draft !== undefined) };
 }
 
-/** All that the classes call kept, the second copy of a model apart; ascending. */
+/**
+ * What the last repetitions left: too young to be called kept, but of the same lines as what is, and still there.
+ *
+ * @param live allocations of the moment, ascending
+ */
+function latestOf(
+  kept: readonly AllocationIndex[],
+  live: Int32Array,
+  places: Places,
+  taken: ReadonlySet<AllocationIndex>,
+): AllocationIndex[] {
+  const stacks = new Set(kept.map((id) => places.stackOf(id)));
+  const last = kept[kept.length - 1] ?? 0;
+  return Array.from(live.subarray(upperBound(live, last))).filter(
+    (id) => !taken.has(id) && stacks.has(places.stackOf(id)),
+  );
+}
+
+/** Outputs and tensors that the same call of a model keeps, the keys and the values of a cache, are one cohort. */
+const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
+
+/** The largest of each cohort first. */
+function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
+  const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
+  const groups = groupBy(largestFirst, ({ group: { kind, holder } }) => {
+    const [id] = holder.kept;
+    const key = places.keyOf(id);
+    return SINGLE.includes(kind) && key >= 0 && places.isInModule(id) ? key : `row ${holder.site}`;
+  });
+  return [...groups.values()];
+}
+
+/** All that is kept: what the classes call so, the second copy of a model apart, and what a ring began with; ascending. */
 function keptIds(context: AnalysisContext): AllocationIndex[] {
   const { classOf, evidenceOf } = context.classification;
+  const { preexisting } = context.input.replay.allocations;
+  const isOld = keptBeforeRing(context);
   const ids: AllocationIndex[] = [];
   for (let id = 0; id < classOf.length; id++) {
-    if (classOf[id] === MemoryClass.Kept && evidenceOf[id] !== Evidence.CopiedWeights) ids.push(id);
+    const isKept = classOf[id] === MemoryClass.Kept && evidenceOf[id] !== Evidence.CopiedWeights;
+    if (isKept || (id < preexisting && isOld(id))) ids.push(id);
   }
   return ids;
+}
+
+/** Made once and kept by every program, or scratch memory. */
+const LASTING: ReadonlySet<number> = new Set([
+  MemoryClass.Parameters,
+  MemoryClass.Gradients,
+  MemoryClass.OptimizerState,
+  MemoryClass.Workspaces,
+  MemoryClass.GrowingState,
+]);
+/** Calls of a line within the ring that a tensor from before it has to outlive. */
+const OUTLIVED = 2;
+
+/**
+ * Tensors from before a ring's oldest event that a line made which runs in every repetition: they are left from
+ * repetitions long gone. Weights and buffers come from lines that don't run again.
+ */
+function keptBeforeRing({ input, classification }: AnalysisContext) {
+  const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
+  const calls = new Map<StackIndex, EventIndex[]>();
+  for (let id = preexisting; id < length && preexisting > 0; id++) {
+    if (stack[id] <= EMPTY_STACK) continue;
+    const known = calls.get(stack[id]);
+    if (known === undefined) calls.set(stack[id], [start[id]]);
+    else if (known.length < OUTLIVED) known.push(start[id]);
+  }
+  return (id: AllocationIndex): boolean => {
+    const outlived = calls.get(stack[id])?.[OUTLIVED - 1];
+    return (
+      outlived !== undefined &&
+      freeRequested[id] > outlived &&
+      !LASTING.has(classification.classOf[id])
+    );
+  };
 }
 
 /**
@@ -78,15 +162,17 @@ function keptIds(context: AnalysisContext): AllocationIndex[] {
  * all that came from the same statement.
  */
 function leakIds(
-  { group }: Leak,
+  same: readonly Leak[],
   rest: readonly AllocationIndex[],
   places: Places,
   taken: Set<AllocationIndex>,
 ): AllocationIndex[] {
-  const own = group.sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id));
+  const sites = same.flatMap(({ group }) => group.sites);
+  const own = sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id));
   for (const id of own) taken.add(id);
-  const stacks = new Set(group.sites.map(({ stack }) => stack));
-  const isWide = group.kind === 'kept-graph' || group.kind === 'kept-output';
+  const stacks = new Set(sites.map(({ stack }) => stack));
+  const [{ kind }] = same.map(({ group }) => group);
+  const isWide = kind === 'kept-graph' || kind === 'kept-output';
   const keys = new Set(isWide ? own.map((id) => places.keyOf(id)) : []);
   for (const id of rest) {
     if (taken.has(id) || (!stacks.has(places.stackOf(id)) && !keys.has(places.keyOf(id)))) continue;
@@ -99,10 +185,12 @@ function leakIds(
 function leakDraft(
   context: AnalysisContext,
   places: Places,
-  { group, sequence, finding }: Leak,
+  same: readonly Leak[],
   ids: readonly AllocationIndex[],
 ): Omit<Draft, 'all'> {
+  const [{ group, sequence, finding }] = same;
   const { frameIs, perStep } = finding;
+  const bytesPerStep = same.reduce((sum, leak) => sum + (leak.finding.perStep?.bytes ?? 0), 0);
   const isGraph = group.kind === 'kept-graph';
   // A running total says where the graph is held; else the statement that called the model is nearest to it.
   const isCalled = isGraph && frameIs !== 'stored at' && ids.length > 0;
@@ -114,11 +202,12 @@ function leakDraft(
     ids,
     lines: linesFrom(frame, lines),
     rate: perStep && {
-      bytes: Math.round(perStep.bytes),
+      bytes: Math.round(bytesPerStep),
       steps: perStep.steps,
       unit: unitOf(context, sequence),
     },
-    isGrowing: finding.severity !== 'low' || isStillGrowing(context, ids, ids),
+    isGrowing:
+      same.some((leak) => leak.finding.severity !== 'low') || isStillGrowing(context, ids, ids),
   };
 }
 
@@ -136,6 +225,7 @@ function placeDraft(
   places: Places,
   ids: readonly AllocationIndex[],
   all: readonly AllocationIndex[],
+  isAdding: boolean,
 ): Draft {
   const stack = places.heaviest(ids);
   const isGraph = places.forwardSites(ids) >= GRAPH_SITES;
@@ -150,7 +240,7 @@ function placeDraft(
     all,
     lines: linesFrom(frame, lines),
     rate: rateOf(context, ids, stack),
-    isGrowing: isStillGrowing(context, ids, all),
+    isGrowing: isAdding,
   };
 }
 
@@ -190,13 +280,27 @@ class Places {
     return this.statement(stack) ?? -2 - stack;
   }
 
-  /** The innermost line of the user's that is in no module's forward. */
+  /** Whether a module's forward made it. */
+  isInModule(id: AllocationIndex): boolean {
+    return this.#context.classifier.isForward(this.stackOf(id));
+  }
+
+  /**
+   * The innermost line of the user's that is in no model: outside of all modules that are called, and of all forward
+   * methods, which some call by their name.
+   */
   #findStatement(stack: StackIndex): FrameIndex | undefined {
     const { input, classifier } = this.#context;
     if (stack <= EMPTY_STACK) return undefined;
     const { frame, parent } = input.snapshot.stacks;
     const call = classifier.moduleCall(stack);
-    for (let row = call > 0 ? parent[call] : stack; row > 0; row = parent[row]) {
+    let outer = call;
+    for (let row = stack; row > 0; row = parent[row]) {
+      if (input.stacks.frame(frame[row]).name === 'forward') outer = row;
+    }
+    const isWithin = outer > 0 && (call === 0 || outer < call);
+    const from = isWithin ? outer : call;
+    for (let row = from > 0 ? parent[from] : stack; row > 0; row = parent[row]) {
       if (input.stacks.frame(frame[row]).kind === 'user') return frame[row];
     }
     return input.stacks.topUserFrame(stack);

@@ -18,10 +18,13 @@ export function isCaught({ input, classifier }: AnalysisContext, event: EventInd
   return seen >= GOES_ON;
 }
 
+/** OOMs whose error the program saw, in order. */
+export const seenOoms = ({ input }: AnalysisContext): readonly EventIndex[] =>
+  failedOoms(input.trace, input.replay);
+
 /** The OOM that ended the program; undefined where none did. */
 export function fatalOom(context: AnalysisContext): EventIndex | undefined {
-  const { trace, replay } = context.input;
-  const last = failedOoms(trace, replay).at(-1);
+  const last = seenOoms(context).at(-1);
   return last === undefined || isCaught(context, last) ? undefined : last;
 }
 

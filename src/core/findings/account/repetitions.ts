@@ -55,6 +55,8 @@ function loopAround(context: AnalysisContext, stack: StackIndex): StepSequence |
 const LATE_SHARE = 0.1;
 /** Those from before a ring's oldest event hide when they came. */
 const LATE_SHARE_OF_RING = 0.02;
+/** What came before the ring, of what came in it: several repetitions' worth is still there. */
+const MANY_BEFORE = 2;
 const PARTS = 10;
 const MIN_PARTS = 3;
 /** What falls below this share of its height was given back. */
@@ -80,15 +82,17 @@ export function isStillGrowing(
   // Not up to the moment of the account: a cache that is full by the peak and then stays is none.
   const span = Math.max(1, start[length - 1] - first);
   const parts = new Set<number>();
-  let [total, late, isFromBefore] = [0, 0, false];
+  let [total, late, before] = [0, 0, 0];
   for (const id of ids) {
     total += sizeBytes[id];
-    if (start[id] < 0) isFromBefore = true;
+    if (start[id] < 0) before += sizeBytes[id];
     else parts.add(Math.floor((PARTS * (start[id] - first)) / span));
     if (start[id] > first + span / 2) late += sizeBytes[id];
   }
+  const isFromBefore = before > 0;
+  if (isFromBefore && parts.size === 0) return false;
   const isLate = isFromBefore
-    ? late > LATE_SHARE_OF_RING * total && parts.size >= MIN_PARTS - 1
+    ? late > LATE_SHARE_OF_RING * total || before > MANY_BEFORE * (total - before)
     : late > LATE_SHARE * total && parts.size >= MIN_PARTS;
   return isLate && hasRisen(context, all, isFromBefore) && !wasGivenBack(context, all);
 }
@@ -110,8 +114,9 @@ function hasRisen(
       (sum, id) => (start[id] <= event && freeRequested[id] > event ? sum + sizeBytes[id] : sum),
       0,
     );
-  const before = liveAt(first + Math.floor(BEFORE_LAST * (last - first)));
-  return liveAt(last) >= before * (isFromBefore ? MIN_RISE_OF_RING : MIN_RISE);
+  // A ring is short: it may end in a phase that keeps nothing, so it is compared with its beginning.
+  if (isFromBefore) return liveAt(last) >= MIN_RISE_OF_RING * liveAt(first - 1);
+  return liveAt(last) >= MIN_RISE * liveAt(first + Math.floor(BEFORE_LAST * (last - first)));
 }
 
 /** Whether most of a cohort was freed once, and it went on after that. */

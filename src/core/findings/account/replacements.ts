@@ -7,6 +7,8 @@
  * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions.
  */
 import { lowerBound } from '../../base/binary-search.ts';
+import { addTo } from '../../base/grouping.ts';
+import { memoized } from '../../base/memoized.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -35,45 +37,61 @@ export function replacedAt(
   event: EventIndex,
 ): Replaced[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
-  const byStack = new Map<StackIndex, number>();
+  const placeOf = placesOf(context);
+  const sums = new Map<number, number>();
   let total = 0;
   for (const id of live) {
     total += sizeBytes[id];
-    if (sizeBytes[id] < MIN_BYTES || stack[id] <= EMPTY_STACK) continue;
-    byStack.set(stack[id], (byStack.get(stack[id]) ?? 0) + sizeBytes[id]);
+    const place = placeOf(stack[id]);
+    if (sizeBytes[id] >= MIN_BYTES) sums.set(place, (sums.get(place) ?? 0) + sizeBytes[id]);
   }
-  const isWorth = (site: StackIndex) => (byStack.get(site) ?? 0) >= MIN_SHARE * total;
-  const births = birthsOf(context, isWorth, event);
+  sums.delete(NOWHERE);
+  const isWorth = (place: number) => (sums.get(place) ?? 0) >= MIN_SHARE * total;
+  const births = birthsOf(context, (site) => isWorth(placeOf(site)) && placeOf(site), event);
   return Array.from(live)
-    .filter((id) => sizeBytes[id] >= MIN_BYTES && stack[id] > EMPTY_STACK && isWorth(stack[id]))
-    .map((id) => ({ id, links: linksOf(context, id, births.get(stack[id]) ?? [], event) }))
+    .filter((id) => sizeBytes[id] >= MIN_BYTES && isWorth(placeOf(stack[id])))
+    .map((id) => ({ id, links: linksOf(context, id, births.get(placeOf(stack[id])) ?? [], event) }))
     .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]));
+}
+
+const NOWHERE = -1;
+
+/**
+ * The innermost line with the user's line that leads to it, whichever way the program came there: a cache is made
+ * larger for the prompt and then for every token.
+ */
+function placesOf({ input }: AnalysisContext): (site: StackIndex) => number {
+  const { frame } = input.snapshot.stacks;
+  return memoized((site: StackIndex) => {
+    if (site <= EMPTY_STACK) return NOWHERE;
+    const user = input.stacks.topUserFrame(site) ?? 0;
+    return frame[site] * input.snapshot.frames.length + user;
+  });
 }
 
 function birthsOf(
   { input }: AnalysisContext,
-  isWanted: (site: StackIndex) => boolean,
+  placeOf: (site: StackIndex) => number | false,
   event: EventIndex,
-): Map<StackIndex, AllocationIndex[]> {
+): Map<number, AllocationIndex[]> {
   const { stack, sizeBytes, start, length } = input.replay.allocations;
-  const births = new Map<StackIndex, AllocationIndex[]>();
+  const births = new Map<number, AllocationIndex[]>();
   for (let id = 0; id < length && start[id] <= event; id++) {
-    if (sizeBytes[id] < MIN_BYTES || !isWanted(stack[id])) continue;
-    const own = births.get(stack[id]);
-    if (own === undefined) births.set(stack[id], [id]);
-    else own.push(id);
+    if (sizeBytes[id] < MIN_BYTES) continue;
+    const place = placeOf(stack[id]);
+    if (place !== false) addTo(births, place, id);
   }
   return births;
 }
 
-/** From one tensor back to the smaller one that it replaced, and so on. @param births of the same stack */
+/** From one tensor back to the smaller one that it replaced, and so on. @param births of the same place */
 function linksOf(
   { input }: AnalysisContext,
   last: AllocationIndex,
   births: readonly AllocationIndex[],
   event: EventIndex,
 ): AllocationIndex[] {
-  const { start, end, sizeBytes, preexisting } = input.replay.allocations;
+  const { start, end, requestedBytes, preexisting } = input.replay.allocations;
   const soon = (event - (start[preexisting] ?? 0)) * SOON_SHARE + SOON_EVENTS;
   const links: AllocationIndex[] = [];
   let current = last;
@@ -84,8 +102,9 @@ function linksOf(
     for (let i = at - 1; i >= 0 && at - i <= 2 * MAX_LINKS; i--) {
       const id = births[i];
       const isReplaced = end[id] >= start[current] && end[id] < start[current] + soon;
-      if (!isReplaced || sizeBytes[id] >= sizeBytes[current]) continue;
-      if (before < 0 || sizeBytes[id] > sizeBytes[births[before]]) before = i;
+      // What was asked for grows with every token; blocks do so in larger steps.
+      if (!isReplaced || requestedBytes[id] >= requestedBytes[current]) continue;
+      if (before < 0 || requestedBytes[id] > requestedBytes[births[before]]) before = i;
     }
     if (before < 0) break;
     [at, current] = [before, births[before]];

@@ -16,8 +16,9 @@ import {
   sitePart,
   sumBySite,
 } from '../finding-parts.ts';
+import { peakWithout } from '../peak-without.ts';
 import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
-import type { Detector, DetectorResult, FindingBy } from '../types.ts';
+import type { Detector, DetectorResult, FindingBy, Severity } from '../types.ts';
 
 export const noGrad = {
   id: 'no-grad',
@@ -132,7 +133,7 @@ function unusedGraphsFinding(
   runs: readonly ForwardRun[],
   total: number,
 ): NoGradFinding {
-  const { allocations: table, peaks } = context.input.replay;
+  const { allocations: table } = context.input.replay;
   const isSetUp = setUpTest(context, runs);
   const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
   const savedBytes = highestAtOnce(context, runs, isSetUp);
@@ -144,7 +145,7 @@ function unusedGraphsFinding(
   return {
     detector: 'no-grad',
     kind: 'graph-without-backward',
-    severity: savedBytes >= 0.2 * peaks.allocatedBytes.bytes ? 'high' : 'medium',
+    severity: failed === undefined ? severityOf(context, ids) : 'high',
     bytes: savedBytes,
     claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
     ...where,
@@ -171,6 +172,18 @@ function unusedGraphsFinding(
       'A backward over these passes comes later, outside this recording, or through another process.',
     fingerprint: fingerprint(context, 'no-grad', 'graph-without-backward', call),
   };
+}
+
+/** Of the peak: what it would be lower by. */
+const NOTABLE_SHARE = 0.05;
+const SEVERE_SHARE = 0.2;
+
+/** By what the peak would be lower without them: graphs that are freed before training needs more cost nothing. */
+function severityOf({ input }: AnalysisContext, ids: readonly AllocationIndex[]): Severity {
+  const peak = input.replay.peaks.allocatedBytes.bytes;
+  const lower = peak - peakWithout(input, ids);
+  if (lower >= SEVERE_SHARE * peak) return 'high';
+  return lower >= NOTABLE_SHARE * peak ? 'medium' : 'low';
 }
 
 const ADVICE = [

@@ -105,9 +105,15 @@ function servedText(context: AnalysisContext): string {
     : '';
 }
 
-function isSevere({ input }: AnalysisContext, { costUs }: Thrashing): boolean {
+/** Of ten parts of the recording: cuDNN's search for algorithms gives segments back and takes them in the first steps alone. */
+const PARTS = 10;
+const SEVERE_PARTS = 5;
+
+function isSevere({ input }: AnalysisContext, { costUs, retaken }: Thrashing): boolean {
   const { timeUs } = input.trace.events;
   if (timeUs === undefined || costUs === undefined) return false;
+  const parts = new Set(retaken.map((event) => Math.floor((PARTS * event) / timeUs.length)));
+  if (parts.size < SEVERE_PARTS) return false;
   return costUs >= SEVERE_SHARE * (timeUs[timeUs.length - 1] - timeUs[0]);
 }
 

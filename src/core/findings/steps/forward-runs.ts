@@ -3,6 +3,7 @@
  * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
  * is computed, with one most stay until backward, or until the graph is dropped.
  */
+import { MemoryClass } from '../../classes/types.ts';
 import { failedOoms } from '../../replay/retried-requests.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../snapshot/tables.ts';
@@ -36,6 +37,14 @@ export interface ForwardRun {
   oom: EventIndex | undefined;
 }
 
+/** What a graph may keep. Parameters that FSDP gathers, caches and workspaces outlive a pass without one. */
+const GRAPH_CLASSES: ReadonlySet<number> = new Set([
+  MemoryClass.Unknown,
+  MemoryClass.Activations,
+  MemoryClass.Temporaries,
+  MemoryClass.Kept,
+  MemoryClass.Inputs,
+]);
 /** So many frees in a row drop a graph, or end a scope. */
 const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
@@ -109,11 +118,12 @@ function measureKept(
   ooms: readonly EventIndex[],
 ): void {
   const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const { classOf } = context.classification;
   const backward = nextBackwardAfter(context, runs);
   const end = context.input.trace.events.length - 1;
   runs.forEach((run, i) => {
     for (let id = run.first; id <= run.last; id++) {
-      if (freeRequested[id] <= run.close) continue;
+      if (freeRequested[id] <= run.close || !GRAPH_CLASSES.has(classOf[id])) continue;
       run.keptCount++;
       run.keptBytes += sizeBytes[id];
       const isLate = id > run.last - OUTPUTS;

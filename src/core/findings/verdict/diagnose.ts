@@ -5,8 +5,9 @@
 
 import { neverNeeded } from '../../device/never-needed.ts';
 import type { FrameView } from '../../device/types.ts';
-import { accountAtEnd, mainAccount } from '../account/account.ts';
-import { fatalOom } from '../account/moment.ts';
+import type { EventIndex } from '../../snapshot/tables.ts';
+import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
+import { fatalOom, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
@@ -36,6 +37,8 @@ export interface Diagnosis {
 /** What failed, where the program ended with an OOM. */
 export interface Failure {
   readonly requestedBytes: number;
+  /** How many times the program caught such an error and went on; 0 where it ended the program. */
+  readonly timesCaught: number;
   readonly judged: OomVerdict;
   /** The lines that asked for it, the innermost first. */
   readonly lines: readonly FrameView[];
@@ -65,6 +68,8 @@ const NOTABLE_SHARE = 0.05;
 const HIGH_SHARE = 0.25;
 /** So many repetitions more would double what the program needs, or nearly. */
 const FAR_STEPS = 1000;
+/** What needs more than these to fill the memory once more troubles nobody. */
+const MANY_STEPS = 100_000;
 
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
 const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
@@ -72,12 +77,22 @@ const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
 export function caseOf(context: AnalysisContext, findings: readonly Finding[]): Case {
   const account = mainAccount(context);
   const atEnd = account.moment.why === 'peak' ? accountAtEnd(context) : account;
-  return { context, account, atEnd, findings, failure: failureOf(context) };
+  const event = fatalOom(context);
+  const failure = event === undefined ? undefined : failureAt(context, event, 0);
+  return { context, account, atEnd, findings, failure };
 }
 
-function failureOf(context: AnalysisContext): Failure | undefined {
-  const event = fatalOom(context);
+/** The last OOM that the program caught, for programs with no other fault; undefined where there was none. */
+export function caseOfCaught(known: Case): Case | undefined {
+  const { context } = known;
+  const ooms = seenOoms(context);
+  const event = ooms.at(-1);
   if (event === undefined) return undefined;
+  const account = accountAt(context, event, 'oom');
+  return { ...known, account, failure: failureAt(context, event, ooms.length) };
+}
+
+function failureAt(context: AnalysisContext, event: EventIndex, timesCaught: number): Failure {
   const { trace, replay } = context.input;
   const requestedBytes = trace.events.sizeBytes[event];
   const state = context.stateAt(event);
@@ -85,6 +100,7 @@ function failureOf(context: AnalysisContext): Failure | undefined {
   const { stack } = requestOrigin(context, event);
   return {
     requestedBytes,
+    timesCaught,
     judged: judgeOom({
       requestedBytes,
       allocatedBytes: state.activeBytes,
@@ -148,12 +164,18 @@ function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
   const top = largestOf(account, [kind as EntryKind]);
   if (top === undefined) return request;
   if (MODEL.includes(top.kind)) return ofModel(known, failure, model);
-  const base = { ...ofEntry(top, 'holds most'), bytes: sumOf(account, [top.kind]) };
+  const lines = withCaller(top.lines, failure.lines);
+  const base = { ...ofEntry({ ...top, lines }, 'holds most'), bytes: sumOf(account, [top.kind]) };
   if (larger?.caller !== undefined) {
-    const lines = [larger.caller, ...base.lines];
-    return { ...base, pattern: 'larger-batch', lines, does: 'gets the larger batch' };
+    const callers = [larger.caller, ...base.lines];
+    return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
   }
   return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
+}
+
+/** The lines that hold most, and the way from the program's loop to what was asked for last. */
+function withCaller(lines: readonly FrameView[], asked: readonly FrameView[]): FrameView[] {
+  return [...lines, ...asked.filter((line) => !lines.some((own) => isSameLine(own, line)))];
 }
 
 function ofModel({ context, account }: Case, failure: Failure, bytes: number): Diagnosis {
@@ -168,16 +190,19 @@ function ofModel({ context, account }: Case, failure: Failure, bytes: number): D
 }
 
 function withoutOom(known: Case): Diagnosis {
-  const candidates = [
-    ...keptCandidates(known),
-    ...replacedCandidates(known).filter((one) => isLasting(known, one)),
-    ...wasted(known),
-    ...noted(known),
-  ].filter(({ severity }) => severity === 'high' || severity === 'medium');
+  const candidates = [...keptCandidates(known), ...lastingOrWasting(known), ...noted(known)].filter(
+    ({ severity }) => severity === 'high' || severity === 'medium',
+  );
   const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
-  return candidates[0] ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+  const small = isTraining(known.context) ? keptCandidates(known).find(isSmallLeak) : undefined;
+  const [first = small] = candidates;
+  return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
+
+/** A leak that is too small to matter is named all the same, as long as it surely is one. */
+const isSmallLeak = ({ finding }: Diagnosis): boolean =>
+  finding?.detector === 'growth' && finding.severity !== 'low';
 
 /** Cohorts that are still being added to, exceptions that hold tensors, and graphs that no backward uses. */
 function keptCandidates(known: Case): Diagnosis[] {
@@ -189,7 +214,7 @@ function keptCandidates(known: Case): Diagnosis[] {
     return {
       ...ofEntry(entry, doesOf(finding)),
       isOfEnd,
-      severity: severityOfKept(entry, finding, peak),
+      severity: severityOfKept(entry, finding, peak, isTraining(context)),
       pattern: patternOfGrowth(context, entry, finding),
       finding,
     };
@@ -214,18 +239,22 @@ function keptCandidates(known: Case): Diagnosis[] {
   return [left, ...cohorts.filter(({ lines }) => !isSameLine(lines[0], left.lines[0])), ...unused];
 }
 
-/** Where the peak came early, as that of a compilation, most of a leak is there at the end alone. */
-const MUCH_MORE = 2;
+/** Graphs that outlive so much of the peak, steps on end, are no cache: no healthy program needs them. */
+const isHugeGraph = ({ kind, bytes }: AccountEntry, peak: number): boolean =>
+  kind === 'kept-graph' && bytes >= HIGH_SHARE * peak;
 
-/** Cohorts that are still being added to, each at the moment that shows it. */
-function growingEntries({ account, atEnd }: Case) {
+/** Cohorts that are still being added to, each at the moment when there is more of it: at the peak, or at the end. */
+function growingEntries({ account, atEnd, context }: Case) {
+  const peak = context.input.replay.peaks.allocatedBytes.bytes;
   const of = ({ entries }: Account) =>
-    entries.filter(({ kind, isGrowing }) => KEPT.includes(kind) && isGrowing);
+    entries.filter(
+      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHugeGraph(entry, peak)),
+    );
   const atPeak = of(account);
   const later = account === atEnd ? [] : of(atEnd);
   const before = (entry: AccountEntry) =>
     atPeak.find(({ lines }) => isSamePlace(lines, entry.lines));
-  const isMore = (entry: AccountEntry) => entry.bytes > MUCH_MORE * (before(entry)?.bytes ?? 0);
+  const isMore = (entry: AccountEntry) => entry.bytes > (before(entry)?.bytes ?? 0);
   const more = later.filter(isMore);
   const kept = atPeak.filter((entry) => !more.some(({ lines }) => isSamePlace(lines, entry.lines)));
   return [
@@ -242,11 +271,21 @@ function severityOfKept(
   { bytes, rate }: AccountEntry,
   finding: Finding | undefined,
   peak: number,
+  inTraining: boolean,
 ): Severity {
-  const isSure = finding !== undefined && finding.severity !== 'low';
+  // What inference returns has to be kept: it counts where it is a good part of the memory.
+  const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
+  const isTiny = rate !== undefined && rate.bytes * MANY_STEPS < peak && bytes < peak / 100;
+  if (isTiny) return 'low';
   const leadsFar = isSure && rate !== undefined && rate.bytes * FAR_STEPS >= peak / 2;
   if (bytes >= HIGH_SHARE * peak || leadsFar) return 'high';
   return isSure || bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+}
+
+/** Whether backward passes ran. */
+function isTraining({ classifier, input }: AnalysisContext): boolean {
+  const { stack, preexisting } = input.replay.allocations;
+  return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
 }
 
 function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
@@ -261,9 +300,21 @@ function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
     }));
 }
 
+/** A tensor that is replaced by ever larger ones leaves the gaps: where both are there, it is what is said. */
+function lastingOrWasting(known: Case): Diagnosis[] {
+  const [gaps] = wasted(known);
+  const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
+  const replaced = replacedCandidates(known).filter(({ bytes }) => bytes >= minBytes);
+  if (gaps === undefined || gaps.severity === 'low')
+    return [...replaced.filter((one) => isLasting(known, one)), ...(gaps ? [gaps] : [])];
+  return replaced.length > 0
+    ? replaced.map((one) => ({ ...one, severity: gaps.severity }))
+    : [gaps];
+}
+
 /** What is given back now and then, as the cache of each generation is, does no harm. */
-function isLasting({ context, account }: Case, { entry, bytes }: Diagnosis): boolean {
-  if (entry === undefined || bytes < REPLACED_SHARE * account.allocatedBytes) return false;
+function isLasting({ context }: Case, { entry }: Diagnosis): boolean {
+  if (entry === undefined) return false;
   const { freeRequested, length, start, stack, sizeBytes } = context.input.replay.allocations;
   const [largest] = entry.allocations;
   if (freeRequested[largest] <= start[length - 1]) return false;

@@ -1,5 +1,5 @@
 /** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
-import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/frame-text.ts';
 import { entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './diagnose.ts';
@@ -17,10 +17,16 @@ export interface Figures {
 export function textOf(figures: Figures): string {
   const { known, diagnosis } = figures;
   const what = clauseOf(figures);
-  if (known.failure !== undefined) return `Out of memory: ${what}`;
+  if (known.failure !== undefined) return `${headOf(known.failure)}: ${what}`;
   if (diagnosis.cause === 'none' || diagnosis.cause === 'unknown') return what;
   return `No out-of-memory error, but ${what}`;
 }
+
+/** 'Out of memory', or how often the program caught it. */
+const headOf = ({ timesCaught }: Failure): string =>
+  timesCaught === 0
+    ? 'Out of memory'
+    : `Memory ran out ${plural(timesCaught, 'time')}, and your program caught it and went on`;
 
 /** In some sixty characters. */
 export function briefOf(figures: Figures): string {
@@ -33,8 +39,12 @@ export function briefOf(figures: Figures): string {
       ? BRIEFS[cause]?.(size, figures)
       : (PATTERN_BRIEFS[pattern]?.(size) ?? BRIEFS[cause]?.(size, figures));
   const text = what ?? `${size} of ${labelOf(cause)}`;
-  return `${known.failure === undefined ? 'No OOM, but ' : 'Out of memory: '}${text}${rateText(figures)}.`;
+  const head = known.failure === undefined ? 'No OOM, but ' : `${briefHead(known.failure)}: `;
+  return `${head}${text}${rateText(figures)}.`;
 }
+
+const briefHead = ({ timesCaught }: Failure): string =>
+  timesCaught === 0 ? 'Out of memory' : `Out of memory, caught ${plural(timesCaught, 'time')}`;
 
 /** ', 392.16 MiB more each iteration in estimate_loss' */
 function rateText({ diagnosis: { entry } }: Figures): string {
@@ -178,8 +188,7 @@ function otherProcesses(failure: Failure | undefined): string {
 function healthy({ context, findings }: Case): string {
   const { recording } = context.input.replay;
   const small = findings.length;
-  const below =
-    small === 0 ? '' : ` ${formatCount(small)} small ${small === 1 ? 'note' : 'notes'} below.`;
+  const below = small === 0 ? '' : ` ${plural(small, 'small note')} below.`;
   if (recording === 'truncated')
     return `No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.${below}`;
   return `No out-of-memory error, and no problem found.${below}`;

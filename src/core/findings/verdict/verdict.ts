@@ -3,7 +3,7 @@
 import type { Account } from '../account/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import type { Finding } from '../detectors.ts';
-import { type Case, caseOf, type Diagnosis, diagnose } from './diagnose.ts';
+import { type Case, caseOf, caseOfCaught, type Diagnosis, diagnose } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { alsoOf, briefOf, textOf } from './sentences.ts';
 import type { Forecast, Verdict, VerdictTone } from './types.ts';
@@ -17,8 +17,7 @@ export interface Judgement {
 
 /** @param findings of all detectors */
 export function judge(context: AnalysisContext, findings: readonly Finding[]): Judgement {
-  const known = caseOf(context, findings);
-  const diagnosis = diagnose(known);
+  const { known, diagnosis } = lookedAt(context, findings);
   const forecast = forecastOf(known, diagnosis);
   const needBytes = needOf(known, diagnosis);
   const savedBytes = savedOf(known, diagnosis, needBytes);
@@ -45,8 +44,17 @@ export function judge(context: AnalysisContext, findings: readonly Finding[]): J
   };
 }
 
+/** An OOM that the program caught is spoken of where nothing else is wrong. */
+function lookedAt(context: AnalysisContext, findings: readonly Finding[]) {
+  const known = caseOf(context, findings);
+  const diagnosis = diagnose(known);
+  const caught = diagnosis.cause === 'none' ? caseOfCaught(known) : undefined;
+  if (caught === undefined) return { known, diagnosis };
+  return { known: caught, diagnosis: { ...diagnose(caught), severity: 'medium' as const } };
+}
+
 function toneOf({ failure, context }: Case, { cause }: Diagnosis): VerdictTone {
-  if (failure !== undefined) return 'severe';
+  if (failure !== undefined) return failure.timesCaught > 0 ? 'warning' : 'severe';
   if (cause === 'unknown') return 'unknown';
   if (cause !== 'none') return 'warning';
   return context.input.replay.recording === 'truncated' ? 'unknown' : 'calm';
