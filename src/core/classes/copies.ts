@@ -11,8 +11,9 @@ import { EMPTY_STACK, type StackIndex, type StackTable } from '../snapshot/table
 
 /** Tensors below this share of all parameters don't decide: an average may leave out buffers. */
 const LEAST_TENSOR = 0.001;
-/** A set has this share of all parameters or more: less is a layer. */
+/** A set has this share of all parameters or more: less is a layer. And it is more than a few scalars. */
 const LEAST_SET = 0.1;
+const LEAST_SET_BYTES = 4096;
 /** Where nothing is trained, sets of fewer tensors, or with less of the parameters, may be layers of one model. */
 const LEAST_UNTRAINED = 8;
 const UNTRAINED_SHARE = 0.8;
@@ -79,6 +80,7 @@ function tensorSets(
     if (isCandidate.has(id)) return Origin.Candidate;
     return isDeepCopy(id) ? Origin.DeepCopy : Origin.Built;
   };
+  const least = Math.max(LEAST_SET_BYTES, total * LEAST_SET);
   const sets: TensorSet[] = [];
   for (const [row, ids] of below) {
     if (below.get(parent[row])?.length === ids.length) continue;
@@ -86,7 +88,7 @@ function tensorSets(
     const bytes = counted.reduce((sum, id) => sum + requestedBytes[id], 0);
     const origins = new Set(ids.map(originOf));
     const isMixed = origins.size > 1 && origins.has(Origin.Candidate);
-    if (counted.length < 2 || bytes < total * LEAST_SET || isMixed) continue;
+    if (counted.length < 2 || bytes < least || isMixed) continue;
     const counts = new Map<number, number>();
     for (const id of counted)
       counts.set(requestedBytes[id], (counts.get(requestedBytes[id]) ?? 0) + 1);
