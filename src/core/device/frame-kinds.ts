@@ -53,14 +53,32 @@ const INSTALLED = /(^|\/)(site|dist)-packages\//i;
 /** Of these, PyTorch and what comes with it: no line here is one that a user would edit or configure. */
 const INSTALLED_TORCH = /(^|\/)(site|dist)-packages\/(torch|torchgen|functorch|triton)\//i;
 /** Python's own library on Unix, Conda, macOS and Windows. */
-const STANDARD_LIBRARY = /(^|\/)(lib(64)?\/python\d[\d.]*t?|python\d[\d.]*\/lib)\//i;
+const STANDARD_LIBRARY = /(^|\/)(lib(64)?\/python\d[\d.]*t?|python\d[\d.]*\/lib|python\d+\.zip)\//i;
 /** A checkout or a packed archive of PyTorch: folders and files that only PyTorch has under torch/. */
 const TORCH_SOURCE =
   /(^|\/)torch\/((nn|optim|autograd|jit|fx|amp|cuda|distributed|ao|export|library|masked|utils\/(data|checkpoint)|_\w+)\/|(functional|serialization|hub|random|storage|_\w+)\.py$|utils\/\w+\.py$)/;
+/** Code that others wrote and that a hub put on this machine: torch.hub's repositories, remote code of Hugging Face. */
+const DOWNLOADED = /(^|\/)(torch\/hub|transformers_modules|datasets_modules)\//;
+/** What starts a program and steps through it: torchrun and other commands of an environment, debuggers. */
+const LAUNCHER =
+  /(^|\/)((usr|local|\.local|[^/]*(venv|env|conda)[^/]*|envs\/[^/]+)\/bin\/[^/.]+$|Scripts\/[^/]+\.exe\/|debugpy\/|pydevd[^/]*\/)/;
 /** Written by TorchInductor and Triton while the program ran: no line that a user wrote. */
-const GENERATED = /(^|\/)(torchinductor_[^/]*|\.?triton\/cache)\//;
-/** '<frozen runpy>', '<eval_with_key>.3'. A user's are '<stdin>', '<string>' and '<ipython-input-…>'. */
-const PSEUDO_FILE = /^<(frozen|eval_with_key|decorator-gen|__array_function__|attrs generated)/;
+const GENERATED =
+  /(^|\/)(torchinductor_[^/]*|\.?triton\/cache)\/|\/([a-z2-7]{2})\/c\3[a-z2-7]{20,}\.py$/;
+/** Where programs put files of their own making. */
+const SCRATCH_FOLDER = /(^|\/)(tmp|temp|var\/folders|\.cache)\//i;
+/**
+ * Names that no one gives a script: those of Python's tempfile, and those of modules that a library writes out, such as
+ * PyTorch Geometric's torch_geometric.nn.conv.gat_conv_GATConv_propagate.py.
+ */
+const SCRATCH_FILE = /\/(tmp[a-z0-9_]{8}|[^/]+\.[^/]+)\.py$/;
+/**
+ * '<frozen runpy>', '<eval_with_key>.3', '<string>' of a dataclass: made at run time. A user's are what is typed
+ * ('<stdin>', '<ipython-input-…>', '<doctest …>') and what `python -c` runs.
+ */
+const PSEUDO_FILE = /^</;
+const TYPED = /^<(stdin|input|console|ipython|cell|command|doctest|torch_package)/;
+const COMMAND = '<string>';
 
 /** The profiler's Python frames, which have no filename: 'torch/nn/modules/module.py(1501): _call_impl'. */
 const PROFILER_PYTHON = /^(.+)\(\d+\): /;
@@ -89,7 +107,7 @@ const BEFORE_ARGUMENTS = /^(operator\(\)|[^(])*/;
 /** Whose code a frame is, by its texts. */
 export function classifyFrame(name: string, filename: string): FrameClass {
   const path = pythonFile(name, filename);
-  return path === undefined ? classifyCpp(name) : classifyPython(path.replaceAll('\\', '/'));
+  return path === undefined ? classifyCpp(name) : classifyPython(name, path.replaceAll('\\', '/'));
 }
 
 /** A line of Python, and not one of C++ or CUDA: judged by the file or, where none is known, by the name. */
@@ -102,12 +120,22 @@ function pythonFile(name: string, filename: string): string | undefined {
   return NATIVE_FILE.test(filename) ? undefined : filename;
 }
 
-function classifyPython(path: string): FrameClass {
+function classifyPython(name: string, path: string): FrameClass {
+  if (PSEUDO_FILE.test(path)) return isTyped(name, path) ? USER : RUNTIME;
   if (INSTALLED_TORCH.test(path)) return PYTORCH;
-  if (INSTALLED.test(path)) return FRAMEWORK;
-  if (STANDARD_LIBRARY.test(path) || GENERATED.test(path) || PSEUDO_FILE.test(path)) return RUNTIME;
+  if (INSTALLED.test(path) || DOWNLOADED.test(path)) return FRAMEWORK;
+  if (STANDARD_LIBRARY.test(path) || LAUNCHER.test(path) || isGenerated(path)) return RUNTIME;
   return TORCH_SOURCE.test(path) ? PYTORCH : USER;
 }
+
+/** A file that a compiler or a library wrote while the program ran: nobody knows it by its name. */
+export function isGenerated(filename: string): boolean {
+  const path = filename.replaceAll('\\', '/');
+  return GENERATED.test(path) || (SCRATCH_FOLDER.test(path) && SCRATCH_FILE.test(path));
+}
+
+const isTyped = (name: string, file: string): boolean =>
+  TYPED.test(file) || (file === COMMAND && name === '<module>');
 
 /**
  * Most C++ frames only pass a call on. The others say what was computed, for in a backward thread

@@ -91,6 +91,13 @@ export class StackReader {
     return undefined;
   }
 
+  /** What the line to look at first led to, where that is another function; see `leafText`. */
+  leafFrameView(stack: StackIndex): FrameView | undefined {
+    const top = this.topUserFrameView(stack);
+    const leaf = this.innermostFrameView(stack);
+    return leaf?.name === top?.name && leaf?.filename === top?.filename ? undefined : leaf;
+  }
+
   /**
    * The call site that a stack belongs to, as the first row of it. A line of Python that was recorded with its C++
    * frames has a stack for each way through the dispatcher, and all are one call site, as they are in a recording
@@ -161,7 +168,7 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
 /** Why there is no stack, in the same words everywhere: absences that mean different things. */
 const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
   recorded: 'internal C++ frames only',
-  'no-python-stack': 'no Python stack on the thread',
+  'no-python-stack': 'backward pass (autograd’s thread)',
   'no-context': 'no stack recorded',
   'before-recording': 'allocated before recording',
 };
