@@ -19,6 +19,8 @@ const SHORT_EVENTS = 64;
 const INSTANT_EVENTS = 8;
 /** Steps that an allocation has to outlive to be kept. */
 const KEPT_STEPS = 2;
+/** Allocations from before a ring that make their line one of each step. */
+const MANY_BEFORE = 4;
 /** Steps of optimizers in one turn of the program's loop, as far as that differs from a slower rhythm. */
 const MOST_STEPS_OF_A_TURN = 4;
 /** A class and its evidence. */
@@ -64,6 +66,8 @@ export class Classifier {
   /** See {@link successorStarts} and {@link repeatStarts}; made when they are first asked for. */
   #successors: Int32Array | undefined;
   #repeats: Int32Array | undefined;
+  /** By call site: allocations from before the trace. */
+  #before: Map<StackIndex, number> | undefined;
   #pass = 0;
   #step = 0;
 
@@ -205,13 +209,13 @@ export class Classifier {
     if (free < begin) {
       if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
       if (this.#isShort(id)) return this.#freedInForward(id, hints);
-      if (this.#growing.has(stack[id])) return GROWING;
-      return this.#isGathered(id) ? this.#keptOver(hints) : this.#freedInForward(id, hints);
+      if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
+      return this.#isGathered(id) ? this.#keptOver(id, hints) : this.#freedInForward(id, hints);
     }
     this.#trained.add(stack[id]);
     if (this.#isFreedInBackward(id)) return ACTIVATION;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-    if (this.#isKept(id)) return this.#keptOver(hints);
+    if (this.#isKept(id)) return this.#keptOver(id, hints);
     return verdict(MemoryClass.Activations, Evidence.LiveUntilBackward);
   }
 
@@ -275,10 +279,15 @@ export class Classifier {
     return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
   }
 
-  #keptOver(hints: number): Verdict {
+  #keptOver(id: AllocationIndex, hints: number): Verdict {
     const isCache = (hints & StackHint.Cache) !== 0;
-    if (isCache) return CACHE;
+    if (isCache && !this.#isGathered(id)) return CACHE;
     return verdict(MemoryClass.Kept, Evidence.OutlivesSteps);
+  }
+
+  /** What is still there when its line has made several others was not replaced. */
+  #growingOrKept(id: AllocationIndex): Verdict {
+    return this.#isGathered(id) ? verdict(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
   }
 
   /** Inference, or the forward pass that the trace ends in. */
@@ -289,15 +298,30 @@ export class Classifier {
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
-    if ((hints & StackHint.Cache) !== 0 && !isInstant) return CACHE;
+    if ((hints & StackHint.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
     if (isShort) return this.#freedInForward(id, hints);
-    if (this.#growing.has(stack[id])) return GROWING;
-    if (!this.#trained.has(stack[id]) && this.#isGathered(id)) return this.#keptOver(hints);
+    if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
+    if (!this.#trained.has(stack[id]) && this.#isGathered(id)) return this.#keptOver(id, hints);
     if (this.#passes.begin.length === 0 && this.#isKept(id)) {
       const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
-      if (run !== undefined) return this.#keptOver(hints);
+      if (run !== undefined) return this.#keptOver(id, hints);
     }
     return verdict(MemoryClass.Activations, Evidence.OutlivesForward);
+  }
+
+  /** Made before a ring began, by a line that had made many by then: each step's, and no input made in advance. */
+  #isOfManyBefore(id: AllocationIndex): boolean {
+    const { preexisting, stack } = this.#table;
+    if (id >= preexisting || !this.#isKept(id)) return false;
+    const siteOf = (row: StackIndex) => this.#source.stacks.siteOf(row);
+    if (this.#before === undefined) {
+      this.#before = new Map();
+      for (let other = 0; other < preexisting; other++) {
+        const site = siteOf(stack[other]);
+        this.#before.set(site, (this.#before.get(site) ?? 0) + 1);
+      }
+    }
+    return (this.#before.get(siteOf(stack[id])) ?? 0) >= MANY_BEFORE;
   }
 
   /** Made by the program's own lines, outside of modules: the model while it is built, batches, and what is computed on the side. */
@@ -309,25 +333,29 @@ export class Classifier {
     const isLong = isEarly ? free > first : this.#isKept(id);
     if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
     const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
-    if ((hints & StackHint.Building) !== 0 && isModel) return PARAMETER;
+    const isLastCopy = (hints & StackHint.Copied) !== 0 && free === NEVER;
+    if ((hints & StackHint.Building) !== 0 && (isModel || isLastCopy)) return PARAMETER;
     if ((hints & StackHint.Loader) !== 0) {
       return verdict(MemoryClass.Inputs, Evidence.DataLoader);
     }
     const isInstant = free - start[id] <= INSTANT_EVENTS;
     const isInference = this.#passes.begin.length === 0;
-    if (!isInstant && isInference && (hints & StackHint.Cache) !== 0) return CACHE;
-    if (!isInstant && this.#growing.has(stack[id])) return GROWING;
+    if (!isInstant && isInference && (hints & StackHint.Cache) !== 0) {
+      return this.#keptOver(id, hints);
+    }
+    if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
     if (first > this.#last) return verdict(MemoryClass.Unknown, Evidence.None);
+    if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
     if (isEarly) return isLong ? MADE_BEFORE : FREED_IN_FORWARD;
     const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
     const isUnread = (this.#runs.begin[this.#runs.before[id]] ?? NEVER - 1) >= free;
     if (free < begin && (isUnread || this.#isShort(id))) return FREED_IN_FORWARD;
     if (this.#isFreedInBackward(id)) return ACTIVATION;
-    if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(hints);
+    if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(id, hints);
     if (this.#isKept(id)) {
       const isModelSize = this.#modelSizes.has(requestedBytes[id]);
       if (isModelSize && (hints & StackHint.Building) !== 0) return PARAMETER;
-      return this.#keptOver(hints);
+      return this.#keptOver(id, hints);
     }
     return verdict(MemoryClass.Inputs, Evidence.OutsideModules);
   }

@@ -9,9 +9,9 @@ import { addTo, groupBy } from '../base/grouping.ts';
 import type { AllocationIndex, AllocationTable } from '../replay/types.ts';
 import { EMPTY_STACK, type StackIndex, type StackTable } from '../snapshot/tables.ts';
 
-/** Tensors below this share of all parameters don't decide: an average may leave out buffers. */
+/** Tensors below this share of what is trained (of all, where nothing is) don't decide: an average may leave out buffers. */
 const LEAST_TENSOR = 0.001;
-/** A set has this share of all parameters or more: less is a layer. And it is more than a few scalars. */
+/** A set has this share of it or more: less is a layer. And it is more than a few scalars. */
 const LEAST_SET = 0.1;
 const LEAST_SET_BYTES = 4096;
 /** Where nothing is trained, sets of fewer tensors, or with less of the parameters, may be layers of one model. */
@@ -49,15 +49,17 @@ export function modelCopies(
 ): Map<AllocationIndex, number> {
   const copies = new Map<AllocationIndex, number>();
   const total = weights.parameters.reduce((bytes, id) => bytes + table.requestedBytes[id], 0);
-  const sets = tensorSets(table, stacks, weights, total);
+  let trained = 0;
+  for (const [bytes, count] of weights.gradients) trained += bytes * count;
+  const sets = tensorSets(table, stacks, weights, trained || total);
   const families = [...groupBy(sets, signature).values()].sort((a, b) => b[0].bytes - a[0].bytes);
   for (const family of families) {
     const again = sets.flatMap((set) => timesOf(set, family[0], table));
     const members = disjoint([...family, ...again]).filter(({ ids }) => !copies.has(ids[0]));
     if (members.length < 2) continue;
     members.sort((a, b) => a.origin - b.origin || a.ids[0] - b.ids[0]);
-    const trained = trainedAmong(members, weights.gradients, total);
-    members.slice(trained).forEach(({ ids }, at) => {
+    const originals = trainedAmong(members, weights.gradients, total);
+    members.slice(originals).forEach(({ ids }, at) => {
       for (const id of ids) copies.set(id, at + 1);
     });
   }
@@ -69,7 +71,7 @@ function tensorSets(
   { stack, requestedBytes }: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
   { parent }: StackTable,
   { parameters, candidates, isDeepCopy }: WeightSets,
-  total: number,
+  modelBytes: number,
 ): readonly TensorSet[] {
   const below = new Map<StackIndex, AllocationIndex[]>();
   for (const id of [...parameters, ...candidates]) {
@@ -80,11 +82,11 @@ function tensorSets(
     if (isCandidate.has(id)) return Origin.Candidate;
     return isDeepCopy(id) ? Origin.DeepCopy : Origin.Built;
   };
-  const least = Math.max(LEAST_SET_BYTES, total * LEAST_SET);
+  const least = Math.max(LEAST_SET_BYTES, modelBytes * LEAST_SET);
   const sets: TensorSet[] = [];
   for (const [row, ids] of below) {
     if (below.get(parent[row])?.length === ids.length) continue;
-    const counted = ids.filter((id) => requestedBytes[id] >= total * LEAST_TENSOR);
+    const counted = ids.filter((id) => requestedBytes[id] >= modelBytes * LEAST_TENSOR);
     const bytes = counted.reduce((sum, id) => sum + requestedBytes[id], 0);
     const origins = new Set(ids.map(originOf));
     const isMixed = origins.size > 1 && origins.has(Origin.Candidate);

@@ -16,6 +16,8 @@ import { EMPTY_STACK, type StackIndex } from '../snapshot/tables.ts';
 const LEAST_RISES = 4;
 /** Rises for each fall, at least: a cache begins anew with each sequence. */
 const RISES_A_FALL = 4;
+/** Share of the stacks that are nearly all. */
+const ALL_SHARE = 0.6;
 /** Events after a tensor is made within which the one that it replaces is freed. */
 const HANDOVER_EVENTS = 64;
 
@@ -31,7 +33,8 @@ export function growingStacks(
   stacks: number,
 ): ReadonlySet<StackIndex> {
   const { length, preexisting, start, freeRequested, stack, requestedBytes } = table;
-  const varies = risesByStack(table, stacks);
+  const { rises: varies, isAll } = risesByStack(table, stacks);
+  if (isAll) return new Set();
   const rowOf = new Map<AllocationIndex, number>();
   const figures = new Map<StackIndex, { rises: number; falls: number; longest: number }>();
   for (let id = preexisting; id < length; id++) {
@@ -63,14 +66,28 @@ export function growingStacks(
   return new Set(grows.map(([row]) => row));
 }
 
-/** How often a tensor of a stack is larger than the one before: where that is rare, nothing needs to be looked at. */
+/**
+ * How often a tensor of a stack is larger than the one before: where that is rare, nothing needs to be looked at. Where
+ * nearly all stacks make larger and larger ones it is the batches that grow, such as sentences that are sorted by length.
+ */
 function risesByStack({ length, stack, requestedBytes }: AllocationTable, stacks: number) {
   const rises = new Int32Array(stacks);
+  const falls = new Int32Array(stacks);
+  const counts = new Int32Array(stacks);
   const last = new Float64Array(stacks);
   for (let id = 0; id < length; id++) {
-    if (stack[id] <= EMPTY_STACK) continue;
-    if (requestedBytes[id] > last[stack[id]]) rises[stack[id]]++;
-    last[stack[id]] = requestedBytes[id];
+    const own = stack[id];
+    if (own <= EMPTY_STACK) continue;
+    counts[own]++;
+    if (requestedBytes[id] > last[own]) rises[own]++;
+    else if (requestedBytes[id] < last[own]) falls[own]++;
+    last[own] = requestedBytes[id];
   }
-  return rises;
+  let [busy, rising] = [0, 0];
+  for (let own = 0; own < stacks; own++) {
+    if (counts[own] <= LEAST_RISES) continue;
+    busy++;
+    if (rises[own] >= LEAST_RISES && rises[own] >= falls[own] * RISES_A_FALL) rising++;
+  }
+  return { rises, isAll: rising > busy * ALL_SHARE };
 }

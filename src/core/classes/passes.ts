@@ -108,14 +108,15 @@ export interface ForwardRuns {
 }
 
 export function findForwardRuns(
-  { length, stack, start }: AllocationTable,
+  { length, preexisting, stack, start }: AllocationTable,
   { role }: StackRoles,
 ): ForwardRuns {
   const begin: number[] = [];
   const end: number[] = [];
   const before = new Int32Array(length);
   let isInside = false;
-  for (let id = 0; id < length; id++) {
+  // Those from before the trace are in no order.
+  for (let id = preexisting; id < length; id++) {
     const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
     if (isForward && !isInside) begin.push(start[id]);
     if (!isForward && isInside) end.push(start[id - 1]);

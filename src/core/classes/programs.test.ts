@@ -183,6 +183,39 @@ describe('growing state', () => {
     expect(replacing([1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])).not.toContain('growing-state');
   });
 
+  it('is none where all batches grow, as of sentences that are sorted by length', () => {
+    const program = new Program();
+    let last: Tensor[] = [];
+    for (let size = 1; size < 9; size++) {
+      const input = program.alloc(size * MiB, [at(59)]);
+      const next = [60, 61, 62].map((line) => program.alloc(size * MiB, forwardAt(line)));
+      program.free(input, ...last);
+      last = next;
+    }
+    expect(classesOf(program.context())).not.toContain('growing-state');
+  });
+
+  it('is kept once its line has begun anew several times and it is still there', () => {
+    const program = new Program();
+    train(program);
+    const remembered: Tensor[] = [];
+    for (let request = 0; request < 5; request++) {
+      let cache = program.alloc(MiB, [at(60)]);
+      for (let size = 2; size < 8; size++) {
+        program.work(20, forwardAt(40));
+        const longer = program.alloc(size * MiB, [at(60)]);
+        program.free(cache);
+        cache = longer;
+      }
+      program.work(20, forwardAt(40));
+      remembered.push(cache);
+    }
+    const classes = classesOf(program.context());
+    const [first, ...others] = idsOf(program, remembered).map((id) => classes[id]);
+    expect(first).toBe('kept');
+    expect(others.at(-1)).toBe('growing-state');
+  });
+
   it('is not what grows within one forward pass', () => {
     const program = new Program();
     train(program);

@@ -2,7 +2,7 @@
  * Whose code a frame of a call stack is: the user's, a framework's, PyTorch's, the language's or C++. Decided
  * from name and filename alone, by what PyTorch's unwinder and Python write, so that it holds for any project.
  */
-import type { FrameIndex, FrameTable, StringTable } from '../snapshot/tables.ts';
+import type { FrameIndex, FrameTable, StackTable, StringTable } from '../snapshot/tables.ts';
 import type { FrameKind } from './types.ts';
 
 /** Whose line is looked at first. */
@@ -166,6 +166,9 @@ export function qualifiedName(name: string): string {
   return head.slice(head.lastIndexOf(' ') + 1);
 }
 
+/** Python's own way to run a script or a module: whatever calls it only started the program. */
+const RUNS_SCRIPT = /^<frozen runpy>$|(^|[\\/])runpy\.py$/;
+
 /** Classes of a snapshot's frames, each found when first asked for. */
 export class FrameKinds {
   readonly #strings: StringTable;
@@ -173,10 +176,28 @@ export class FrameKinds {
   /** Index into CLASSES + 1; 0 = not asked yet. */
   readonly #known: Uint8Array;
 
-  constructor(strings: StringTable, frames: FrameTable) {
+  constructor(strings: StringTable, frames: FrameTable, stacks?: StackTable) {
     this.#strings = strings;
     this.#frames = frames;
     this.#known = new Uint8Array(frames.length);
+    if (stacks !== undefined) this.#markLaunchers(stacks);
+  }
+
+  /** A launcher of the user's own, launch.py → runpy → train.py, is none of the program's lines. */
+  #markLaunchers({ length, frame, parent }: StackTable): void {
+    const runner = Uint8Array.from({ length: this.#frames.length }, (_, index) =>
+      RUNS_SCRIPT.test(this.#strings.get(this.#frames.filename[index])) ? 1 : 0,
+    );
+    if (!runner.includes(1)) return;
+    const isSeen = new Uint8Array(length);
+    for (let row = 1; row < length; row++) {
+      if (runner[frame[row]] === 0) continue;
+      for (let at = parent[row]; at > 0 && isSeen[at] === 0; at = parent[at]) {
+        isSeen[at] = 1;
+        if (this.of(frame[at]).kind === 'user')
+          this.#known[frame[at]] = CLASSES.indexOf(RUNTIME) + 1;
+      }
+    }
   }
 
   of(frame: FrameIndex): FrameClass {

@@ -74,6 +74,14 @@ test('a generated file, a wrapper or a launcher is not the line where another is
   expect(topOf(propagate, torchrun)).toMatchObject({ ...propagate, kind: 'runtime' });
 });
 
+test('what runs a script through runpy is a launcher, and no line of the program', () => {
+  const runpy = frame('<frozen runpy>', 'run_path', 286);
+  const launch = frame('/home/ann/launch.py', 'main', 12);
+  expect(topOf(TORCH, MAIN, runpy, launch)).toMatchObject(MAIN);
+  expect(topOf(TORCH, TRAINER, runpy, launch)).toMatchObject(TRAINER);
+  expect(topOf(TORCH, TRAINER, launch)).toMatchObject(launch);
+});
+
 test('frames come innermost first, as PyTorch writes them', () => {
   const frames = [TORCH, MINE, MAIN];
   const { trace, stacks } = contextOf(traceOf({ action: 'alloc', addr: 512, size: 1, frames }));

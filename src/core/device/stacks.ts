@@ -22,7 +22,7 @@ export class StackReader {
 
   constructor(snapshot: StackSource) {
     this.#snapshot = snapshot;
-    this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames);
+    this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames, snapshot.stacks);
   }
 
   /** A stack that an event or block carries. `isFromBefore`: of an allocation from before the trace. */
