@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatBytes } from '../../core/base/format.ts';
 import { earlierUses } from '../../core/device/allocation-labels.ts';
 import { deviceInfo, failedOoms } from '../../core/device/device-info.ts';
+import { leafText } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { AllocationRow, CallSiteLine } from '../../core/lists/allocation-list-types.ts';
 import { allocationRows } from '../../core/lists/allocation-rows.ts';
@@ -102,10 +103,13 @@ function briefAllocation(row: AllocationRow): Json {
   };
 }
 
-function lineText({ topFrame, innerFrame, stackKind }: CallSiteLine): string {
-  const frame = topFrame ?? innerFrame;
+function lineText({ topFrame, leafFrame, stackKind }: CallSiteLine): string {
+  const frame = topFrame ?? leafFrame;
   if (frame === undefined) return absenceText(stackKind);
-  return placeText({ file: frame.filename, line: frame.line, name: frame.name });
+  const place = placeText({ file: frame.filename, line: frame.line, name: frame.name });
+  return leafFrame === undefined || frame === leafFrame
+    ? place
+    : `${place} · ${leafText(leafFrame)}`;
 }
 
 function eventOf(

@@ -45,6 +45,50 @@ describe('the peak of a small GPT', () => {
   });
 });
 
+describe('copies', () => {
+  const copiesIn = (name: string) => {
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    const { classOf, copies } = classify(context);
+    const { sizeBytes } = context.replay.allocations;
+    const bytes = new Map<string, number>();
+    for (const [id, copy] of copies) {
+      const key = `${MEMORY_CLASSES[classOf[id]].id} ${copy}`;
+      bytes.set(key, (bytes.get(key) ?? 0) + sizeBytes[id] / MiB);
+    }
+    return Object.fromEntries(bytes);
+  };
+
+  it('of a model are its averages, made before training or later', () => {
+    expect(copiesIn('classes/kept.python')).toEqual({ 'parameters 1': expect.closeTo(58.1, 0) });
+    expect(copiesIn('pairs/ema_from_step_6.all')).toEqual({
+      'parameters 1': expect.closeTo(16, 0),
+    });
+    expect(copiesIn('near-miss/timm_amp_ema')).toEqual({ 'parameters 1': expect.closeTo(44.5, 0) });
+  });
+
+  it('of optimizer state are those of optimizers that were built anew and kept', () => {
+    const copies = Object.entries(copiesIn('pairs/optimizers_kept.python'));
+    expect(copies.slice(0, 2)).toEqual([
+      ['optimizer-state 1', expect.closeTo(32, 0)],
+      ['optimizer-state 2', expect.closeTo(32, 0)],
+    ]);
+  });
+
+  it.each(['train_hf_gpt2', 'train_resnet', 'classes/gan.python', 'classes/lora.python'])(
+    'are in none of %s, where layers have the same sizes',
+    (name) => {
+      expect(copiesIn(name)).toEqual({});
+    },
+  );
+});
+
+it.each(['oom_observer', 'pairs/oom_larger_batch.python', 'pairs/oom_eval_no_grad.all'])(
+  '%s has activations of 32 MiB, and one workspace for each thread',
+  (name) => {
+    expect(peakOf(name).workspaces).toBe(65);
+  },
+);
+
 describe('what the program wrote', () => {
   const stack = [{ name: 'f', filename: '/home/me/a.py', line: 1 }];
   const alloc = (addr: number, more: object = {}) => {

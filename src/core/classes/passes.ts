@@ -98,21 +98,31 @@ function freesHaveStacks(
   return false;
 }
 
-/** Last allocation of each stretch of forward allocations. */
-export function forwardRunEnds(
-  { length, stack, start }: AllocationTable,
+/** Stretches of allocations that a forward pass makes, without any of other code in between. */
+export interface ForwardRuns {
+  /** First and last allocation, as events. */
+  readonly begin: Int32Array;
+  readonly end: Int32Array;
+  /** By allocation: how many runs ended before it; its own run, where it is in one. */
+  readonly before: Int32Array;
+}
+
+export function findForwardRuns(
+  { length, preexisting, stack, start }: AllocationTable,
   { role }: StackRoles,
-): Int32Array {
-  const ends: number[] = [];
-  let last = -1;
-  for (let id = 0; id < length; id++) {
+): ForwardRuns {
+  const begin: number[] = [];
+  const end: number[] = [];
+  const before = new Int32Array(length);
+  let isInside = false;
+  // Those from before the trace are in no order.
+  for (let id = preexisting; id < length; id++) {
     const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
-    if (isForward) last = start[id];
-    else if (last >= 0) {
-      ends.push(last);
-      last = -1;
-    }
+    if (isForward && !isInside) begin.push(start[id]);
+    if (!isForward && isInside) end.push(start[id - 1]);
+    before[id] = end.length;
+    isInside = isForward;
   }
-  if (last >= 0) ends.push(last);
-  return Int32Array.from(ends);
+  if (isInside) end.push(start[length - 1]);
+  return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
 }

@@ -1,21 +1,15 @@
 /** What the sizes of allocations tell, where stacks and lifetimes leave a doubt. */
 import type { NarrowColumn } from '../base/table.ts';
 import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
-import { EMPTY_STACK } from '../snapshot/tables.ts';
+import type { EventIndex, StackIndex } from '../snapshot/tables.ts';
 
-/**
- * Copies of a model that are not trained, such as an average of its weights. A model may be copied before it is trained,
- * so only those count as copies for which there are too few gradients of their size:
- *
- *     64 weights of 4 MiB, 32 of them made by deepcopy; 32 gradients of 4 MiB in each pass → 32 copies
- *     64 weights of 4 MiB, 32 of them made by deepcopy; 64 gradients                       → none
- */
+/** Weights by their sizes: each backward pass makes a gradient of the size of each that is trained. */
 export class Weights {
   readonly #bytes: NarrowColumn;
-  readonly #copies: AllocationIndex[] = [];
+  readonly #parameters: AllocationIndex[] = [];
   readonly #candidates: AllocationIndex[] = [];
-  /** By size: weights that are no copies, gradients of the pass under way, and most gradients of a pass. */
-  readonly #originals = new Map<number, number>();
+  /** By size: parameters but for deep copies, gradients of the pass under way, and most gradients of a pass. */
+  readonly #counts = new Map<number, number>();
   readonly #most = new Map<number, number>();
   #gradients = new Map<number, number>();
   #pass = 0;
@@ -25,9 +19,10 @@ export class Weights {
     this.#bytes = bytes;
   }
 
-  addWeight(id: AllocationIndex, isCopy: boolean): void {
-    if (isCopy) this.#copies.push(id);
-    else this.#count(this.#originals, id);
+  /** @param isDeepCopy made by copy.deepcopy: perhaps a copy that is not trained */
+  addParameter(id: AllocationIndex, isDeepCopy: boolean): void {
+    this.#parameters.push(id);
+    if (!isDeepCopy) this.#count(this.#counts, id);
   }
 
   addGradient(id: AllocationIndex, pass: number): void {
@@ -51,9 +46,28 @@ export class Weights {
     for (const id of this.#candidates) this.#count(counts, id);
     return this.#candidates.filter((id) => {
       const bytes = this.#bytes[id];
-      const weights = (this.#originals.get(bytes) ?? 0) + (counts.get(bytes) ?? 0);
+      const weights = (this.#counts.get(bytes) ?? 0) + (counts.get(bytes) ?? 0);
       return weights === this.#most.get(bytes);
     });
+  }
+
+  /** What {@link addCandidate} was given. */
+  get early(): readonly AllocationIndex[] {
+    return this.#candidates;
+  }
+
+  get parameters(): readonly AllocationIndex[] {
+    return this.#parameters;
+  }
+
+  /** By requested bytes: most gradients that a backward pass made. */
+  get gradients(): ReadonlyMap<number, number> {
+    return this.#most;
+  }
+
+  /** How many parameters there are of a size, deep copies left out. */
+  countOf(bytes: number): number {
+    return this.#counts.get(bytes) ?? 0;
   }
 
   #count(counts: Map<number, number>, id: AllocationIndex): number {
@@ -61,42 +75,7 @@ export class Weights {
     counts.set(this.#bytes[id], count);
     return count;
   }
-
-  /** Those that are more than there are gradients for; none where nothing is trained. */
-  extraCopies(): AllocationIndex[] {
-    if (this.#most.size === 0) return [];
-    return this.#copies.filter((id) => {
-      const bytes = this.#bytes[id];
-      return (this.#originals.get(bytes) ?? 0) >= (this.#most.get(bytes) ?? 0);
-    });
-  }
 }
-
-/** Larger and larger tensors of one call stack, such as those of a cache that is concatenated. */
-export class Growth {
-  readonly #last: Float64Array;
-  readonly #rises: Int32Array;
-  readonly #falls: Int32Array;
-
-  constructor(stacks: number) {
-    this.#last = new Float64Array(stacks);
-    this.#rises = new Int32Array(stacks);
-    this.#falls = new Int32Array(stacks);
-  }
-
-  see(stack: number, bytes: number): void {
-    if (stack <= EMPTY_STACK) return;
-    if (bytes > this.#last[stack]) this.#rises[stack]++;
-    else if (bytes < this.#last[stack]) this.#falls[stack]++;
-    this.#last[stack] = bytes;
-  }
-
-  grows(stack: number): boolean {
-    return this.#rises[stack] >= MIN_RISES && this.#falls[stack] * MIN_RISES <= this.#rises[stack];
-  }
-}
-
-const MIN_RISES = 8;
 
 /**
  * By allocation: the start of its successor, the next one of its stack and size; NEVER where there is none. Only of those
@@ -113,6 +92,36 @@ export function successorStarts(table: AllocationTable, leastEvents: number): In
     const before = latest.get(key);
     if (before !== undefined) starts[before] = start[id];
     latest.set(key, id);
+  }
+  return starts;
+}
+
+/** Forward passes in which a line has to run again while what it made is still there. */
+const LEAST_REPEATS = 3;
+
+/**
+ * By allocation: when its stack allocates in the third forward pass after its own; NEVER where it does not. What lives
+ * longer is gathered, and not merely in use.
+ *
+ * @param runOf by allocation: how many forward passes ended before it
+ */
+export function repeatStarts(
+  { length, stack, start }: AllocationTable,
+  runOf: Int32Array,
+): Int32Array {
+  const starts = new Int32Array(length).fill(NEVER);
+  const later = new Map<StackIndex, { run: number; start: EventIndex }[]>();
+  for (let id = length - 1; id >= 0; id--) {
+    const own = { run: runOf[id], start: start[id] };
+    const calls = later.get(stack[id]);
+    if (calls === undefined) {
+      later.set(stack[id], [own]);
+      continue;
+    }
+    if (calls[0].run === own.run) calls[0] = own;
+    else calls.unshift(own);
+    starts[id] = calls[LEAST_REPEATS]?.start ?? NEVER;
+    calls.length = Math.min(calls.length, LEAST_REPEATS + 1);
   }
   return starts;
 }

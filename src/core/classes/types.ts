@@ -145,7 +145,7 @@ const EVIDENCE = {
   Reduced:
     'it was allocated in the backward pass, and freed by the collective that reduces gradients',
   Gathered: 'FSDP gathered the parameters of all ranks in it',
-  CopiedWeights: 'it is a copy of weights that gets no gradient',
+  CopiedWeights: 'it is part of a second copy of the model, which gets no gradients',
   ConvolutionFreed: 'a convolution allocated it, and freed it at once',
   SizeOfGradient:
     'it was allocated before the first step, and each backward pass makes gradients of its size',
@@ -176,6 +176,12 @@ export interface Classification {
   readonly evidenceOf: Uint8Array;
   /** Names that the program gave: 'blocks.0.qkv.weight'. */
   readonly names: ReadonlyMap<AllocationIndex, string>;
+  /**
+   * Of parameters: the copy of the model that they are, from 1 on in the order in which copies were made, and that nothing
+   * trains (a reference policy, an average of the weights). Of optimizer state: how many older sets of it were still
+   * there when it was made. What has no number belongs to the model that is trained, and to its first optimizer.
+   */
+  readonly copies: ReadonlyMap<AllocationIndex, number>;
 }
 
 /** All that is said of one allocation. */

@@ -24,7 +24,7 @@ const labelsOf = (...stacks: readonly (readonly unknown[])[]) =>
 test('a site is its line, or the line and the function that it led to', () => {
   expect(
     labelsOf([OPERATOR, ATTENTION, MAIN], [LINEAR, block(9), MAIN], [frame('a.py', 'f', 0)]),
-  ).toEqual(['model.py:81 (attention)', 'model.py:9 → forward:134', 'a.py (f)']);
+  ).toEqual(['model.py:81 (attention)', 'model.py:9 · forward in linear.py:134', 'a.py (f)']);
 });
 
 test('what stands beside a label is all that was recorded', () => {

@@ -2,7 +2,13 @@
 import { groupBy } from '../base/grouping.ts';
 import { allocationLabel } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
-import { frameLabel, frameLocation, fullPlace, functionText } from '../device/frame-text.ts';
+import {
+  frameLabel,
+  frameLocation,
+  fullPlace,
+  functionText,
+  leafText,
+} from '../device/frame-text.ts';
 import { absenceText } from '../device/stacks.ts';
 import type { FrameView } from '../device/types.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
@@ -15,7 +21,7 @@ import type { ColorLabel } from './first-colorings.ts';
  *
  *   scenarios.py:81 (attention)
  *   scenarios.py:81 (attention) · called from scenarios.py:95
- *   model.py:12 → linear:125
+ *   model.py:12 · linear in functional.py:125
  *   AddmmBackward0 (backward pass)
  *
  * @param sites rows that `StackReader.siteOf` gives, each once
@@ -26,7 +32,7 @@ export function siteLabels(
 ): readonly ColorLabel[] {
   const { stacks } = context;
   const labels = sites.map((site) =>
-    siteText(stacks.topUserFrameView(site), stacks.innermostFrameView(site)),
+    siteText(stacks.topUserFrameView(site), stacks.leafFrameView(site)),
   );
   const unique = withCallers(
     labels,
@@ -48,13 +54,10 @@ function aboutOf(frame: FrameView): string {
   return frameLocation(frame) === undefined ? place : `${functionText(frame)} in ${place}`;
 }
 
-function siteText(frame: FrameView | undefined, inner: FrameView | undefined): string {
+function siteText(frame: FrameView | undefined, leaf: FrameView | undefined): string {
   if (frame === undefined) return absenceText('recorded');
-  const isSame =
-    inner === undefined || (inner.name === frame.name && inner.filename === frame.filename);
-  if (isSame) return frameLabel(frame);
-  const line = inner.line === 0 ? '' : `:${inner.line}`;
-  return `${frameLocation(frame) ?? functionText(frame)} → ${functionText(inner)}${line}`;
+  if (leaf === undefined) return frameLabel(frame);
+  return `${frameLocation(frame) ?? functionText(frame)} · ${leafText(leaf)}`;
 }
 
 /** Where the line was called from, the nearest first: in the user's code, then in any. */

@@ -172,7 +172,7 @@ describe('real recordings', () => {
     ],
     [
       'leak',
-      /: B keeps more and more at common\.py:71, called from compare\.py:63 \(11 live allocations/,
+      /: B keeps more and more at common\.py:71, called from compare\.py:63 \(12 live allocations/,
     ],
     [
       'longer_sequence',

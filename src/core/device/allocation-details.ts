@@ -165,6 +165,7 @@ export function describeHit(
     pending: table.freeRequested[main] <= state,
     stackKind: stackKind(table.stack[main], main < table.preexisting),
     topFrame: stacks.topUserFrameView(table.stack[main]),
+    leafFrame: stacks.leafFrameView(stacks.siteOf(table.stack[main])),
     totalBytes: range.totalBytes,
     bottomBytes: range.mainBottomBytes,
   };

@@ -2,7 +2,7 @@
  * Whose code a frame of a call stack is: the user's, a framework's, PyTorch's, the language's or C++. Decided
  * from name and filename alone, by what PyTorch's unwinder and Python write, so that it holds for any project.
  */
-import type { FrameIndex, FrameTable, StringTable } from '../snapshot/tables.ts';
+import type { FrameIndex, FrameTable, StackTable, StringTable } from '../snapshot/tables.ts';
 import type { FrameKind } from './types.ts';
 
 /** Whose line is looked at first. */
@@ -53,14 +53,32 @@ const INSTALLED = /(^|\/)(site|dist)-packages\//i;
 /** Of these, PyTorch and what comes with it: no line here is one that a user would edit or configure. */
 const INSTALLED_TORCH = /(^|\/)(site|dist)-packages\/(torch|torchgen|functorch|triton)\//i;
 /** Python's own library on Unix, Conda, macOS and Windows. */
-const STANDARD_LIBRARY = /(^|\/)(lib(64)?\/python\d[\d.]*t?|python\d[\d.]*\/lib)\//i;
+const STANDARD_LIBRARY = /(^|\/)(lib(64)?\/python\d[\d.]*t?|python\d[\d.]*\/lib|python\d+\.zip)\//i;
 /** A checkout or a packed archive of PyTorch: folders and files that only PyTorch has under torch/. */
 const TORCH_SOURCE =
   /(^|\/)torch\/((nn|optim|autograd|jit|fx|amp|cuda|distributed|ao|export|library|masked|utils\/(data|checkpoint)|_\w+)\/|(functional|serialization|hub|random|storage|_\w+)\.py$|utils\/\w+\.py$)/;
+/** Code that others wrote and that a hub put on this machine: torch.hub's repositories, remote code of Hugging Face. */
+const DOWNLOADED = /(^|\/)(torch\/hub|transformers_modules|datasets_modules)\//;
+/** What starts a program and steps through it: torchrun and other commands of an environment, debuggers. */
+const LAUNCHER =
+  /(^|\/)((usr|local|\.local|[^/]*(venv|env|conda)[^/]*|envs\/[^/]+)\/bin\/[^/.]+$|Scripts\/[^/]+\.exe\/|debugpy\/|pydevd[^/]*\/)/;
 /** Written by TorchInductor and Triton while the program ran: no line that a user wrote. */
-const GENERATED = /(^|\/)(torchinductor_[^/]*|\.?triton\/cache)\//;
-/** '<frozen runpy>', '<eval_with_key>.3'. A user's are '<stdin>', '<string>' and '<ipython-input-…>'. */
-const PSEUDO_FILE = /^<(frozen|eval_with_key|decorator-gen|__array_function__|attrs generated)/;
+const GENERATED =
+  /(^|\/)(torchinductor_[^/]*|\.?triton\/cache)\/|\/([a-z2-7]{2})\/c\3[a-z2-7]{20,}\.py$/;
+/** Where programs put files of their own making. */
+const SCRATCH_FOLDER = /(^|\/)(tmp|temp|var\/folders|\.cache)\//i;
+/**
+ * Names that no one gives a script: those of Python's tempfile, and those of modules that a library writes out, such as
+ * PyTorch Geometric's torch_geometric.nn.conv.gat_conv_GATConv_propagate.py.
+ */
+const SCRATCH_FILE = /\/(tmp[a-z0-9_]{8}|[^/]+\.[^/]+)\.py$/;
+/**
+ * '<frozen runpy>', '<eval_with_key>.3', '<string>' of a dataclass: made at run time. A user's are what is typed
+ * ('<stdin>', '<ipython-input-…>', '<doctest …>') and what `python -c` runs.
+ */
+const PSEUDO_FILE = /^</;
+const TYPED = /^<(stdin|input|console|ipython|cell|command|doctest|torch_package)/;
+const COMMAND = '<string>';
 
 /** The profiler's Python frames, which have no filename: 'torch/nn/modules/module.py(1501): _call_impl'. */
 const PROFILER_PYTHON = /^(.+)\(\d+\): /;
@@ -89,7 +107,7 @@ const BEFORE_ARGUMENTS = /^(operator\(\)|[^(])*/;
 /** Whose code a frame is, by its texts. */
 export function classifyFrame(name: string, filename: string): FrameClass {
   const path = pythonFile(name, filename);
-  return path === undefined ? classifyCpp(name) : classifyPython(path.replaceAll('\\', '/'));
+  return path === undefined ? classifyCpp(name) : classifyPython(name, path.replaceAll('\\', '/'));
 }
 
 /** A line of Python, and not one of C++ or CUDA: judged by the file or, where none is known, by the name. */
@@ -102,12 +120,22 @@ function pythonFile(name: string, filename: string): string | undefined {
   return NATIVE_FILE.test(filename) ? undefined : filename;
 }
 
-function classifyPython(path: string): FrameClass {
+function classifyPython(name: string, path: string): FrameClass {
+  if (PSEUDO_FILE.test(path)) return isTyped(name, path) ? USER : RUNTIME;
   if (INSTALLED_TORCH.test(path)) return PYTORCH;
-  if (INSTALLED.test(path)) return FRAMEWORK;
-  if (STANDARD_LIBRARY.test(path) || GENERATED.test(path) || PSEUDO_FILE.test(path)) return RUNTIME;
+  if (INSTALLED.test(path) || DOWNLOADED.test(path)) return FRAMEWORK;
+  if (STANDARD_LIBRARY.test(path) || LAUNCHER.test(path) || isGenerated(path)) return RUNTIME;
   return TORCH_SOURCE.test(path) ? PYTORCH : USER;
 }
+
+/** A file that a compiler or a library wrote while the program ran: nobody knows it by its name. */
+export function isGenerated(filename: string): boolean {
+  const path = filename.replaceAll('\\', '/');
+  return GENERATED.test(path) || (SCRATCH_FOLDER.test(path) && SCRATCH_FILE.test(path));
+}
+
+const isTyped = (name: string, file: string): boolean =>
+  TYPED.test(file) || (file === COMMAND && name === '<module>');
 
 /**
  * Most C++ frames only pass a call on. The others say what was computed, for in a backward thread
@@ -138,6 +166,9 @@ export function qualifiedName(name: string): string {
   return head.slice(head.lastIndexOf(' ') + 1);
 }
 
+/** Python's own way to run a script or a module: whatever calls it only started the program. */
+const RUNS_SCRIPT = /^<frozen runpy>$|(^|[\\/])runpy\.py$/;
+
 /** Classes of a snapshot's frames, each found when first asked for. */
 export class FrameKinds {
   readonly #strings: StringTable;
@@ -145,10 +176,28 @@ export class FrameKinds {
   /** Index into CLASSES + 1; 0 = not asked yet. */
   readonly #known: Uint8Array;
 
-  constructor(strings: StringTable, frames: FrameTable) {
+  constructor(strings: StringTable, frames: FrameTable, stacks?: StackTable) {
     this.#strings = strings;
     this.#frames = frames;
     this.#known = new Uint8Array(frames.length);
+    if (stacks !== undefined) this.#markLaunchers(stacks);
+  }
+
+  /** A launcher of the user's own, launch.py → runpy → train.py, is none of the program's lines. */
+  #markLaunchers({ length, frame, parent }: StackTable): void {
+    const runner = Uint8Array.from({ length: this.#frames.length }, (_, index) =>
+      RUNS_SCRIPT.test(this.#strings.get(this.#frames.filename[index])) ? 1 : 0,
+    );
+    if (!runner.includes(1)) return;
+    const isSeen = new Uint8Array(length);
+    for (let row = 1; row < length; row++) {
+      if (runner[frame[row]] === 0) continue;
+      for (let at = parent[row]; at > 0 && isSeen[at] === 0; at = parent[at]) {
+        isSeen[at] = 1;
+        if (this.of(frame[at]).kind === 'user')
+          this.#known[frame[at]] = CLASSES.indexOf(RUNTIME) + 1;
+      }
+    }
   }
 
   of(frame: FrameIndex): FrameClass {

@@ -1,6 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
-import { frameLabel, frameLocation, framePath, fullPlace, functionText } from './frame-text.ts';
+import {
+  frameLabel,
+  frameLocation,
+  framePath,
+  fullPlace,
+  functionText,
+  leafText,
+  siteLabel,
+} from './frame-text.ts';
 
 const REDUCE =
   'void at::native::gpu_reduce_kernel<float, float, 4, 4, at::native::func_wrapper_t<float, __nv_hdl_wrapper_t<false, true> > >(at::TensorIterator&, double)';
@@ -104,4 +112,19 @@ test('in a recording of default stacks every frame has a short name without type
     expect(frameLabel(frame)).not.toMatch(/\?\?|std::|tmpxft|at::|c10::/);
     expect(frameLabel(frame).length).toBeLessThan(130);
   }
+});
+
+test('a call site says the operation that its line led to', () => {
+  const line = { filename: '/workspace/finetune.py', name: '<module>', line: 24 };
+  const [leaf, generated, node] = [
+    { filename: '/x/site-packages/transformers/sdpa_attention.py', name: 'sdpa', line: 96 },
+    { filename: '/tmp/torchinductor_me/7f/c7fqbz.py', name: 'call', line: 1385 },
+    { filename: '??', name: 'torch::autograd::AccumulateGrad::apply()', line: 0 },
+  ];
+  expect(siteLabel(line, leaf)).toBe('finetune.py:24 (<module>) · sdpa in sdpa_attention.py:96');
+  expect(siteLabel(line, generated)).toBe(
+    'finetune.py:24 (<module>) · call in generated code:1385',
+  );
+  expect(siteLabel(line, undefined)).toBe('finetune.py:24 (<module>)');
+  expect(leafText(node)).toBe('AccumulateGrad (backward pass)');
 });

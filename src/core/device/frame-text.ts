@@ -8,7 +8,13 @@
  *   at::_ops::sum_dim_IntList::redispatch(c10::DispatchKeySet, …)         sum_dim_IntList
  */
 import { fileName, shortPath } from '../base/file-names.ts';
-import { BACKWARD_NODE, isPythonFrame, NO_FILE, qualifiedName } from './frame-kinds.ts';
+import {
+  BACKWARD_NODE,
+  isGenerated,
+  isPythonFrame,
+  NO_FILE,
+  qualifiedName,
+} from './frame-kinds.ts';
 import type { FrameView } from './types.ts';
 
 type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'isBackward'>;
@@ -77,6 +83,25 @@ export function frameLabel(frame: NamedFrame): string {
   const location = frameLocation(frame);
   const does = functionText(frame);
   return location === undefined ? does : `${location} (${does})`;
+}
+
+/** Where an operation is: 'sdpa_attention.py:96', 'generated code:1385'; undefined where no file is known. */
+export function leafPlace(leaf: NamedFrame): string | undefined {
+  return isGenerated(leaf.filename) ? withLine('generated code', leaf.line) : frameLocation(leaf);
+}
+
+/** 'scaled_dot_product_attention in sdpa_attention.py:96', 'AddmmBackward0 (backward pass)'. */
+export function leafText(leaf: NamedFrame): string {
+  const place = leafPlace(leaf);
+  return place === undefined ? functionText(leaf) : `${functionText(leaf)} in ${place}`;
+}
+
+/**
+ * A line and the operation that it led to, see `StackReader.leafFrameView`: 'finetune.py:24 (<module>) ·
+ * scaled_dot_product_attention in sdpa_attention.py:96'. Where one line leads to many, only the operation tells them apart.
+ */
+export function siteLabel(frame: NamedFrame, leaf: NamedFrame | undefined): string {
+  return leaf === undefined ? frameLabel(frame) : `${frameLabel(frame)} · ${leafText(leaf)}`;
 }
 
 function hasFile(filename: string): boolean {

@@ -51,6 +51,37 @@ describe('the line to look at first', () => {
   });
 });
 
+test('the leaf is what the line to look at led to, where that is another function', () => {
+  const leafOf = (...frames: readonly unknown[]) => {
+    const { trace, stacks } = contextOf(traceOf({ action: 'alloc', addr: 512, size: 1, frames }));
+    return stacks.leafFrameView(trace.events.stack[0]);
+  };
+  expect(leafOf(TORCH, TRAINER, MAIN)).toMatchObject(TORCH);
+  expect(leafOf(NOISE, MINE, MAIN)).toBeUndefined();
+  expect(leafOf(NOISE, OPERATOR)).toBeUndefined();
+});
+
+test('a generated file, a wrapper or a launcher is not the line where another is', () => {
+  const propagate = frame(
+    '/tmp/torch_geometric.nn.conv.gat_conv_GATConv_propagate_a1.py',
+    'propagate',
+  );
+  const wrapper = frame('/usr/lib/python3.12/contextlib.py', 'inner');
+  const torchrun = frame('/opt/conda/bin/torchrun', '<module>', 8);
+  expect(topOf(propagate, TORCH, wrapper, MINE, MAIN, torchrun)).toMatchObject(MINE);
+  expect(topOf(propagate, wrapper, TRAINER, TORCH, torchrun)).toMatchObject(TRAINER);
+  expect(topOf(TORCH, MAIN, torchrun)).toMatchObject({ ...MAIN, kind: 'user' });
+  expect(topOf(propagate, torchrun)).toMatchObject({ ...propagate, kind: 'runtime' });
+});
+
+test('what runs a script through runpy is a launcher, and no line of the program', () => {
+  const runpy = frame('<frozen runpy>', 'run_path', 286);
+  const launch = frame('/home/ann/launch.py', 'main', 12);
+  expect(topOf(TORCH, MAIN, runpy, launch)).toMatchObject(MAIN);
+  expect(topOf(TORCH, TRAINER, runpy, launch)).toMatchObject(TRAINER);
+  expect(topOf(TORCH, TRAINER, launch)).toMatchObject(launch);
+});
+
 test('frames come innermost first, as PyTorch writes them', () => {
   const frames = [TORCH, MINE, MAIN];
   const { trace, stacks } = contextOf(traceOf({ action: 'alloc', addr: 512, size: 1, frames }));

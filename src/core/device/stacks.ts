@@ -22,7 +22,7 @@ export class StackReader {
 
   constructor(snapshot: StackSource) {
     this.#snapshot = snapshot;
-    this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames);
+    this.#kinds = new FrameKinds(snapshot.strings, snapshot.frames, snapshot.stacks);
   }
 
   /** A stack that an event or block carries. `isFromBefore`: of an allocation from before the trace. */
@@ -89,6 +89,13 @@ export class StackReader {
       if (!this.#kinds.of(frame).isPlumbing) return this.frame(frame);
     }
     return undefined;
+  }
+
+  /** What the line to look at first led to, where that is another function; see `leafText`. */
+  leafFrameView(stack: StackIndex): FrameView | undefined {
+    const top = this.topUserFrameView(stack);
+    const leaf = this.innermostFrameView(stack);
+    return leaf?.name === top?.name && leaf?.filename === top?.filename ? undefined : leaf;
   }
 
   /**
@@ -161,7 +168,7 @@ export function stackKind(stack: StackIndex, isFromBefore: boolean): StackKind {
 /** Why there is no stack, in the same words everywhere: absences that mean different things. */
 const ABSENCE_TEXTS: Readonly<Record<StackKind, string>> = {
   recorded: 'internal C++ frames only',
-  'no-python-stack': 'no Python stack on the thread',
+  'no-python-stack': 'backward pass (autograd’s thread)',
   'no-context': 'no stack recorded',
   'before-recording': 'allocated before recording',
 };

@@ -150,6 +150,8 @@ export interface HitResult {
   readonly pending: boolean;
   readonly stackKind: StackKind;
   readonly topFrame: FrameView | undefined;
+  /** The operation that it led to, see `StackReader.leafFrameView`; undefined while the file is still read. */
+  readonly leafFrame?: FrameView | undefined;
   /** Sum of the overlapping allocations' block bytes. */
   readonly totalBytes: number;
   /** Lower edge of the allocation in the stack, in bytes. */

@@ -48,7 +48,7 @@ export interface CallSiteLine {
   /** The user's own line; undefined without one. */
   readonly topFrame: FrameView | undefined;
   /** The innermost function that it led to; undefined where that is the same. */
-  readonly innerFrame: FrameView | undefined;
+  readonly leafFrame: FrameView | undefined;
 }
 
 export type AllocationKey =

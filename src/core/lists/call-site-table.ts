@@ -173,13 +173,10 @@ export function callSiteLine(
   isFromBefore: boolean,
 ): CallSiteLine {
   const site = stacks.siteOf(stack);
-  const topFrame = stacks.topUserFrameView(site);
-  const inner = stacks.innermostFrameView(site);
-  const isSame = inner?.name === topFrame?.name && inner?.filename === topFrame?.filename;
   return {
     stackKind: stackKind(site, isFromBefore),
-    topFrame,
-    innerFrame: isSame ? undefined : inner,
+    topFrame: stacks.topUserFrameView(site),
+    leafFrame: stacks.leafFrameView(site),
   };
 }
 

@@ -45,13 +45,13 @@ function linesOf(context: DeviceContext): string[] {
   let [otherBytes, otherCount] = [0, 0];
   const lines: string[] = [];
   for (const { line, totalBytes, allocations, peakBytes } of rowsOf(context)) {
-    const { topFrame, innerFrame } = line;
+    const { topFrame, leafFrame } = line;
     if (topFrame === undefined || topFrame.kind === 'cpp') {
       otherBytes += totalBytes;
       otherCount += allocations;
       continue;
     }
-    const via = innerFrame === undefined ? '' : ` → ${frameLabel(innerFrame)}`;
+    const via = leafFrame === undefined ? '' : ` → ${frameLabel(leafFrame)}`;
     const text = `${frameLabel(topFrame)}${via} ${totalBytes} ${allocations} ${peakBytes}`;
     lines.push(text.replace(GENERATED, 'generated.py'));
   }

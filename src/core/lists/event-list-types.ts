@@ -76,6 +76,8 @@ export interface EventRow {
   readonly reservedBytes: number;
   /** The user's own line to look at first. */
   readonly frame: FrameView | undefined;
+  /** The operation that it led to; undefined where that is the same. */
+  readonly leafFrame: FrameView | undefined;
   readonly stackKind: StackKind;
   /** Label of the allocation it belongs to. */
   readonly allocation: string | undefined;

@@ -1,11 +1,11 @@
 /** Events as rows and in full. */
 
+import { memoized } from '../base/memoized.ts';
 import { carriedValues, privatePoolText, streamText } from '../device/allocation-details.ts';
 import { earlierUses } from '../device/allocation-labels.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { actionName, timeOfEventUs } from '../device/events.ts';
 import { stackKind } from '../device/stacks.ts';
-import type { FrameView } from '../device/types.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex, TraceAction } from '../snapshot/tables.ts';
 import type { EventDetails, EventPair, EventRow } from './event-list-types.ts';
@@ -31,12 +31,8 @@ export class EventReader {
   /** @param list events of the trace, each in its range */
   rows(list: readonly EventIndex[]): readonly EventRow[] {
     // Few stacks make many events: each is looked through once.
-    const frames = new Map<StackIndex, FrameView | undefined>();
-    return list.map((event) => {
-      const stack = this.#context.trace.events.stack[event];
-      if (!frames.has(stack)) frames.set(stack, this.#context.stacks.topUserFrameView(stack));
-      return this.#row(event, frames.get(stack));
-    });
+    const lineOf = memoized((stack: StackIndex) => this.#lineOf(stack));
+    return list.map((event) => this.#row(event, lineOf(this.#context.trace.events.stack[event])));
   }
 
   details(event: EventIndex): EventDetails {
@@ -46,7 +42,7 @@ export class EventReader {
     const stack = events.stack[event];
     const isAlloc = events.action[event] === TraceAction.Alloc;
     return {
-      ...this.#row(event, stacks.topUserFrameView(stack)),
+      ...this.#row(event, this.#lineOf(stack)),
       ...carriedValues(this.#context, event),
       counters: replay.countersAt(event),
       stack: stacks.view(stack),
@@ -69,7 +65,15 @@ export class EventReader {
     };
   }
 
-  #row(event: EventIndex, frame: FrameView | undefined): EventRow {
+  #lineOf(stack: StackIndex): Pick<EventRow, 'frame' | 'leafFrame'> {
+    const { stacks } = this.#context;
+    return {
+      frame: stacks.topUserFrameView(stack),
+      leafFrame: stacks.leafFrameView(stacks.siteOf(stack)),
+    };
+  }
+
+  #row(event: EventIndex, line: Pick<EventRow, 'frame' | 'leafFrame'>): EventRow {
     const { trace, replay } = this.#context;
     const { events } = trace;
     const allocation = replay.allocationOfEvent[event];
@@ -84,7 +88,7 @@ export class EventReader {
       ...this.#pools(event),
       allocatedBytes,
       reservedBytes,
-      frame,
+      ...line,
       stackKind: stackKind(events.stack[event], false),
       allocation: allocation < 0 ? undefined : this.#label(allocation),
       pair: this.#pair(event),

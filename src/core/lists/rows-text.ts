@@ -30,13 +30,13 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   class: (row) => row.class,
   function: ({ line }) => functionOf(line.topFrame),
   file: ({ line }) => placeOf(line.topFrame),
-  calls: ({ line }) => functionOf(line.innerFrame),
+  calls: ({ line }) => functionOf(line.leafFrame),
 };
 
 const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
   function: ({ line }) => functionOf(line.topFrame),
   file: ({ line }) => placeOf(line.topFrame),
-  calls: ({ line }) => functionOf(line.innerFrame),
+  calls: ({ line }) => functionOf(line.leafFrame),
   allocations: ({ allocations }) => allocations,
   peak_bytes: ({ peakBytes }) => peakBytes,
   end_bytes: ({ endBytes }) => endBytes,

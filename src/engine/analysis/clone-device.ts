@@ -182,12 +182,13 @@ class Copier {
     const work = classifyInPieces(context);
     let step = work.next();
     for (; step.done !== true; step = work.next()) await this.pause();
-    const { classOf, evidenceOf } = step.value;
+    const { classOf, evidenceOf, copies } = step.value;
     return {
       classOf: await this.column(classOf),
       evidenceOf: await this.column(evidenceOf),
       // No finding names a tensor.
       names: new Map(),
+      copies,
     };
   }
 

@@ -8,6 +8,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import { windowShowing } from '../search/window-showing.ts';
 import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
+import { SiteCell } from '../shared/site-cell.tsx';
 import { useQuery } from '../shared/use-query.ts';
 import type { Column } from '../table/table-types.ts';
 import type { ListOrder } from './list-order.ts';
@@ -18,7 +19,6 @@ import {
   endText,
   lifetimeText,
   momentWidthPx,
-  SiteCell,
   startText,
 } from './row-cells.tsx';
 import { ALLOCATION_LIST } from './use-list.ts';
@@ -83,7 +83,7 @@ function allocationColumns(
       title: 'The innermost line outside PyTorch and site-packages',
       widthPx: 230,
       grow: 1,
-      render: ({ line }) => <SiteCell line={line} />,
+      render: ({ line }) => <SiteCell {...line} />,
     },
     {
       id: 'class',

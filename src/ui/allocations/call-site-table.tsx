@@ -8,10 +8,11 @@ import { siteTerm } from '../../core/search/qualifiers/site.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
+import { SiteCell } from '../shared/site-cell.tsx';
 import type { Column } from '../table/table-types.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
 import { ListTable } from './list-table.tsx';
-import { momentWidthPx, SiteCell, startText } from './row-cells.tsx';
+import { momentWidthPx, startText } from './row-cells.tsx';
 import { SITE_LIST } from './use-list.ts';
 
 interface SiteTableProps {
@@ -54,7 +55,7 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
       title: 'The innermost line outside PyTorch and site-packages; one row per call stack',
       widthPx: 290,
       grow: 1,
-      render: ({ line }) => <SiteCell line={line} />,
+      render: ({ line }) => <SiteCell {...line} />,
     },
     {
       id: 'sitePeak',

@@ -1,27 +1,8 @@
 import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { frameLabel, framePath, functionText } from '../../core/device/frame-text.ts';
-import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
-import type { AllocationRow, CallSiteLine } from '../../core/lists/allocation-list-types.ts';
+import type { AllocationRow } from '../../core/lists/allocation-list-types.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import { NEVER } from '../../core/replay/types.ts';
-import { FrameCell } from '../shared/frame-cell.tsx';
-import { frameTitle } from '../shared/stack-text.ts';
-
-/** The user's own line and the function it led to, 'mlp model.py:52 → gelu'; or why there is none. */
-export function SiteCell({ line }: { readonly line: CallSiteLine }) {
-  const { stackKind, topFrame, innerFrame } = line;
-  if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  const via = innerFrame === undefined ? '' : `\n→ ${frameLabel(innerFrame)}`;
-  return (
-    <FrameCell
-      name={functionText(topFrame)}
-      path={framePath(topFrame)}
-      title={`${frameTitle(topFrame)}${via}`}
-      {...(innerFrame !== undefined && { tail: `→ ${functionText(innerFrame)}` })}
-    />
-  );
-}
 
 /** '1023.99 KiB' is the widest: the next is 1.00 MiB. */
 export const BYTES_WIDTH_PX = 98;

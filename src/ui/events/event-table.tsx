@@ -1,14 +1,12 @@
 import { CornerDownRight } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
 import { formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { frameLocation, functionText } from '../../core/device/frame-text.ts';
-import { absenceText } from '../../core/device/stacks.ts';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import type { EventFacets, EventPair, EventRow } from '../../core/lists/event-list-types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
-import { frameTitle } from '../shared/stack-text.ts';
+import { SiteCell } from '../shared/site-cell.tsx';
 import type { Column, TableHandle } from '../table/table-types.ts';
 import { VirtualTable } from '../table/virtual-table.tsx';
 import type { EventListing, FollowCursor } from './use-event-list.ts';
@@ -112,7 +110,9 @@ function eventColumns(
       title: 'The innermost line outside PyTorch and site-packages',
       widthPx: 202,
       grow: 1,
-      render: (row) => <Code row={row} />,
+      render: ({ frame, leafFrame, stackKind }) => (
+        <SiteCell topFrame={frame} leafFrame={leafFrame} stackKind={stackKind} />
+      ),
     },
     {
       id: 'pair',
@@ -178,16 +178,6 @@ const STREAM: Column<EventRow> = {
     </span>
   ),
 };
-
-function Code({ row: { frame, stackKind } }: { readonly row: EventRow }) {
-  if (frame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
-  return (
-    <span className="event-code" title={frameTitle(frame)}>
-      <span>{functionText(frame)}</span>
-      <span className="dim">{frameLocation(frame)}</span>
-    </span>
-  );
-}
 
 interface PairProps {
   readonly pair: EventPair;

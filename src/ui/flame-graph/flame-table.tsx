@@ -151,17 +151,19 @@ function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
       </span>
     );
   }
+  const isSame =
+    group.kind === 'frame' &&
+    group.frame.name === userFrame.name &&
+    group.frame.filename === userFrame.filename;
+  const title = isSame ? frameLabel(userFrame) : `${frameLabel(userFrame)} · ${own}`;
   return (
-    <span
-      className="flame-row-name"
-      data-kind={kindOf(userFrame)}
-      title={`${frameLabel(userFrame)} → ${own}`}
-    >
+    <span className="flame-row-name" data-kind={kindOf(userFrame)} title={title}>
       <FrameCell
         name={functionText(userFrame)}
         path={framePath(userFrame)}
-        title={`${frameLabel(userFrame)} → ${own}`}
-        tail={`→ ${own}`}
+        title={title}
+        leaf={isSame ? undefined : groupLabel(group)}
+        leafPlace={isSame ? undefined : groupPlace(group) || undefined}
       />
     </span>
   );

@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
-import { frameLabel } from '../../core/device/frame-text.ts';
+import { siteLabel } from '../../core/device/frame-text.ts';
 import { absenceText } from '../../core/device/stacks.ts';
 import type { HitResult, OomInfo } from '../../core/device/types.ts';
 
@@ -70,7 +70,9 @@ function ageText({ ageEvents, ageUs }: HitResult): string {
 }
 
 export function hitContent(hit: HitResult): TooltipContent {
-  const place = hit.topFrame === undefined ? absenceText(hit.stackKind) : frameLabel(hit.topFrame);
+  const { topFrame, leafFrame } = hit;
+  const place =
+    topFrame === undefined ? absenceText(hit.stackKind) : siteLabel(topFrame, leafFrame);
   const lines = [place, hit.stackKind === 'before-recording' ? 'age unknown' : ageText(hit)];
   if (hit.what !== undefined) lines.unshift(hit.what);
   if (hit.pending) lines.push('freed, but another stream may still use it');

@@ -12,7 +12,7 @@ export function absenceExplanation(kind: StackKind): string {
     case 'recorded':
       return 'Only C++ frames that every stack has were recorded: nothing in them says what was computed.';
     case 'no-python-stack':
-      return 'The thread was not running Python at that moment, which is normal for autograd’s backward threads.';
+      return 'The thread ran no Python at that moment: autograd runs the backward pass in threads of its own.';
     case 'no-context':
       return 'No stack was recorded for this event. Record with context="all" and stacks="python" or "all" to get one.';
     case 'before-recording':

@@ -1,0 +1,85 @@
+/** Programs made by hand: what each line allocates and when it is freed, as a trace. */
+import type { DeviceContext } from '../core/device/device-context.ts';
+import { contextOf, traceOf } from './contexts.ts';
+
+interface Frame {
+  readonly name: string;
+  readonly filename: string;
+  readonly line: number;
+}
+
+/** Innermost first; [] is a thread of autograd, which runs no Python. */
+type Stack = readonly Frame[];
+
+/** A tensor, until it is freed. */
+export interface Tensor {
+  readonly addr: number;
+  readonly size: number;
+}
+
+const TORCH = '/usr/lib/python3.12/site-packages/torch';
+
+/** 'train.py:12' of the program, called from nowhere. */
+export const at = (line: number, name = '<module>'): Frame => ({
+  name,
+  filename: '/workspace/train.py',
+  line,
+});
+
+/** A frame of PyTorch: inTorch('nn/modules/module.py', 'convert'). */
+export const inTorch = (file: string, name: string, line = 1): Frame => ({
+  name,
+  filename: `${TORCH}/${file}`,
+  line,
+});
+
+const MODULE = 'nn/modules/module.py';
+/** The stack of a linear layer in a model that `line` calls. */
+export const forwardAt = (line: number): Stack => [
+  inTorch('nn/modules/linear.py', 'forward', 134),
+  inTorch(MODULE, '_call_impl', 1790),
+  at(line),
+];
+/** The stack of model.to() in `line`. */
+export const movedAt = (line: number): Stack => [
+  inTorch(MODULE, 'convert', 1370),
+  inTorch(MODULE, 'to', 1384),
+  at(line),
+];
+export const BACKWARD: Stack = [];
+/** The stack of a state that Adam makes for a parameter in opt.step() in `line`. */
+export const adamAt = (line: number): Stack => [
+  inTorch('optim/adam.py', '_init_group', 178),
+  inTorch('optim/adam.py', 'step', 238),
+  at(line),
+];
+
+export class Program {
+  readonly #entries: Readonly<Record<string, unknown>>[] = [];
+  /** In order of their allocation. */
+  readonly tensors: Tensor[] = [];
+
+  /** Allocates a tensor of `size` bytes. */
+  alloc(size: number, frames: Stack): Tensor {
+    const tensor = { addr: 2 ** 21 * (1 + this.tensors.length * 1024), size };
+    this.tensors.push(tensor);
+    this.#entries.push({ action: 'alloc', ...tensor, frames });
+    return tensor;
+  }
+
+  free(...tensors: readonly Tensor[]): void {
+    for (const tensor of tensors) {
+      this.#entries.push({ action: 'free_requested', ...tensor });
+      this.#entries.push({ action: 'free_completed', ...tensor });
+    }
+  }
+
+  /** Allocates and frees at once, `times` times: what else a program does. */
+  work(times: number, frames: Stack): void {
+    for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));
+  }
+
+  context(): DeviceContext {
+    return contextOf(traceOf(...this.#entries));
+  }
+}
