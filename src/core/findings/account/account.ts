@@ -1,6 +1,6 @@
 /** Takes the account of a device: every live block and every free range, each in exactly one entry. */
 import { groupBy } from '../../base/grouping.ts';
-import { Evidence, MemoryClass } from '../../classes/types.ts';
+import { MemoryClass } from '../../classes/types.ts';
 import type { FrameView } from '../../device/types.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
@@ -93,8 +93,8 @@ function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex)
 }
 
 function kindOf({ classification }: AnalysisContext, id: AllocationIndex): EntryKind {
-  const { classOf, evidenceOf } = classification;
-  if (evidenceOf[id] === Evidence.CopiedWeights) return 'second-model';
+  const { classOf, copies } = classification;
+  if (classOf[id] === MemoryClass.Parameters && copies.has(id)) return 'second-model';
   return KIND_OF_CLASS[classOf[id] as MemoryClass];
 }
 

@@ -11,7 +11,7 @@
 import { upperBound } from '../../base/binary-search.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
-import { Evidence, MemoryClass } from '../../classes/types.ts';
+import { MemoryClass } from '../../classes/types.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import {
@@ -110,15 +110,14 @@ function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
   return [...groups.values()];
 }
 
-/** All that is kept: what the classes call so, the second copy of a model apart, and what a ring began with; ascending. */
+/** All that is kept: what the classes call so, and what a ring began with; ascending. */
 function keptIds(context: AnalysisContext): AllocationIndex[] {
-  const { classOf, evidenceOf } = context.classification;
+  const { classOf } = context.classification;
   const { preexisting } = context.input.replay.allocations;
   const isOld = keptBeforeRing(context);
   const ids: AllocationIndex[] = [];
   for (let id = 0; id < classOf.length; id++) {
-    const isKept = classOf[id] === MemoryClass.Kept && evidenceOf[id] !== Evidence.CopiedWeights;
-    if (isKept || (id < preexisting && isOld(id))) ids.push(id);
+    if (classOf[id] === MemoryClass.Kept || (id < preexisting && isOld(id))) ids.push(id);
   }
   return ids;
 }

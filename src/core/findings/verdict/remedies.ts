@@ -63,7 +63,7 @@ function ideasFor(known: Case, diagnosis: Diagnosis): Idea[] {
     case 'unknown':
       return failure === undefined ? [RECORD_MORE] : [OUTSIDE_LIMIT];
     default:
-      return [...sizeIdeas(account), ...modelIdeas(account), ...limitIdeas(known)];
+      return [...sizeIdeas(account), ...limitIdeas(known), ...modelIdeas(account)];
   }
 }
 
