@@ -1,13 +1,13 @@
 /**
  * Names for call sites that are the same on every rank: row numbers of stacks are each file's own.
  *
- * A key is a hash of the Python frames from the outermost in: function, file with its folder, line. Folders
- * above that differ from host to host, and ways through C++ from allocation to allocation, so neither counts.
+ * A key is a hash of the Python frames from the outermost in: function, file, line. Folders differ from rank to
+ * rank (/mnt/node3/train.py, /home/x/job/train.py), and ways through C++ from allocation to allocation, so neither counts.
  * Of generated code only function and line count: TorchInductor writes the device's number into it, and names
  * the file by its content. A stack of C++ alone is keyed by the name it is shown under ('AddmmBackward0
  * (backward pass)').
  */
-import { shortPath } from '../base/file-names.ts';
+import { fileName } from '../base/file-names.ts';
 import { functionText } from '../device/frame-text.ts';
 import { absenceText, type StackReader, type StackSource, stackKind } from '../device/stacks.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../snapshot/tables.ts';
@@ -85,7 +85,7 @@ export class SiteKeys {
     return Array.from({ length }, (_, frame) => {
       const { kind, name, filename, line } = this.#stacks.frame(frame);
       if (kind === 'cpp') return undefined;
-      const text = `${name}\n${kind === 'runtime' ? '' : shortPath(filename)}:${line}`;
+      const text = `${name}\n${kind === 'runtime' ? '' : fileName(filename)}:${line}`;
       return [hashText(SEED_LOW, text), hashText(SEED_HIGH, text)] as const;
     });
   }

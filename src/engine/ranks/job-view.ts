@@ -1,8 +1,7 @@
 /** What the page shows of a job: rows, curves as columns of numbers, and one rank beside its role. */
-import { highest } from '../../core/base/extremes.ts';
+import { highest, median } from '../../core/base/extremes.ts';
 import { MEMORY_CLASSES } from '../../core/classes/types.ts';
 import { linesOf } from '../../core/ranks/rank-lines.ts';
-import { median } from '../../core/ranks/robust.ts';
 import type { Job, JobRank } from '../../core/ranks/types.ts';
 import type { RankSummary } from '../../core/summary-file/types.ts';
 import {
@@ -83,7 +82,8 @@ function classBytes({ classes }: RankSummary): number[] {
 export function rankDetails(job: Job, rank: number): RankDetails | undefined {
   const own = job.ranks.find((one) => one.rank === rank);
   if (own === undefined) return undefined;
-  const peers = job.ranks.filter((one) => one.role === own.role && one !== own);
+  const isPair = job.ranks.length === 2;
+  const peers = job.ranks.filter((one) => one !== own && (isPair || one.role === own.role));
   const { summary } = own;
   return {
     rank,

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useMemo, useRef } from 'react';
 import { formatBytes, plural } from '../../core/base/format.ts';
 import { numbersText } from '../../core/ranks/failures.ts';
-import { aboveText } from '../../core/ranks/ranks-table.ts';
+import { aboveText } from '../../core/ranks/ranks-report.ts';
 import { CURVE_POINTS, type JobView, type RankRow } from '../../engine/ranks/protocol.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { useTheme } from '../theme/use-theme.ts';
