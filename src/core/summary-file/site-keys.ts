@@ -16,6 +16,9 @@ const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
 const PRIME = 0x01000193;
 
+/** Kinds of frames that are no lines of a program. */
+const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
+
 type Hash = readonly [low: number, high: number];
 
 export class SiteKeys {
@@ -53,16 +56,9 @@ export class SiteKeys {
 
   /** Of the innermost line outside of PyTorch, or of PyTorch where there is no other. */
   lineKeyOf(stack: StackIndex, isFromBefore = false): string {
-    let innermost: FrameIndex | undefined;
-    for (const frame of this.#stacks.frames(stack)) {
-      const { kind } = this.#stacks.frame(frame);
-      if (kind === 'cpp' || kind === 'runtime') continue;
-      if (kind !== 'pytorch') {
-        innermost = frame;
-        break;
-      }
-      innermost ??= frame;
-    }
+    const kindOf = (frame: FrameIndex) => this.#stacks.frame(frame).kind;
+    const frames = [...this.#stacks.frames(stack)].filter((frame) => !NO_LINES.has(kindOf(frame)));
+    const innermost = frames.find((frame) => kindOf(frame) !== 'pytorch') ?? frames[0];
     const hash = innermost === undefined ? undefined : this.#frames[innermost];
     return hash === undefined ? this.#labelKey(stack, isFromBefore) : keyText(hash);
   }
