@@ -1,5 +1,6 @@
 /** Which rank each file is, and which file of a rank is compared where there are several. */
 import { highest } from '../base/extremes.ts';
+import { fileName } from '../base/file-names.ts';
 import { addTo, groupBy } from '../base/grouping.ts';
 import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
 import type { RankSummary } from '../summary-file/types.ts';
@@ -56,7 +57,8 @@ export function numberFiles(
   const moment = commonMoment([...byRank.values()].flat());
   const ranks = [...byRank.values()].map((own) => chosenFile(own, moment.name, problems));
   ranks.sort((a, b) => a.rank - b.rank);
-  return { ranks, problems, layout: layoutOfNames(ranks), notes: moment.notes };
+  const notes = [...moment.notes, ...countedPair(ranks)];
+  return { ranks, problems, layout: layoutOfNames(ranks), notes };
 }
 
 /** Numbers the places of a mesh that no name numbers; undefined for names without a place. */
@@ -123,6 +125,13 @@ function isSameSnapshot(a: RankSummary, b: RankSummary): boolean {
     a.events === b.events &&
     a.startUs === b.startUs
   );
+}
+
+/** Two files that no name numbers are known by their names. */
+function countedPair(ranks: readonly NumberedFile[]): string[] {
+  if (ranks.length !== 2 || !ranks.every(({ isCounted }) => isCounted)) return [];
+  const names = ranks.map(({ rank, path }) => `rank ${rank} is ${fileName(path)}`);
+  return [`No name says a rank: ${names.join(', ')}.`];
 }
 
 function layoutOfNames(ranks: readonly NumberedFile[]): Layout | undefined {

@@ -39,7 +39,8 @@ export function jobView(job: Job): JobView {
     );
     fillHighest(steps.allocatedBytes, columns);
   });
-  return { ...rest, ranks: ranks.map(rankRow), curves, heat, heatSteps, stepsPerColumn };
+  const rows = ranks.map((rank) => rankRow(rank, job));
+  return { ...rest, ranks: rows, curves, heat, heatSteps, stepsPerColumn };
 }
 
 /** Each place of `out` gets the highest of its share of the values; of fewer values the one it lies in. */
@@ -53,7 +54,7 @@ function fillHighest(values: readonly number[], out: Float32Array): void {
   }
 }
 
-function rankRow({ summary, ...rank }: JobRank): RankRow {
+function rankRow({ summary, ...rank }: JobRank, { outliers, difference }: Job): RankRow {
   const { peak, steps } = summary;
   return {
     ...rank,
@@ -65,6 +66,10 @@ function rankRow({ summary, ...rank }: JobRank): RankRow {
     ooms: summary.oomCount,
     recording: summary.recording,
     steps: steps?.count ?? 0,
+    outlier:
+      difference?.rank === rank.rank
+        ? difference
+        : outliers.find((outlier) => outlier.rank === rank.rank),
   };
 }
 
@@ -87,8 +92,8 @@ export function rankDetails(job: Job, rank: number): RankDetails | undefined {
   const { summary } = own;
   return {
     rank,
-    fileName: summary.file.name,
     verdict: summary.verdict?.text ?? '',
+    peers: isPair ? `rank ${peers[0]?.rank}` : 'its role',
     lines: lineRows(
       summary,
       peers.map((peer) => peer.summary),
