@@ -400,7 +400,7 @@ describe('files', () => {
       { rank: 0, isCounted: false, moment: 'DECODE', others: [files[0].path] },
       { rank: 1, isCounted: false, moment: 'DECODE', others: [files[1].path] },
     ]);
-    expect(verdict).toContain('compared: DECODE');
+    expect(verdict).toContain('shown: DECODE');
   });
 
   it('of a mesh are numbered by it, and stages of a pipeline are roles', () => {
@@ -421,6 +421,20 @@ describe('files', () => {
       ['stage 0', [0, 1]],
       ['stage 1', [2, 3]],
     ]);
+  });
+
+  it('in a folder called by the size of the mesh are counted', () => {
+    const files = equalRanks(2).map(({ summary }, i) => ({
+      path: `llama_tp8/host${i}.pickle`,
+      summary: { ...summary, rank: 8 },
+    }));
+    expect(analyseJob(files)).toMatchObject({
+      problems: [],
+      ranks: [
+        { rank: 0, isCounted: true },
+        { rank: 1, isCounted: true },
+      ],
+    });
   });
 
   it('none at all', () => {

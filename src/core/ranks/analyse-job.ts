@@ -28,7 +28,7 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
   const numbers = numbered.ranks.map(({ rank }) => rank);
   const pipeline = hasStages ? findPipeline(lines, numbers) : undefined;
   const members = names.map((_, role) => [...roleOf.keys()].filter((i) => roleOf[i] === role));
-  const about = aboutRoles(members, lines, pipeline);
+  const about = aboutRoles(members, names, lines, pipeline);
   // Two ranks are compared whatever they do.
   const isUnlikePair = numbers.length === 2 && names.length === 2;
   const judgements = (isUnlikePair ? [[0, 1]] : members).map((positions, role) => {

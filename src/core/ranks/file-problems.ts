@@ -19,64 +19,45 @@ export function fileProblems(
   roleOf: readonly number[],
   unread: readonly UnreadFile[],
 ): JobProblem[] {
-  const problem = (
-    code: JobProblem['code'],
-    about: readonly { readonly path: string }[],
-    message: string,
-  ): JobProblem => ({ code, files: about.map(({ path }) => path), message });
+  const problems: JobProblem[] = [];
+  function add(code: JobProblem['code'], about: readonly { path: string }[], message: string) {
+    problems.push({ code, files: about.map(({ path }) => path), message });
+  }
   const present = new Set(ranks.map(({ rank }) => rank));
   const count = 1 + (ranks.at(-1)?.rank ?? -1);
   const missing = Array.from({ length: count }, (_, rank) => rank).filter((at) => !present.has(at));
+  if (missing.length > 0) {
+    const are = missing.length === 1 ? 'is' : 'are';
+    add(
+      'missing-ranks',
+      [],
+      `${ranksText(missing)} ${are} missing: no file, or none that can be read.`,
+    );
+  }
+  for (const { path, failure } of unread) {
+    const code = failure.code === 'newer-summary' ? 'newer-summary' : 'unreadable';
+    add(code, [{ path }], `${path}: ${failure.message}`);
+  }
+  for (const one of ranks) {
+    const { partial } = one.summary.file;
+    if (partial !== null) add('partial', [one], `${one.path} is cut short: ${partial}`);
+  }
   const empty = ranks.filter(({ summary }) => (summary.peak.reservedBytes.bytes ?? 0) === 0);
-  const emptyNames = namesText(empty.map(({ path }) => path));
+  if (empty.length > 0) {
+    const names = namesText(empty.map(({ path }) => path));
+    add('no-memory', empty, `${plural(empty.length, 'file')} without any GPU memory: ${names}.`);
+  }
   const unlike = unlikeRanks(lines, roleOf).map((i) => ranks[i]);
-  return [
-    ...(missing.length === 0
-      ? []
-      : [
-          problem(
-            'missing-ranks',
-            [],
-            `${ranksText(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: no file, or none that can be read.`,
-          ),
-        ]),
-    ...unread.map(({ path, failure }) =>
-      problem(
-        failure.code === 'newer-summary' ? 'newer-summary' : 'unreadable',
-        [{ path }],
-        `${path}: ${failure.message}`,
-      ),
-    ),
-    ...ranks
-      .filter(({ summary }) => summary.file.partial !== null)
-      .map((one) =>
-        problem('partial', [one], `${one.path} is cut short: ${one.summary.file.partial}`),
-      ),
-    ...(empty.length === 0
-      ? []
-      : [
-          problem(
-            'no-memory',
-            empty,
-            `${plural(empty.length, 'file')} without any GPU memory: ${emptyNames}.`,
-          ),
-        ]),
-    ...(unlike.length === 0
-      ? otherRuns(ranks).map(({ run, when }) =>
-          problem(
-            'several-jobs',
-            run,
-            `${namedRanks(run)} ran ${when} than the others: another job?`,
-          ),
-        )
-      : [
-          problem(
-            'several-jobs',
-            unlike,
-            `${namedRanks(unlike)} share hardly a line of code with the others: another job, or another program of it.`,
-          ),
-        ]),
-  ];
+  if (unlike.length > 0) {
+    const why =
+      'share hardly a line of code with the others: another job, or another program of it';
+    add('several-jobs', unlike, `${namedRanks(unlike)} ${why}.`);
+  } else {
+    for (const { run, when } of otherRuns(ranks)) {
+      add('several-jobs', run, `${namedRanks(run)} ran ${when} than the others: another job?`);
+    }
+  }
+  return problems;
 }
 
 /** Positions of the ranks that have next to nothing in common with those of the largest role. */

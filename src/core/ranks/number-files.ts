@@ -29,13 +29,13 @@ export function numberFiles(
   const inOrder = files
     .toSorted((a, b) => NATURAL.compare(a.path, b.path) || (a.path < b.path ? -1 : 1))
     .map((file) => ({ ...file, name: rankName(file.path) }));
-  const placeOf = meshNumber(inOrder.map(({ name }) => name.mesh));
+  const placeOf = meshNumber(inOrder.map(({ name }) => name));
   const byRank = new Map<number, NumberedFile[]>();
   const unnumbered: typeof inOrder = [];
   for (const { name, ...file } of inOrder) {
     const rank =
       pattern === undefined
-        ? (name.rank ?? placeOf(name.mesh) ?? file.summary.rank)
+        ? (name.rank ?? placeOf(name.mesh, file.summary.rank))
         : rankOfName(file.path, pattern);
     if (rank == null) unnumbered.push({ name, ...file });
     else addTo(byRank, rank, { ...file, rank, isCounted: false, moment: name.moment, others: [] });
@@ -54,44 +54,45 @@ export function numberFiles(
     while (byRank.has(next)) next++;
     byRank.set(next, [{ ...file, rank: next, isCounted: true, moment: name.moment, others: [] }]);
   }
-  const moment = commonMoment([...byRank.values()].flat());
+  const moment = commonMoment([...byRank.values()]);
   const ranks = [...byRank.values()].map((own) => chosenFile(own, moment.name, problems));
   ranks.sort((a, b) => a.rank - b.rank);
   const notes = [...moment.notes, ...countedPair(ranks)];
   return { ranks, problems, layout: layoutOfNames(ranks), notes };
 }
 
-/** Numbers the places of a mesh that no name numbers; undefined for names without a place. */
+/** Numbers the places of a mesh that no name numbers; what has no place gets the rank that it says itself. */
 function meshNumber(
-  meshes: readonly RankName['mesh'][],
-): (mesh: RankName['mesh']) => number | undefined {
-  const named = MESH_ORDER.filter((name) => meshes.some((mesh) => mesh[name] !== undefined));
-  // 'tp8/dp3.pickle' and 'tp8/dp4.pickle': what is the same everywhere is a size.
-  const varied = named.filter((name) => new Set(meshes.map((mesh) => mesh[name])).size > 1);
-  const order = varied.length > 0 ? varied : named;
-  const sizes = order.map((name) => 1 + highest(meshes.map((mesh) => mesh[name] ?? 0)));
-  return (mesh) =>
-    order.some((name) => mesh[name] === undefined) || order.length === 0
-      ? undefined
-      : order.reduce((number, name, i) => number * sizes[i] + mesh[name], 0);
+  names: readonly RankName[],
+): (mesh: RankName['mesh'], own: number | null) => number | null {
+  const valuesOf = (dimension: string) => names.map(({ mesh }) => mesh[dimension]);
+  const named = MESH_ORDER.filter((one) => valuesOf(one).some((value) => value !== undefined));
+  // 'tp8/a.pickle' and 'tp8/b.pickle': what is the same everywhere is a size, but for moments of one rank.
+  const areMoments = new Set(names.map(({ moment }) => moment)).size === names.length;
+  const varied = named.filter((one) => new Set(valuesOf(one)).size > 1);
+  const order = varied.length > 0 || !areMoments ? varied : named;
+  const sizes = order.map((one) => 1 + highest(valuesOf(one).map((value) => value ?? 0)));
+  return (mesh, own) => {
+    if (Object.keys(mesh).length === 0) return own;
+    const isPlaced = order.length > 0 && order.every((one) => mesh[one] !== undefined);
+    return isPlaced ? order.reduce((sum, one, i) => sum * sizes[i] + mesh[one], 0) : null;
+  };
 }
 
 /** The moment that most ranks have a file of; of equal ones where most memory was allocated. */
-function commonMoment(files: readonly NumberedFile[]): { name: string; notes: string[] } {
-  const moments = [...groupBy(files, ({ moment }) => moment)].map(([name, own]) => ({
+function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: string[] } {
+  const moments = [...groupBy(ranks.flat(), ({ moment }) => moment)].map(([name, own]) => ({
     name,
     ranks: new Set(own.map(({ rank }) => rank)).size,
     bytes: own.reduce((sum, { summary }) => sum + (summary.peak.allocatedBytes.bytes ?? 0), 0),
   }));
-  const names = moments.map(({ name }) => name || 'none named');
-  const [first] = moments.sort((a, b) => b.ranks - a.ranks || b.bytes - a.bytes);
-  const isOne = moments.every(({ ranks }) => ranks < 2) || moments.length < 2;
-  const notes = isOne
-    ? []
-    : [
-        `The files are of ${moments.length} moments (${namesText(names)}); compared: ${first.name || 'those without a name of one'}.`,
-      ];
-  return { name: first?.name ?? '', notes };
+  const [first] = moments.toSorted((a, b) => b.ranks - a.ranks || b.bytes - a.bytes);
+  const hasSeveral = ranks.some((own) => own.some(({ moment }) => moment !== own[0].moment));
+  if (!hasSeveral) return { name: first?.name ?? '', notes: [] };
+  const textOf = (name: string) => name || 'no moment in the name';
+  const names = namesText(moments.map(({ name }) => textOf(name)));
+  const note = `Ranks have files of ${moments.length} moments (${names}); shown: ${textOf(first.name)}.`;
+  return { name: first.name, notes: [note] };
 }
 
 /** Of a rank's files: the one in which it ran out of memory, else that of the moment. */

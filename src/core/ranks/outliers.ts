@@ -11,6 +11,7 @@ import { groupBy } from '../base/grouping.ts';
 import { causeOf, type Peers, risenClass } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
 import { classLabel, type RankLines } from './rank-lines.ts';
+import { roleTitle } from './role-names.ts';
 import type { Outlier } from './types.ts';
 
 const DEVIATIONS = 3;
@@ -117,8 +118,8 @@ function peersOf(one: Judged, group: readonly Judged[], role: string): NamedPeer
   const others = group.filter((other) => other !== one);
   const lines = others.map((other) => other.lines);
   if (others.length > 1) {
-    const name = `the others of role ${role}`;
-    const noneDoes = `no other rank of role ${role} does`;
+    const name = `the others of ${roleTitle(role)}`;
+    const noneDoes = `no other rank of ${roleTitle(role)} does`;
     return { lines, name, hold: `${name} hold`, noneDoes, other: null };
   }
   const [{ rank }] = others;

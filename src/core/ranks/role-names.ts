@@ -8,21 +8,27 @@ export function roleLetter(index: number): string {
   return index < 26 ? letter : `${letter}${Math.floor(index / 26) + 1}`;
 }
 
+/** 'role A'; 'stage 0' and 'trainer', as a layout names them, are words by themselves. */
+export const roleTitle = (name: string): string =>
+  /^[A-Z]\d*$/.test(name) ? `role ${name}` : name;
+
 const MAX_NAMED = 2;
 
 /** @param roles positions of the ranks of each role */
 export function aboutRoles(
   roles: readonly (readonly number[])[],
+  names: readonly string[],
   ranks: readonly RankLines[],
   pipeline: PipelineStages | undefined,
 ): string[] {
   if (roles.length === 1) {
     return [ranks.length === 1 ? 'the only rank' : 'all ranks do the same'];
   }
-  const stages = pipeline === undefined ? undefined : stageNames(roles);
+  const isNamed = names.some((name, role) => name !== roleLetter(role));
+  const stages = pipeline === undefined || isNamed ? undefined : stageNames(roles);
   const own = roles.map((role) => ownLines(role, roles, ranks));
   return roles.map((_, i) => {
-    const has = own[i].length > 0 ? `alone has ${own[i].join(' and ')}` : lacks(own, i);
+    const has = own[i].length > 0 ? `alone has ${own[i].join(' and ')}` : lacks(own, names, i);
     return stages === undefined ? has : `${stages[i]}: ${has}`;
   });
 }
@@ -45,9 +51,13 @@ function ownLines(
     .map(([, { label }]) => label);
 }
 
-function lacks(own: readonly (readonly string[])[], role: number): string {
+function lacks(
+  own: readonly (readonly string[])[],
+  names: readonly string[],
+  role: number,
+): string {
   const missing = own.flatMap(([label], i) =>
-    i === role || label === undefined ? [] : `${label} (role ${roleLetter(i)})`,
+    i === role || label === undefined ? [] : `${label} (${roleTitle(names[i])})`,
   );
   if (missing.length === 0) return 'does the same work another number of times in a step';
   const [first, ...others] = missing.slice(0, MAX_NAMED);

@@ -22,6 +22,7 @@ describe('the rank in a name', () => {
     ['http2.pickle', undefined],
     ['ranks/snapshot.pickle', undefined],
     ['expr3.pickle', undefined],
+    ['tmp-x1r3/snapshot.pickle', undefined],
     ['snapshot_3.pickle', undefined],
     ['rank3b.pickle', undefined],
   ])('%s', (name, rank) => {

@@ -17,8 +17,8 @@ export interface RankName {
   readonly moment: string;
 }
 
-/** rank3, rank_00003, rank-3, r3; _3_ of a host's GPU 3 is none. */
-const RANK = /(?:^|[^a-z])(?:global[-_.]?)?(?:rank|r)[-_.=]?(\d{1,6})(?![0-9a-z])/gi;
+/** rank3, rank_00003, rank-3, r3; _3_ of a host's GPU 3 is none, nor is a folder called x1r3. */
+const RANK = /(?<![a-z])(?:(?:global[-_.]?)?rank|(?<![0-9])r)[-_.=]?(\d{1,6})(?![0-9a-z])/gi;
 /** TP-1, pp0, tp_rank_01. */
 const MESH = /(?<![a-z0-9])([tpdecm]p)[-_.=]?(?:rank[-_.=]?)?(\d{1,6})(?![0-9a-z])/gi;
 const STAGE = /(?<![a-z])(extend|decode|prefill)(?![a-z])/i;
