@@ -80,6 +80,19 @@ describe('two ranks', () => {
     expect(ranks.map(({ aboveRoleBytes }) => aboveRoleBytes)).toEqual([-300 * MIB, 300 * MIB]);
   });
 
+  it('that run different code, one of which grows: that is no way to split a job', () => {
+    const files = pipelineRanks().slice(0, 2);
+    const leak = site('x', 600 * MIB, 10);
+    const { outliers, difference } = analyseJob(
+      withRank(files, 1, (summary) => ({
+        ...withSite(summary, leak),
+        findings: [growthAt(leak, 600 * MIB)],
+      })),
+    );
+    expect(difference).toBeNull();
+    expect(outliers).toMatchObject([{ rank: 1, cause: 'growth', frame: { line: 88 } }]);
+  });
+
   it('that do different work are compared too, and neither is called an outlier', () => {
     const [first, , , last] = pipelineRanks();
     const job = analyseJob([first, { ...last, summary: { ...last.summary, rank: 1 } }]);
@@ -88,6 +101,20 @@ describe('two ranks', () => {
     expect(job.verdict).toMatch(/^Rank 0 holds .* activations\..* run different code/);
     expect(job.verdict).not.toMatch(/can't tell|No outlier/);
   });
+});
+
+it('a rank that alone runs other code is compared with the largest role', () => {
+  const program = { count: 9, keys: [...'abcdefghi'], allocations: Array(9).fill(50) };
+  const files = withRank(equalRanks(4), 0, (summary) =>
+    withSite({ ...summary, program }, site('x', 300 * MIB, 24)),
+  );
+  const { roles, outliers, difference, verdict } = analyseJob(files);
+  expect(roles.map(({ ranks }) => ranks)).toEqual([[0], [1, 2, 3]]);
+  expect(outliers).toEqual([]);
+  expect(difference).toMatchObject({ rank: 0, aboveRoleBytes: 300 * MIB, comparedWith: null });
+  expect(verdict).toMatch(
+    /^Rank 0 holds 300\.00 MiB .* where the others hold none\. It runs other code/,
+  );
 });
 
 describe('a DDP job whose rank 0 alone does more', () => {

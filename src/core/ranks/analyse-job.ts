@@ -5,7 +5,7 @@ import { failureReport, numbersText } from './failures.ts';
 import { fileProblems } from './file-problems.ts';
 import type { Layout } from './layout.ts';
 import { numberFiles } from './number-files.ts';
-import { judgeRole } from './outliers.ts';
+import { judgeRole, type RoleJudgement } from './outliers.ts';
 import { findPipeline } from './pipeline.ts';
 import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
 import { aboutRoles, roleLetter } from './role-names.ts';
@@ -29,19 +29,25 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
   const pipeline = hasStages ? findPipeline(lines, numbers) : undefined;
   const members = names.map((_, role) => [...roleOf.keys()].filter((i) => roleOf[i] === role));
   const about = aboutRoles(members, names, lines, pipeline);
-  // Two ranks are compared whatever they do.
-  const isUnlikePair = numbers.length === 2 && names.length === 2;
-  const judgements = (isUnlikePair ? [[0, 1]] : members).map((positions, role) => {
+  const judge = (positions: readonly number[], name?: string) => {
     const judged = positions.map((at) => ({ position: at, rank: numbers[at], lines: lines[at] }));
-    return judgeRole(judged, names[role], pipeline);
-  });
-  const far = judgements
-    .flatMap(({ outliers }) => outliers)
-    .sort((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
-  const above = new Map(judgements.flatMap((judgement) => [...judgement.above]));
+    return judgeRole(judged, name, pipeline);
+  };
+  const judgements = members.map((positions, role) => judge(positions, names[role]));
+  const unlikePair = numbers.length === 2 && names.length === 2 ? judge([0, 1]) : undefined;
+  const above = [...judgements, ...(unlikePair ? [unlikePair] : [])].flatMap((one) => [
+    ...one.above,
+  ]);
+  const aboveOf = new Map(above);
+  // Stages of a pipeline differ by design.
+  const isSplit = layout !== undefined || pipeline !== undefined;
+  const differences = unlikePair?.outliers ?? (isSplit ? [] : loneRanks(members, numbers, judge));
+  // Other code explains other sizes, but not that they grow.
+  const growing = differences.filter((one) => one.cause === 'growth' || one.class === 'kept');
+  const [unlike = null] = byDistance(differences.filter((one) => !growing.includes(one)));
   const job = {
     ranks: numbered.ranks.map(
-      (file, i): JobRank => ({ ...file, role: roleOf[i], aboveRoleBytes: above.get(i) ?? null }),
+      (file, i): JobRank => ({ ...file, role: roleOf[i], aboveRoleBytes: aboveOf.get(i) ?? null }),
     ),
     roles: names.map(
       (name, role): Role => ({
@@ -50,8 +56,8 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
         about: about[role],
       }),
     ),
-    outliers: isUnlikePair ? [] : far,
-    difference: (isUnlikePair ? far[0] : undefined) ?? null,
+    outliers: byDistance([...judgements.flatMap(({ outliers }) => outliers), ...growing]),
+    difference: unlike,
     pipeline: pipeline && { bytes: pipeline.bytes, text: pipeline.text },
     failure: failureReport(numbered.ranks),
     problems: [
@@ -61,6 +67,25 @@ export function analyseJob(files: readonly RankFile[], options: JobOptions = {})
     notes: [...commonGrowth(lines), ...numbered.notes],
   };
   return { ...job, verdict: verdictText(job) };
+}
+
+const byDistance = (outliers: readonly Outlier[]): Outlier[] =>
+  outliers.toSorted((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
+
+/** What a rank that is alone in its role holds more than those of the largest one. */
+function loneRanks(
+  members: readonly (readonly number[])[],
+  numbers: readonly number[],
+  judge: (positions: readonly number[]) => RoleJudgement,
+): Outlier[] {
+  const most = highest(members.map(({ length }) => length));
+  const main = members.findIndex(({ length }) => length === most);
+  return members
+    .filter(({ length }) => length === 1 && most > 1)
+    .flatMap(([own]) => {
+      const { outliers } = judge([...members[main], own]);
+      return outliers.filter(({ rank }) => rank === numbers[own]);
+    });
 }
 
 function rolesOf(
@@ -93,8 +118,9 @@ function commonGrowth(lines: readonly RankLines[]): string[] {
 
 function verdictText(job: Omit<Job, 'verdict'>): string {
   const { outliers, difference, failure, pipeline, notes } = job;
-  const found = difference === null ? outlierText(outliers) : differenceText(difference);
-  return [failure.text, found ?? calmText(job), pipeline?.text ?? '', ...notes]
+  const found = outlierText(outliers);
+  const unlike = difference === null ? undefined : differenceText(difference);
+  return [failure.text, found ?? unlike ?? calmText(job), pipeline?.text ?? '', ...notes]
     .filter((one) => one !== '')
     .join(' ');
 }
@@ -106,8 +132,11 @@ function outlierText([first, ...rest]: readonly Outlier[]): string | undefined {
   return `${plural(rest.length + 1, 'outlier')}. ${first.claim} Also: ${also} ${others}.`;
 }
 
-const differenceText = ({ claim }: Outlier): string =>
-  `${claim} The two ranks run different code, so the job may be meant to be split this way.`;
+const differenceText = ({ claim, comparedWith }: Outlier): string => {
+  const runs =
+    comparedWith === null ? 'It runs other code than they do' : 'They run different code';
+  return `${claim} ${runs}, so the job may be meant to be split this way.`;
+};
 
 /** Alike, as far as there is something to compare. */
 function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {

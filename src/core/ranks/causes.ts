@@ -43,7 +43,7 @@ export function causeOf(own: RankLines, peers: Peers, aboveBytes: number): Cause
     return bytes >= MIN_GROWTH_SHARE * aboveBytes;
   });
   if (growth !== undefined) return growthCause(growth, own, peers);
-  const most = mostOf(ofMainClass(differences, own, peers.lines));
+  const most = mostOf(ofMainClass(differences, own, peers.lines, aboveBytes));
   if (most === undefined) {
     return {
       cause: 'more',
@@ -94,10 +94,12 @@ function ofMainClass(
   differences: readonly LineDifference[],
   own: RankLines,
   others: readonly RankLines[],
+  aboveBytes: number,
 ): readonly LineDifference[] {
   const risen = risenClass(own, others);
   const main = differences.filter((one) => one.own.class === risen?.class);
-  return main.length > 0 ? main : differences;
+  const bytes = main.reduce((sum, one) => sum + one.bytes, 0);
+  return bytes >= MIN_NAMED_SHARE * aboveBytes ? main : differences;
 }
 
 /** The largest difference of the cause that explains most, or one with a line to name. */

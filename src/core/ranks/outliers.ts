@@ -37,10 +37,10 @@ export interface RoleJudgement {
   readonly above: ReadonlyMap<number, number>;
 }
 
-/** @param name of the role, such as 'A' */
+/** @param name of the role, such as 'A'; undefined where the ranks are not of one role */
 export function judgeRole(
   members: readonly Judged[],
-  name: string,
+  name: string | undefined,
   pipeline: PipelineStages | undefined,
 ): RoleJudgement {
   const outliers: Outlier[] = [];
@@ -57,14 +57,14 @@ export function judgeRole(
     const far = Math.max(allocated.farBytes, FAR_ALLOCATED * peak, MIN_FAR_BYTES);
     const farGap = Math.max(gaps.farBytes, FAR_RESERVED * peak, MIN_FAR_RESERVED_BYTES);
     const isFar = (excess: number) => (group.length === 2 ? excess >= far : excess > far);
-    // Of two, one reason is enough.
-    const isTold = group.length === 2 && allocated.above.some(isFar);
     group.forEach((one, i) => {
       const excess = allocated.above[i];
       above.set(one.position, excess);
+      // Of two, one that allocated less may have reserved more all the same.
+      const gap = group.length === 2 ? gaps.above[i] + Math.min(0, excess) : gaps.above[i];
       if (isFar(excess) || (excess > FAR_GROWTH * peak && isGrowingAlone(one, group))) {
         outliers.push(allocatedOutlier(one, excess, peersOf(one, group, name)));
-      } else if (gaps.above[i] > farGap && !isTold) {
+      } else if (gap > farGap) {
         outliers.push(reservedOutlier(one, gaps.above[i], peersOf(one, group, name)));
       }
     });
@@ -114,12 +114,13 @@ interface NamedPeers extends Peers {
   readonly other: number | null;
 }
 
-function peersOf(one: Judged, group: readonly Judged[], role: string): NamedPeers {
+function peersOf(one: Judged, group: readonly Judged[], role: string | undefined): NamedPeers {
   const others = group.filter((other) => other !== one);
   const lines = others.map((other) => other.lines);
   if (others.length > 1) {
-    const name = `the others of ${roleTitle(role)}`;
-    const noneDoes = `no other rank of ${roleTitle(role)} does`;
+    const ofRole = role === undefined ? '' : ` of ${roleTitle(role)}`;
+    const name = `the others${ofRole}`;
+    const noneDoes = `no other rank${ofRole} does`;
     return { lines, name, hold: `${name} hold`, noneDoes, other: null };
   }
   const [{ rank }] = others;
