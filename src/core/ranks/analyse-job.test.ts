@@ -80,6 +80,14 @@ describe('two ranks', () => {
     expect(ranks.map(({ aboveRoleBytes }) => aboveRoleBytes)).toEqual([-300 * MIB, 300 * MIB]);
   });
 
+  it('of a healthy job are no outliers, and what one reserved more is said', () => {
+    const { outliers, verdict } = analyseJob(fleetJob('healthy_ddp.python').slice(0, 2));
+    expect(outliers).toEqual([]);
+    expect(verdict).toMatch(
+      /^No outlier: 2 ranks .*\. Rank 1 reserved 2\d\d\.\d\d MiB \(\d+%\) more\.$/,
+    );
+  });
+
   it('that run different code, one of which grows: that is no way to split a job', () => {
     const files = pipelineRanks().slice(0, 2);
     const leak = site('x', 600 * MIB, 10);

@@ -8,8 +8,7 @@ import { numberFiles } from './number-files.ts';
 import { judgeRole, type RoleJudgement } from './outliers.ts';
 import { findPipeline } from './pipeline.ts';
 import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
-import { aboutRoles, roleLetter } from './role-names.ts';
-import { groupRoles } from './roles.ts';
+import { aboutRoles, groupRoles, roleLetter } from './roles.ts';
 import type { Job, JobRank, NumberedFile, Outlier, RankFile, Role, UnreadFile } from './types.ts';
 
 export interface JobOptions {
@@ -148,6 +147,15 @@ function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
   const middle = median(ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0));
   const within = formatPercent(highest(distances.map(Math.abs)) / middle).replace('< ', '');
   return roles.length === 1 || ranks.length === 2
-    ? `No outlier: ${all} peak at ${formatBytes(middle)} allocated, all within ${within}.`
+    ? `No outlier: ${all} peak at ${formatBytes(middle)} allocated, all within ${within}.${reservedText(ranks)}`
     : `No outlier: ${all} in ${roles.length} roles are within ${within} of those that do the same.`;
+}
+
+/** Of two ranks that allocate alike, one may have reserved more. */
+function reservedText(ranks: readonly JobRank[]): string {
+  const reservedOf = ({ summary }: JobRank): number => summary.peak.reservedBytes.bytes ?? 0;
+  const [low, high] = ranks.toSorted((a, b) => reservedOf(a) - reservedOf(b));
+  const more = reservedOf(high) - reservedOf(low);
+  if (ranks.length !== 2 || more < 0.05 * reservedOf(low)) return '';
+  return ` Rank ${high.rank} reserved ${formatBytes(more)} (${formatPercent(more / reservedOf(low))}) more.`;
 }

@@ -11,7 +11,7 @@ import { groupBy } from '../base/grouping.ts';
 import { causeOf, type Peers, risenClass } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
 import { classLabel, type RankLines } from './rank-lines.ts';
-import { roleTitle } from './role-names.ts';
+import { roleTitle } from './roles.ts';
 import type { Outlier } from './types.ts';
 
 const DEVIATIONS = 3;
@@ -19,6 +19,8 @@ const DEVIATIONS = 3;
 const FAR_ALLOCATED = 0.05;
 /** Segments are of 20 MiB and more: reserved memory differs by chance. */
 const FAR_RESERVED = 0.1;
+/** Of two ranks nobody knows how much they differ by chance: with batches of unlike lengths by a third. */
+const FAR_RESERVED_OF_TWO = 0.5;
 const MIN_FAR_BYTES = 2 ** 20;
 const MIN_FAR_RESERVED_BYTES = 64 * 2 ** 20;
 /** Growth that none of the others has is reported from here on. */
@@ -55,7 +57,8 @@ export function judgeRole(
     // Of two, the other one's: it is what more is said to be more of.
     const peak = group.length === 2 ? Math.min(...peaks) : median(peaks);
     const far = Math.max(allocated.farBytes, FAR_ALLOCATED * peak, MIN_FAR_BYTES);
-    const farGap = Math.max(gaps.farBytes, FAR_RESERVED * peak, MIN_FAR_RESERVED_BYTES);
+    const gapShare = group.length === 2 ? FAR_RESERVED_OF_TWO : FAR_RESERVED;
+    const farGap = Math.max(gaps.farBytes, gapShare * peak, MIN_FAR_RESERVED_BYTES);
     const isFar = (excess: number) => (group.length === 2 ? excess >= far : excess > far);
     group.forEach((one, i) => {
       const excess = allocated.above[i];

@@ -14,6 +14,7 @@
  * early, and never came to the lines that the others went on to.
  */
 import { median } from '../base/extremes.ts';
+import type { PipelineStages } from './pipeline.ts';
 import type { RankLines } from './rank-lines.ts';
 
 /** Of all lines of both: so few may differ by chance in either direction. */
@@ -124,4 +125,67 @@ function isVariant(ofRole: RankLines, other: RankLines): boolean {
   const { onlyA, onlyB, union } = difference(ofRole, other);
   if (isCutShort(other)) return onlyB <= byChance(union);
   return onlyA <= byChance(union) && onlyB <= EXTRA_SHARE * union;
+}
+
+/** 'A' to 'Z', then 'A2' to 'Z2' and so on. */
+export function roleLetter(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : `${letter}${Math.floor(index / 26) + 1}`;
+}
+
+/** 'role A'; 'stage 0' and 'trainer', as a layout names them, are words by themselves. */
+export const roleTitle = (name: string): string =>
+  /^[A-Z]\d*$/.test(name) ? `role ${name}` : name;
+
+const MAX_NAMED = 2;
+
+/** @param roles positions of the ranks of each role */
+export function aboutRoles(
+  roles: readonly (readonly number[])[],
+  names: readonly string[],
+  ranks: readonly RankLines[],
+  pipeline: PipelineStages | undefined,
+): string[] {
+  if (roles.length === 1) {
+    return [ranks.length === 1 ? 'the only rank' : 'all ranks do the same'];
+  }
+  const isNamed = names.some((name, role) => name !== roleLetter(role));
+  const stages = pipeline === undefined || isNamed ? undefined : stageNames(roles);
+  const own = roles.map((role) => ownLines(role, roles, ranks));
+  const none = own.some((labels) => labels.length > 0)
+    ? 'has no line of its own'
+    : 'does the same work another number of times in a step';
+  return own.map((labels, i) => {
+    const has = labels.length > 0 ? `alone has ${labels.join(' and ')}` : none;
+    return stages === undefined ? has : `${stages[i]}: ${has}`;
+  });
+}
+
+/** The largest lines that all ranks of a role have, and no other. */
+function ownLines(
+  role: readonly number[],
+  roles: readonly (readonly number[])[],
+  ranks: readonly RankLines[],
+): string[] {
+  const others = roles.filter((other) => other !== role).flat();
+  const [first, ...rest] = role.map((at) => ranks[at]);
+  const labels = [...first.uses]
+    .filter(([line, { frame }]) => {
+      const isOfAll = rest.every((one) => one.allocations.has(line));
+      return frame !== null && isOfAll && !others.some((at) => ranks[at].allocations.has(line));
+    })
+    .sort(([, a], [, b]) => b.bytes - a.bytes)
+    .map(([, { label }]) => label);
+  return [...new Set(labels)].slice(0, MAX_NAMED);
+}
+
+/** Undefined where the ranks of a role are not next to each other, as those of a stage are. */
+function stageNames(roles: readonly (readonly number[])[]): string[] | undefined {
+  const isRun = roles.every(([first, ...rest]) => rest.every((at, i) => at === first + i + 1));
+  if (!isRun || roles.length < 2) return undefined;
+  return roles.map((_, i) => {
+    if (i === 0) return 'first stage';
+    if (i === roles.length - 1) return 'last stage';
+    return roles.length === 3 ? 'middle stages' : `stages after role ${roleLetter(i - 1)}`;
+  });
 }
