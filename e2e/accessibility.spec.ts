@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
-import { idle, openCapture, searchOf, tabsOf } from './viewer.ts';
+import { dropPaths, fixture, idle, openCapture, searchOf, tabsOf } from './viewer.ts';
 
 const sideTab = (page: Page, name: RegExp) =>
   page.getByRole('tablist', { name: 'Side panel' }).getByRole('tab', { name });
@@ -33,6 +33,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expectNothingSerious(page, 'dialog[open]');
       await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await expectNothingSerious(page, 'dialog[open]');
+      await page.keyboard.press('Escape');
+      await dropPaths(page, fixture('train_resnet.pickle.gz'));
+      await expect(page.getByRole('dialog', { name: /^What should/ })).toBeVisible();
       await expectNothingSerious(page, 'dialog[open]');
       await page.keyboard.press('Escape');
       await sideTab(page, /Details/).click();

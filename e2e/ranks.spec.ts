@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, type Locator, type Page, test } from '@playwright/test';
 import { addressOf } from './served.ts';
-import { fixture, idle, plotOf, searchOf } from './viewer.ts';
+import { dropPaths, fixture, idle, plotOf, searchOf } from './viewer.ts';
 
 let folder: string;
 
@@ -27,15 +27,6 @@ test.beforeAll(() => {
 });
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As a file manager does it: with the browser's own drag events, which can hold a folder. */
-async function dropFolder(page: Page, path: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [], files: [path], dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-  }
-}
-
 const rowsOf = (page: Page): Locator => page.locator('tr[data-rank]');
 const ranksShown = (page: Page) =>
   rowsOf(page).evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.rank));
@@ -44,7 +35,7 @@ test('a folder is dropped: the rank that leaks comes first, and leads to its lin
   page,
 }) => {
   await page.goto('/');
-  await dropFolder(page, join(folder, 'job'));
+  await dropPaths(page, join(folder, 'job'));
   const ranks = page.getByRole('main', { name: 'Ranks' });
   await expect(ranks).toBeVisible();
   await expect(rowsOf(page)).toHaveCount(4);

@@ -1,6 +1,7 @@
 /** What a person does with the page, by what a person sees. */
 
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, type Locator, type Page } from '@playwright/test';
 
@@ -21,6 +22,15 @@ export async function chooseFile(
   file: string | { name: string; mimeType: string; buffer: Buffer },
 ): Promise<void> {
   await page.getByTestId('file-input').first().setInputFiles(file);
+}
+
+/** As a file manager does it: with the browser's own drag events, which can hold folders. */
+export async function dropPaths(page: Page, ...paths: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths.map((path) => resolve(path)), dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
+  }
 }
 
 /** Opens a capture and waits until it is drawn. */

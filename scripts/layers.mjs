@@ -179,7 +179,7 @@ export const LAYERS = [
   {
     folder: 'core/ranks',
     does: "a job from its ranks' summaries: roles, outliers and their causes, who failed first",
-    imports: ['core/base', 'core/device', 'core/summary-file'],
+    imports: ['core/base', 'core/classes/types.ts', 'core/device', 'core/summary-file'],
     types: ['core/replay'],
   },
   {

@@ -127,10 +127,14 @@ class ServerTest(unittest.TestCase):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(name.encode())
-        (self.folder / "job/link.pickle").symlink_to(self.folder / "secret.pickle")
+        (self.folder / "job/circle").symlink_to(self.folder / "job")
+        (self.folder / "job/everything").symlink_to("/")
+        (self.folder / "job/nowhere.pickle").symlink_to(self.folder / "nothing")
+        (self.folder / "job/rank4.pickle").symlink_to(self.folder / "job/rank0.pickle")
+        (self.folder / "job/rank5.pickle").symlink_to(self.folder / "secret.pickle")
         job = str(self.folder / "job")
         files = rank_files([job])
-        self.assertEqual([os.path.relpath(file, job) for file in files], [os.path.join("node1", "rank1.pickle.gz"), "rank0.pickle", "x.vramscope.json"])
+        self.assertEqual([os.path.relpath(file, job) for file in files], [os.path.join("node1", "rank1.pickle.gz"), "rank0.pickle", "x.vramscope.json", "rank5.pickle"])
         self.server = SnapshotServer(files, port=0, are_ranks=True)
         self.addCleanup(self.server.close)
         (address,) = self.server.addresses

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Iterator, List, Sequence
+from typing import Iterator, List, Sequence, Set
 
 # As in src/core/summary-file/rank-of-name.ts.
 SUMMARY_NAME = re.compile(r"\.vramscope\.json(\.gz)?$", re.IGNORECASE)
@@ -16,8 +16,8 @@ MAX_DEPTH = 3
 
 
 def rank_files(paths: Sequence[str]) -> List[str]:
-    """Files as they are named, and those of folders. Links inside a folder are not followed."""
-    found = (file for path in paths for file in (_files_of(path, MAX_DEPTH) if os.path.isdir(path) else [path]))
+    """Files as they are named, and those of folders. Links are followed, each target once, and none to a folder that the link lies in."""
+    found = (file for path in paths for file in (_files_of(path, MAX_DEPTH, set()) if os.path.isdir(path) else [path]))
     return list(dict.fromkeys(found))
 
 
@@ -28,11 +28,18 @@ def is_rank_file(name: str) -> bool:
     return bool(SUMMARY_NAME.search(name) or (SNAPSHOT_NAME.search(name) and not OTHER_NAME.search(name)))
 
 
-def _files_of(folder: str, depth: int) -> Iterator[str]:
+def _files_of(folder: str, depth: int, seen: Set[str]) -> Iterator[str]:
+    own = os.path.realpath(folder)
+    seen.add(own)
     with os.scandir(folder) as scanned:
-        entries = sorted(scanned, key=lambda entry: entry.name)
+        # Links last: a file goes by its own name where it has one here.
+        entries = sorted(scanned, key=lambda entry: (entry.is_symlink(), entry.name))
     for entry in entries:
-        if entry.is_file(follow_symlinks=False) and is_rank_file(entry.name):
+        target = os.path.realpath(entry.path)
+        if entry.name.startswith(".") or target in seen or os.path.join(own, "").startswith(os.path.join(target, "")):
+            continue
+        if entry.is_dir() and depth > 0:
+            yield from _files_of(entry.path, depth - 1, seen)
+        elif entry.is_file() and is_rank_file(entry.name):
+            seen.add(target)
             yield entry.path
-        elif entry.is_dir(follow_symlinks=False) and depth > 0 and not entry.name.startswith("."):
-            yield from _files_of(entry.path, depth - 1)

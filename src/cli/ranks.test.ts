@@ -121,6 +121,20 @@ describe('vramscope ranks', () => {
     expect(named.problems).toMatchObject([{ code: 'missing-ranks' }]);
   });
 
+  it('follows links, each target once, and in no circle', async () => {
+    const path = folder('linked');
+    mkdirSync(join(path, 'a'));
+    for (const name of ['all', 'files']) symlinkSync(job, join(path, 'a', name));
+    symlinkSync(path, join(path, 'a', 'circle'));
+    symlinkSync(join(path, 'nowhere'), join(path, 'rank9.pickle'));
+    const alone = folder('linked-file');
+    symlinkSync(join(job, 'rank2.pickle.gz'), join(alone, 'oom_rank7.pickle.gz'));
+    const report = await ranksJson(path);
+    expect(report.ranks.map(({ rank }: { rank: number }) => rank)).toEqual([0, 1, 2, 3]);
+    expect(report).toMatchObject({ problems: [], outliers: [{ rank: 2 }] });
+    expect((await ranksJson(alone)).ranks).toMatchObject([{ rank: 7, moment: 'oom' }]);
+  });
+
   it('names each bad file of a large job and shows the rest', async () => {
     const path = folder('bad');
     for (const { path: name, summary } of equalRanks(300)) {

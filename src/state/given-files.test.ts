@@ -5,16 +5,15 @@ const files = (...names: string[]) => names.map((name) => new File([], name));
 const folder = { isDirectory: true, name: 'ranks' } as FileSystemEntry;
 
 /** The route taken, with the names that it was given. */
-function taken(given: GivenFiles, without: readonly (keyof GivenRoutes)[] = []): string[] {
+function taken(given: GivenFiles, isOpen = false): string[] {
   const log: string[] = [];
-  const all: Required<GivenRoutes> = {
+  const namesOf = (many: GivenFiles) => many.files.map(({ name }) => name);
+  routeGivenFiles(given, {
     open: (source) => log.push('open', nameOf(source)),
     compare: (a, b) => log.push('compare', nameOf(a), nameOf(b)),
-    ranks: (many) => log.push('ranks', ...many.files.map(({ name }) => name)),
-  };
-  const { open, ...rest } = all;
-  const routes = Object.entries(rest).filter(([name]) => !without.some((one) => one === name));
-  routeGivenFiles(given, { open, ...Object.fromEntries(routes) });
+    ranks: (many) => log.push('ranks', ...namesOf(many)),
+    ask: isOpen ? (many) => log.push('ask', ...namesOf(many)) : undefined,
+  });
   return log;
 }
 
@@ -23,7 +22,7 @@ const nameOf = (source: Parameters<GivenRoutes['open']>[0]) =>
 
 describe('files that were given', () => {
   it('nothing is done with nothing', () => {
-    expect(taken({ files: [], folders: [] })).toEqual([]);
+    expect(taken({ files: [], folders: [] }, true)).toEqual([]);
   });
 
   it('one is opened', () => {
@@ -34,28 +33,27 @@ describe('files that were given', () => {
     expect(taken({ files: files('b', 'a'), folders: [] })).toEqual(['compare', 'b', 'a']);
   });
 
-  it('three are ranks, and so is a folder', () => {
-    expect(taken({ files: files('a', 'b', 'c'), folders: [] })).toEqual(['ranks', 'a', 'b', 'c']);
-    expect(taken({ files: files('ranks'), folders: [folder] })).toEqual(['ranks', 'ranks']);
+  it.each([[['a']], [['b', 'a']]])('%j on an open one: the page asks', (names) => {
+    expect(taken({ files: files(...names), folders: [] }, true)).toEqual(['ask', ...names]);
+  });
+
+  it('what a button asked for is done without asking', () => {
+    const chosen = { folders: [], isChosen: true } as const;
+    expect(taken({ ...chosen, files: files('a') }, true)).toEqual(['open', 'a']);
+    expect(taken({ ...chosen, files: files('a', 'b') }, true)).toEqual(['compare', 'a', 'b']);
+  });
+
+  it.each([false, true])('three are ranks, and so is a folder (a file is open: %s)', (isOpen) => {
+    const three = { files: files('a', 'b', 'c'), folders: [] };
+    expect(taken(three, isOpen)).toEqual(['ranks', 'a', 'b', 'c']);
+    const one = { files: files('ranks'), folders: [folder] };
+    expect(taken(one, isOpen)).toEqual(['ranks', 'ranks']);
   });
 
   it('summaries are ranks, however few', () => {
-    expect(taken({ files: files('rank0.vramscope.json'), folders: [] })).toEqual([
-      'ranks',
-      'rank0.vramscope.json',
-    ]);
+    const one = { files: files('rank0.vramscope.json'), folders: [] };
+    expect(taken(one, true)).toEqual(['ranks', 'rank0.vramscope.json']);
     const two = files('rank0.vramscope.json.gz', 'rank1.pickle');
     expect(taken({ files: two, folders: [] })[0]).toBe('ranks');
-  });
-
-  it('the first is opened where there is no route for several', () => {
-    const several = { files: files('a', 'b'), folders: [] };
-    expect(taken(several, ['compare'])).toEqual(['open', 'a']);
-    const many = { files: files('a', 'b', 'c'), folders: [] };
-    expect(taken(many, ['ranks'])).toEqual(['open', 'a']);
-    expect(taken({ files: files('ranks'), folders: [folder] }, ['ranks'])).toEqual([
-      'open',
-      'ranks',
-    ]);
   });
 });

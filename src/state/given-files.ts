@@ -4,10 +4,9 @@
  *
  *   one file                  → opened
  *   two files                 → compared, in the order they were given
+ *   one or two on an open one → may mean several things: the page asks
  *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
  *   summaries of ranks        → ranks too, however few: they hold no snapshot that could be opened
- *
- * A page without a route for several files opens the first of them.
  */
 import type { OpenSource } from '../engine/protocol.ts';
 
@@ -16,29 +15,31 @@ export interface GivenFiles {
   readonly files: readonly File[];
   /** Folders by their entry; `files` has each of them too, as a file that cannot be read. */
   readonly folders: readonly FileSystemEntry[];
+  /** By a button that said what it would do. */
+  readonly isChosen?: true;
 }
 
 export interface GivenRoutes {
   open(source: OpenSource): void;
-  compare?(a: OpenSource, b: OpenSource): void;
-  ranks?(given: GivenFiles): void;
+  compare(a: OpenSource, b: OpenSource): void;
+  ranks(given: GivenFiles): void;
+  /** Undefined where no file is open. */
+  readonly ask: ((given: GivenFiles) => void) | undefined;
 }
 
 /** Takes the first route that fits; nothing given takes none. */
-export function routeGivenFiles(given: GivenFiles, { open, compare, ranks }: GivenRoutes): void {
+export function routeGivenFiles(given: GivenFiles, routes: GivenRoutes): void {
   const [first, second, third] = given.files;
   if (first === undefined) return;
-  const isMany =
+  const isJob =
     third !== undefined ||
     given.folders.length > 0 ||
-    given.files.some(({ name }) => isSummary(name));
-  if (isMany && ranks !== undefined) ranks(given);
-  else if (!isMany && second !== undefined && compare !== undefined) {
-    compare(fileSource(first), fileSource(second));
-  } else open(fileSource(first));
+    given.files.some(({ name }) => /\.vramscope\.json(\.gz)?$/i.test(name));
+  if (isJob) routes.ranks(given);
+  else if (routes.ask !== undefined && !given.isChosen) routes.ask(given);
+  else if (second !== undefined) routes.compare(fileSource(first), fileSource(second));
+  else routes.open(fileSource(first));
 }
-
-const isSummary = (name: string): boolean => /\.vramscope\.json(\.gz)?$/i.test(name);
 
 /** Must be called in the event's handler: a transfer is empty afterwards. */
 export function filesOfTransfer(transfer: DataTransfer | null): GivenFiles {

@@ -14,6 +14,8 @@ export interface SnapshotLoader {
   open(source: OpenSource, options?: OpenOptions): Promise<void>;
   /** Opens the source that failed last up to its fault. */
   openPartially(): Promise<void>;
+  /** Where what is open came from; undefined for nothing. */
+  opened(): OpenSource | undefined;
   /** What was opened is on the page: until then the page is not idle. */
   shown(): void;
   cancel(): void;
@@ -37,6 +39,7 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
   const { client, idle, stores, prepare, readUrl, showSource, onNotices } = options;
   let controller: AbortController | undefined;
   let latest: OpenSource | undefined;
+  let opened: OpenSource | undefined;
   /** The URL that the page was loaded with describes the first snapshot; later ones start afresh. */
   let isFirst = true;
   /** Ends the work of an opening whose snapshot is still to appear. */
@@ -69,6 +72,7 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
       showSource(source.kind === 'url' ? source.url : undefined);
       isToBeShown = true;
       endShowing = end;
+      opened = source;
       opening.ready(info);
     } catch (error) {
       if (current.signal.aborted) opening.cancelled();
@@ -83,6 +87,7 @@ export function createSnapshotLoader(options: SnapshotLoaderOptions): SnapshotLo
     openPartially: async () => {
       if (latest !== undefined) await open(latest, { allowPartial: true });
     },
+    opened: () => opened,
     shown: () => endShowing?.(),
     cancel: () => controller?.abort(),
   };

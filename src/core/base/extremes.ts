@@ -1,6 +1,6 @@
 /**
- * Math.max and Math.min of any number of values: those two take each as an argument, and throw at
- * some 100,000 of them.
+ * Largest, smallest and middle of any number of values. Math.max and Math.min take each as an argument,
+ * and throw at some 100,000 of them.
  */
 
 /** -Infinity of none. */
@@ -15,4 +15,12 @@ export function lowest(values: ArrayLike<number>): number {
   let least = Infinity;
   for (let i = 0; i < values.length; i++) least = Math.min(least, values[i]);
   return least;
+}
+
+/** NaN of none. */
+export function median(values: readonly number[]): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = Float64Array.from(values).sort();
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }

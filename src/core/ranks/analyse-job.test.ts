@@ -48,13 +48,98 @@ describe('ranks that do the same', () => {
     expect(analyseJob(noisy).outliers).toEqual([]);
   });
 
-  it.each([1, 2])('are not judged where there are %i', (count) => {
-    const files = withRank(equalRanks(count), 0, (summary) => raised(summary, 400 * MIB));
-    const { outliers, verdict } = analyseJob(files);
+  it('have nothing to be compared with where there is one', () => {
+    const files = withRank(equalRanks(1), 0, (summary) => raised(summary, 400 * MIB));
+    expect(analyseJob(files)).toMatchObject({
+      outliers: [],
+      verdict: expect.stringMatching(/nothing to compare/),
+    });
+  });
+});
+
+describe('two ranks', () => {
+  const pair = (bytes: number, of = site('x', bytes, 24)) =>
+    analyseJob(withRank(equalRanks(2), 1, (summary) => withSite(summary, of)));
+
+  it('are alike where they differ by less than 5%', () => {
+    expect(pair(20 * MIB)).toMatchObject({
+      outliers: [],
+      verdict: expect.stringMatching(/^No outlier: 2 ranks peak at .* all within 4%\.$/),
+    });
+  });
+
+  it('are compared: which holds more, how much, of what and where', () => {
+    const { outliers, verdict, ranks } = pair(300 * MIB);
+    expect(outliers).toMatchObject([
+      { rank: 1, comparedWith: 0, cause: 'only-here', class: 'parameters', frame: { line: 88 } },
+    ]);
+    expect(verdict).toBe(
+      'Rank 1 holds 300.00 MiB (58%) more than rank 0 at its peak. It holds 300.00 MiB in 24 tensors ' +
+        '(parameters and buffers) of train.py:88 (main) at its peak, where rank 0 holds none.',
+    );
+    expect(ranks.map(({ aboveRoleBytes }) => aboveRoleBytes)).toEqual([-300 * MIB, 300 * MIB]);
+  });
+
+  it('of a healthy job are no outliers, and what one reserved more is said', () => {
+    const { outliers, verdict } = analyseJob(fleetJob('healthy_ddp.python').slice(0, 2));
     expect(outliers).toEqual([]);
     expect(verdict).toMatch(
-      count === 1 ? /nothing to compare/ : /We can't tell which of the 2 ranks/,
+      /^No outlier: 2 ranks .*\. Rank 1 reserved 2\d\d\.\d\d MiB \(\d+%\) more\.$/,
     );
+  });
+
+  it('that run different code, one of which grows: that is no way to split a job', () => {
+    const files = pipelineRanks().slice(0, 2);
+    const leak = site('x', 600 * MIB, 10);
+    const { outliers, difference } = analyseJob(
+      withRank(files, 1, (summary) => ({
+        ...withSite(summary, leak),
+        findings: [growthAt(leak, 600 * MIB)],
+      })),
+    );
+    expect(difference).toBeNull();
+    expect(outliers).toMatchObject([{ rank: 1, cause: 'growth', frame: { line: 88 } }]);
+  });
+
+  it('that do different work are compared too, and neither is called an outlier', () => {
+    const [first, , , last] = pipelineRanks();
+    const job = analyseJob([first, { ...last, summary: { ...last.summary, rank: 1 } }]);
+    expect(job.roles).toHaveLength(2);
+    expect(job).toMatchObject({ outliers: [], difference: { comparedWith: expect.any(Number) } });
+    expect(job.verdict).toMatch(/^Rank 0 holds .* activations\..* run different code/);
+    expect(job.verdict).not.toMatch(/can't tell|No outlier/);
+  });
+});
+
+it('a rank that alone runs other code is compared with the largest role', () => {
+  const program = { count: 9, keys: [...'abcdefghi'], allocations: Array(9).fill(50) };
+  const files = withRank(equalRanks(4), 0, (summary) =>
+    withSite({ ...summary, program }, site('x', 300 * MIB, 24)),
+  );
+  const { roles, outliers, difference, verdict } = analyseJob(files);
+  expect(roles.map(({ ranks }) => ranks)).toEqual([[0], [1, 2, 3]]);
+  expect(outliers).toEqual([]);
+  expect(difference).toMatchObject({ rank: 0, aboveRoleBytes: 300 * MIB, comparedWith: null });
+  expect(verdict).toMatch(
+    /^Rank 0 holds 300\.00 MiB .* where the others hold none\. It runs other code/,
+  );
+});
+
+describe('a DDP job whose rank 0 alone does more', () => {
+  // Validation runs the lines of training again, and lines of its own.
+  it.each([
+    ['a validation batch', 2, 12],
+    ['a copy for checkpoints', 1, 1],
+  ])('%s: rank 0 is the outlier of one role', (_, times, lines) => {
+    const files = withRank(fleetJob('healthy_ddp.python'), 0, (summary) => {
+      const { program } = summary;
+      const often = { ...program, allocations: program.allocations.map((count) => times * count) };
+      const extra = Array.from({ length: lines }, (_, i) => site(`x${i}`, (600 / lines) * MIB, 24));
+      return extra.reduce(withSite, { ...summary, program: often });
+    });
+    const { roles, outliers } = analyseJob(files);
+    expect(roles).toHaveLength(1);
+    expect(outliers).toMatchObject([{ rank: 0, cause: 'only-here', frame: { line: 88 } }]);
   });
 });
 
@@ -335,6 +420,56 @@ describe('files', () => {
     expect(problems).toEqual([]);
     const pattern = /host(\d+)/;
     expect(analyseJob(files, { pattern }).ranks.map(({ rank }) => rank)).toEqual([1, 2, 10]);
+  });
+
+  it('of other moments are no second files: most memory is compared', () => {
+    const files = ['EXTEND', 'DECODE'].flatMap((moment, i) =>
+      equalRanks(2).map(({ summary }, rank) => ({
+        path: `17180${i}.5-TP-${rank}-memory-${moment}.pickle`,
+        summary: { ...raised(summary, i * MIB), events: i, rank: null },
+      })),
+    );
+    const { ranks, problems, verdict } = analyseJob(files);
+    expect(problems).toEqual([]);
+    expect(ranks).toMatchObject([
+      { rank: 0, isCounted: false, moment: 'DECODE', others: [files[0].path] },
+      { rank: 1, isCounted: false, moment: 'DECODE', others: [files[1].path] },
+    ]);
+    expect(verdict).toContain('shown: DECODE');
+  });
+
+  it('of a mesh are numbered by it, and stages of a pipeline are roles', () => {
+    const files = [0, 1].flatMap((pp) =>
+      [0, 1].map((tp) => ({
+        path: `tp${tp}_pp${pp}.pickle`,
+        summary: { ...fleetSummary('fsdp2_rank0'), rank: null },
+      })),
+    );
+    const { ranks, roles } = analyseJob(files);
+    expect(ranks.map(({ rank, path }) => [rank, path])).toEqual([
+      [0, 'tp0_pp0.pickle'],
+      [1, 'tp1_pp0.pickle'],
+      [2, 'tp0_pp1.pickle'],
+      [3, 'tp1_pp1.pickle'],
+    ]);
+    expect(roles.map((role) => [role.name, role.ranks])).toEqual([
+      ['stage 0', [0, 1]],
+      ['stage 1', [2, 3]],
+    ]);
+  });
+
+  it('in a folder called by the size of the mesh are counted', () => {
+    const files = equalRanks(2).map(({ summary }, i) => ({
+      path: `llama_tp8/host${i}.pickle`,
+      summary: { ...summary, rank: 8 },
+    }));
+    expect(analyseJob(files)).toMatchObject({
+      problems: [],
+      ranks: [
+        { rank: 0, isCounted: true },
+        { rank: 1, isCounted: true },
+      ],
+    });
   });
 
   it('none at all', () => {

@@ -1,17 +1,15 @@
 /** A job from its ranks' summaries: roles, outliers, who failed first, and what the files lack. */
+import { highest, median } from '../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../base/format.ts';
-import { growthFindings, hasGrowthAt } from './causes.ts';
 import { failureReport, numbersText } from './failures.ts';
-import { fileProblems, type NumberedFile, numberFiles, type UnreadFile } from './job-files.ts';
+import { fileProblems } from './file-problems.ts';
 import type { Layout } from './layout.ts';
+import { numberFiles } from './number-files.ts';
 import { judgeRole, type RoleJudgement } from './outliers.ts';
-import { findPipeline, type PipelineStages } from './pipeline.ts';
+import { findPipeline } from './pipeline.ts';
 import { frameLabelOf, linesOf, type RankLines } from './rank-lines.ts';
-import { median } from './robust.ts';
-import { aboutRoles, roleLetter } from './role-names.ts';
-import { groupRoles } from './roles.ts';
-import { severalJobs } from './several-jobs.ts';
-import type { Job, JobRank, Outlier, RankFile, Role } from './types.ts';
+import { aboutRoles, groupRoles, roleLetter } from './roles.ts';
+import type { Job, JobRank, NumberedFile, Outlier, RankFile, Role, UnreadFile } from './types.ts';
 
 export interface JobOptions {
   /** Says where in a path the rank stands. */
@@ -21,134 +19,143 @@ export interface JobOptions {
 }
 
 export function analyseJob(files: readonly RankFile[], options: JobOptions = {}): Job {
-  const { ranks, problems } = numberFiles(files, options.pattern);
-  const lines = ranks.map(({ summary }) => linesOf(summary));
-  const { roleOf, names } = rolesOf(ranks, lines, options.layout);
-  const hasStages = options.layout !== undefined || names.length > 1;
-  const numbers = ranks.map(({ rank }) => rank);
+  const numbered = numberFiles(files, options.pattern);
+  const lines = numbered.ranks.map(({ summary }) => linesOf(summary));
+  const layout = options.layout ?? numbered.layout;
+  const { roleOf, names } = rolesOf(numbered.ranks, lines, layout);
+  const hasStages = layout !== undefined || names.length > 1;
+  const numbers = numbered.ranks.map(({ rank }) => rank);
   const pipeline = hasStages ? findPipeline(lines, numbers) : undefined;
   const members = names.map((_, role) => [...roleOf.keys()].filter((i) => roleOf[i] === role));
-  const about = aboutRoles(members, lines, pipeline);
-  const judgements = members.map((positions, role) => {
-    const judged = positions.map((position) => {
-      return { position, rank: ranks[position].rank, lines: lines[position] };
-    });
-    return judgeRole(judged, names[role], pipeline);
-  });
-  const outliers = judgements
-    .flatMap((judgement) => judgement.outliers)
-    .sort((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
-  const above = new Map(judgements.flatMap((judgement) => [...judgement.above]));
-  const rows = ranks.map(
-    (file, i): JobRank => ({ ...file, role: roleOf[i], aboveRoleBytes: above.get(i) ?? null }),
-  );
-  const roles = names.map(
-    (name, role): Role => ({
-      name,
-      ranks: members[role].map((i) => ranks[i].rank),
-      about: about[role],
-    }),
-  );
-  const failure = failureReport(ranks);
-  const notes = [...judgements.flatMap((one) => one.notes), ...commonGrowth(lines)];
-  return {
-    ranks: rows,
-    roles,
-    outliers,
-    pipeline: pipeline && { bytes: pipeline.bytes, text: pipeline.text },
-    failure,
-    problems: [
-      ...fileProblems(ranks, options.unread ?? []),
-      ...problems,
-      ...severalJobs(ranks, lines, roleOf),
-    ],
-    notes,
-    verdict: verdictText(rows, roles, outliers, judgements, pipeline, failure.text, notes),
+  const about = aboutRoles(members, names, lines, pipeline);
+  const judge = (positions: readonly number[], name?: string) => {
+    const judged = positions.map((at) => ({ position: at, rank: numbers[at], lines: lines[at] }));
+    return judgeRole(judged, name, pipeline);
   };
+  const judgements = members.map((positions, role) => judge(positions, names[role]));
+  const unlikePair = numbers.length === 2 && names.length === 2 ? judge([0, 1]) : undefined;
+  const above = [...judgements, ...(unlikePair ? [unlikePair] : [])].flatMap((one) => [
+    ...one.above,
+  ]);
+  const aboveOf = new Map(above);
+  // Stages of a pipeline differ by design.
+  const isSplit = layout !== undefined || pipeline !== undefined;
+  const differences = unlikePair?.outliers ?? (isSplit ? [] : loneRanks(members, numbers, judge));
+  // Other code explains other sizes, but not that they grow.
+  const growing = differences.filter((one) => one.cause === 'growth' || one.class === 'kept');
+  const [unlike = null] = byDistance(differences.filter((one) => !growing.includes(one)));
+  const job = {
+    ranks: numbered.ranks.map(
+      (file, i): JobRank => ({ ...file, role: roleOf[i], aboveRoleBytes: aboveOf.get(i) ?? null }),
+    ),
+    roles: names.map(
+      (name, role): Role => ({
+        name,
+        ranks: members[role].map((i) => numbers[i]),
+        about: about[role],
+      }),
+    ),
+    outliers: byDistance([...judgements.flatMap(({ outliers }) => outliers), ...growing]),
+    difference: unlike,
+    pipeline: pipeline && { bytes: pipeline.bytes, text: pipeline.text },
+    failure: failureReport(numbered.ranks),
+    problems: [
+      ...fileProblems(numbered.ranks, lines, roleOf, options.unread ?? []),
+      ...numbered.problems,
+    ],
+    notes: [...commonGrowth(lines), ...numbered.notes],
+  };
+  return { ...job, verdict: verdictText(job) };
+}
+
+const byDistance = (outliers: readonly Outlier[]): Outlier[] =>
+  outliers.toSorted((a, b) => b.aboveRoleBytes - a.aboveRoleBytes);
+
+/** What a rank that is alone in its role holds more than those of the largest one. */
+function loneRanks(
+  members: readonly (readonly number[])[],
+  numbers: readonly number[],
+  judge: (positions: readonly number[]) => RoleJudgement,
+): Outlier[] {
+  const most = highest(members.map(({ length }) => length));
+  const main = members.findIndex(({ length }) => length === most);
+  return members
+    .filter(({ length }) => length === 1 && most > 1)
+    .flatMap(([own]) => {
+      const { outliers } = judge([...members[main], own]);
+      return outliers.filter(({ rank }) => rank === numbers[own]);
+    });
 }
 
 function rolesOf(
   ranks: readonly NumberedFile[],
   lines: readonly RankLines[],
   layout: Layout | undefined,
-): { readonly roleOf: number[]; readonly names: string[] } {
+): { readonly roleOf: readonly number[]; readonly names: readonly string[] } {
   if (layout === undefined) {
     const roleOf = groupRoles(lines);
-    const count = new Set(roleOf).size;
-    return { roleOf, names: Array.from({ length: count }, (_, i) => roleLetter(i)) };
+    return { roleOf, names: [...new Set(roleOf)].map((_, role) => roleLetter(role)) };
   }
-  const names: string[] = [];
-  const roleOf = ranks.map(({ rank }) => {
-    const name = layout.roleOf(rank) ?? 'not in the layout';
-    if (!names.includes(name)) names.push(name);
-    return names.indexOf(name);
-  });
-  return { roleOf, names };
+  const nameOf = ranks.map(({ rank }) => layout.roleOf(rank) ?? 'not in the layout');
+  const names = [...new Set(nameOf)];
+  return { roleOf: nameOf.map((name) => names.indexOf(name)), names };
 }
 
 /** Growth that most ranks have makes none of them an outlier, and is a leak all the same. */
 function commonGrowth(lines: readonly RankLines[]): string[] {
   if (lines.length < 2) return [];
-  const [finding] = lines.flatMap(growthFindings).filter((one) => {
-    const having = lines.filter((rank) => hasGrowthAt(rank, one)).length;
-    return having > lines.length / 2;
-  });
-  if (finding === undefined) return [];
-  const having = lines.filter((rank) => hasGrowthAt(rank, finding)).length;
-  const at =
-    finding.frame === null ? 'a place without a recorded stack' : frameLabelOf(finding.frame);
-  const what = finding.perStep === null ? 'memory' : formatBytes(finding.perStep.bytes);
-  return [`${plural(having, 'rank')} of ${lines.length} keep ${what} every step at ${at}.`];
+  for (const finding of lines.flatMap(({ growth }) => growth)) {
+    const having = lines.filter((rank) => rank.growsAt(finding)).length;
+    if (having <= lines.length / 2) continue;
+    const { frame, perStep } = finding;
+    const at = frame === null ? 'a place without a recorded stack' : frameLabelOf(frame);
+    const what = perStep === null ? 'memory' : formatBytes(perStep.bytes);
+    return [`${plural(having, 'rank')} of ${lines.length} keep ${what} every step at ${at}.`];
+  }
+  return [];
 }
 
-function verdictText(
-  ranks: readonly JobRank[],
-  roles: readonly Role[],
-  outliers: readonly Outlier[],
-  judgements: readonly RoleJudgement[],
-  pipeline: PipelineStages | undefined,
-  failure: string,
-  notes: readonly string[],
-): string {
-  const sentences = [failure];
-  if (outliers.length > 0) sentences.push(...outlierSentences(outliers));
-  else if (ranks.length < 2)
-    sentences.push(
-      ranks.length === 0 ? 'No rank could be read.' : 'One rank: nothing to compare it with.',
-    );
-  else sentences.push(calmSentence(ranks, roles, judgements));
-  if (pipeline !== undefined) sentences.push(pipeline.text);
-  return [...sentences, ...notes].filter((one) => one !== '').join(' ');
+function verdictText(job: Omit<Job, 'verdict'>): string {
+  const { outliers, difference, failure, pipeline, notes } = job;
+  const found = outlierText(outliers);
+  const unlike = difference === null ? undefined : differenceText(difference);
+  return [failure.text, found ?? unlike ?? calmText(job), pipeline?.text ?? '', ...notes]
+    .filter((one) => one !== '')
+    .join(' ');
 }
 
-function outlierSentences(outliers: readonly Outlier[]): string[] {
-  const [first, ...rest] = outliers;
-  if (rest.length === 0) return [first.claim];
+function outlierText([first, ...rest]: readonly Outlier[]): string | undefined {
+  if (first === undefined || rest.length === 0) return first?.claim;
   const others = numbersText(rest.map(({ rank }) => rank));
   const also = rest.length === 1 ? 'rank' : 'ranks';
-  return [`${plural(outliers.length, 'outlier')}.`, first.claim, `Also: ${also} ${others}.`];
+  return `${plural(rest.length + 1, 'outlier')}. ${first.claim} Also: ${also} ${others}.`;
 }
 
+const differenceText = ({ claim, comparedWith }: Outlier): string => {
+  const runs =
+    comparedWith === null ? 'It runs other code than they do' : 'They run different code';
+  return `${claim} ${runs}, so the job may be meant to be split this way.`;
+};
+
 /** Alike, as far as there is something to compare. */
-function calmSentence(
-  ranks: readonly JobRank[],
-  roles: readonly Role[],
-  judgements: readonly RoleJudgement[],
-): string {
-  const isJudged = roles.some(({ ranks: own }) => own.length > 2);
-  const inRoles = roles.length === 1 ? '' : ` in ${roles.length} roles`;
-  if (!isJudged) {
-    const few = "We can't tell more: with one or two ranks in a role, none can be called unusual.";
-    const isUnsure = judgements.some(({ notes }) => notes.length > 0);
-    return isUnsure ? few : `No outlier among ${plural(ranks.length, 'rank')}${inRoles}. ${few}`;
-  }
-  const peaks = ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0);
-  const middle = median(peaks);
-  const distances = ranks.map(({ aboveRoleBytes }) => Math.abs(aboveRoleBytes ?? 0));
-  const within = formatPercent(Math.max(...distances) / middle);
-  const alike =
-    roles.length === 1
-      ? `peak at ${formatBytes(middle)} allocated, all within ${within}`
-      : `are within ${within} of those that do the same`;
-  return `No outlier: ${plural(ranks.length, 'rank')}${inRoles} ${alike}.`;
+function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
+  if (ranks.length === 0) return 'No rank could be read.';
+  if (ranks.length === 1) return 'One rank: nothing to compare it with.';
+  const distances = ranks.flatMap(({ aboveRoleBytes }) => aboveRoleBytes ?? []);
+  const all = plural(ranks.length, 'rank');
+  if (distances.length === 0) return `No two of the ${all} do the same: nothing to compare.`;
+  const middle = median(ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0));
+  const within = formatPercent(highest(distances.map(Math.abs)) / middle).replace('< ', '');
+  return roles.length === 1 || ranks.length === 2
+    ? `No outlier: ${all} peak at ${formatBytes(middle)} allocated, all within ${within}.${reservedText(ranks)}`
+    : `No outlier: ${all} in ${roles.length} roles are within ${within} of those that do the same.`;
+}
+
+/** Of two ranks that allocate alike, one may have reserved more. */
+function reservedText(ranks: readonly JobRank[]): string {
+  const reservedOf = ({ summary }: JobRank): number => summary.peak.reservedBytes.bytes ?? 0;
+  const [low, high] = ranks.toSorted((a, b) => reservedOf(a) - reservedOf(b));
+  const more = reservedOf(high) - reservedOf(low);
+  if (ranks.length !== 2 || more < 0.05 * reservedOf(low)) return '';
+  return ` Rank ${high.rank} reserved ${formatBytes(more)} (${formatPercent(more / reservedOf(low))}) more.`;
 }

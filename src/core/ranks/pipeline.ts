@@ -2,9 +2,10 @@
  * Activations that fall with the stage: of a pipeline that runs one forward, one backward (1F1B), stage 0 of 4
  * holds four micro-batches at its peak, stage 1 three, and the last one. That is how it works, and no outlier.
  */
+
+import { median } from '../base/extremes.ts';
 import { formatBytes } from '../base/format.ts';
 import type { RankLines } from './rank-lines.ts';
-import { median } from './robust.ts';
 
 export interface PipelineStages {
   /** Bytes that fall with the stage, by position. */

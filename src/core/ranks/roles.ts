@@ -9,18 +9,20 @@
  *     rank 2            recv()    block()  send()
  *     rank 3            recv()    block()          loss()  last
  *
- * A rank that does all that the others do, and one line more, has their role: that line is what
- * the report has to name. So has a rank that failed early, and never came to the lines that the others went on to.
+ * A rank that does all that the others do, and something more, has their role: that is what the report has to
+ * name. It may do it more often too: rank 0 alone validates, with the lines of training. So has a rank that failed
+ * early, and never came to the lines that the others went on to.
  */
+import { median } from '../base/extremes.ts';
+import type { PipelineStages } from './pipeline.ts';
 import type { RankLines } from './rank-lines.ts';
-import { median } from './robust.ts';
 
 /** Of all lines of both: so few may differ by chance in either direction. */
 const CHANCE_SHARE = 0.005;
 /** Lines that one has beyond the other: with more it has another job to do. A count or a share, whichever is more. */
 const FEW_LINES = 2;
 const FEW_SHARE = 0.03;
-const EXTRA_SHARE = 0.25;
+const EXTRA_SHARE = 0.5;
 /** Powers of two: a quarter more or fewer allocations in a step is another amount of work. */
 const SAME_WORK = 0.25;
 /** Of a role's ranks: more that have the same extra lines are a role of their own. */
@@ -28,49 +30,38 @@ const FEW_RANKS = 0.1;
 
 /** Role of each rank, by position: numbered from 0 in the order of first ranks. */
 export function groupRoles(ranks: readonly RankLines[]): number[] {
-  const profiles = ranks.map((lines) => new Profile(lines));
   const groups: number[][] = [];
   // Most ranks of a large job are equal to another one, and need not be compared with any.
   const bySignature = new Map<string, number[]>();
-  profiles.forEach((profile, i) => {
+  ranks.forEach((lines, i) => {
+    const signature = signatureOf(lines);
     const own =
-      bySignature.get(profile.signature) ??
-      groups.find(([leader]) => isSame(difference(profiles[leader], profile)));
-    const group = own ?? [];
-    if (own === undefined) groups.push(group);
-    group.push(i);
-    bySignature.set(profile.signature, group);
+      bySignature.get(signature) ??
+      groups.find(([leader]) => isSame(difference(ranks[leader], lines)));
+    if (own === undefined) {
+      groups.push([i]);
+      bySignature.set(signature, groups[groups.length - 1]);
+    } else {
+      own.push(i);
+      bySignature.set(signature, own);
+    }
   });
-  const merged = mergeStragglers(groups, profiles).sort(([a], [b]) => a - b);
   const roles: number[] = [];
-  merged.forEach((group, role) => {
+  mergeStragglers(groups, ranks).forEach((group, role) => {
     for (const i of group) roles[i] = role;
   });
   return roles;
 }
 
-class Profile {
-  /** The same for ranks that did just the same. */
-  readonly signature: string;
-  readonly all: ReadonlyMap<string, number>;
-  readonly regular: ReadonlySet<string>;
-  readonly lastKey: string | undefined;
-  /** Undefined where no steps were found: then counts cannot be compared. */
-  readonly steps: number | undefined;
-  /** It ended by an error, so that what it would have done next is not in its file. */
-  readonly isCutShort: boolean;
-
-  constructor(lines: RankLines) {
-    const { steps, ooms } = lines.summary;
-    this.all = lines.allocations;
-    this.regular = lines.regular;
-    const { keys, allocations } = lines.summary.program;
-    this.signature = `${steps?.count} ${keys.join()} ${allocations.join()} ${this.regular.size}`;
-    this.lastKey = lines.lastKey;
-    this.steps = steps === null || steps.count === 0 ? undefined : steps.count;
-    this.isCutShort = ooms.some(({ wasRetried }) => !wasRetried);
-  }
+/** The same for ranks that did just the same. */
+function signatureOf({ summary, regular }: RankLines): string {
+  const { keys, allocations } = summary.program;
+  return `${summary.steps?.count} ${keys.join()} ${allocations.join()} ${regular.size}`;
 }
+
+/** It ended by an error, so that what it would have done next is not in its file. */
+const isCutShort = ({ summary }: RankLines): boolean =>
+  summary.ooms.some(({ wasRetried }) => !wasRetried);
 
 interface Difference {
   readonly onlyA: number;
@@ -80,28 +71,25 @@ interface Difference {
   readonly work: number;
 }
 
-function difference(a: Profile, b: Profile): Difference {
+function difference(a: RankLines, b: RankLines): Difference {
   const isKnown = (key: string) =>
     (a.lastKey === undefined || key <= a.lastKey) && (b.lastKey === undefined || key <= b.lastKey);
-  let onlyA = 0;
-  let onlyB = 0;
-  let shared = 0;
-  const ratios: number[] = [];
-  const steps = a.steps === undefined || b.steps === undefined ? undefined : b.steps / a.steps;
-  for (const key of a.regular) {
-    if (!isKnown(key)) continue;
-    const inB = b.all.get(key);
-    if (inB === undefined) {
-      onlyA++;
-      continue;
-    }
-    shared++;
-    if (steps !== undefined) ratios.push(Math.log2(inB / (a.all.get(key) ?? 1) / steps));
-  }
-  for (const key of b.regular) if (isKnown(key) && !a.all.has(key)) onlyB++;
-  const isComparable = !a.isCutShort && !b.isCutShort && ratios.length > 0;
-  const work = isComparable ? median(ratios) : 0;
-  return { onlyA, onlyB, union: shared + onlyA + onlyB, work };
+  const ownOf = (one: RankLines, other: RankLines) =>
+    [...one.regular].filter((key) => isKnown(key) && !other.allocations.has(key)).length;
+  const shared = [...a.regular].filter((key) => isKnown(key) && b.allocations.has(key));
+  const [onlyA, onlyB] = [ownOf(a, b), ownOf(b, a)];
+  // NaN or Infinity where no steps were found: then counts cannot be compared.
+  const steps = (b.summary.steps?.count ?? 0) / (a.summary.steps?.count ?? 0);
+  const ratios = shared.map((key) => {
+    return Math.log2((b.allocations.get(key) ?? 0) / (a.allocations.get(key) ?? 0) / steps);
+  });
+  const work = isCutShort(a) || isCutShort(b) ? 0 : median(ratios);
+  return {
+    onlyA,
+    onlyB,
+    union: shared.length + onlyA + onlyB,
+    work: Number.isFinite(work) ? work : 0,
+  };
 }
 
 const byChance = (union: number): number => Math.floor(CHANCE_SHARE * union);
@@ -115,25 +103,89 @@ function isSame({ onlyA, onlyB, union, work }: Difference): boolean {
 }
 
 /** Single ranks that do what a role does and something more, or that were cut short, join that role. */
-function mergeStragglers(groups: readonly number[][], profiles: readonly Profile[]): number[][] {
-  const bySize = groups.toSorted((a, b) => b.length - a.length);
+function mergeStragglers(groups: readonly number[][], ranks: readonly RankLines[]): number[][] {
+  // Of two ranks either may be the one that does more.
+  const isPair = ranks.length === 2;
   const kept: number[][] = [];
-  for (const group of bySize) {
-    const [first] = group;
+  for (const group of groups.toSorted((a, b) => b.length - a.length)) {
     const home = kept.find(
       (role) =>
+        (role.length > 1 || isPair) &&
         group.length <= Math.max(1, FEW_RANKS * role.length) &&
-        isVariant(difference(profiles[role[0]], profiles[first]), profiles[first].isCutShort) &&
-        role.length > 1,
+        (isVariant(ranks[role[0]], ranks[group[0]]) ||
+          (isPair && isVariant(ranks[group[0]], ranks[role[0]]))),
     );
     if (home === undefined) kept.push([...group]);
     else home.push(...group);
   }
-  return kept.map((role) => role.sort((a, b) => a - b));
+  return kept.map((role) => role.sort((a, b) => a - b)).sort(([a], [b]) => a - b);
 }
 
-/** B beside A, which is the role. */
-function isVariant({ onlyA, onlyB, union, work }: Difference, isCutShort: boolean): boolean {
-  if (isCutShort) return onlyB <= byChance(union);
-  return onlyA === 0 && onlyB <= EXTRA_SHARE * union && Math.abs(work) < SAME_WORK;
+function isVariant(ofRole: RankLines, other: RankLines): boolean {
+  const { onlyA, onlyB, union } = difference(ofRole, other);
+  if (isCutShort(other)) return onlyB <= byChance(union);
+  return onlyA <= byChance(union) && onlyB <= EXTRA_SHARE * union;
+}
+
+/** 'A' to 'Z', then 'A2' to 'Z2' and so on. */
+export function roleLetter(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : `${letter}${Math.floor(index / 26) + 1}`;
+}
+
+/** 'role A'; 'stage 0' and 'trainer', as a layout names them, are words by themselves. */
+export const roleTitle = (name: string): string =>
+  /^[A-Z]\d*$/.test(name) ? `role ${name}` : name;
+
+const MAX_NAMED = 2;
+
+/** @param roles positions of the ranks of each role */
+export function aboutRoles(
+  roles: readonly (readonly number[])[],
+  names: readonly string[],
+  ranks: readonly RankLines[],
+  pipeline: PipelineStages | undefined,
+): string[] {
+  if (roles.length === 1) {
+    return [ranks.length === 1 ? 'the only rank' : 'all ranks do the same'];
+  }
+  const isNamed = names.some((name, role) => name !== roleLetter(role));
+  const stages = pipeline === undefined || isNamed ? undefined : stageNames(roles);
+  const own = roles.map((role) => ownLines(role, roles, ranks));
+  const none = own.some((labels) => labels.length > 0)
+    ? 'has no line of its own'
+    : 'does the same work another number of times in a step';
+  return own.map((labels, i) => {
+    const has = labels.length > 0 ? `alone has ${labels.join(' and ')}` : none;
+    return stages === undefined ? has : `${stages[i]}: ${has}`;
+  });
+}
+
+/** The largest lines that all ranks of a role have, and no other. */
+function ownLines(
+  role: readonly number[],
+  roles: readonly (readonly number[])[],
+  ranks: readonly RankLines[],
+): string[] {
+  const others = roles.filter((other) => other !== role).flat();
+  const [first, ...rest] = role.map((at) => ranks[at]);
+  const labels = [...first.uses]
+    .filter(([line, { frame }]) => {
+      const isOfAll = rest.every((one) => one.allocations.has(line));
+      return frame !== null && isOfAll && !others.some((at) => ranks[at].allocations.has(line));
+    })
+    .sort(([, a], [, b]) => b.bytes - a.bytes)
+    .map(([, { label }]) => label);
+  return [...new Set(labels)].slice(0, MAX_NAMED);
+}
+
+/** Undefined where the ranks of a role are not next to each other, as those of a stage are. */
+function stageNames(roles: readonly (readonly number[])[]): string[] | undefined {
+  const isRun = roles.every(([first, ...rest]) => rest.every((at, i) => at === first + i + 1));
+  if (!isRun || roles.length < 2) return undefined;
+  return roles.map((_, i) => {
+    if (i === 0) return 'first stage';
+    if (i === roles.length - 1) return 'last stage';
+    return roles.length === 3 ? 'middle stages' : `stages after role ${roleLetter(i - 1)}`;
+  });
 }

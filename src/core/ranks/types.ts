@@ -1,4 +1,5 @@
 /** A job's ranks, what they do, and which of them is unlike the others. */
+import type { LoadFailure } from '../base/load-error.ts';
 import type { FrameReport } from '../device/frame-text.ts';
 import type { RankSummary } from '../summary-file/types.ts';
 import type { PipelineStages } from './pipeline.ts';
@@ -10,16 +11,29 @@ export interface RankFile {
   readonly summary: RankSummary;
 }
 
-/** One rank that could be read. */
-export interface JobRank extends RankFile {
+/** A file that could not be read. */
+export interface UnreadFile {
+  readonly path: string;
+  readonly failure: Pick<LoadFailure, 'code' | 'message'>;
+}
+
+export interface NumberedFile extends RankFile {
   readonly rank: number;
   /** No name said which rank this is: it was counted. */
   readonly isCounted: boolean;
+  /** When it was recorded, as its name says: 'EXTEND', 'step 10'; '' where it does not. */
+  readonly moment: string;
+  /** Files of the same rank that are not shown: of other moments, or second ones. */
+  readonly others: readonly string[];
+}
+
+/** One rank that could be read. */
+export interface JobRank extends NumberedFile {
   /** Position in `Job.roles`. */
   readonly role: number;
   /**
-   * Peak of allocated bytes above the middle of the ranks that it can be compared with; null where it has none.
-   * Where a pipeline explains a part of it, that part does not count.
+   * Peak of allocated bytes above the middle of the ranks that it can be compared with, or above the other one
+   * of two; null where it has none. Where a pipeline explains a part of it, that part does not count.
    */
   readonly aboveRoleBytes: number | null;
 }
@@ -44,6 +58,10 @@ export interface Outlier {
   readonly cause: OutlierCause;
   /** The line that differs most; null where no line was recorded for it. */
   readonly frame: FrameReport | null;
+  /** What most of the difference is: 'activations'; null where it is not known. */
+  readonly class: string | null;
+  /** The other one where two ranks are compared; null where it is a whole role. */
+  readonly comparedWith: number | null;
   readonly claim: string;
 }
 
@@ -76,8 +94,10 @@ export interface Job {
   /** By rank. */
   readonly ranks: readonly JobRank[];
   readonly roles: readonly Role[];
-  /** The largest distance first. */
+  /** The largest distance first. Of two ranks that do the same, the one that holds more. */
   readonly outliers: readonly Outlier[];
+  /** How two ranks differ that make up the job and do different work; null in all other jobs. */
+  readonly difference: Outlier | null;
   readonly pipeline: Pick<PipelineStages, 'bytes' | 'text'> | undefined;
   readonly failure: FailureReport;
   readonly problems: readonly JobProblem[];

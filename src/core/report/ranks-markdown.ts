@@ -1,5 +1,5 @@
 /** A job as Markdown, for an issue or a chat. */
-import { outlierTitle, ranksTable, roleFacts } from '../ranks/ranks-table.ts';
+import { outlierTitle, ranksTable, roleFacts } from '../ranks/ranks-report.ts';
 import type { Job } from '../ranks/types.ts';
 import { inline, markdownRow } from './text.ts';
 

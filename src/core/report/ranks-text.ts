@@ -1,5 +1,5 @@
 /** `vramscope ranks` for a terminal: the verdict first, then outliers, roles, ranks, and what the files lack. */
-import { outlierTitle, ranksTable, roleFacts } from '../ranks/ranks-table.ts';
+import { outlierTitle, ranksTable, roleFacts } from '../ranks/ranks-report.ts';
 import type { Job } from '../ranks/types.ts';
 import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRankFile, rankOfName } from './rank-of-name.ts';
+import { isRankFile, rankName, rankOfName } from './rank-of-name.ts';
 
 describe('the rank in a name', () => {
   it.each([
@@ -13,8 +13,16 @@ describe('the rank in a name', () => {
     ['rank=5,step=10.pickle', 5],
     ['f_fsdp2_rank2.vramscope.json', 2],
     ['world8_global_rank_6.pickle', 6],
+    ['1718000000.5-TP-1-memory.pickle', 1],
+    ['torch_memory_rank3_pid81.pickle', 3],
+    ['oom_1718000000/oom_rank3.pickle', 3],
+    ['snapshot_stop_step_rank3.pickle', 3],
+    ['memory_snapshot_rank_3_step_10.pickle', 3],
+    ['tp_rank_0_pp_rank_1.pickle', undefined],
+    ['http2.pickle', undefined],
     ['ranks/snapshot.pickle', undefined],
     ['expr3.pickle', undefined],
+    ['tmp-x1r3/snapshot.pickle', undefined],
     ['snapshot_3.pickle', undefined],
     ['rank3b.pickle', undefined],
   ])('%s', (name, rank) => {
@@ -30,6 +38,23 @@ describe('the rank in a name', () => {
   ])('%s with %s', (name, pattern, rank) => {
     expect(rankOfName(name, pattern)).toBe(rank);
   });
+});
+
+it.each([
+  ['1718.5-TP-1-memory-EXTEND.pickle', { mesh: { tp: 1 }, moment: 'EXTEND' }],
+  [
+    '1718.5-TP-0-DP-1-PP-2-memory-DECODE.pickle',
+    { mesh: { tp: 0, dp: 1, pp: 2 }, moment: 'DECODE' },
+  ],
+  [
+    'outputs/profile/step12/torch_memory_rank3_pid81.pickle',
+    { rank: 3, mesh: {}, moment: 'step 12' },
+  ],
+  ['memory_snapshot_rank_3_step_10.pickle', { rank: 3, mesh: {}, moment: 'step 10' }],
+  ['oom_rank3.pickle', { rank: 3, mesh: {}, moment: 'oom' }],
+  ['tp_rank_01/zoom.pickle', { mesh: { tp: 1 }, moment: '' }],
+])('%s: place in the mesh, and moment', (name, expected) => {
+  expect(rankName(name)).toEqual({ rank: undefined, ...expected });
 });
 
 it('of a folder, what may be a snapshot or a summary is read', () => {

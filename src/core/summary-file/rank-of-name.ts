@@ -1,23 +1,60 @@
-/** The rank that a file's or folder's name says. */
+/**
+ * What the names of a file and its folders say of a rank: its number, its place in the device mesh, and when it
+ * was recorded.
+ *
+ *   step_10/rank3/snapshot.pickle              rank 3, step 10
+ *   torch_memory_rank3_pid81.pickle (verl)     rank 3
+ *   1718.5-TP-1-memory-EXTEND.pickle (SGLang)  tp 1, EXTEND
+ *   oom_rank3.pickle (lmms-engine)             rank 3, oom
+ */
 
-/** What common tools write: rank3, rank_00003, rank-3, r3, _3_ of a host's GPU 3 is none. */
-const RANK = /(?:^|[^a-z])(?:global[-_.]?)?(?:rank|r)[-_.=]?(\d{1,6})(?![0-9a-z])/gi;
+export interface RankName {
+  /** Undefined where no name says it. */
+  readonly rank: number | undefined;
+  /** Such as `{ tp: 1, pp: 0 }`. */
+  readonly mesh: Readonly<Record<string, number>>;
+  /** 'EXTEND', 'step 10', 'oom': files of one rank that differ in it are no duplicates. '' where no name says it. */
+  readonly moment: string;
+}
+
+/** rank3, rank_00003, rank-3, r3; _3_ of a host's GPU 3 is none, nor is a folder called x1r3. */
+const RANK = /(?<![a-z])(?:(?:global[-_.]?)?rank|(?<![0-9])r)[-_.=]?(\d{1,6})(?![0-9a-z])/gi;
+/** TP-1, pp0, tp_rank_01. */
+const MESH = /(?<![a-z0-9])([tpdecm]p)[-_.=]?(?:rank[-_.=]?)?(\d{1,6})(?![0-9a-z])/gi;
+const STAGE = /(?<![a-z])(extend|decode|prefill)(?![a-z])/i;
+const STEP = /(?<![a-z])(?:step|iteration|iter|epoch)[-_.=]?(\d{1,9})(?![0-9a-z])/i;
+const OOM = /(?<![a-z])oom(?![a-z])/i;
+
+/** Of several ranks the last counts: folders come first. */
+export function rankName(path: string): RankName {
+  const mesh = [...path.matchAll(MESH)].map(([, name, at]) => [name.toLowerCase(), Number(at)]);
+  const rank = [...path.replace(MESH, ' ').matchAll(RANK)].at(-1)?.[1];
+  const step = STEP.exec(path)?.[1];
+  const moment = [
+    OOM.test(path) ? 'oom' : '',
+    step === undefined ? '' : `step ${Number(step)}`,
+    STAGE.exec(path)?.[1].toUpperCase() ?? '',
+  ];
+  return {
+    rank: rank === undefined ? undefined : Number(rank),
+    mesh: Object.fromEntries(mesh),
+    moment: moment.filter((part) => part !== '').join(', '),
+  };
+}
 
 /**
- * 3 of 'rank3.pickle', 'rank_00003.pkl.gz', 'mem-r3.pickle' and 'step_100/rank3/snapshot.pickle'; the last one
- * where there are several. Undefined where a name says none.
+ * The rank that a name says, or its one place in the mesh.
  * `pattern`: has a group `rank`, or one group, or is itself the number.
  */
 export function rankOfName(path: string, pattern?: RegExp): number | undefined {
   if (pattern !== undefined) {
     const match = pattern.exec(path);
-    return wholeNumber(match?.groups?.rank ?? match?.[1] ?? match?.[0]);
+    const text = match?.groups?.rank ?? match?.[1] ?? match?.[0] ?? '';
+    return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
   }
-  return wholeNumber([...path.matchAll(RANK)].at(-1)?.[1]);
-}
-
-function wholeNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+  const { rank, mesh } = rankName(path);
+  const [place, ...more] = Object.values(mesh);
+  return rank ?? (more.length === 0 ? place : undefined);
 }
 
 const SUMMARY_NAME = /\.vramscope\.json(\.gz)?$/i;

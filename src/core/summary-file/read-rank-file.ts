@@ -52,23 +52,20 @@ export async function readRankFile(
 async function textOf(source: ByteSource, platform: Platform): Promise<string> {
   const raw = await bytesOf(source.chunks());
   if (raw[0] !== 0x1f || raw[1] !== 0x8b) return new TextDecoder().decode(raw);
-  return new TextDecoder().decode(await bytesOf(inflated(raw, platform)));
-}
-
-async function* inflated(raw: Uint8Array, platform: Platform): AsyncGenerator<Uint8Array> {
-  try {
-    yield* platform.gunzip(one(raw));
-  } catch {
-    throw new LoadError({ code: 'bad-summary', message: 'This summary is cut short or damaged.' });
+  async function* compressed() {
+    yield raw;
   }
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  try {
+    return new TextDecoder().decode(await bytesOf(platform.gunzip(compressed())));
+  } catch (error) {
+    throw error instanceof LoadError ? error : bad('This summary is cut short or damaged.');
+  }
 }
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const bytes = await collectBytes(chunks, MAX_TEXT_BYTES);
   if (bytes !== undefined) return bytes;
-  throw new LoadError({ code: 'bad-summary', message: 'This is too large to be a summary.' });
+  throw bad('This is too large to be a summary.');
 }
+
+const bad = (message: string): LoadError => new LoadError({ code: 'bad-summary', message });

@@ -1,8 +1,7 @@
 /** Summaries as they are read: anybody may have written the file, so nothing is believed before it is checked. */
 import { isRecord } from '../base/json.ts';
 import { LoadError } from '../base/load-error.ts';
-import { type Shape, SUMMARY_SHAPE } from './summary-shape.ts';
-import { type RankSummary, SUMMARY_SCHEMA } from './types.ts';
+import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
 
 const SCHEMA = /^vramscope\.summary\/(\d{1,6})$/;
 const OWN_VERSION = Number(SCHEMA.exec(SUMMARY_SCHEMA)?.[1]);

@@ -1,13 +1,13 @@
 /**
  * Names for call sites that are the same on every rank: row numbers of stacks are each file's own.
  *
- * A key is a hash of the Python frames from the outermost in: function, file with its folder, line. Folders
- * above that differ from host to host, and ways through C++ from allocation to allocation, so neither counts.
+ * A key is a hash of the Python frames from the outermost in: function, file, line. Folders differ from rank to
+ * rank (/mnt/node3/train.py, /home/x/job/train.py), and ways through C++ from allocation to allocation, so neither counts.
  * Of generated code only function and line count: TorchInductor writes the device's number into it, and names
  * the file by its content. A stack of C++ alone is keyed by the name it is shown under ('AddmmBackward0
  * (backward pass)').
  */
-import { shortPath } from '../base/file-names.ts';
+import { fileName } from '../base/file-names.ts';
 import { functionText } from '../device/frame-text.ts';
 import { absenceText, type StackReader, type StackSource, stackKind } from '../device/stacks.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../snapshot/tables.ts';
@@ -15,6 +15,9 @@ import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../snapshot/table
 const SEED_LOW = 0x811c9dc5;
 const SEED_HIGH = 0x1b873593;
 const PRIME = 0x01000193;
+
+/** Kinds of frames that are no lines of a program. */
+const NO_LINES: ReadonlySet<string> = new Set(['cpp', 'runtime']);
 
 type Hash = readonly [low: number, high: number];
 
@@ -53,16 +56,9 @@ export class SiteKeys {
 
   /** Of the innermost line outside of PyTorch, or of PyTorch where there is no other. */
   lineKeyOf(stack: StackIndex, isFromBefore = false): string {
-    let innermost: FrameIndex | undefined;
-    for (const frame of this.#stacks.frames(stack)) {
-      const { kind } = this.#stacks.frame(frame);
-      if (kind === 'cpp' || kind === 'runtime') continue;
-      if (kind !== 'pytorch') {
-        innermost = frame;
-        break;
-      }
-      innermost ??= frame;
-    }
+    const kindOf = (frame: FrameIndex) => this.#stacks.frame(frame).kind;
+    const frames = [...this.#stacks.frames(stack)].filter((frame) => !NO_LINES.has(kindOf(frame)));
+    const innermost = frames.find((frame) => kindOf(frame) !== 'pytorch') ?? frames[0];
     const hash = innermost === undefined ? undefined : this.#frames[innermost];
     return hash === undefined ? this.#labelKey(stack, isFromBefore) : keyText(hash);
   }
@@ -85,7 +81,7 @@ export class SiteKeys {
     return Array.from({ length }, (_, frame) => {
       const { kind, name, filename, line } = this.#stacks.frame(frame);
       if (kind === 'cpp') return undefined;
-      const text = `${name}\n${kind === 'runtime' ? '' : shortPath(filename)}:${line}`;
+      const text = `${name}\n${kind === 'runtime' ? '' : fileName(filename)}:${line}`;
       return [hashText(SEED_LOW, text), hashText(SEED_HIGH, text)] as const;
     });
   }

@@ -79,6 +79,18 @@ describe('a summary', () => {
     expect(own.callSites.map(({ key }) => key)).toEqual(other.callSites.map(({ key }) => key));
   });
 
+  it('has the same keys wherever a rank has its files', async () => {
+    const [node, home] = await Promise.all(
+      ['/mnt/node3/job', '/home/x'].map((folder) => {
+        const frames = [{ filename: `${folder}/train.py`, line: 7, name: 'step' }];
+        const entry = { action: 'alloc', addr: 2 ** 20, size: 512, frames };
+        return summarize(fileOf('x'), [contextOf(traceOf(entry))], { version: '9.9.9' });
+      }),
+    );
+    expect(node?.program).toEqual(home?.program);
+    expect(node?.callSites[0]?.key).toBe(home?.callSites[0]?.key);
+  });
+
   it('has the same keys with C++ stacks as without', async () => {
     const [python, all] = await Promise.all(
       ['python', 'all'].map((stacks) => summaryOf(`pairs/gpt_train.${stacks}`)),

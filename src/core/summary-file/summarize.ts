@@ -1,5 +1,6 @@
 /** One rank's snapshot as a summary of at most 64 kB. */
 
+import { lowerBound } from '../base/binary-search.ts';
 import { plural } from '../base/format.ts';
 import { memoized } from '../base/memoized.ts';
 import { classTotalsAt } from '../classes/class-totals.ts';
@@ -9,7 +10,7 @@ import type { DeviceContext } from '../device/device-context.ts';
 import { deviceInfo } from '../device/device-info.ts';
 import type { FrameReport } from '../device/frame-text.ts';
 import { mainDeviceIndex } from '../device/main-device.ts';
-import type { FrameView, OomInfo } from '../device/types.ts';
+import type { FrameView } from '../device/types.ts';
 import { analyseContext } from '../findings/analyse.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import type { Finding } from '../findings/detectors.ts';
@@ -26,9 +27,7 @@ import {
   MAX_SUMMARY_BYTES,
   type RankSummary,
   SUMMARY_SCHEMA,
-  type SummaryAnnotation,
   type SummaryFinding,
-  type SummaryOom,
   type SummarySite,
 } from './types.ts';
 
@@ -54,6 +53,13 @@ type Room = Readonly<typeof ROOM>;
 /** No list is cut below this many entries. */
 const LEAST = 4;
 
+function roomOf(share: number): Room {
+  const less = Object.entries(ROOM).map(([name, limit]) => {
+    return [name, Math.max(LEAST, Math.floor(limit * share))] as const;
+  });
+  return Object.fromEntries(less) as Room;
+}
+
 /**
  * The device with the file's memory, in at most `MAX_SUMMARY_BYTES` of JSON.
  * `contexts` are those of all devices of one snapshot.
@@ -64,11 +70,11 @@ export async function summarize(
   options: SummarizeOptions,
 ): Promise<RankSummary> {
   const facts = await factsOf(contexts);
-  let room: Room = ROOM;
-  for (;;) {
+  for (let share = 1; ; share *= 0.7) {
+    const room = roomOf(share);
     const summary = summaryIn(room, facts, file, options);
-    if (bytesOf(summary) <= MAX_SUMMARY_BYTES || isLeast(room)) return summary;
-    room = lessThan(room);
+    const isLeast = Object.values(room).every((limit) => limit === LEAST);
+    if (isLeast || bytesOf(summary) <= MAX_SUMMARY_BYTES) return summary;
   }
 }
 
@@ -77,15 +83,6 @@ export const summaryText = (summary: RankSummary): string => `${JSON.stringify(s
 
 const bytesOf = (summary: RankSummary): number =>
   new TextEncoder().encode(summaryText(summary)).length;
-
-const isLeast = (room: Room): boolean => Object.values(room).every((limit) => limit <= LEAST);
-
-function lessThan(room: Room): Room {
-  const less = Object.entries(room).map(([name, limit]) => {
-    return [name, Math.max(LEAST, Math.floor(limit * 0.7))] as const;
-  });
-  return Object.fromEntries(less) as Room;
-}
 
 /** What does not change while the room for it is lowered. */
 async function factsOf(contexts: readonly DeviceContext[]) {
@@ -96,13 +93,16 @@ async function factsOf(contexts: readonly DeviceContext[]) {
   const analysis = await analyseContext(analysisContext);
   const peak = info.peaks.allocatedBytes.event;
   const keys = new SiteKeys(context.snapshot, context.stacks);
+  const { input } = analysisContext;
+  const isSameTable = input.snapshot.stacks === context.snapshot.stacks;
   const sites = siteRows(context, keys, peak);
   return {
     context,
     info,
     keys,
     sites,
-    analysisInput: analysisContext.input,
+    // Stacks of findings are rows of the analysis' own table, in which there is no C++.
+    findingKeys: isSameTable ? keys : new SiteKeys(input.snapshot, input.stacks),
     steps: analysisContext.stepSequences[0],
     findings: analysis.findings,
     verdict: analysis.verdict,
@@ -150,7 +150,15 @@ function summaryIn(
       bytes: known(info.peaks[name].bytes),
       event: info.peaks[name].event,
     })),
-    steps: steps === undefined ? null : stepsOf(context, steps, room.points),
+    steps:
+      steps === undefined
+        ? null
+        : {
+            count: steps.bounds.length - 1,
+            source: steps.source,
+            description: cut(steps.description, 200),
+            ...stepCurve(context, steps.bounds, room.points),
+          },
     curve: curveOf(context, room.points),
     classes: classes.map(({ class: own, bytes }) => ({
       class: MEMORY_CLASSES[own].id,
@@ -161,7 +169,11 @@ function summaryIn(
       sites: Math.max(0, sites.length - room.sites),
       ...sumOf(...sites.slice(room.sites)),
     },
-    program: programLines(lines, room.lines),
+    program: {
+      count: lines.length,
+      keys: lines.slice(0, room.lines).map(([key]) => key),
+      allocations: lines.slice(0, room.lines).map(([, count]) => count),
+    },
     annotations: annotations
       .slice(0, room.annotations)
       .map((one) => ({ ...one, name: cut(one.name, letters) })),
@@ -170,7 +182,14 @@ function summaryIn(
         .slice(0, room.settings)
         .map(([name, value]) => [cut(name, letters), cut(settingText(value), letters)]),
     ),
-    ooms: info.ooms.slice(0, room.ooms).map((oom) => oomOf(oom, steps)),
+    ooms: info.ooms.slice(0, room.ooms).map((oom) => ({
+      event: oom.event,
+      step: steps === undefined ? null : stepOf(steps, oom.event),
+      timeUs: known(oom.timeUs),
+      requestedBytes: oom.requestedBytes,
+      deviceFreeBytes: known(oom.deviceFreeBytes),
+      wasRetried: oom.wasRetried,
+    })),
     oomCount: info.ooms.length,
     verdict:
       verdict === undefined
@@ -180,7 +199,7 @@ function summaryIn(
     warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
     leftOut: leftOut([
       ['call site', sites.length - room.sites, 'summed up in otherSites'],
-      ['line', lines.size - room.lines, 'of those that only tell roles apart'],
+      ['line', lines.length - room.lines, 'of those that only tell roles apart'],
       ['annotation', annotations.length - room.annotations, ''],
       ['setting', settings.length - room.settings, ''],
       ['out-of-memory event', info.ooms.length - room.ooms, ''],
@@ -190,21 +209,8 @@ function summaryIn(
   };
 }
 
-function stepsOf(
-  context: DeviceContext,
-  sequence: StepSequence,
-  points: number,
-): RankSummary['steps'] {
-  return {
-    count: sequence.bounds.length - 1,
-    source: sequence.source,
-    description: cut(sequence.description, 200),
-    ...stepCurve(context, sequence.bounds, points),
-  };
-}
-
 function siteOf({ context, keys }: Facts, site: SiteRow, letters: number): SummarySite {
-  const { key, line, stack, first, allocations, peakCount, peakBytes, endBytes } = site;
+  const { key, line, stack, first } = site;
   const isFromBefore = first < context.replay.allocations.preexisting;
   return {
     key,
@@ -212,29 +218,11 @@ function siteOf({ context, keys }: Facts, site: SiteRow, letters: number): Summa
     frame: frameOf(context.stacks.topUserFrameView(stack), letters),
     label: cut(keys.labelOf(stack, isFromBefore), letters),
     class: classId(site),
-    allocations,
-    peakCount,
-    peakBytes,
-    endBytes,
+    ...sumOf(site),
   };
 }
 
-function oomOf(oom: OomInfo, sequence: StepSequence | undefined): SummaryOom {
-  return {
-    event: oom.event,
-    step: sequence === undefined ? null : stepOf(sequence, oom.event),
-    timeUs: known(oom.timeUs),
-    requestedBytes: oom.requestedBytes,
-    deviceFreeBytes: known(oom.deviceFreeBytes),
-    wasRetried: oom.wasRetried,
-  };
-}
-
-function findingOf(facts: Facts, finding: Finding, letters: number): SummaryFinding {
-  // Stacks of findings are rows of the analysis' own table, in which there is no C++.
-  const { snapshot, stacks } = facts.analysisInput;
-  const isSameTable = snapshot.stacks === facts.context.snapshot.stacks;
-  const keys = isSameTable ? facts.keys : new SiteKeys(snapshot, stacks);
+function findingOf({ findingKeys }: Facts, finding: Finding, letters: number): SummaryFinding {
   const rows = new Set(finding.parts.map(({ stack }) => stack));
   return {
     detector: finding.detector,
@@ -244,36 +232,23 @@ function findingOf(facts: Facts, finding: Finding, letters: number): SummaryFind
     claim: cut(finding.claim, letters),
     frame: frameOf(finding.frame, letters),
     perStep: finding.perStep ?? null,
-    sites: [...rows].slice(0, 20).map((stack) => keys.keyOf(stack)),
+    sites: [...rows].slice(0, 20).map((stack) => findingKeys.keyOf(stack)),
   };
 }
 
 /** The step of an event; what comes after the last one is a step that did not end. */
-function stepOf({ bounds }: StepSequence, event: number): number {
-  let step = 0;
-  while (step < bounds.length - 1 && event > bounds[step + 1]) step++;
-  return step;
-}
+const stepOf = ({ bounds }: StepSequence, event: number): number =>
+  lowerBound(bounds, event, 1) - 1;
 
-function linesOf(sites: readonly SiteRow[]): ReadonlyMap<string, number> {
+/** Allocations by key of a line, in the order of the keys. */
+function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number])[] {
   const lines = new Map<string, number>();
-  for (const { line, allocations } of sites) {
-    lines.set(line, (lines.get(line) ?? 0) + allocations);
-  }
-  return new Map([...lines].sort(([a], [b]) => (a < b ? -1 : 1)));
+  for (const { line, allocations } of sites) lines.set(line, (lines.get(line) ?? 0) + allocations);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function programLines(lines: ReadonlyMap<string, number>, limit: number): RankSummary['program'] {
-  return {
-    count: lines.size,
-    keys: [...lines.keys()].slice(0, limit),
-    allocations: [...lines.values()].slice(0, limit),
-  };
-}
-
-function annotationPeaks(context: DeviceContext): SummaryAnnotation[] {
+function annotationPeaks(context: DeviceContext): RankSummary['annotations'] {
   const spans = context.annotations();
-  if (spans.length === 0) return [];
   const { replay, trace } = context;
   const maximum = memoized(
     (name: CounterName) => new CounterBlocks(replay, name, trace.events.length),

@@ -1,8 +1,7 @@
 /** What the page shows of a job: rows, curves as columns of numbers, and one rank beside its role. */
-import { highest } from '../../core/base/extremes.ts';
+import { highest, median } from '../../core/base/extremes.ts';
 import { MEMORY_CLASSES } from '../../core/classes/types.ts';
 import { linesOf } from '../../core/ranks/rank-lines.ts';
-import { median } from '../../core/ranks/robust.ts';
 import type { Job, JobRank } from '../../core/ranks/types.ts';
 import type { RankSummary } from '../../core/summary-file/types.ts';
 import {
@@ -40,7 +39,8 @@ export function jobView(job: Job): JobView {
     );
     fillHighest(steps.allocatedBytes, columns);
   });
-  return { ...rest, ranks: ranks.map(rankRow), curves, heat, heatSteps, stepsPerColumn };
+  const rows = ranks.map((rank) => rankRow(rank, job));
+  return { ...rest, ranks: rows, curves, heat, heatSteps, stepsPerColumn };
 }
 
 /** Each place of `out` gets the highest of its share of the values; of fewer values the one it lies in. */
@@ -54,7 +54,7 @@ function fillHighest(values: readonly number[], out: Float32Array): void {
   }
 }
 
-function rankRow({ summary, ...rank }: JobRank): RankRow {
+function rankRow({ summary, ...rank }: JobRank, { outliers, difference }: Job): RankRow {
   const { peak, steps } = summary;
   return {
     ...rank,
@@ -66,6 +66,10 @@ function rankRow({ summary, ...rank }: JobRank): RankRow {
     ooms: summary.oomCount,
     recording: summary.recording,
     steps: steps?.count ?? 0,
+    outlier:
+      difference?.rank === rank.rank
+        ? difference
+        : outliers.find((outlier) => outlier.rank === rank.rank),
   };
 }
 
@@ -83,12 +87,13 @@ function classBytes({ classes }: RankSummary): number[] {
 export function rankDetails(job: Job, rank: number): RankDetails | undefined {
   const own = job.ranks.find((one) => one.rank === rank);
   if (own === undefined) return undefined;
-  const peers = job.ranks.filter((one) => one.role === own.role && one !== own);
+  const isPair = job.ranks.length === 2;
+  const peers = job.ranks.filter((one) => one !== own && (isPair || one.role === own.role));
   const { summary } = own;
   return {
     rank,
-    fileName: summary.file.name,
     verdict: summary.verdict?.text ?? '',
+    peers: isPair ? `rank ${peers[0]?.rank}` : 'its role',
     lines: lineRows(
       summary,
       peers.map((peer) => peer.summary),

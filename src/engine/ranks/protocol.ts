@@ -4,7 +4,7 @@
  */
 
 import type { FrameReport } from '../../core/device/frame-text.ts';
-import type { Job, JobRank } from '../../core/ranks/types.ts';
+import type { Job, JobRank, Outlier } from '../../core/ranks/types.ts';
 import type { ReadRank } from '../../core/summary-file/read-rank-file.ts';
 import type { OpenSource } from '../protocol.ts';
 import type { Method } from '../rpc.ts';
@@ -27,6 +27,8 @@ export interface RankRow extends Omit<JobRank, 'summary'> {
   readonly ooms: number;
   readonly recording: string;
   readonly steps: number;
+  /** What is unlike others of it: one of `Job.outliers`, or `Job.difference`. */
+  readonly outlier: Outlier | undefined;
 }
 
 export interface JobView extends Omit<Job, 'ranks'> {
@@ -60,8 +62,9 @@ export interface LineRow {
 
 export interface RankDetails {
   readonly rank: number;
-  readonly fileName: string;
   readonly verdict: string;
+  /** What it is compared with: 'its role', 'rank 0'. */
+  readonly peers: string;
   /** Those that differ from the role, the farthest first; where none does, the largest. */
   readonly lines: readonly LineRow[];
   /** The other ranks of its role, the nearest to the middle first: at most {@link MAX_MIDDLE_RANKS}. */

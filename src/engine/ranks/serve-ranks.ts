@@ -1,8 +1,7 @@
 /** What a worker of the ranks page answers. */
 import type { ByteSource, Platform } from '../../core/input/types.ts';
 import { analyseJob } from '../../core/ranks/analyse-job.ts';
-import type { UnreadFile } from '../../core/ranks/job-files.ts';
-import type { Job, RankFile } from '../../core/ranks/types.ts';
+import type { Job, RankFile, UnreadFile } from '../../core/ranks/types.ts';
 import { ranksMarkdown } from '../../core/report/ranks-markdown.ts';
 import { type ReadRank, readRankFile } from '../../core/summary-file/read-rank-file.ts';
 import type { OpenSource } from '../protocol.ts';

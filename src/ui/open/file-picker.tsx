@@ -28,7 +28,7 @@ export function FilePickerRoot({ onPick, onFiles, children }: FilePickerRootProp
         hidden
         aria-label="Snapshot file"
         onChange={({ currentTarget }) => {
-          onFiles({ files: [...(currentTarget.files ?? [])], folders: [] });
+          onFiles({ files: [...(currentTarget.files ?? [])], folders: [], isChosen: true });
           // Emptied, so that the same file can be chosen again.
           currentTarget.value = '';
         }}

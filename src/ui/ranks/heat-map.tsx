@@ -4,8 +4,7 @@ import { formatBytes } from '../../core/base/format.ts';
 import type { JobView } from '../../engine/ranks/protocol.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import type { ListItem } from './order-ranks.ts';
-import type { Paint } from './paint-rank.ts';
-import { Painted } from './painted.tsx';
+import { type Paint, Painted } from './painted.tsx';
 
 const MIN_ROW_PX = 1;
 const MAX_ROW_PX = 22;

@@ -17,12 +17,12 @@ export type ListItem =
 
 /** Outliers first where ranks are ordered by distance: one that grows is one before it is far. */
 export function listItems(job: JobView, order: RankOrder, isGrouped: boolean): ListItem[] {
-  const outliers = new Map(job.outliers.map(({ rank, aboveRoleBytes }) => [rank, aboveRoleBytes]));
   const keyOf = (row: RankRow): number => {
     if (order === 'rank') return -row.rank;
     if (order === 'peak') return row.allocatedBytes ?? -1;
-    const outlier = outliers.get(row.rank);
-    return outlier === undefined ? Math.abs(row.aboveRoleBytes ?? 0) : 2 ** 60 + outlier;
+    return row.outlier === undefined
+      ? Math.abs(row.aboveRoleBytes ?? 0)
+      : 2 ** 60 + row.outlier.aboveRoleBytes;
   };
   const ranks = job.ranks
     .map((row, index): ListItem & { kind: 'rank' } => ({ kind: 'rank', index, row }))

@@ -28,7 +28,7 @@ export function RankDetailsPanel({
   onCompare,
 }: RankDetailsPanelProps) {
   const role = job.roles[row.role];
-  const outlier = job.outliers.find(({ rank }) => rank === row.rank);
+  const { outlier } = row;
   return (
     <aside className="ranks-details column" aria-label={`Rank ${row.rank}`}>
       <h2>
@@ -37,6 +37,7 @@ export function RankDetailsPanel({
       <p className="dim">
         {row.path}, device {row.device}
       </p>
+      {row.others.length > 0 && <p className="dim">Not shown: {row.others.join(', ')}</p>}
       {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
       <dl className="row rank-facts">
         <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
@@ -69,11 +70,11 @@ export function RankDetailsPanel({
   );
 }
 
-function Lines({ details: { lines, leftOut } }: { readonly details: RankDetails }) {
+function Lines({ details: { lines, leftOut, peers } }: { readonly details: RankDetails }) {
   const hasRole = lines.some(({ roleBytes }) => roleBytes !== null);
   return (
     <>
-      <h3>{hasRole ? 'What differs from its role, at the peaks' : 'What it holds at its peak'}</h3>
+      <h3>{hasRole ? `What differs from ${peers}, at the peaks` : 'What it holds at its peak'}</h3>
       <table className="rank-lines">
         <thead>
           <tr>
@@ -83,7 +84,7 @@ function Lines({ details: { lines, leftOut } }: { readonly details: RankDetails 
             </th>
             {hasRole && (
               <th scope="col" className="figure">
-                Its role
+                {peers}
               </th>
             )}
           </tr>

@@ -1,15 +1,15 @@
 import '../shared/row-list.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useMemo, useRef } from 'react';
+import { highest } from '../../core/base/extremes.ts';
 import { formatBytes, plural } from '../../core/base/format.ts';
 import { numbersText } from '../../core/ranks/failures.ts';
-import { aboveText } from '../../core/ranks/ranks-table.ts';
+import { aboveText } from '../../core/ranks/ranks-report.ts';
 import { CURVE_POINTS, type JobView, type RankRow } from '../../engine/ranks/protocol.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import type { ListItem } from './order-ranks.ts';
-import { paintBar, paintStrip } from './paint-rank.ts';
-import { Painted } from './painted.tsx';
+import { Painted, paintBar, paintStrip } from './painted.tsx';
 
 const ROW_HEIGHT_PX = 30;
 const HEAD_HEIGHT_PX = 28;
@@ -79,12 +79,8 @@ export function RankList({ job, items, selected, onSelect, onOpen }: RankListPro
             <th scope="col" className="figure">
               Peak
             </th>
-            <th
-              scope="col"
-              className="figure"
-              title="Above the middle of the ranks that do the same"
-            >
-              Above role
+            <th scope="col" className="figure" title="Above the middle of ranks that do the same">
+              {job.ranks.length === 2 ? 'Above other' : 'Above role'}
             </th>
             <th scope="col" />
           </tr>
@@ -160,13 +156,8 @@ function nextRank(
 }
 
 /** Highest of all ranks, so that bars can be compared by eye. */
-function scaleOf({ ranks }: JobView): number {
-  return ranks.reduce(
-    (most, { allocatedBytes, reservedBytes }) =>
-      Math.max(most, allocatedBytes ?? 0, reservedBytes ?? 0),
-    1,
-  );
-}
+const scaleOf = ({ ranks }: JobView): number =>
+  highest(ranks.flatMap((row) => [1, row.allocatedBytes ?? 0, row.reservedBytes ?? 0]));
 
 function RoleHead({ job, role }: { readonly job: JobView; readonly role: number }) {
   const own = job.roles[role];
@@ -190,7 +181,7 @@ interface RankCellsProps {
 
 function RankCells({ job, row, index, barWidth, stripWidth, scaleBytes }: RankCellsProps) {
   const theme = useTheme();
-  const outlier = job.outliers.find(({ rank }) => rank === row.rank);
+  const { outlier } = row;
   const role = job.roles[row.role];
   const bar = useMemo(() => paintBar({ ...row, scaleBytes }, theme), [row, scaleBytes, theme]);
   const strip = useMemo(() => {

@@ -1,23 +1,45 @@
 /** The files of a job, as they were given to the page: dropped, chosen, or listed by `vramscope FOLDER`. */
+import { isRecord } from '../../core/base/json.ts';
 import { LoadError } from '../../core/base/load-error.ts';
 import { isRankFile } from '../../core/summary-file/rank-of-name.ts';
+import type { OpenSource } from '../../engine/protocol.ts';
 import type { RankSource } from '../../engine/ranks/protocol.ts';
 import { fileSource, type GivenFiles } from '../../state/given-files.ts';
+import { nameOf } from '../../state/snapshot-loader.ts';
 
-/** Files of the user's, or the address of a list of files that a server has. */
-export type GivenRanks = GivenFiles | { readonly listUrl: string };
+/** Files of the user's, what was open and one more, or the address of a list of files that a server has. */
+export type GivenRanks =
+  | GivenFiles
+  | { readonly sources: readonly OpenSource[] }
+  | { readonly listUrl: string };
 
 /** 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched. */
 const MAX_DEPTH = 3;
 
 /** @throws LoadError where there is nothing that could be read */
 export async function rankSources(given: GivenRanks): Promise<RankSource[]> {
-  const sources = 'listUrl' in given ? await listedSources(given.listUrl) : await ownSources(given);
-  if (sources.length > 0) return sources;
+  const sources = await sourcesOf(given);
+  if (sources.length > 0) return withOwnPaths(sources);
   throw new LoadError({
     code: 'no-files',
     message: 'No snapshots and no summaries in what was given.',
     advice: 'They are called *.pickle, *.pkl, *.gz, *.zip, *.zst, *.html or *.vramscope.json.',
+  });
+}
+
+async function sourcesOf(given: GivenRanks): Promise<RankSource[]> {
+  if ('listUrl' in given) return listedSources(given.listUrl);
+  if ('files' in given) return ownSources(given);
+  return given.sources.map((source) => ({ path: nameOf(source), source }));
+}
+
+/** Files of several folders may be dropped that have one name: the second 'a.pickle' is '2/a.pickle'. */
+function withOwnPaths(sources: readonly RankSource[]): RankSource[] {
+  const times = new Map<string, number>();
+  return sources.map(({ path, source }) => {
+    const count = (times.get(path) ?? 0) + 1;
+    times.set(path, count);
+    return { path: count === 1 ? path : `${count}/${path}`, source };
   });
 }
 
@@ -47,7 +69,9 @@ async function addFolder(
   for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) {
     const own = `${path}/${inner.name}`;
     if (inner.isFile && isRankFile(inner.name)) {
-      const file = await fileOf(inner as FileSystemFileEntry);
+      const file = await new Promise<File>((...done) => {
+        (inner as FileSystemFileEntry).file(...done);
+      });
       found.push({ path: own, source: fileSource(file) });
     } else if (inner.isDirectory && depth > 0 && !inner.name.startsWith('.')) {
       await addFolder(inner, path, depth - 1, found);
@@ -68,17 +92,11 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   }
 }
 
-const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
-  new Promise((resolve, reject) => {
-    entry.file(resolve, reject);
-  });
-
 async function listedSources(listUrl: string): Promise<RankSource[]> {
   const response = await fetch(listUrl).catch(() => undefined);
   const list: unknown =
     response?.ok === true ? await response.json().catch(() => undefined) : undefined;
-  const files =
-    typeof list === 'object' && list !== null && 'files' in list ? list.files : undefined;
+  const files = isRecord(list) ? list.files : undefined;
   if (!Array.isArray(files)) {
     throw new LoadError({
       code: 'no-list',
@@ -86,9 +104,7 @@ async function listedSources(listUrl: string): Promise<RankSource[]> {
     });
   }
   return files.flatMap((file: unknown) => {
-    if (typeof file !== 'object' || file === null) return [];
-    if (!('path' in file) || !('url' in file)) return [];
-    const { path, url } = file;
+    const { path, url } = isRecord(file) ? file : {};
     const isListed = typeof path === 'string' && typeof url === 'string';
     return isListed ? [{ path, source: { kind: 'url' as const, url } }] : [];
   });

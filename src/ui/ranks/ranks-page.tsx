@@ -1,15 +1,17 @@
 import './ranks.css';
 import { Grid3x3, List, X } from 'lucide-react';
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { plural } from '../../core/base/format.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../core/classes/types.ts';
 import { frameTerm } from '../../core/search/qualifiers/frame.ts';
+import { isSummaryName } from '../../core/summary-file/rank-of-name.ts';
 import type { OpenSource } from '../../engine/protocol.ts';
-import type { JobView, RankDetails } from '../../engine/ranks/protocol.ts';
+import type { JobView, RankDetails, RankRow } from '../../engine/ranks/protocol.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewState } from '../../state/view-store.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { IconButton } from '../shared/icon-button.tsx';
+import { Segmented, type SegmentedOption } from '../shared/segmented.tsx';
 import { useServices } from '../shared/services.ts';
 import { classColors } from '../theme/palette.ts';
 import { useTheme } from '../theme/use-theme.ts';
@@ -56,6 +58,13 @@ export function RanksPage(props: RanksPageProps) {
   );
 }
 
+type RanksView = 'ranks' | 'heat';
+
+const VIEWS: readonly SegmentedOption<RanksView>[] = [
+  { value: 'ranks', label: 'Ranks', icon: List },
+  { value: 'heat', label: 'Heat map', icon: Grid3x3 },
+];
+
 interface JobPageProps extends RanksPageProps {
   readonly state: JobState;
   readonly job: JobView;
@@ -65,26 +74,28 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
   const openAt = useOpenAt(onShow);
   const [chosenOrder, setOrder] = useState<RankOrder>();
   // Files come in one by one: what is worth looking at first is known when an outlier is.
-  const order = chosenOrder ?? (job.outliers.length > 0 ? 'distance' : 'rank');
+  const [first = job.difference] = job.outliers;
+  const order = chosenOrder ?? (first === null ? 'rank' : 'distance');
   const [isGrouped, setIsGrouped] = useState(false);
-  const [isHeat, setIsHeat] = useState(false);
+  const [shown, setShown] = useState<RanksView>('ranks');
   const [chosen, setChosen] = useState<{ readonly rank: number; readonly column?: number }>();
   const items = useMemo(() => listItems(job, order, isGrouped), [job, order, isGrouped]);
-  const selected = chosen?.rank ?? job.outliers[0]?.rank ?? job.ranks[0]?.rank;
+  const selected = chosen?.rank ?? first?.rank ?? job.ranks[0]?.rank;
   const details = useDetails(state, selected);
-  const row = job.ranks.find(({ rank }) => rank === selected);
+  const rowOf = (rank: number | undefined) => job.ranks.find((one) => one.rank === rank);
+  const row = rowOf(selected);
+  /** Undefined for a summary, which holds nothing to open. */
   const sourceOf = (rank: number | undefined): OpenSource | undefined => {
-    const path = job.ranks.find((one) => one.rank === rank)?.path;
-    const source = state.sources.find((one) => one.path === path);
-    return source === undefined || /\.vramscope\.json(\.gz)?$/i.test(source.path)
+    const path = rowOf(rank)?.path ?? '';
+    return isSummaryName(path)
       ? undefined
-      : source.source;
+      : state.sources.find((source) => source.path === path)?.source;
   };
   const open = (rank: number | undefined, column = chosen?.column) => {
     const source = sourceOf(rank);
-    const event =
-      rank === details?.rank && column !== undefined ? details?.stepEvents[column] : undefined;
-    if (source !== undefined) void openAt(source, placeOf(job, rank, event));
+    const events = rank === details?.rank ? details?.stepEvents : undefined;
+    const place = placeOf(rowOf(rank), column === undefined ? undefined : events?.[column]);
+    if (source !== undefined) void openAt(source, place);
   };
   const own = sourceOf(selected);
   // The nearest to the middle that can be opened.
@@ -117,12 +128,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
           Group by role
         </label>
         <span className="spacer" />
-        <Toggle isOn={!isHeat} label="Ranks" onClick={() => setIsHeat(false)}>
-          <List size={14} aria-hidden />
-        </Toggle>
-        <Toggle isOn={isHeat} label="Heat map" onClick={() => setIsHeat(true)}>
-          <Grid3x3 size={14} aria-hidden />
-        </Toggle>
+        <Segmented label="View" value={shown} options={VIEWS} onChange={setShown} />
         {client !== undefined && (
           <CopyButton
             className="button"
@@ -139,7 +145,7 @@ function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
       </div>
       <Legend job={job} />
       <div className="ranks-body">
-        {isHeat ? (
+        {shown === 'heat' ? (
           <HeatMap
             job={job}
             items={items}
@@ -182,17 +188,13 @@ function useOpenAt(onShow: RanksPageProps['onShow']) {
 }
 
 /** At the step that was pointed at, else at the peak; the line that an outlier is about is searched for. */
-function placeOf(
-  job: JobView,
-  rank: number | undefined,
-  event: number | undefined,
-): Partial<ViewState> {
-  const frame = job.outliers.find((one) => one.rank === rank)?.frame;
+function placeOf(row: RankRow | undefined, event: number | undefined): Partial<ViewState> {
+  const frame = row?.outlier?.frame;
   return {
-    ...(event === undefined ? {} : { cursor: event }),
-    ...(frame == null
-      ? {}
-      : { search: frameTerm({ filename: frame.file, line: frame.line, name: frame.name }) }),
+    ...(event !== undefined && { cursor: event }),
+    ...(frame && {
+      search: frameTerm({ filename: frame.file, line: frame.line, name: frame.name }),
+    }),
   };
 }
 
@@ -218,8 +220,8 @@ function useDetails({ client, job }: JobState, rank: number | undefined): RankDe
 }
 
 function Verdict({ job }: { readonly job: JobView }) {
-  const tone =
-    job.failure.failed.length > 0 ? 'severe' : job.outliers.length > 0 ? 'warning' : 'calm';
+  const isUnlike = job.ranks.some(({ outlier }) => outlier !== undefined);
+  const tone = job.failure.failed.length > 0 ? 'severe' : isUnlike ? 'warning' : 'calm';
   return (
     <div className="ranks-verdict" data-tone={tone} role="status" aria-label="Verdict">
       <p>{job.verdict}</p>
@@ -234,21 +236,6 @@ function Verdict({ job }: { readonly job: JobView }) {
         </details>
       )}
     </div>
-  );
-}
-
-interface ToggleProps {
-  readonly isOn: boolean;
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: ReactNode;
-}
-
-function Toggle({ isOn, label, onClick, children }: ToggleProps) {
-  return (
-    <button type="button" className="button ranks-toggle" aria-pressed={isOn} onClick={onClick}>
-      {children} {label}
-    </button>
   );
 }
 

@@ -1,12 +1,13 @@
 import './app.css';
 import { useCallback, useEffect, useState } from 'react';
 import type { OpenSource } from '../../engine/protocol.ts';
-import { type GivenFiles, routeGivenFiles } from '../../state/given-files.ts';
+import { fileSource, type GivenFiles, routeGivenFiles } from '../../state/given-files.ts';
 import { growthOf, openInfo } from '../../state/session-store.ts';
-import { useSession } from '../../state/stores.ts';
+import { useSession, useStores } from '../../state/stores.ts';
 import { AppHeader } from '../header/app-header.tsx';
 import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
+import { type GivenChoice, GivenDialog } from '../open/given-dialog.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
 import '../open/open.css';
 import type { GivenRanks } from '../ranks/rank-sources.ts';
@@ -22,7 +23,8 @@ import { useSecondFile } from './use-second-file.ts';
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   useThemeAttribute();
-  const { report } = useServices();
+  const { report, loader } = useServices();
+  const { session } = useStores();
   const state = useSession((session) => session);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const [ranks, setRanks] = useState<GivenRanks | undefined>(
@@ -30,19 +32,31 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   );
   const [isRanks, setIsRanks] = useState(ranks !== undefined);
   const { second, routes, setSecond } = useSecondFile();
+  /** Files that may mean several things. */
+  const [asked, setAsked] = useState<GivenFiles>();
+  const openRanks = useCallback((given: GivenRanks) => {
+    setRanks(given);
+    setIsRanks(true);
+  }, []);
   const takeFiles = useCallback(
     (given: GivenFiles) => {
       if (given.files.length > 0) setIsRanks(false);
-      routeGivenFiles(given, {
-        ...routes,
-        ranks: (many) => {
-          setRanks(many);
-          setIsRanks(true);
-        },
-      });
+      const isOpen = openInfo(session.getState()) !== undefined;
+      const ask = isOpen && !isRanks && !routes.isAwaited() ? setAsked : undefined;
+      routeGivenFiles(given, { ...routes, ranks: openRanks, ask });
     },
-    [routes],
+    [routes, openRanks, session, isRanks],
   );
+  function takeAsked(given: GivenFiles, choice: GivenChoice): void {
+    setAsked(undefined);
+    const [a, b] = given.files.map(fileSource);
+    const open = loader.opened();
+    if (choice.kind === 'replace') routes.open(fileSource(choice.file));
+    else if (choice.kind === 'ranks') {
+      openRanks(b === undefined && a && open ? { sources: [open, a] } : given);
+    } else if (a !== undefined && b !== undefined) routes.compare(a, b);
+    else if (a !== undefined) routes.compareWith(a);
+  }
   const showRanks = useCallback(
     (isShown: boolean) => {
       // A rank's snapshot is opened instead: what was compared before is over.
@@ -54,7 +68,7 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
   const compareRanks = useCallback(
     (a: OpenSource, b: OpenSource) => {
       setIsRanks(false);
-      routes.compare?.(a, b);
+      routes.compare(a, b);
     },
     [routes],
   );
@@ -124,6 +138,14 @@ export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
           onCompare={compareRanks}
           onClose={closeRanks}
         />
+        {asked !== undefined && info !== undefined && (
+          <GivenDialog
+            given={asked}
+            openName={info.file.name}
+            onChoose={(choice) => takeAsked(asked, choice)}
+            onCancel={() => setAsked(undefined)}
+          />
+        )}
         {isDragging && (
           <div className="drop-veil" aria-hidden>
             <p>Drop to open</p>

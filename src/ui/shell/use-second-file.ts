@@ -10,7 +10,12 @@ import { loadedWorkbench, loadWorkbench } from './lazy-chunks.tsx';
 interface SecondFile {
   /** The file that the open one is compared with. */
   readonly second: SecondSession | undefined;
-  readonly routes: GivenRoutes;
+  readonly routes: Pick<GivenRoutes, 'open' | 'compare'> & {
+    /** With the one that is open. */
+    compareWith(b: OpenSource): void;
+    /** The next file is the second of a comparison. */
+    isAwaited(): boolean;
+  };
   readonly setSecond: (second: SecondSession | undefined) => void;
 }
 
@@ -20,7 +25,7 @@ export function useSecondFile(): SecondFile {
   const { session, view } = useStores();
   const [second, setSecond] = useState<SecondSession>();
   useEffect(() => () => second?.close(), [second]);
-  const routes = useMemo((): GivenRoutes => {
+  const routes = useMemo((): SecondFile['routes'] => {
     const begin = (source: OpenSource) => {
       const show = async () => {
         await loadWorkbench();
@@ -28,10 +33,15 @@ export function useSecondFile(): SecondFile {
       };
       idle.during(show).catch(() => undefined);
     };
+    const isAwaited = () =>
+      view.getState().view.comparison !== undefined &&
+      second === undefined &&
+      openInfo(session.getState()) !== undefined;
     return {
+      isAwaited,
+      compareWith: begin,
       open(source) {
-        const isAwaited = view.getState().view.comparison !== undefined && second === undefined;
-        if (isAwaited && openInfo(session.getState()) !== undefined) begin(source);
+        if (isAwaited()) begin(source);
         else {
           setSecond(undefined);
           view.adjust({ comparison: undefined });

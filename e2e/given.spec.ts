@@ -1,0 +1,74 @@
+/** Files dropped on an open one: the page asks what they are for, and leaves all as it is when nothing is chosen. */
+import { expect, type Locator, type Page, test } from '@playwright/test';
+import { dropPaths, fixture, idle, openCapture, plotOf } from './viewer.ts';
+
+const OPEN = 'pairs/gpt_train.python';
+const LEAK = fixture('pairs/eval_without_no_grad.python.pickle.gz');
+const OTHER = fixture('pairs/resnet.python.pickle.gz');
+
+const askedOf = (page: Page): Locator => page.getByRole('dialog', { name: /^What should/ });
+const fileOf = (page: Page): Locator => page.locator('.file-name');
+
+test.beforeEach(async ({ page }) => {
+  await openCapture(page, `${OPEN}.pickle.gz`);
+});
+
+test('one file: Esc and Cancel keep what is open, keys choose', async ({ page }) => {
+  await dropPaths(page, LEAK);
+  const asked = askedOf(page);
+  await expect(asked).toContainText('gpt_train.python.pickle.gz is open.');
+  await page.keyboard.press('Escape');
+  await expect(asked).toBeHidden();
+  await dropPaths(page, LEAK);
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await expect(asked).toBeHidden();
+  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+  await expect(plotOf(page)).toBeVisible();
+
+  // The first choice has the focus: compare.
+  await dropPaths(page, LEAK);
+  await expect(asked.getByRole('button', { name: /^Compare with gpt_train/ })).toBeFocused();
+  await page.keyboard.press('Enter');
+  const compared = page.getByTestId('compare');
+  await expect(compared.getByRole('status', { name: 'Verdict' })).toBeVisible();
+  await idle(page);
+  await compared.getByRole('button', { name: 'Close' }).click();
+  await expect(compared).toBeHidden();
+  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+});
+
+test('one file: it replaces the open one, or is its second rank', async ({ page }) => {
+  await dropPaths(page, LEAK);
+  await askedOf(page).getByRole('button', { name: 'Show both as ranks' }).click();
+  const ranks = page.getByRole('main', { name: 'Ranks' });
+  await expect(ranks.getByRole('status', { name: 'Verdict' })).toContainText(
+    'Rank 0 holds 540.42 MiB (90%) more than rank 1 at its peak, 435.24 MiB of it activations.',
+  );
+  await expect(ranks).toContainText('rank 0 is eval_without_no_grad.python.pickle.gz');
+  await ranks.getByRole('button', { name: 'Close the ranks' }).click();
+  await expect(fileOf(page)).toHaveText('gpt_train.python.pickle.gz');
+  await dropPaths(page, LEAK);
+  await askedOf(page).getByRole('button', { name: 'Replace with eval_without' }).click();
+  await expect(fileOf(page)).toHaveText('eval_without_no_grad.python.pickle.gz');
+});
+
+test('two files: compared, or ranks of a job', async ({ page }) => {
+  await dropPaths(page, LEAK, OTHER);
+  const asked = askedOf(page);
+  await expect(asked.getByRole('button')).toHaveText([
+    /^Compare the two files/,
+    /^Show the two as ranks of a job/,
+    /^Replace with eval_without/,
+    /^Replace with resnet/,
+    'Cancel',
+  ]);
+  await asked.getByRole('button', { name: 'Show the two as ranks' }).click();
+  await expect(page.locator('tr[data-rank]')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Close the ranks' }).click();
+  await expect(plotOf(page)).toBeVisible();
+  await dropPaths(page, LEAK, OTHER);
+  await asked.getByRole('button', { name: 'Compare the two files' }).click();
+  const compared = page.getByTestId('compare');
+  await expect(compared.getByRole('status', { name: 'Verdict' })).toBeVisible();
+  await expect(compared).toContainText('resnet.python.pickle.gz');
+});
