@@ -1,15 +1,23 @@
 import { defineConfig } from '@playwright/test';
+import type { EngineOptions, Target } from './e2e/engines/fixtures.ts';
 import { chromiumFlags, findChromium } from './scripts/find-chromium.mjs';
+import { findFirefox, findWebkit } from './scripts/find-engines.mjs';
 
 const PORT = Number(process.env.E2E_PORT ?? 4187);
 const executablePath = findChromium();
 
-export default defineConfig({
+/** The engines that Playwright does not drive, those of them that are installed. */
+const firefox = findFirefox();
+const webkit = findWebkit();
+const targets: readonly Target[] = [
+  ...(firefox === undefined ? [] : [{ engine: 'firefox', program: firefox } as const]),
+  ...(webkit === undefined ? [] : [{ engine: 'webkit', programs: webkit } as const]),
+];
+
+export default defineConfig<object, EngineOptions>({
   testDir: 'e2e',
-  testIgnore: 'engines/**',
   outputDir: 'test-results',
   forbidOnly: process.env.CI !== undefined,
-  fullyParallel: true,
   // The page has workers of its own: two tabs at once are plenty for two cores.
   workers: 2,
   timeout: 60_000,
@@ -28,7 +36,20 @@ export default defineConfig({
     serviceWorkers: 'block',
     launchOptions: { args: chromiumFlags(), ...(executablePath && { executablePath }) },
   },
-  projects: [{ name: 'chromium' }],
+  projects: [
+    { name: 'chromium', testIgnore: 'engines/**', fullyParallel: true },
+    ...targets.map((target) => ({
+      name: target.engine,
+      testDir: 'e2e/engines',
+      testIgnore: target.engine === 'firefox' ? [] : 'forced-colors.spec.ts',
+      timeout: 120_000,
+      expect: { timeout: 30_000 },
+      retries: 0,
+      // Which starts the engine once.
+      workers: 1,
+      use: { target },
+    })),
+  ],
   webServer: {
     command: `node node_modules/vite/bin/vite.js preview --port ${PORT} --strictPort --host 127.0.0.1`,
     url: `http://127.0.0.1:${PORT}`,

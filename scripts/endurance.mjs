@@ -8,7 +8,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureChromium } from './install-chromium.mjs';
 import { ROOT, runPackage } from './run-command.mjs';
 
 const { values } = parseArgs({
@@ -19,7 +18,6 @@ const { values } = parseArgs({
 });
 const env = {
   ...process.env,
-  CHROMIUM_PATH: await ensureChromium(),
   ENDURANCE_FILES: values.files,
   ENDURANCE_CANCELS: values.cancels,
 };
