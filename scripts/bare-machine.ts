@@ -9,10 +9,16 @@ export interface BareMachine {
   /** Puts a shell script into the folder of the PATH, `bin`. There is no other program. */
   add(name: string, script: string): void;
   /** Runs a script of Node as root would, and resolves to what it printed and its exit code. */
-  run(script: string, env?: NodeJS.ProcessEnv): Promise<{ printed: string; code: number | null }>;
+  run(script: string, env?: NodeJS.ProcessEnv): Promise<Outcome>;
   /** What its scripts have written to `$LOG`. */
   log(): string;
   remove(): void;
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 const AS_ROOT = 'data:text/javascript,process.getuid = () => 0';
@@ -29,13 +35,13 @@ export function bareMachine(): BareMachine {
     async run(script, env) {
       const args = ['--import', AS_ROOT, script];
       const child = spawn(process.execPath, args, { env: { ...own, ...env } });
-      let printed = '';
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (piece) => {
-          printed += piece;
+      const printed = { stdout: '', stderr: '' };
+      for (const name of ['stdout', 'stderr'] as const)
+        child[name].on('data', (piece) => {
+          printed[name] += piece;
         });
       const code = await new Promise<number | null>((done) => child.once('close', done));
-      return { printed, code };
+      return { code, ...printed };
     },
     log: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
     remove: () => rmSync(folder, { recursive: true }),

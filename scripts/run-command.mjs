@@ -16,10 +16,11 @@ export function isMain(moduleUrl) {
 /**
  * Runs a program to its end, its output going to ours; nothing is read from stdin.
  * @param {string} command @param {readonly string[]} args @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started
+ * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started, as where its time is over
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
+    if (options.signal?.aborted) return resolve(1);
     const stdio = ['ignore', 'inherit', 'inherit'];
     const child = spawn(command, args, { cwd: ROOT, stdio, ...options });
     child.on('error', (error) => {

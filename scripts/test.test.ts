@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => machine.remove());
 
 async function summary(env: NodeJS.ProcessEnv = {}) {
-  const { printed, code } = await machine.run(join(clone, 'scripts', 'test.mjs'), env);
-  return { printed, last: printed.trimEnd().split('\n').at(-1), code };
+  const { stdout, stderr, code } = await machine.run(join(clone, 'scripts', 'test.mjs'), env);
+  return { printed: stdout + stderr, last: stdout.trimEnd().split('\n').at(-1), code };
 }
 const INSTALLS = '/bin/mkdir node_modules; echo > node_modules/.package-lock.json';
 const posix = it.skipIf(process.platform === 'win32');
