@@ -30,6 +30,8 @@ export default defineConfig<object, EngineOptions>({
   use: {
     baseURL: `http://127.0.0.1:${PORT}`,
     viewport: { width: 1280, height: 800 },
+    // Emptied between tests: a new one each takes longer than most of them.
+    reuseContext: true,
     // A trace of every test takes a third of the time; `npx playwright test --trace on` makes them.
     screenshot: 'only-on-failure',
     // Each test begins in a profile of its own, and would fetch and keep the whole page first.

@@ -13,8 +13,8 @@ import { chromiumFlags, findChromium } from '../scripts/find-chromium.mjs';
 import { type StaticHost, staticHost } from './static-server.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf, summaryOf } from './viewer.ts';
 
-const FILES = Number(process.env.ENDURANCE_FILES ?? 20);
-const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 10);
+const FILES = Number(process.env.ENDURANCE_FILES ?? 10);
+const CANCELS = Number(process.env.ENDURANCE_CANCELS ?? 4);
 /** Memory at the end, to that at the start. A short run shows mostly what the system happens to keep. */
 const MOST_GROWTH = FILES < 100 ? 1.5 : 1.2;
 /** A worker that was ended amid a long call goes when that call has ended. */
