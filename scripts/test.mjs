@@ -85,11 +85,17 @@ const runUnit = () => {
   return runPackage('vitest/vitest.mjs', ['run', ...reporters], LIMIT);
 };
 
+/** Browsers, and the Python that some unit tests compare with. What is not to be had is said at the end. */
+const bringPrograms = async () => {
+  const { ensurePrograms } = await import('./install-programs.mjs');
+  notRun.push(...(await ensurePrograms()));
+  return 0;
+};
+
 /** In Chromium, and a walk in Firefox and WebKit, those of them that are here. */
 const runE2e = async () => {
   rmSync(E2E_REPORT, { force: true });
-  const { ensurePrograms, findStartingChromium } = await import('./install-programs.mjs');
-  notRun.push(...(await ensurePrograms()));
+  const { findStartingChromium } = await import('./install-programs.mjs');
   const chromium = findStartingChromium();
   if (chromium === undefined) throw new Error('Chromium is missing: see below.');
   const env = { ...process.env, CHROMIUM_PATH: chromium };
@@ -101,6 +107,7 @@ const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name
 async function runAll() {
   const isReady = await stage('install', () => ensureReady().then(() => 0));
   if (!isReady) return;
+  await stage('programs', bringPrograms);
   await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
   await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
   await stage('layers', script('check-layers.mjs'));
