@@ -1,7 +1,7 @@
 /**
  * Long use: file after file, one cancelled opening after another, two tabs, storage that is full. At
- * the end the page holds what it held at the start, and nothing was lost. `npm run endurance` does more
- * of each than `npm test`.
+ * the end the page holds what it held at the start, and nothing was lost. docs/reliability.md says how
+ * more of each is done than in `npm test`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
