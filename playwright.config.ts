@@ -1,9 +1,12 @@
+import { createServer } from 'node:net';
 import { defineConfig } from '@playwright/test';
 import type { EngineOptions, Target } from './e2e/engines/fixtures.ts';
 import { chromiumFlags, findChromium } from './scripts/find-chromium.mjs';
 import { findFirefox, findWebkit } from './scripts/find-engines.mjs';
 
-const PORT = Number(process.env.E2E_PORT ?? 4187);
+/** A free one, so that two runs do not meet; all processes of a run have the same. */
+process.env.E2E_PORT ??= await freePort();
+const PORT = process.env.E2E_PORT;
 const executablePath = findChromium();
 
 /** The engines that Playwright does not drive, those of them that are installed. */
@@ -58,3 +61,13 @@ export default defineConfig<object, EngineOptions>({
     reuseExistingServer: false,
   },
 });
+
+function freePort(): Promise<string> {
+  const server = createServer();
+  return new Promise((found) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => found(String(typeof address === 'object' ? address?.port : '')));
+    });
+  });
+}
