@@ -11,7 +11,7 @@ import { ROOT, run, runPackage } from './run-command.mjs';
 const UNIT_REPORT = join(ROOT, 'test-results', 'unit.json');
 const E2E_REPORT = join(ROOT, 'test-results', 'e2e.json');
 
-/** A check that hangs is ended, so that the others still run; a busy machine may take twice the usual ten minutes. */
+/** A check that hangs is ended, so that the others still run. A busy machine is given time. */
 const LIMIT = { timeout: 20 * 60_000 };
 
 const total = { passed: 0, failed: 0 };
