@@ -39,7 +39,7 @@ export async function startBrowser() {
     plugins: [files],
   });
   const program = findChromium();
-  if (!program) throw new Error('No Chromium found: node scripts/install-chromium.mjs');
+  if (!program) throw new Error('No Chromium found: node scripts/install-programs.mjs');
   const process = await chromium.launchServer({ executablePath: program, args: chromiumFlags() });
   const browser = await chromium.connect(process.wsEndpoint());
   return {

@@ -7,6 +7,11 @@ import { expect, test } from '@playwright/test';
 import { BOMBS } from '../src/testing/bombs.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf } from './viewer.ts';
 
+/** What asks for much, and one wrong number. Of the others src/core/input/bombs.test.ts sees all that there is to see. */
+const FILES = BOMBS.filter(
+  ({ name, answer }) => 'code' in answer || /^(one-event|a-frame|size-nan)/.test(name),
+);
+
 /** Of work; other programs on the machine may take their time, too. */
 const LIMIT_MS = 10_000;
 const HANGS_MS = 60_000;
@@ -52,9 +57,9 @@ function stats(path: string): Promise<Run> {
 }
 
 test('the command line answers each within ten seconds and 1.2 GB', async () => {
-  test.setTimeout(BOMBS.length * HANGS_MS);
+  test.setTimeout(FILES.length * HANGS_MS);
   const folder = mkdtempSync(join(tmpdir(), 'vramscope-hostile-'));
-  for (const { name, answer, make } of BOMBS) {
+  for (const { name, answer, make } of FILES) {
     const path = join(folder, name);
     writeFileSync(path, make());
     const { exitCode, out, lines, peakBytes, workMs } = await stats(path);
@@ -72,12 +77,12 @@ test('the command line answers each within ten seconds and 1.2 GB', async () => 
 });
 
 test('the page answers each, and opens the next file', async ({ page }) => {
-  test.setTimeout(BOMBS.length * HANGS_MS);
+  test.setTimeout(FILES.length * HANGS_MS);
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
   await page.goto('/');
   const good = fixture('cuda_graph_pool.pickle.gz');
-  for (const { name, answer, make } of BOMBS) {
+  for (const { name, answer, make } of FILES) {
     await chooseFile(page, { name, mimeType: '', buffer: Buffer.from(make()) });
     const card = page.getByTestId('error');
     if ('code' in answer) await expect(card, name).toBeVisible({ timeout: HANGS_MS });

@@ -22,21 +22,6 @@ async function plotHeight(page: Page): Promise<number> {
   return axis.y + axis.height - plot.y;
 }
 
-for (const { width, height, plot } of ROOM) {
-  test(`plots get ${plot} px of ${width} x ${height}`, async ({ page }) => {
-    await page.setViewportSize({ width, height });
-    for (const capture of CAPTURES) {
-      await openCapture(page, capture);
-      for (const view of ['Timeline', 'Addresses', 'Segments']) {
-        await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
-        await expect(page.locator('.plot-surface')).toBeVisible();
-        await idle(page);
-        expect(await plotHeight(page), `${view} of ${capture}`).toBeGreaterThanOrEqual(plot);
-      }
-    }
-  });
-}
-
 /** Elements with text that their own box hides, by width or by height. */
 async function clippedIn(part: Locator): Promise<readonly string[]> {
   return part.evaluate((root) =>
@@ -52,27 +37,32 @@ async function clippedIn(part: Locator): Promise<readonly string[]> {
   );
 }
 
-test('the verdict has few lines until it is opened, and each is whole', async ({ page }) => {
-  // The narrow panel needs more lines: what decides stands at their ends.
-  for (const { width, height, lines: most } of ROOM) {
-    await page.setViewportSize({ width, height });
-    for (const capture of CAPTURES) {
-      await openCapture(page, capture);
+/** How many lines of text the element is high. */
+const linesOf = (part: Locator): Promise<number> =>
+  part.evaluate(
+    (element) =>
+      element.getBoundingClientRect().height /
+      Number.parseFloat(getComputedStyle(element).lineHeight),
+  );
+
+for (const capture of CAPTURES) {
+  test(`plots have room, and the verdict few lines, each whole: ${capture}`, async ({ page }) => {
+    await openCapture(page, capture);
+    for (const { width, height, plot, lines } of ROOM) {
+      await page.setViewportSize({ width, height });
+      // The narrow panel needs more lines: what decides stands at their ends.
       const body = page.locator('.verdict-body');
-      const count = await body.evaluate((element) => {
-        return (
-          element.getBoundingClientRect().height /
-          Number.parseFloat(getComputedStyle(element).lineHeight)
-        );
-      });
-      expect(count, capture).toBeLessThan(most + 0.3);
-      expect(await clippedIn(body), capture).toEqual([]);
+      expect(await linesOf(body)).toBeLessThan(lines + 0.3);
+      expect(await clippedIn(body)).toEqual([]);
+      for (const view of ['Timeline', 'Addresses', 'Segments']) {
+        await page.getByTestId('view-tabs').getByRole('button', { name: view }).click();
+        await expect(page.locator('.plot-surface')).toBeVisible();
+        await idle(page);
+        expect(await plotHeight(page), `${view} at ${width}`).toBeGreaterThanOrEqual(plot);
+      }
     }
-  }
-  const verdict = page.getByRole('status', { name: 'Verdict' });
-  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
-  await expect(verdict.getByRole('region', { name: 'What to try first' })).toBeVisible();
-});
+  });
+}
 
 const LONG_FILE = `/${'a_project_with_a_long_name/'.repeat(4)}train_the_second_stage_of_the_reward_model.py`;
 
@@ -104,9 +94,10 @@ test('the first look at 1024 x 768 has the line, the cause and the figures whole
   await page.setViewportSize({ width: 1024, height: 768 });
   const verdict = page.getByRole('status', { name: 'Verdict' });
   const lead = page.getByTestId('findings').getByRole('button', { expanded: false }).nth(1);
+  await openCapture(page, 'frag_gpt_varlen.pickle.gz');
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    await openCapture(page, 'frag_gpt_varlen.pickle.gz');
+    await idle(page);
     await expect(verdict).toContainText('fragmentation: 10.50 GiB of 15.86 GiB was never needed');
     const line = 'scenarios.py:47 (attention) asks for many sizes';
     await expect(verdict.getByRole('button', { name: line })).toBeInViewport({ ratio: 1 });
@@ -140,6 +131,8 @@ test('the first look at 1024 x 768 has the line, the cause and the figures whole
   expect(await clippedIn(lead)).toEqual([]);
   await expect(lead).toContainText('24.00 MiB kept by the end');
   expect(await cutOff(page)).toEqual([]);
+  await verdict.getByRole('button', { name: 'The whole verdict' }).click();
+  await expect(verdict.getByRole('region', { name: 'What to try first' })).toBeVisible();
 });
 
 /**
@@ -177,27 +170,26 @@ async function cutOff(page: Page): Promise<readonly string[]> {
   });
 }
 
-for (const { width, height, scale } of [
-  { width: 1440, height: 900, scale: 1 },
-  { width: 1024, height: 768, scale: 1 },
-  { width: 800, height: 600, scale: 1 },
+const SIZES = [
+  { width: 1440, height: 900, deviceScaleFactor: 1 },
+  { width: 1024, height: 768, deviceScaleFactor: 1 },
+  { width: 800, height: 600, deviceScaleFactor: 1 },
   // 1440 x 900 at 200 %: half as many CSS pixels.
-  { width: 720, height: 450, scale: 2 },
-]) {
-  test.describe(`at ${width} x ${height}, scale ${scale}`, () => {
-    test.use({ viewport: { width, height }, deviceScaleFactor: scale });
-    for (const capture of [
-      'default_stacks/oom_batch_too_big.pickle.gz',
-      'oom_fragmented.pickle.gz',
-    ]) {
-      test(`nothing of ${capture} is wider than its box`, async ({ page }) => {
-        await openCapture(page, capture);
-        for (let digit = 1; digit <= 9; digit++) {
-          await page.keyboard.press(String(digit));
-          await idle(page);
-          expect(await cutOff(page), `view ${digit}`).toEqual([]);
-        }
-      });
+  { width: 720, height: 450, deviceScaleFactor: 2 },
+];
+
+for (const capture of ['default_stacks/oom_batch_too_big.pickle.gz', 'oom_fragmented.pickle.gz']) {
+  test(`nothing of ${capture} is wider than its box, at any size`, async ({ page, context }) => {
+    await openCapture(page, capture);
+    const screen = await context.newCDPSession(page);
+    for (const size of SIZES) {
+      await screen.send('Emulation.setDeviceMetricsOverride', { ...size, mobile: false });
+      for (let digit = 1; digit <= 9; digit++) {
+        await page.keyboard.press(String(digit));
+        await idle(page);
+        expect(await cutOff(page), `view ${digit} at ${size.width}`).toEqual([]);
+      }
     }
+    await screen.detach();
   });
 }

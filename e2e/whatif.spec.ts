@@ -11,7 +11,7 @@ async function openWhatIf(page: Page, capture: string): Promise<void> {
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
-test('expandable segments would have saved the fragmented run; the line to copy says so', async ({
+test('expandable segments would have saved the fragmented run, and less memory would not do', async ({
   page,
 }) => {
   await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
@@ -27,6 +27,14 @@ test('expandable segments would have saved the fragmented run; the line to copy 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
     'PYTORCH_ALLOC_CONF=expandable_segments:True',
   );
+  // With less memory it says which request fails, and what it lacks.
+  await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB card');
+  await idle(page);
+  await rowOf(page, 'Default settings').getByRole('radio').check();
+  await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
+    /would have run out of memory at event [\d,]+: .* were requested, .* too much/,
+  );
+  await expect(page).toHaveURL(/limit=\d+/);
 });
 
 test('free text is read as PyTorch reads it: a typo is shown in its place, a setting is run', async ({
@@ -49,17 +57,6 @@ test('free text is read as PyTorch reads it: a typo is shown in its place, a set
   await expect(radio).not.toBeChecked();
   await page.goBack();
   await expect(radio).toBeChecked();
-});
-
-test('with less memory it says which request fails and what it lacks', async ({ page }) => {
-  await openWhatIf(page, 'frag_gpt_varlen.pickle.gz');
-  await page.getByRole('combobox', { name: 'Memory' }).selectOption('6 GiB card');
-  await idle(page);
-  await rowOf(page, 'Default settings').getByRole('radio').check();
-  await expect(page.getByRole('region', { name: 'Chosen setting' })).toContainText(
-    /would have run out of memory at event [\d,]+: .* were requested, .* too much/,
-  );
-  await expect(page).toHaveURL(/limit=\d+/);
 });
 
 test('is cancelled while it runs, and goes on from there', async ({ page }) => {

@@ -1,7 +1,7 @@
 /** What a fresh clone lacks: the right Node and the packages. Uses Node's builtins alone. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, runNpm } from './run-command.mjs';
+import { ROOT, runNpm, withinLimit } from './run-command.mjs';
 
 /** npm writes it at the end of each install. */
 const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
@@ -15,7 +15,7 @@ export async function ensureReady() {
   }
   if (isInstalled()) return;
   console.log('Installing packages (npm ci)');
-  const code = await runNpm(['ci', '--no-audit', '--no-fund']);
+  const code = await runNpm(['ci', '--no-audit', '--no-fund'], withinLimit());
   if (code !== 0) throw new Error(`npm ci failed with exit code ${code}.`);
 }
 

@@ -1,7 +1,7 @@
 /** Finds a Chromium for the tests and benches. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { chromium } from '@playwright/test';
+import { findProgram } from './find-program.mjs';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -14,17 +14,18 @@ const WELL_KNOWN = [
 ];
 
 /**
+ * @param {(path: string) => boolean} [isRight]
  * @returns {string | undefined} the program: CHROMIUM_PATH, the one that Playwright downloaded, or
  *   one that the system has
  * @throws when CHROMIUM_PATH names a file that is not there
  */
-export function findChromium() {
+export function findChromium(isRight = () => true) {
   const wanted = process.env.CHROMIUM_PATH;
   if (wanted && !existsSync(wanted)) throw new Error(`CHROMIUM_PATH: there is no ${wanted}`);
   if (wanted) return wanted;
-  const folders = process.platform === 'win32' ? [] : (process.env.PATH ?? '').split(':');
-  const onPath = ['/usr/bin', ...folders].flatMap((at) => PROGRAMS.map((name) => join(at, name)));
-  return [chromium.executablePath(), ...onPath, ...WELL_KNOWN].find((path) => existsSync(path));
+  const downloaded = chromium.executablePath();
+  if (existsSync(downloaded) && isRight(downloaded)) return downloaded;
+  return findProgram(PROGRAMS, WELL_KNOWN, isRight);
 }
 
 /** Chromium's sandbox refuses to run as root; the rest keeps it from calling out on its own. */

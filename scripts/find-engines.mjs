@@ -1,17 +1,7 @@
 /** Finds the browsers beside Chromium that the walk of `npm test` goes through. */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-
-const folders = (process.env.PATH ?? '').split(':');
-
-/**
- * @param {readonly string[]} names @param {readonly string[]} [elsewhere]
- * @param {(path: string) => boolean} [isRight]
- */
-const findProgram = (names, elsewhere = [], isRight = () => true) =>
-  [...folders.flatMap((at) => names.map((name) => join(at, name))), ...elsewhere].find(
-    (path) => existsSync(path) && isRight(path),
-  );
+import { basename, dirname, join } from 'node:path';
+import { FOLDERS, findProgram } from './find-program.mjs';
 
 /** A snap sees neither our profile nor our files; Ubuntu's `firefox` is a small script that starts one. */
 const isSnap = (path) =>
@@ -33,7 +23,6 @@ export function findWebkit() {
   return driver && display && browser ? { driver, display, browser } : undefined;
 }
 
-const LIBRARIES = ['/usr/lib', '/usr/lib64', '/usr/libexec'];
 const foldersIn = (folder) =>
   existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true })
@@ -41,9 +30,11 @@ const foldersIn = (folder) =>
         .map(({ name }) => join(folder, name))
     : [];
 
-/** /usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser, or wherever else the system keeps it. */
+/** /usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser, or wherever else the system keeps it beside its programs. */
 function miniBrowser() {
-  return [...LIBRARIES, ...foldersIn('/usr/lib')]
+  const beside = (name) => FOLDERS.map((folder) => join(dirname(folder), name));
+  const libraries = beside('lib');
+  return [...libraries, ...beside('lib64'), ...beside('libexec'), ...libraries.flatMap(foldersIn)]
     .flatMap(foldersIn)
     .filter((folder) => /^webkit(2gtk|gtk)-/.test(basename(folder)))
     .map((folder) => join(folder, 'MiniBrowser'))

@@ -1,7 +1,7 @@
 /**
  * `npm run fuzz`: opens files that nobody should send (src/testing/fuzz), and says how it went.
  *
- *   --cases 100000   how many; 2,000 of seed 1 are part of `npm test`
+ *   --cases 100000   how many; 1,000 of seed 1 are part of `npm test`
  *   --seed 1         another one gives other files
  *   --first 0        the first case
  *

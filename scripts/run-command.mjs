@@ -16,29 +16,37 @@ export function isMain(moduleUrl) {
 /**
  * Runs a program to its end, its output going to ours; nothing is read from stdin.
  * @param {string} command @param {readonly string[]} args @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started
+ * @returns {Promise<number>} its exit code; 1 when a signal ended it or it could not be started, as where its time is over
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
+    if (options.signal?.aborted) return resolve(1);
     const stdio = ['ignore', 'inherit', 'inherit'];
     const child = spawn(command, args, { cwd: ROOT, stdio, ...options });
     child.on('error', (error) => {
-      console.error(`${command}: ${error.message}`);
+      console.error(`${command}: ${error.cause?.message ?? error.message}`);
       resolve(1);
     });
     child.on('exit', (code) => resolve(code ?? 1));
   });
 }
 
+/** What comes over a network may hang; it is ended then, at once and for sure. INSTALL_LIMIT_MS sets another limit. */
+export const withinLimit = () => ({
+  signal: AbortSignal.timeout(Math.ceil(Number(process.env.INSTALL_LIMIT_MS ?? 300_000))),
+  killSignal: /** @type {const} */ ('SIGKILL'),
+});
+
 /**
  * Runs npm. On Windows `npm` is a .cmd file, which Node does not start without a shell; npm's own
  * JavaScript works everywhere, and npm says where it is when it is npm that runs us.
  * @param {readonly string[]} args plain words: the shell of Windows sees them unquoted
+ * @param {import('node:child_process').SpawnOptions} [options]
  */
-export function runNpm(args) {
+export function runNpm(args, options) {
   const script = process.env.npm_execpath;
-  if (script?.endsWith('.js')) return run(process.execPath, [script, ...args]);
-  return run('npm', args, { shell: process.platform === 'win32' });
+  if (script?.endsWith('.js')) return run(process.execPath, [script, ...args], options);
+  return run('npm', args, { shell: process.platform === 'win32', ...options });
 }
 
 /**

@@ -10,10 +10,9 @@ import { ROOT, run, runPackage } from './run-command.mjs';
 
 const UNIT_REPORT = join(ROOT, 'test-results', 'unit.json');
 const E2E_REPORT = join(ROOT, 'test-results', 'e2e.json');
-const ENGINES_REPORT = join(ROOT, 'test-results', 'engines.json');
 
-/** A check that hangs is ended, so that the others still run. */
-const LIMIT = { timeout: 10 * 60_000 };
+/** A check that hangs is ended, so that the others still run. A busy machine is given time. */
+const LIMIT = { timeout: 20 * 60_000 };
 
 const total = { passed: 0, failed: 0 };
 /** What could not be tried on this machine, and why. @type {string[]} */
@@ -86,46 +85,47 @@ const runUnit = () => {
   return runPackage('vitest/vitest.mjs', ['run', ...reporters], LIMIT);
 };
 
+/** Browsers, and the Python that some unit tests compare with. What is not to be had is said at the end. */
+const bringPrograms = async () => {
+  const { ensurePrograms } = await import('./install-programs.mjs');
+  notRun.push(...(await ensurePrograms()));
+  return 0;
+};
+
+/** In Chromium, and a walk in Firefox and WebKit, those of them that are here. */
 const runE2e = async () => {
   rmSync(E2E_REPORT, { force: true });
-  const { ensureChromium } = await import('./install-chromium.mjs');
-  const env = { ...process.env, CHROMIUM_PATH: await ensureChromium() };
+  const { findStartingChromium } = await import('./install-programs.mjs');
+  const chromium = findStartingChromium();
+  if (chromium === undefined) throw new Error('Chromium is missing: see below.');
+  const env = { ...process.env, CHROMIUM_PATH: chromium };
   return runPackage('@playwright/test/cli.js', ['test'], { ...LIMIT, env });
 };
-
-const runEngines = async () => {
-  rmSync(ENGINES_REPORT, { force: true });
-  const config = ['--config', 'playwright.engines.config.ts'];
-  return runPackage('@playwright/test/cli.js', ['test', ...config], LIMIT);
-};
-
-/** The walk in Firefox and WebKit, those of them that are here. */
-async function testEngines() {
-  const { ensureEngines, ENGINES } = await import('./install-engines.mjs');
-  const missing = await ensureEngines();
-  for (const { name, command } of missing) notRun.push(`${name} is not installed: ${command}`);
-  if (missing.length < ENGINES.length)
-    await stage('engines', runEngines, () => countPlaywright(ENGINES_REPORT));
-}
 
 const script = (name) => () => run(process.execPath, [join(ROOT, 'scripts', name)], LIMIT);
 
 async function runAll() {
   const isReady = await stage('install', () => ensureReady().then(() => 0));
   if (!isReady) return;
+  await stage('programs', bringPrograms);
   await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
   await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
   await stage('layers', script('check-layers.mjs'));
   await stage('unit', runUnit, countUnit);
   const isBuilt = await stage('build', script('build.mjs'));
-  if (isBuilt) {
-    await stage('e2e', runE2e, () => countPlaywright(E2E_REPORT));
-    await testEngines();
-  } else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
+  const e2e = () => countPlaywright(E2E_REPORT);
+  if (isBuilt) await stage('e2e', runE2e, e2e);
+  else await stage('e2e', () => Promise.reject(new Error('Not run: there is no build to test.')));
 }
 
+// Whatever breaks, the count is the last that is said.
+let isDone = false;
+process.on('exit', () => {
+  if (!isDone) total.failed++;
+  console.log('');
+  for (const reason of notRun) console.log(`Not run: ${reason}`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  process.exitCode = total.failed > 0 ? 1 : 0;
+});
 await runAll();
-console.log('');
-for (const reason of notRun) console.log(`Not run: ${reason}`);
-console.log(`${total.passed} passed, ${total.failed} failed`);
-process.exitCode = total.failed > 0 ? 1 : 0;
+isDone = true;

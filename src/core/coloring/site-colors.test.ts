@@ -49,19 +49,24 @@ describe('colors of the sites in view', () => {
   });
 });
 
-test.each(allCaptureNames())('%s: no two call sites of a legend have one color', (name) => {
-  for (const context of contextsOf(loadCapture(name))) {
-    const { length, timeUs } = context.trace.events;
-    const index = new TimelineIndex(context.replay, length, timeUs);
-    const coloring = makeColoring(context, 'stack', STACK_CLASSES);
-    const peak = context.replay.peaks.activeBytes.event;
-    let before = '';
-    for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
-      const legend = legendAt(context, index, 'stack', coloring, event);
-      const named = namedSites(legend);
-      before = siteColorsInView(named, before, COLORS);
-      expect(new Set(colorsOf(before)).size).toBe(named.length);
-      expect(colorsOf(before).every((color) => color >= 0 && color < COLORS)).toBe(true);
+test.each(allCaptureNames())(
+  '%s: no two entries of a legend have one label, no two call sites one color',
+  (name) => {
+    for (const context of contextsOf(loadCapture(name))) {
+      const { length, timeUs } = context.trace.events;
+      const index = new TimelineIndex(context.replay, length, timeUs);
+      const coloring = makeColoring(context, 'stack', STACK_CLASSES);
+      const peak = context.replay.peaks.activeBytes.event;
+      let before = '';
+      for (const event of [Math.floor(length / 10), peak, Math.floor(length / 2), length - 1]) {
+        const legend = legendAt(context, index, 'stack', coloring, event);
+        const labels = legend.entries.map(({ label }) => label);
+        expect([...new Set(labels)]).toEqual(labels);
+        const named = namedSites(legend);
+        before = siteColorsInView(named, before, COLORS);
+        expect(new Set(colorsOf(before)).size).toBe(named.length);
+        expect(colorsOf(before).every((color) => color >= 0 && color < COLORS)).toBe(true);
+      }
     }
-  }
-});
+  },
+);

@@ -225,10 +225,10 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
   });
 });
 
-/** One in seventeen of them, 300 of many: each is a scan of all. */
+/** One in seventeen of them, 60 of many: each is a scan of all. */
 function checkLabels({ replay, snapshot }: DeviceContext, reader: EventReader): void {
   const { allocations } = replay;
-  const step = Math.max(17, Math.ceil(allocations.length / 300));
+  const step = Math.max(17, Math.ceil(allocations.length / 60));
   for (let id = allocations.preexisting; id < allocations.length; id += step) {
     const [row] = reader.rows([allocations.start[id]]);
     expect(row.allocation).toBe(allocationLabel(allocations, snapshot.addresses, id));

@@ -84,14 +84,15 @@ describe('decoding', () => {
     }
   });
 
-  // The largest, and programs that are there again under other settings, show nothing more.
-  it.each(captures.filter((name) => !isRepeated(name) && !/leak_slow|expandable.frag/.test(name)))(
-    '%s: pickleparser gives the same tables',
-    (name) => {
-      const plain = snapshotFromValue(unpickle(captureBytes(name)).value);
-      expect(differences(resolved(plain), resolved(loadCapture(name)))).toEqual([]);
-    },
-  );
+  // The largest, programs that are there again under other settings, and more of the same show nothing more.
+  it.each(
+    captures.filter(
+      (name) => !isRepeated(name) && !/leak_slow|(expandable|stacks).frag|near-miss/.test(name),
+    ),
+  )('%s: pickleparser gives the same tables', (name) => {
+    const plain = snapshotFromValue(unpickle(captureBytes(name)).value);
+    expect(differences(resolved(plain), resolved(loadCapture(name)))).toEqual([]);
+  });
 
   it('gives the same tables for every protocol', () => {
     const expected = resolved(loadCapture('protocols_p4.pickle.gz'));

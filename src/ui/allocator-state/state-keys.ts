@@ -1,8 +1,7 @@
 /** Keys of the state view. */
 
-import { useEffect } from 'react';
 import { BIG_STEP } from '../cursor/cursor-steps.ts';
-import { isTextField } from '../shared/use-shortcut.ts';
+import { isTextField, useKeyDown } from '../shared/use-key-down.ts';
 
 /** What the keys do. */
 export interface StateActions {
@@ -65,16 +64,12 @@ const ELSEWHERE = 'dialog, [popover], [role="separator"], [role="tabpanel"], [ro
  * through the events right after the view was opened.
  */
 export function useStateKeys(actions: StateActions): void {
-  useEffect(() => {
-    function onKeyDown(event: KeyboardEvent) {
-      const { target } = event;
-      if (event.defaultPrevented || isTextField(target) || !(target instanceof Element)) return;
-      if (target.closest(ELSEWHERE) !== null) return;
-      // A button takes Enter itself.
-      const isTaken = event.key === 'Enter' && target.closest('button, summary') !== null;
-      if (!isTaken && onStateKey(event, actions)) event.preventDefault();
-    }
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [actions]);
+  useKeyDown((event) => {
+    const { target } = event;
+    if (event.defaultPrevented || isTextField(target) || !(target instanceof Element)) return;
+    if (target.closest(ELSEWHERE) !== null) return;
+    // A button takes Enter itself.
+    const isTaken = event.key === 'Enter' && target.closest('button, summary') !== null;
+    if (!isTaken && onStateKey(event, actions)) event.preventDefault();
+  });
 }

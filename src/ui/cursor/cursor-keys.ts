@@ -1,11 +1,10 @@
 /** Keys that move the cursor and the mark, wherever the focus is. */
 
-import { useEffect } from 'react';
 import type { DeviceInfo } from '../../core/device/types.ts';
 import { useStores } from '../../state/stores.ts';
 import type { ViewStore } from '../../state/view-store.ts';
 import { useDevice } from '../shared/device-context.ts';
-import { isTextField } from '../shared/use-shortcut.ts';
+import { isTextField, useKeyDown } from '../shared/use-key-down.ts';
 import { BIG_STEP, cursorEvent, nextOom, stepped } from './cursor-steps.ts';
 
 /** Does what the key stands for; false when it stands for nothing here. */
@@ -53,15 +52,11 @@ function actionOf(key: string, device: DeviceInfo, view: ViewStore): (() => void
 export function useCursorKeys(): void {
   const { device } = useDevice();
   const { view } = useStores();
-  useEffect(() => {
+  useKeyDown((event) => {
     if (device.events === 0) return;
-    function onKeyDown(event: KeyboardEvent) {
-      const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
-      if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
-      if (target instanceof Element && target.closest('dialog') !== null) return;
-      if (onCursorKey(key, device, view)) event.preventDefault();
-    }
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [device, view]);
+    const { key, ctrlKey, altKey, metaKey, target, defaultPrevented } = event;
+    if (defaultPrevented || ctrlKey || altKey || metaKey || isTextField(target)) return;
+    if (target instanceof Element && target.closest('dialog') !== null) return;
+    if (onCursorKey(key, device, view)) event.preventDefault();
+  });
 }

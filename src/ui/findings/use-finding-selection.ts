@@ -1,10 +1,10 @@
-import { type RefObject, useCallback, useEffect } from 'react';
+import { type RefObject, useCallback } from 'react';
 import type { RankedFinding } from '../../core/findings/ranked-findings.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { openingCursor } from '../../state/view-fitting.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { isTextField, useKeyDown } from '../shared/use-key-down.ts';
 import { useAsk } from '../shared/use-query.ts';
-import { isTextField } from '../shared/use-shortcut.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 
 interface FindingSelection {
@@ -64,20 +64,16 @@ export function useEscape(
   action: (() => void) | undefined,
 ): void {
   const { view } = useStores();
-  useEffect(() => {
-    function onKeyDown(event: KeyboardEvent) {
-      const { key, target, defaultPrevented } = event;
-      if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
-      // What is open over the page closes first.
-      if (document.querySelector('dialog[open], :popover-open') !== null) return;
-      const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
-      const isUndone = view.undoClick();
-      if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
-        event.preventDefault();
-        if (!isUndone) action?.();
-      }
+  useKeyDown((event) => {
+    const { key, target, defaultPrevented } = event;
+    if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
+    // What is open over the page closes first.
+    if (document.querySelector('dialog[open], :popover-open') !== null) return;
+    const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
+    const isUndone = view.undoClick();
+    if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
+      event.preventDefault();
+      if (!isUndone) action?.();
     }
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [view, panel, action]);
+  });
 }

@@ -2,10 +2,10 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import { type ComponentType, useEffect } from 'react';
+import type { ComponentType } from 'react';
 import { useStores, useView } from '../../state/stores.ts';
 import type { ViewName } from '../../state/view-store.ts';
-import { isTextField } from '../shared/use-shortcut.ts';
+import { isTextField, useKeyDown } from '../shared/use-key-down.ts';
 import { VIEW_LABELS } from '../shared/view-names.ts';
 import { TimelineView } from '../timeline/timeline-view.tsx';
 
@@ -91,15 +91,11 @@ export function ViewTabs() {
 
 function useDigits(): void {
   const { view } = useStores();
-  useEffect(() => {
-    function onKeyDown(event: KeyboardEvent) {
-      if (event.ctrlKey || event.altKey || event.metaKey || isTextField(event.target)) return;
-      const chosen = /^[1-9]$/.test(event.key) ? VIEWS[Number(event.key) - 1] : undefined;
-      if (chosen === undefined) return;
-      event.preventDefault();
-      view.commit({ view: chosen.name });
-    }
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  }, [view]);
+  useKeyDown((event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || isTextField(event.target)) return;
+    const chosen = /^[1-9]$/.test(event.key) ? VIEWS[Number(event.key) - 1] : undefined;
+    if (chosen === undefined) return;
+    event.preventDefault();
+    view.commit({ view: chosen.name });
+  });
 }

@@ -1,0 +1,71 @@
+/**
+ * Gets the programs that `npm test` needs and this machine lacks: Chromium from Playwright, and all of
+ * them from the system's package manager where that can be: Debian and its like, as root.
+ */
+import { spawnSync } from 'node:child_process';
+import { findChromium } from './find-chromium.mjs';
+import { findFirefox, findWebkit } from './find-engines.mjs';
+import { findProgram } from './find-program.mjs';
+import { findPython } from './find-python.mjs';
+import { isMain, run, runPackage, withinLimit } from './run-command.mjs';
+
+/** A Chromium that was downloaded may lack libraries of the system; that of apt-get brings them for both. */
+const starts = (path) =>
+  process.platform !== 'linux' || spawnSync(path, ['--version']).status === 0;
+
+/** @returns {string | undefined} */
+export const findStartingChromium = () => findChromium(starts);
+
+const downloadChromium = () =>
+  runPackage('@playwright/test/cli.js', ['install', '--no-shell', 'chromium'], withinLimit());
+
+const PROGRAMS = [
+  {
+    name: 'Chromium',
+    find: findStartingChromium,
+    packages: ['chromium'],
+    download: downloadChromium,
+  },
+  { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
+  { name: 'WebKitGTK', find: findWebkit, packages: ['webkit2gtk-driver', 'xvfb'] },
+  { name: 'Python 3', find: () => findPython(['ensurepip', 'venv']), packages: ['python3-venv'] },
+];
+
+/** @returns {Promise<readonly string[]>} what is still missing, and how to install it */
+export async function ensurePrograms() {
+  const missing = [];
+  for (const { name, find, packages, download } of PROGRAMS) {
+    const isHere = () => find() !== undefined;
+    if (isHere()) continue;
+    console.log(`Installing ${name}.`);
+    await download?.();
+    if (!isHere() && canUseApt()) await installByApt(packages);
+    const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
+    if (!isHere()) missing.push(`${name} is not installed: ${command}`);
+  }
+  return missing;
+}
+
+const canUseApt = () => process.getuid?.() === 0 && findProgram(['apt-get']) !== undefined;
+
+/** Without a network it gives up soon. */
+const PATIENCE = ['Acquire::Retries=1', 'Acquire::http::Timeout=15', 'DPkg::Lock::Timeout=60'];
+
+/** One for all that it is asked for: what hangs would hang again. @type {ReturnType<typeof withinLimit>} */
+let limit;
+
+/** @param {readonly string[]} packages */
+async function installByApt(packages) {
+  const options = PATIENCE.flatMap((option) => ['-o', option]);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // What it says of hundreds of packages is of no use here, unless it fails.
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  const apt = (...args) => run('apt-get', ['-qq', ...options, ...args], { ...limit, env, stdio });
+  if (limit === undefined) {
+    limit = withinLimit();
+    await apt('update');
+  }
+  await apt('install', '-y', '--no-install-recommends', ...packages);
+}
+
+if (isMain(import.meta.url)) for (const line of await ensurePrograms()) console.log(line);
