@@ -17,7 +17,7 @@ const ROUNDS = 5;
  * @param {import('./subjects.mjs').Subject} subject
  * @returns medians in milliseconds, and the load average before and after; undefined without a Python
  */
-export async function measureRatios(started, { path }) {
+export async function measureRatios(started, { name, goals, path }) {
   const python = findPython();
   if (!python) return undefined;
   const startLoad = loadavg()[0];
@@ -34,7 +34,7 @@ export async function measureRatios(started, { path }) {
   const medians = Object.fromEntries(
     Object.keys(rounds[0]).map((name) => [name, median(rounds.map((times) => times[name]))]),
   );
-  return { ...medians, rounds: ROUNDS, startLoad, endLoad: loadavg()[0] };
+  return { name, goals, ...medians, rounds: ROUNDS, startLoad, endLoad: loadavg()[0] };
 }
 
 /** Milliseconds since the file was given to a page just loaded. */

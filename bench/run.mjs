@@ -34,9 +34,6 @@ const { values } = parseArgs({
 });
 const wants = (part) => values.only === undefined || values.only === part;
 
-/** The file that is opened in turn with CPython. */
-const RATIOS_OF = '513 MB';
-
 const subjects = prepareSubjects(values.small);
 if (values.against !== undefined) {
   await measureAgainst(values.against, subjects);
@@ -90,12 +87,17 @@ async function measureAllPages() {
 }
 
 async function measureAllRatios() {
-  const subject = subjects.find(({ name }) => name === RATIOS_OF);
-  if (subject === undefined) return undefined;
-  console.log(`${RATIOS_OF} beside CPython, in turn`);
+  const ratios = [];
+  const beside = subjects.filter(({ goals }) => goals !== undefined);
+  if (beside.length === 0) return ratios;
   const started = await startBrowser();
   try {
-    return await measureRatios(started, subject);
+    for (const subject of beside) {
+      console.log(`${subject.name} beside CPython, in turn`);
+      const measured = await measureRatios(started, subject);
+      if (measured !== undefined) ratios.push(measured);
+    }
+    return ratios;
   } finally {
     await started.close();
   }

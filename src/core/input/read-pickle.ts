@@ -21,7 +21,7 @@ const MAX_GENERAL_BYTES = 64 * 2 ** 20;
 const MAX_TRAILING_BYTES = 64 * 2 ** 20;
 
 /**
- * From so many bytes on events are read by a lane, whose code is fetched then: in a smaller file it learns
+ * Of a pickle of so many bytes or more events are read by a lane, whose code is fetched then: in a smaller one it learns
  * for longer than it reads, and before a file is open the page does without it.
  */
 const LANE_FROM_BYTES = 2 ** 20;
@@ -75,15 +75,16 @@ async function pump(
   for await (const chunk of open()) {
     if (decoder.stopped) trailingBytes += chunk.length;
     if (trailingBytes > MAX_TRAILING_BYTES) return;
-    if (!hasLane && bytes >= LANE_FROM_BYTES) {
+    bytes += chunk.length;
+    // As much per byte of the file as so far; exact for a bare pickle.
+    const { share } = meter;
+    const totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
+    decoder.totalBytes = totalBytes;
+    if (!hasLane && (totalBytes ?? bytes) >= LANE_FROM_BYTES) {
       const { RowLane } = await import('../pickle/row-lane.ts');
       decoder.attachLane((machine) => new RowLane(machine));
       hasLane = true;
     }
-    bytes += chunk.length;
-    // As much per byte of the file as so far; exact for a bare pickle.
-    const { share } = meter;
-    decoder.totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
     decoder.push(chunk);
     meter.events = decoder.eventCount;
     meter.report();

@@ -1,5 +1,5 @@
 /**
- * Learns the steps of a row from its bytes. The opcode loop or the row reader has read them before:
+ * Learns the steps of a row from its bytes. The opcode loop has read them before:
  * they are whole and legal, its strings are interned, and the memo slots that it names are filled.
  */
 import {

@@ -11,7 +11,6 @@ import { tooManyMarks, truncatedPickle } from './errors.ts';
 import { HEADER_BYTES, Op } from './opcodes.ts';
 import { readRareOpcode } from './rare-opcodes.ts';
 import type { RowLane } from './row-lane.ts';
-import { RowReader } from './row-reader.ts';
 import { DeclinedError, Tag } from './types.ts';
 import { MAX_MARKS, type ValueMachine } from './value-machine.ts';
 
@@ -25,7 +24,8 @@ const JOIN_BYTES = 1 << 16;
 
 export class PickleDecoder {
   readonly #machine: ValueMachine;
-  readonly #rows: RowReader;
+  /** Reads events without the loop; undefined until the file is large enough for it. */
+  #lane: RowLane | undefined;
   #rest = new Uint8Array(0);
   /** Bytes before the buffer in hand. */
   #base = 0;
@@ -38,12 +38,11 @@ export class PickleDecoder {
 
   constructor(machine: ValueMachine) {
     this.#machine = machine;
-    this.#rows = new RowReader(machine);
   }
 
   /** From here on rows are read by a lane, which learns how they are written from those that come next. */
   attachLane(createLane: (machine: ValueMachine) => RowLane): void {
-    this.#rows.lane = createLane(this.#machine);
+    this.#lane = createLane(this.#machine);
   }
 
   /**
@@ -119,12 +118,12 @@ export class PickleDecoder {
     const { memo, marks, strings } = machine;
     const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     const headerBytes = HEADER_BYTES;
-    const rows = this.#rows;
+    const lane = this.#lane;
     const end = buffer.length;
     let { tags, vals, sp } = machine;
     let { tags: memoTags, vals: memoVals } = memo;
     let pos = at.pos;
-    // Where the last dictionary began, for the row reader to learn from.
+    // Where the last dictionary began, for the lane to learn from.
     let dictAt = -1;
     while (pos < stop) {
       const op = buffer[pos];
@@ -207,14 +206,13 @@ export class PickleDecoder {
           break;
         case 0x7d: {
           // EMPTY_DICT
-          if (rows.isReady) {
+          if (lane?.isReady === true) {
             machine.sp = sp;
-            const after = rows.read(buffer, view, pos, stop);
-            ({ tags, vals, sp } = machine);
-            ({ tags: memoTags, vals: memoVals } = memo);
+            const after = lane.read(buffer, view, pos, stop);
+            sp = machine.sp;
             if (after > pos) {
               pos = after;
-              dictAt = rows.openAt;
+              dictAt = -1;
               continue;
             }
           }
@@ -241,7 +239,7 @@ export class PickleDecoder {
           machine.setItems();
           ({ tags, vals, sp } = machine);
           if (dictAt >= 0 && machine.lastShape !== undefined) {
-            rows.learn(machine.lastShape, buffer, dictAt, pos);
+            lane?.learn(machine.lastShape, buffer, dictAt, pos);
             dictAt = -1;
           }
           break;

@@ -59,7 +59,7 @@ function withEntries(value: object): object {
   return Array.isArray(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts);
 }
 
-/** A byte at a time, no lane and no row reader gets to see a whole row. */
+/** A byte at a time, no lane gets to see a whole row. */
 const byOpcodes = (bytes: Uint8Array) => outcome(bytes, [1]);
 
 /** Events that the sink takes from the stack machine, with all of it decoded at once. */

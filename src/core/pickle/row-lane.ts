@@ -10,7 +10,7 @@
  * order is read here. The rest of a row that is written otherwise is read step by step (StepWalker).
  *
  * A row is taken whole or not at all. Whatever is not as learned (another opcode, a string or stream
- * that is new, a number beyond 2^52) ends the lane at the first byte of that row; the row reader
+ * that is new, a number beyond 2^52) ends the lane at the first byte of that row; the opcode loop
  * goes on there, and stack, memo and columns are as if it had read all rows before. The lane makes
  * no room: where stack, memo or columns are full it ends as well, so their bounds hold as they are.
  */
@@ -69,9 +69,9 @@ export class RowLane {
     this.#machine = machine;
   }
 
-  /** There are steps to follow. */
+  /** There are steps to follow, and the memo slots still hold what they did. */
   get isReady(): boolean {
-    return !this.#steps.isEmpty;
+    return !this.#steps.isEmpty && !this.#machine.memo.isRewritten;
   }
 
   /** Learns from the row in buffer[start … end), which has been read; `end` is its SETITEMS. */
