@@ -38,6 +38,7 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   }
   const Icon = ICONS[verdict.tone];
   const { text, brief = text, lines = [], does = '', also, advice } = verdict;
+  const hasMore = text !== brief || also.length > 0 || advice.length > 1 || lines.length > 1;
   const isFolded = folding !== undefined && !folding.isUnfolded;
   const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
@@ -56,10 +57,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         {lines[0] !== undefined && (
           <LineToLookAt line={lines[0]} does={does} callers={lines.slice(1)} onShow={onShow} />
         )}
+        {!isFolded && <Callers callers={lines.slice(1)} />}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
-        {shown.length > 0 && <Advice advice={shown} />}
+        {shown.length > 0 && <Advice advice={shown} isFolded={isFolded} />}
       </div>
-      {folding !== undefined && (
+      {folding !== undefined && hasMore && (
         <button
           type="button"
           className="verdict-fold"
@@ -99,6 +101,16 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   );
 }
 
+/** The lines that lead there, out to the program's loop. */
+function Callers({ callers }: { readonly callers: readonly FrameView[] }) {
+  if (callers.length === 0) return undefined;
+  return (
+    <p className="verdict-callers dim">
+      called from {callers.map((caller) => frameLabel(caller)).join(' ← ')}
+    </p>
+  );
+}
+
 interface VerdictSentenceProps {
   readonly text: string;
   readonly onShow: (() => void) | undefined;
@@ -118,29 +130,30 @@ function VerdictSentence({ text, onShow }: VerdictSentenceProps) {
   );
 }
 
-function Advice({ advice }: { readonly advice: readonly Remedy[] }) {
+interface AdviceProps {
+  readonly advice: readonly Remedy[];
+  /** One of several. */
+  readonly isFolded: boolean;
+}
+
+function Advice({ advice, isFolded }: AdviceProps) {
   return (
     <section className="verdict-advice" aria-label="What to try first">
-      <strong>Try</strong>
-      <ul>
+      <h4>{isFolded ? 'Try first' : 'What to try'}</h4>
+      <ol>
         {advice.map((remedy) => (
           <li key={remedy.id}>
             <CodeText text={remedy.text} /> <Gain {...remedy} />
           </li>
         ))}
-      </ul>
+      </ol>
     </section>
   );
 }
 
-/** 'saves 1.51 GiB: enough' */
+/** 'Saves 1.51 GiB, enough.' */
 function Gain({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>) {
   if (savesBytes === undefined) return undefined;
   const enough = isEnough === undefined ? '' : isEnough ? ', enough' : ', not enough alone';
-  return (
-    <span className="verdict-gain dim small">
-      saves {formatBytes(savesBytes)}
-      {enough}
-    </span>
-  );
+  return <span className="verdict-gain">{`Saves ${formatBytes(savesBytes)}${enough}.`}</span>;
 }

@@ -1,6 +1,7 @@
 /** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
-import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/frame-text.ts';
+import { failedOoms } from '../../replay/retried-requests.ts';
 import { entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './diagnose.ts';
 import type { Cause, Forecast } from './types.ts';
@@ -177,9 +178,12 @@ function otherProcesses(failure: Failure | undefined): string {
 /** No fault, and what that rests on. */
 function healthy({ context, findings }: Case): string {
   const { recording } = context.input.replay;
-  const small = findings.length;
+  const small = findings.filter(({ severity }) => severity === 'low').length;
   const below =
     small === 0 ? '' : ` ${formatCount(small)} small ${small === 1 ? 'note' : 'notes'} below.`;
+  const caught = failedOoms(context.input.trace, context.input.replay).length;
+  if (caught > 0)
+    return `Your program caught ${plural(caught, 'out-of-memory error')} and went on; no other problem found.${below}`;
   if (recording === 'truncated')
     return `No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.${below}`;
   return `No out-of-memory error, and no problem found.${below}`;
