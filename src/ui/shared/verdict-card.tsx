@@ -3,7 +3,7 @@ import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } fro
 import { formatBytes } from '../../core/base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
 import type { FrameView } from '../../core/device/types.ts';
-import type { Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
+import type { Cause, Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
 import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
@@ -15,7 +15,10 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
 
 /** What is said of a pasted message has no account behind it. */
 type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
-  Partial<Pick<Verdict, 'brief' | 'lines' | 'does'>>;
+  Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does'>>;
+
+/** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
+const CALLED: readonly (Cause | undefined)[] = ['kept', 'kept-graph', 'request'];
 
 interface VerdictCardProps {
   /** Undefined: not known yet. */
@@ -38,7 +41,8 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   }
   const Icon = ICONS[verdict.tone];
   const { text, brief = text, lines = [], does = '', also, advice } = verdict;
-  const hasMore = text !== brief || also.length > 0 || advice.length > 1 || lines.length > 1;
+  const callers = CALLED.includes(verdict.cause) ? lines.slice(1) : [];
+  const hasMore = text !== brief || also.length > 0 || advice.length > 1 || callers.length > 0;
   const isFolded = folding !== undefined && !folding.isUnfolded;
   const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
@@ -55,9 +59,9 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           <VerdictSentence text={isFolded ? brief : text} onShow={onShow} />
         </p>
         {lines[0] !== undefined && (
-          <LineToLookAt line={lines[0]} does={does} callers={lines.slice(1)} onShow={onShow} />
+          <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
         )}
-        {!isFolded && <Callers callers={lines.slice(1)} />}
+        {!isFolded && <Callers callers={callers} />}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
         {shown.length > 0 && <Advice advice={shown} isFolded={isFolded} />}
       </div>
