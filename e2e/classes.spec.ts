@@ -43,7 +43,7 @@ test('what is it: by color, in bands, in the search, in tables and in the flame 
 
   await test.step('the summary says what the peak is made of', async () => {
     await tab(page, 'Summary').click();
-    await page.getByRole('button', { name: 'At the peak' }).click();
+    await page.getByTestId('main-panel').getByRole('button', { name: 'At the peak' }).click();
     const table = page.getByRole('table', { name: 'Active memory by class' });
     const row = (name: string) => table.getByRole('row', { name });
     await expect(row('activations')).toContainText('55%');

@@ -89,7 +89,7 @@ test('keys of the plot leave text fields alone', async ({ page }) => {
 test('the verdict, a sparkline and a mark lead to what they show', async ({ page }) => {
   await openCapture(page, 'leak_forward_hook.pickle.gz');
   const verdict = page.getByRole('status', { name: 'Verdict' });
-  await verdict.getByRole('button', { name: /a leak of 512/ }).click();
+  await verdict.getByRole('button', { name: /512\.00 KiB more each step/ }).click();
   await expect(page).toHaveURL(/finding=/);
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/finding=/);
@@ -98,6 +98,7 @@ test('the verdict, a sparkline and a mark lead to what they show', async ({ page
   const cursor = cursorOf(page);
   const opened = await cursor.textContent();
   const sparkline = page.getByRole('button', { name: /at most .* over/ }).first();
+  await sparkline.scrollIntoViewIfNeeded();
   const box = await sparkline.boundingBox();
   if (box === null) throw new Error('There is no sparkline');
   await page.mouse.click(box.x + box.width / 4, box.y + box.height / 2);

@@ -30,7 +30,7 @@ export class OpenDevice {
   readonly #pixelBuffers = new PixelBufferPool();
   readonly #made = new Map<unknown, unknown>();
   /** A byte an allocation each. */
-  readonly #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
+  #matches = new LruCache<SearchMatches>(CACHED_SEARCHES);
   /** A byte an allocation each: the last used of each kind is kept. */
   readonly #colorings = new Map<ColorBy, { readonly count: number; readonly coloring: Coloring }>();
 
@@ -62,6 +62,11 @@ export class OpenDevice {
     const state = dependsOnCursor(search) ? at : undefined;
     const key = `${state ?? 'end'} ${search}`;
     return this.#matches.getOrMake(key, () => matchAllocations(this.context, search, state));
+  }
+
+  /** Of searches that match something else from now on. */
+  forgetMatches(): void {
+    this.#matches = new LruCache(CACHED_SEARCHES);
   }
 
   /**

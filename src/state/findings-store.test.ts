@@ -1,12 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { LoadError } from '../core/base/load-error.ts';
+import type { Account } from '../core/findings/account/types.ts';
 import type { Analysis } from '../core/findings/analyse.ts';
+import type { Verdict } from '../core/findings/verdict/types.ts';
 import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
 import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
 import { createFindingsStore } from './findings-store.ts';
 
 const INFO = sessionInfoOf('x');
+const ACCOUNT: Account = {
+  moment: { event: 0, why: 'peak' },
+  allocatedBytes: 0,
+  reservedBytes: 0,
+  limitBytes: undefined,
+  requestedBytes: undefined,
+  roundingBytes: undefined,
+  entries: [],
+};
+const VERDICT: Verdict = {
+  cause: 'none',
+  pattern: undefined,
+  severity: 'none',
+  bytes: 0,
+  tone: 'calm',
+  text: 'Fine.',
+  brief: 'Fine.',
+  also: [],
+  lines: [],
+  does: '',
+  advice: [],
+  forecast: undefined,
+  finding: undefined,
+};
+const JUDGEMENT = {
+  account: ACCOUNT,
+  accountAtEnd: ACCOUNT,
+  verdict: VERDICT,
+  steps: undefined,
+};
 const CLEAR = { detector: 'oom', status: 'clear', reason: 'None.' } as const;
 
 /** An analysis that answers when it is told to. */
@@ -56,9 +88,10 @@ describe('findings', () => {
     expect(asked).toHaveLength(1);
     asked[0]?.tell({ kind: 'check', check: CLEAR });
     expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'running', checks: [CLEAR] });
-    asked[0]?.answer({ findings: [], checks: [CLEAR] });
+    expect(keeper.of(INFO, 0).getState().judgement).toBeUndefined();
+    asked[0]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
     await settled();
-    expect(keeper.of(INFO, 0).getState().phase).toBe('done');
+    expect(keeper.of(INFO, 0).getState()).toMatchObject({ phase: 'done', judgement: JUDGEMENT });
     expect(marks.times().analysed).toBeGreaterThanOrEqual(marks.times().painted ?? Infinity);
     expect(idle.running).toBe(0);
   });
@@ -69,7 +102,7 @@ describe('findings', () => {
     expect([asked.length, held()]).toEqual([0, 1]);
     marks.reach('painted');
     await settled();
-    asked[0]?.answer({ findings: [], checks: [CLEAR] });
+    asked[0]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
     await settled();
     expect(held()).toBe(0);
   });
@@ -85,7 +118,7 @@ describe('findings', () => {
     marks.reach('painted');
     keeper.show(INFO, 0);
     await settled();
-    asked[0]?.answer({ findings: [], checks: [] });
+    asked[0]?.answer({ findings: [], checks: [], ...JUDGEMENT });
     await settled();
     keeper.show(INFO, 0);
     await settled();
@@ -122,7 +155,7 @@ describe('findings', () => {
     expect(marks.times().analysed).toBeUndefined();
     keeper.retry(INFO, 0);
     expect(store.getState()).toMatchObject({ phase: 'running', failure: undefined });
-    asked[1]?.answer({ findings: [], checks: [CLEAR] });
+    asked[1]?.answer({ findings: [], checks: [CLEAR], ...JUDGEMENT });
     await settled();
     expect(store.getState().phase).toBe('done');
     expect(idle.running).toBe(0);

@@ -79,11 +79,10 @@ export function createFindingsStore(needs: Needs): FindingsStore {
     store.setState({ ...NOTHING, phase: 'running' });
     try {
       const onProgress = (progress: FindingsProgress) => store.setState(withProgress(progress));
-      const { checks, findings, account, accountAtEnd, verdict } = await analysis.findings(
+      const { checks, findings, ...judgement } = await analysis.findings(
         { deviceIndex },
         { signal, onProgress },
       );
-      const judgement = { account, accountAtEnd, verdict };
       store.setState({ phase: 'done', checks, findings: rankFindings(findings), judgement });
       marks.reach('analysed');
     } catch (error) {

@@ -3,8 +3,6 @@ import { deviceInfo as snapshotDevice } from '../core/device/device-info.ts';
 import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
 import { analyse } from '../core/findings/analyse.ts';
 import { AnalysisContext } from '../core/findings/analysis-context.ts';
-import { rankFindings } from '../core/findings/ranked-findings.ts';
-import { verdictOf } from '../core/findings/verdict.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';
@@ -137,18 +135,14 @@ describe('a file opens at the moment that matters', () => {
   ])('shows what the verdict on %s says', async (name) => {
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
     const info = snapshotDevice(context, 0);
-    const analysis = await analyse(context);
-    const findings = rankFindings(analysis.findings);
-    const lead = verdictOf({ ...analysis, findings })?.lead;
-    const failure = findings.find((finding) => finding.failure !== undefined);
+    const { account, verdict } = await analyse(context);
     const cursor = openingCursor(info) ?? -1;
-    if (failure === undefined && lead?.kind === 'reserved-unused') {
-      expect(cursor).toBe(lead.events.last);
+    if (account.moment.why === 'peak' && verdict.cause === 'fragmentation') {
       const { reservedBytes, allocatedBytes } = new AnalysisContext(context).stateAt(cursor);
       expect(reservedBytes).toBe(info.peaks.reservedBytes.bytes);
-      expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(lead.bytes);
+      expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(verdict.bytes);
     } else {
-      expect(cursor).toBe(failure?.events.first ?? info.peaks.allocatedBytes.event);
+      expect(cursor).toBe(account.moment.event);
     }
   });
 

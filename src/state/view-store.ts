@@ -146,7 +146,7 @@ export interface ViewStoreState {
 }
 
 /** What a click was on: Esc takes all clicks in a row on the same kind of thing back at once. */
-export type ClickedThing = 'allocation' | 'legend' | 'finding';
+export type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
 
 export interface ViewStore extends StoreApi<ViewStoreState> {
   /** A step of a continuous movement: pan, wheel, drag, a key that is held. */

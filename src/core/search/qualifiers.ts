@@ -7,6 +7,7 @@ import { CATEGORY } from './qualifiers/category.ts';
 import { CLASS } from './qualifiers/class.ts';
 import { COMPILE } from './qualifiers/compile.ts';
 import { FRAME } from './qualifiers/frame.ts';
+import { PART } from './qualifiers/part.ts';
 import { PHASE } from './qualifiers/phase.ts';
 import { POOL } from './qualifiers/pool.ts';
 import { SITE } from './qualifiers/site.ts';
@@ -22,6 +23,7 @@ const LIST = [
   STREAM,
   POOL,
   STATE,
+  PART,
   FRAME,
   SITE,
   PHASE,

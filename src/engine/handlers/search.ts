@@ -3,6 +3,7 @@ import { eventAtTime } from '../../core/device/events.ts';
 import type { TimeAxis } from '../../core/raster/types.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import { liveBytesAt } from '../../core/search/match-search.ts';
+import { type NamedPart, nameParts } from '../../core/search/qualifiers/part.ts';
 import { type KnownValues, knownValues } from '../../core/search/qualifiers.ts';
 import { type MatchStep, positionBefore, stepMatch } from '../../core/search/step-match.ts';
 import type { SearchMatches } from '../../core/search/types.ts';
@@ -36,6 +37,8 @@ export interface SearchQueries {
   readonly searchSummary: Query<SearchRequest, SearchSummary>;
   /** The next or previous match; undefined when nothing matches. */
   readonly stepMatch: Query<StepRequest, MatchStep | undefined>;
+  /** Gives the search names for parts of the account: part:kept. */
+  readonly nameParts: Query<{ readonly parts: readonly NamedPart[] }, undefined>;
   /** For completions. */
   readonly searchValues: Query<object, KnownValues>;
 }
@@ -52,6 +55,11 @@ export const searchHandlers: QueryHandlers<SearchQueries> = {
     const event = axis === 'time' ? eventAtTime(events, windowFrom) : Math.floor(windowFrom);
     const from = selected >= 0 ? selected : positionBefore(context, event);
     return stepMatch(context, device.matches(search, at).mask, from, isBackwards);
+  },
+  nameParts(device, { parts }) {
+    nameParts(device.context, parts);
+    device.forgetMatches();
+    return undefined;
   },
   searchValues: ({ context }) => knownValues(context),
 };

@@ -72,7 +72,6 @@ export function FindingsPanel() {
       </ul>
       {isOpen && <Progress state={state} />}
       {phase === 'done' && <CopyFindings state={state} />}
-      <h3 className="findings-heading">What was checked</h3>
       <CheckList checks={checks} />
       <OomMessageLink />
     </section>

@@ -24,6 +24,7 @@ export function SummaryStrip() {
   const id = useId();
   const notes = notesOf(info, device);
   const isWhole = device.recording === 'complete' && info.file.partial === undefined;
+  const isDoubtful = info.file.partial !== undefined || device.anomalies > 0;
   const recording = <RecordingStat />;
   const peak = mainPeak(device.peaks);
   const first =
@@ -37,11 +38,11 @@ export function SummaryStrip() {
       <button
         type="button"
         className="summary-more hoverable"
-        data-tone={notes.length > 0 ? 'warning' : undefined}
+        data-tone={isDoubtful ? 'warning' : undefined}
         popoverTarget={id}
         title="All figures of the recording, and notes on it"
       >
-        {notes.length > 0 && <TriangleAlert size={14} aria-hidden />}
+        {isDoubtful && <TriangleAlert size={14} aria-hidden />}
         {notes.length > 0 ? plural(notes.length, 'note') : 'Figures'}
         <ChevronDown size={14} aria-hidden />
       </button>
@@ -124,13 +125,21 @@ function PeakStat({ label, peak }: { readonly label: string; readonly peak: Peak
 
 /** Each press goes on to the next OOM. */
 function OomStat() {
-  const { device } = useDevice();
+  const { info, device } = useDevice();
   const { view } = useStores();
   const ooms = failedOoms(device);
   const first = ooms[0];
   const retried = device.ooms.length - ooms.length;
   if (device.events === 0) {
-    return <Stat label="Out of memory" value="unknown" note="no recorded history" />;
+    return <Stat label="Out of memory" value="can't tell" note="no recorded history" />;
+  }
+  if (
+    first === undefined &&
+    (device.recording === 'truncated' || info.file.partial !== undefined)
+  ) {
+    return (
+      <Stat label="Out of memory" value="can't tell" note="part of the recording is missing" />
+    );
   }
   if (first === undefined) {
     const note =

@@ -16,6 +16,8 @@ export interface OverlayScene {
   readonly cursors: Cursors;
   /** In order. */
   readonly bands: readonly DrawnBand[];
+  /** What the process could reserve; may lie above the plot or below it. */
+  readonly limit: { readonly y: number; readonly label: string } | undefined;
   readonly range: { readonly from: number; readonly to: number } | undefined;
   readonly markers: readonly { readonly marker: Marker; readonly x: number }[];
 }
@@ -33,6 +35,7 @@ export function paintOverlay(
   context.clearRect(0, 0, scene.width, scene.height);
   context.font = FONT;
   context.textBaseline = 'middle';
+  if (scene.limit !== undefined) paintLimit(context, scene.limit, scene, style);
   paintBands(context, scene.bands, scene, style);
   for (const { marker, x } of scene.markers) paintMarker(context, marker, x, scene, style);
   paintCursors(context, scene.cursors, scene, style);
@@ -57,6 +60,29 @@ function paintMarker(
   const text = isOom ? 'OOM' : kind;
   const color = isOom ? style.danger : style.dim;
   paintPill(context, text, { x: left, top: MARKER_TOP, width }, color, style.halo);
+}
+
+/** A line with its name in the middle, away from bands and OOMs; of one above the plot the name, with an arrow. */
+function paintLimit(
+  context: CanvasRenderingContext2D,
+  { y, label }: NonNullable<OverlayScene['limit']>,
+  { width, height }: OverlayScene,
+  style: PlotStyle,
+): void {
+  if (y > height) return;
+  const top = Math.round(y) - 0.5;
+  if (y >= 0) {
+    context.strokeStyle = style.danger;
+    context.lineWidth = 1;
+    context.setLineDash([7, 4]);
+    strokeLine(context, 0, top, width, top);
+    context.setLineDash([]);
+  }
+  const text = y >= 0 ? label : `\u2191 ${label}`;
+  // Below the line where there is no room above it.
+  const pillTop =
+    y - PILL_HEIGHT - 2 < MARKER_TOP ? Math.max(MARKER_TOP, y + 2) : y - PILL_HEIGHT - 2;
+  paintPill(context, text, { x: width / 2, top: pillTop, width }, style.danger, style.onDanger);
 }
 
 function paintRange(

@@ -15,9 +15,11 @@ import { type AxisElements, drawAxes } from './axes.ts';
 import type { BandsStore } from './bands.ts';
 import { FrameLayer, releasePixels } from './frame-layer.ts';
 import { listenToAxisWheel, listenToGestures } from './gestures.ts';
+import type { GuidesStore } from './guides.ts';
 import { PlotHover, Readout } from './plot-hover.ts';
 import { type Plot, PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest, PlotSource } from './plot-source.ts';
+import { drawSteps } from './step-marks.ts';
 import { Tooltip } from './tooltip.ts';
 import { plotAxisOf, toPlotX, viewportOf } from './viewport-of.ts';
 
@@ -37,6 +39,7 @@ export interface PlotOptions<Q extends PlotRequest, F extends PlotFrame> {
   readonly strip?: ((host: StripHost) => PlotStrip<F> | undefined) | undefined;
   readonly view: ViewStore;
   readonly bands: BandsStore;
+  readonly guides: GuidesStore;
   readonly elements: PlotElements;
   readonly tooltip: HTMLElement;
   readonly readout: HTMLElement;
@@ -115,6 +118,10 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
       if (now.view !== before.view) this.#update(now.view, before.view);
     });
     const stopBands = options.bands.subscribe(() => this.#update(this.#view, this.#view));
+    const stopGuides = options.guides.subscribe(() => {
+      this.#update(this.#view, this.#view);
+      this.#repaintAll();
+    });
     const stopGestures = listenToGestures(elements.surface, {
       ...this.navigation.gestures,
       hover: (at) => this.#hover.setPointer(at),
@@ -126,6 +133,7 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     this.#stopListening = () => {
       unsubscribe();
       stopBands();
+      stopGuides();
       stopGestures();
       stopAxis();
     };
@@ -290,7 +298,9 @@ export class PlotController<Q extends PlotRequest = PlotRequest, F extends PlotF
     if (wasStale) {
       // The strip first: it asks for its size, which costs a layout once the axes have changed.
       this.#strip?.paint(viewport, this.#theme, this.#frames.frame);
-      drawAxes(this.#options.elements.axes, viewport, this.#size, this.#options.device.folds);
+      const { elements, device, guides } = this.#options;
+      drawAxes(elements.axes, viewport, this.#size, device.folds);
+      drawSteps(elements.axes.x, guides.getState().steps, device, viewport, this.#size.width);
     }
     if (this.#frames.isCurrent) {
       this.#measureFrame();

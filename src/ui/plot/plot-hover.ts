@@ -30,6 +30,7 @@ export interface PlotHoverOptions {
   readonly source: {
     hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;
     heightText(bytes: number): string;
+    limitBytes?(): number | undefined;
   };
   readonly elements: {
     readonly overlay: { getContext(kind: '2d'): CanvasRenderingContext2D | null };
@@ -208,11 +209,18 @@ export class PlotHover {
       cursors: { cursor: columnAt(this.#cursor?.x), mark: columnAt(markX) },
       bands: this.#bands(viewport, toX),
       range: this.#range,
+      limit: this.#limit(toY),
       markers: markersInView(this.#markers, x0, x1, width).map((marker) => ({
         marker,
         x: toX(marker.x),
       })),
     };
+  }
+
+  #limit(toY: (bytes: number) => number): OverlayScene['limit'] {
+    const limitBytes = this.#options.source.limitBytes?.();
+    if (limitBytes === undefined) return undefined;
+    return { y: toY(limitBytes), label: `limit, about ${formatBytes(limitBytes)}` };
   }
 
   /** Those whose positions are known already, in order. */

@@ -76,6 +76,8 @@ export interface PlotSource<Q extends PlotRequest, F extends PlotFrame> {
   /** Takes the pixels of a frame back once they are on the canvas. */
   recycle(pixels: Uint32Array): void;
   lines(request: Q, frame: F, theme: ThemeName, pixelRatio: number): readonly PlotLine[];
+  /** What the process could reserve, where y is reserved memory and it is known: a line in the plot. */
+  limitBytes?(): number | undefined;
   /** What the crosshair says at a height. */
   heightText(bytes: number): string;
   hit(pixel: PlotPixel): Promise<PixelInfo<PlotHit>>;

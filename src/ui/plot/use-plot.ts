@@ -7,6 +7,7 @@ import { useSelectedIndex } from '../shared/selection.ts';
 import { useServices } from '../shared/services.ts';
 import { useTheme } from '../theme/use-theme.ts';
 import { useBandsStore } from './bands.ts';
+import { useGuidesStore } from './guides.ts';
 import { PlotController, type PlotOptions } from './plot-controller.ts';
 import type { PlotNavigation } from './plot-navigation.ts';
 import type { PlotFrame, PlotRequest } from './plot-source.ts';
@@ -72,6 +73,7 @@ export function usePlotOf<Q extends PlotRequest, F extends PlotFrame>({
   const selected = useSelectedIndex();
   const { idle } = useServices();
   const bands = useBandsStore();
+  const guides = useGuidesStore();
   const theme = useTheme();
   const refs = usePlotRefs();
   const controller = useRef<PlotController<Q, F> | undefined>(undefined);
@@ -93,6 +95,7 @@ export function usePlotOf<Q extends PlotRequest, F extends PlotFrame>({
       source,
       view,
       bands,
+      guides,
       onPainted: () => {
         onPainted();
         endPainting();
@@ -105,7 +108,7 @@ export function usePlotOf<Q extends PlotRequest, F extends PlotFrame>({
       made.destroy();
       endPainting();
     };
-  }, [of, device, session, source, view, bands, idle, onPainted, onError]);
+  }, [of, device, session, source, view, bands, guides, idle, onPainted, onError]);
 
   useEffect(() => controller.current?.setTheme(theme), [theme]);
   useEffect(() => controller.current?.setSelected(selected), [selected]);

@@ -3,7 +3,7 @@ import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } fro
 import { formatBytes } from '../../core/base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
 import type { FrameView } from '../../core/device/types.ts';
-import type { Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
+import type { Cause, Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
 import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
@@ -15,7 +15,10 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
 
 /** What is said of a pasted message has no account behind it. */
 type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
-  Partial<Pick<Verdict, 'brief' | 'lines' | 'does'>>;
+  Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does'>>;
+
+/** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
+const CALLED: readonly (Cause | undefined)[] = ['kept', 'kept-graph', 'request'];
 
 interface VerdictCardProps {
   /** Undefined: not known yet. */
@@ -38,6 +41,8 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
   }
   const Icon = ICONS[verdict.tone];
   const { text, brief = text, lines = [], does = '', also, advice } = verdict;
+  const callers = CALLED.includes(verdict.cause) ? lines.slice(1) : [];
+  const hasMore = text !== brief || also.length > 0 || advice.length > 1 || callers.length > 0;
   const isFolded = folding !== undefined && !folding.isUnfolded;
   const shown = isFolded ? advice.slice(0, 1) : advice;
   return (
@@ -54,12 +59,13 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
           <VerdictSentence text={isFolded ? brief : text} onShow={onShow} />
         </p>
         {lines[0] !== undefined && (
-          <LineToLookAt line={lines[0]} does={does} callers={lines.slice(1)} onShow={onShow} />
+          <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
         )}
+        {!isFolded && <Callers callers={callers} />}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}
-        {shown.length > 0 && <Advice advice={shown} />}
+        {shown.length > 0 && <Advice advice={shown} isFolded={isFolded} />}
       </div>
-      {folding !== undefined && (
+      {folding !== undefined && hasMore && (
         <button
           type="button"
           className="verdict-fold"
@@ -99,6 +105,16 @@ function LineToLookAt({ line, does, callers, onShow }: LineToLookAtProps) {
   );
 }
 
+/** The lines that lead there, out to the program's loop. */
+function Callers({ callers }: { readonly callers: readonly FrameView[] }) {
+  if (callers.length === 0) return undefined;
+  return (
+    <p className="verdict-callers dim">
+      called from {callers.map((caller) => frameLabel(caller)).join(' ← ')}
+    </p>
+  );
+}
+
 interface VerdictSentenceProps {
   readonly text: string;
   readonly onShow: (() => void) | undefined;
@@ -118,29 +134,30 @@ function VerdictSentence({ text, onShow }: VerdictSentenceProps) {
   );
 }
 
-function Advice({ advice }: { readonly advice: readonly Remedy[] }) {
+interface AdviceProps {
+  readonly advice: readonly Remedy[];
+  /** One of several. */
+  readonly isFolded: boolean;
+}
+
+function Advice({ advice, isFolded }: AdviceProps) {
   return (
     <section className="verdict-advice" aria-label="What to try first">
-      <strong>Try</strong>
-      <ul>
+      <h4>{isFolded ? 'Try first' : 'What to try'}</h4>
+      <ol>
         {advice.map((remedy) => (
           <li key={remedy.id}>
             <CodeText text={remedy.text} /> <Gain {...remedy} />
           </li>
         ))}
-      </ul>
+      </ol>
     </section>
   );
 }
 
-/** 'saves 1.51 GiB: enough' */
+/** 'Saves 1.51 GiB, enough.' */
 function Gain({ savesBytes, isEnough }: Pick<Remedy, 'savesBytes' | 'isEnough'>) {
   if (savesBytes === undefined) return undefined;
   const enough = isEnough === undefined ? '' : isEnough ? ', enough' : ', not enough alone';
-  return (
-    <span className="verdict-gain dim small">
-      saves {formatBytes(savesBytes)}
-      {enough}
-    </span>
-  );
+  return <span className="verdict-gain">{`Saves ${formatBytes(savesBytes)}${enough}.`}</span>;
 }

@@ -1,8 +1,10 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useStore } from 'zustand';
+import type { FindingsState } from '../../state/findings-store.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { DetailsPanel } from '../details/details-panel.tsx';
 import { FindingsPanel } from '../findings/findings-panel.tsx';
+import { useJudgementInViews } from '../findings/use-account.ts';
 import { useFindingBands } from '../findings/use-finding-bands.ts';
 import { useEscape, useFindingSelection } from '../findings/use-finding-selection.ts';
 import { useFindings, useFindingsRun } from '../shared/device-context.ts';
@@ -18,6 +20,7 @@ export function SidePanel() {
   useFindingsRun();
   const { findings, judgement } = useFindings();
   const lead = judgement?.verdict.finding;
+  useJudgementInViews(judgement);
   useFindingBands(
     findings,
     lead === undefined ? undefined : findings.find(({ fingerprint }) => fingerprint === lead),
@@ -26,7 +29,6 @@ export function SidePanel() {
   const { selected, leave } = useFindingSelection(findings);
   useEscape(panel, selected === undefined ? undefined : leave);
   const [tab, setTab] = useTab();
-  const severe = findings.filter(({ severity }) => severity !== 'low').length;
   return (
     <div ref={panel} className="view">
       <div
@@ -37,7 +39,7 @@ export function SidePanel() {
       >
         <TabButton name="findings" current={tab} onChoose={setTab}>
           Findings
-          {severe > 0 && <span className="side-count">{severe}</span>}
+          <FindingCount findings={findings} />
         </TabButton>
         <TabButton name="details" current={tab} onChoose={setTab}>
           Details
@@ -48,6 +50,17 @@ export function SidePanel() {
         {tab === 'details' && <DetailsPanel />}
       </div>
     </div>
+  );
+}
+
+/** As many as the list below shows; red where one of them does harm. */
+function FindingCount({ findings }: { readonly findings: FindingsState['findings'] }) {
+  if (findings.length === 0) return undefined;
+  const isHarmless = findings.every(({ severity }) => severity === 'low');
+  return (
+    <span className="side-count" data-tone={isHarmless ? undefined : 'danger'}>
+      {findings.length}
+    </span>
   );
 }
 

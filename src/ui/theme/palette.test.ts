@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { classLabels, MEMORY_CLASSES } from '../../core/classes/types.ts';
+import type { EntryKind } from '../../core/findings/account/types.ts';
+import { partColor } from '../findings/account-parts.ts';
 import { classColors, paletteFor, plotColors, type ThemeName, toAbgr } from './palette.ts';
 
 type Vector = readonly [number, number, number];
@@ -90,6 +93,23 @@ describe.each(THEMES)('colours of the %s theme', (theme) => {
   it('keeps pending blocks apart from every class', () => {
     const colors = [...new Set(classColors(theme, 'stack')), plotColors(theme).pending];
     expect(smallestDistance(colors.slice(3), SIGHTS.normal)).toBeGreaterThan(0.08);
+  });
+});
+
+describe.each(THEMES)('parts of the account in the %s theme', (theme) => {
+  const colorOf = (kind: EntryKind) => partColor(theme, kind);
+
+  it.each(Object.entries(SIGHTS))('are told apart with %s where they mean a fault', (_, sight) => {
+    const faults = ['kept', 'kept-graph', 'growing', 'second-model'] as const;
+    expect(smallestDistance(faults.map(colorOf), sight)).toBeGreaterThan(0.08);
+  });
+
+  it('have the colors of the classes in the legend', () => {
+    for (const { class: of, label } of classLabels()) {
+      const id = MEMORY_CLASSES[of]?.id;
+      const kind = id === 'growing-state' ? 'kv-cache' : id;
+      expect(colorOf(kind as EntryKind), label).toBe(classColors(theme, 'class')[of]);
+    }
   });
 });
 

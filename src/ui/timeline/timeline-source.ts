@@ -7,6 +7,7 @@ import type { HitRequest, PixelInfo } from '../../engine/handlers/raster.ts';
 import type { SessionApi } from '../../engine/protocol.ts';
 import type { FrameRequest, MatchingRequest } from '../../engine/timeline-renderer.ts';
 import type { ViewState } from '../../state/view-store.ts';
+import { fittedWithLimit } from '../plot/guides.ts';
 import type { LineStyle } from '../plot/line-raster.ts';
 import type { PlotHit, PlotLine, PlotSource } from '../plot/plot-source.ts';
 import { hitContent } from '../plot/tooltip.ts';
@@ -15,11 +16,15 @@ import { dashOf, lineColor, plotStyle } from '../theme/plot-style.ts';
 
 type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
 
-/** @param view what is looked at now: a place is asked about as it is drawn */
+/**
+ * @param view what is looked at now: a place is asked about as it is drawn
+ * @param limitBytes what the process could reserve, once it is known
+ */
 export function timelineSource(
   device: DeviceInfo,
   session: TimelineSession,
   view: () => ViewState,
+  limitBytes: () => number | undefined = () => undefined,
 ): PlotSource<FrameRequest, TimelineFrame> {
   const { index, peaks } = device;
   const { activeBytes, reservedBytes } = peaks;
@@ -33,8 +38,10 @@ export function timelineSource(
       }
       // The highest that is drawn: the stack, and those lines that are switched on.
       const lineBytes = lines.map((line) => peaks[line].bytes);
-      return { reachBytes, fittedBytes: Math.max(activeBytes.bytes, ...lineBytes) };
+      const fittedBytes = fittedWithLimit(Math.max(activeBytes.bytes, ...lineBytes), limitBytes());
+      return { reachBytes: Math.max(reachBytes, fittedBytes), fittedBytes };
     },
+    limitBytes,
     rangeY: ({ y }) => y,
     keepY: (y) => ({ y }),
     request: (viewport, { view, theme, selected, marked }) => ({

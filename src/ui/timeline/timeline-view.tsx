@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatCount } from '../../core/base/format.ts';
 import { annotationLanes } from '../../core/device/annotation-lanes.ts';
 import { useStores } from '../../state/stores.ts';
+import { useGuidesStore } from '../plot/guides.ts';
 import { PlotArea } from '../plot/plot-area.tsx';
 import type { StripHost } from '../plot/plot-controller.ts';
 import { usePlot } from '../plot/use-plot.ts';
@@ -29,9 +30,16 @@ export function TimelineView() {
   const { info, device } = useDevice();
   const { session } = useServices();
   const { view } = useStores();
+  const guides = useGuidesStore();
   const source = useMemo(
-    () => timelineSource(device, session, () => view.getState().view),
-    [device, session, view],
+    () =>
+      timelineSource(
+        device,
+        session,
+        () => view.getState().view,
+        () => guides.getState().limitBytes,
+      ),
+    [device, session, view, guides],
   );
   const canvas = useRef<HTMLCanvasElement>(null);
   const surface = useRef<HTMLDivElement>(null);

@@ -1,8 +1,11 @@
 /** The answer for someone who has ten seconds: what the memory went to, which line to look at, what to try first. */
 
+import { timeOfEventUs } from '../../device/events.ts';
+import type { EventIndex } from '../../snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import type { Finding } from '../detectors.ts';
+import { stepCount } from '../steps/step-sequence.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, diagnose } from './diagnose.ts';
 import { remediesFor } from './remedies.ts';
 import { alsoOf, briefOf, textOf } from './sentences.ts';
@@ -13,7 +16,22 @@ export interface Judgement {
   /** Of the end of the recording; the same one where that is the moment of the account. */
   readonly accountAtEnd: Account;
   readonly verdict: Verdict;
+  /** Where the program's steps begin and end; undefined where none were found. */
+  readonly steps: StepMarks | undefined;
 }
+
+/** The bounds of a program's steps, few enough to be drawn. */
+export interface StepMarks {
+  /** All of them, also where fewer are marked. */
+  readonly count: number;
+  /** The first event after each bound, ascending. */
+  readonly events: readonly EventIndex[];
+  /** Of those events, since the first event of the trace; NaN without times. */
+  readonly timesUs: readonly number[];
+}
+
+/** More would be a line. */
+const MAX_MARKS = 240;
 
 /** @param findings of all detectors */
 export function judge(context: AnalysisContext, findings: readonly Finding[]): Judgement {
@@ -39,9 +57,22 @@ export function judge(context: AnalysisContext, findings: readonly Finding[]): J
       does,
       advice: remediesFor(known, diagnosis, savedBytes),
       forecast,
-      finding: (finding ?? failureFinding(known))?.fingerprint,
+      finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
     },
+    steps: stepMarks(context),
   };
+}
+
+function stepMarks(context: AnalysisContext): StepMarks | undefined {
+  const steps = context.findPrimarySteps();
+  if (steps === undefined) return undefined;
+  const { events: table } = context.input.trace;
+  const every = Math.ceil(steps.bounds.length / MAX_MARKS);
+  const events = [...steps.bounds.filter((_, i) => i % every === 0)]
+    .map((bound) => bound + 1)
+    .filter((event) => event < table.length);
+  const timesUs = events.map((event) => timeOfEventUs(table, event));
+  return { count: stepCount(steps), events, timesUs };
 }
 
 /** An OOM that the program caught is spoken of where nothing else is wrong. */
@@ -56,12 +87,17 @@ function lookedAt(context: AnalysisContext, findings: readonly Finding[]) {
 function toneOf({ failure, context }: Case, { cause }: Diagnosis): VerdictTone {
   if (failure !== undefined) return failure.timesCaught > 0 ? 'warning' : 'severe';
   if (cause === 'unknown') return 'unknown';
-  if (cause !== 'none') return 'warning';
+  if (cause !== 'none' || findings.some(doesHarm)) return 'warning';
   return context.input.replay.recording === 'truncated' ? 'unknown' : 'calm';
 }
 
-const failureFinding = ({ failure, findings }: Case): Finding | undefined =>
-  failure && findings.filter(({ detector }) => detector === 'oom').at(-1);
+const doesHarm = ({ severity }: Finding): boolean => severity !== 'low';
+
+/** The OOM that ended the program; where nothing else is wrong, one that it caught. */
+const failureFinding = ({ failure, findings }: Case, { cause }: Diagnosis): Finding | undefined =>
+  failure !== undefined || cause === 'none'
+    ? findings.filter((one) => one.detector === 'oom' && doesHarm(one)).at(-1)
+    : undefined;
 
 /** At this rate the memory that is left is full in so many steps. */
 function forecastOf(
