@@ -62,7 +62,7 @@ export function cohortsAt(context: AnalysisContext, live: Int32Array): Cohorts {
     rest.filter((id) => !taken.has(id)),
     (id) => places.keyOf(id),
   );
-  const others = mergedByFunction(context, places, [...byPlace.values()]).map((kept) => {
+  const others = mergedByFunction(places, [...byPlace.values()]).map((kept) => {
     const latest = latestOf(kept, live, places, taken);
     const withLatest = [...kept, ...latest];
     const isAdding = isStillGrowing(
@@ -96,16 +96,17 @@ function latestOf(
   );
 }
 
-/** Outputs and tensors that the same call of a model keeps, the keys and the values of a cache, are one cohort. */
+/** Outputs and tensors that one function keeps side by side, the keys and the values of a cache, are one cohort. */
 const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
 
 /** The largest of each cohort first. */
 function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
   const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
-  const groups = groupBy(largestFirst, ({ group: { kind, holder } }) => {
-    const [id] = holder.kept;
-    const key = places.keyOf(id);
-    return SINGLE.includes(kind) && key >= 0 && places.isInModule(id) ? key : `row ${holder.site}`;
+  const groups = groupBy(largestFirst, ({ group: { kind, holder }, sequence }) => {
+    const key = places.functionOf(holder.stack);
+    return SINGLE.includes(kind) && key !== undefined
+      ? `${key} ${holder.keptSteps} ${sequence.row}`
+      : `site ${holder.site}`;
   });
   return [...groups.values()];
 }
@@ -245,16 +246,13 @@ function placeDraft(
 
 /** Lines of one function that keep something side by side, `out = model(x)` and `loss = criterion(out)`, are one cohort. */
 function mergedByFunction(
-  context: AnalysisContext,
   places: Places,
   groups: readonly AllocationIndex[][],
 ): AllocationIndex[][] {
-  const byFunction = groupBy(groups, ([id]) => {
-    const frame = places.statement(places.stackOf(id));
-    if (frame === undefined) return `stack ${places.keyOf(id)}`;
-    const { name, filename } = context.input.stacks.frame(frame);
-    return `${filename} ${name}`;
-  });
+  const byFunction = groupBy(
+    groups,
+    ([id]) => places.functionOf(places.stackOf(id)) ?? `stack ${places.keyOf(id)}`,
+  );
   return [...byFunction.values()].map((same) => same.flat().sort((a, b) => a - b));
 }
 
@@ -279,9 +277,12 @@ class Places {
     return this.statement(stack) ?? -2 - stack;
   }
 
-  /** Whether a module's forward made it. */
-  isInModule(id: AllocationIndex): boolean {
-    return this.#context.classifier.isForward(this.stackOf(id));
+  /** The function that the statement is in; undefined without a line of the user's. */
+  functionOf(stack: StackIndex): string | undefined {
+    const frame = this.statement(stack);
+    if (frame === undefined) return undefined;
+    const { name, filename } = this.#context.input.stacks.frame(frame);
+    return `${filename} ${name}`;
   }
 
   /**

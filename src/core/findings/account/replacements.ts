@@ -4,11 +4,13 @@
  *
  *     pass 1  ██            pass 2  ████          pass 3  ██████        pass 4  ████████
  *
- * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions.
+ * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions. Nor are
+ * batches of ever longer sentences: the classes know whether all lines grow with them.
  */
 import { lowerBound } from '../../base/binary-search.ts';
 import { addTo } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
+import { MemoryClass } from '../../classes/types.ts';
 import type { AllocationIndex } from '../../replay/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
@@ -37,6 +39,7 @@ export function replacedAt(
   event: EventIndex,
 ): Replaced[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
+  const { classOf } = context.classification;
   const placeOf = placesOf(context);
   const sums = new Map<number, number>();
   let total = 0;
@@ -49,7 +52,7 @@ export function replacedAt(
   const isWorth = (place: number) => (sums.get(place) ?? 0) >= MIN_SHARE * total;
   const births = birthsOf(context, (site) => isWorth(placeOf(site)) && placeOf(site), event);
   return Array.from(live)
-    .filter((id) => sizeBytes[id] >= MIN_BYTES && isWorth(placeOf(stack[id])))
+    .filter((id) => classOf[id] === MemoryClass.GrowingState && isWorth(placeOf(stack[id])))
     .map((id) => ({ id, links: linksOf(context, id, births.get(placeOf(stack[id])) ?? [], event) }))
     .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]));
 }

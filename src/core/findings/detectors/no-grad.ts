@@ -38,6 +38,8 @@ const MIN_ALLOCATIONS = 8;
 /** Share of a run's tensors that is alive at its end. Inference keeps outputs and caches, a graph keeps most. */
 const GRAPH_SHARE = 0.4;
 const MIN_RUNS = 2;
+/** Of the passes of one call: where nearly all had their backward, the others are no evaluation. */
+const MIN_RUNS_SHARE = 0.1;
 /** Below this share of the peak it is not worth a change. */
 const MIN_PEAK_SHARE = 0.02;
 const TOP_PARTS = 8;
@@ -116,7 +118,7 @@ function unusedGraphs(
   own: readonly ForwardRun[],
 ): NoGradFinding | undefined {
   const unused = own.filter(isUnusedGraph);
-  if (unused.length < MIN_RUNS) return undefined;
+  if (unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length)) return undefined;
   // Where no pass had a backward, the one that broke off would not have had one either.
   const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
   const cutOff = isAlways ? own.filter((run) => run.isCutOff && surelyKeepsGraph(run)) : [];

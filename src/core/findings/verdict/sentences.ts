@@ -1,7 +1,6 @@
 /** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
 import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
 import { frameLabel } from '../../device/frame-text.ts';
-import { failedOoms } from '../../replay/retried-requests.ts';
 import { entryLabel } from '../account/types.ts';
 import type { Case, Diagnosis, Failure } from './diagnose.ts';
 import type { Cause, Forecast } from './types.ts';

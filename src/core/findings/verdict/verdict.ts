@@ -84,7 +84,7 @@ function lookedAt(context: AnalysisContext, findings: readonly Finding[]) {
   return { known: caught, diagnosis: { ...diagnose(caught), severity: 'medium' as const } };
 }
 
-function toneOf({ failure, context }: Case, { cause }: Diagnosis): VerdictTone {
+function toneOf({ failure, context, findings }: Case, { cause }: Diagnosis): VerdictTone {
   if (failure !== undefined) return failure.timesCaught > 0 ? 'warning' : 'severe';
   if (cause === 'unknown') return 'unknown';
   if (cause !== 'none' || findings.some(doesHarm)) return 'warning';
