@@ -40,8 +40,17 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
-/** Nothing in a file's texts is Markdown: names must not become markup, HTML or mentions. */
-export const inline = (text: string): string => printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
+/**
+ * What GitHub makes a mention or a link of, escaped or not: @name, #1, GH-1, an address. An empty comment in it, which
+ * is shown nowhere, keeps it text.
+ */
+const LINKING = /@(?=[\w-])|#(?=\d)|\bGH-(?=\d)|:(?=\/\/)|\bwww(?=\.)/gi;
+
+/** Nothing in a file's texts is Markdown: names must not become markup, HTML, mentions or links. */
+export const inline = (text: string): string =>
+  printable(text)
+    .replace(/[\\`*_[\]<>#|@&~]/g, '\\$&')
+    .replace(LINKING, '$&<!-- -->');
 
 /** A row of a Markdown table. */
 export const markdownRow = (cells: readonly string[]): string =>
