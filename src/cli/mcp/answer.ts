@@ -1,5 +1,6 @@
 /** Answers of the MCP tools: JSON that stays within a budget, says how to get the rest, and marks what a file says. */
 import { assert } from '../../core/base/assert.ts';
+import { cutUtf8 } from '../../core/base/file-names.ts';
 import { printable } from '../../core/report/text.ts';
 
 /** What a model reads without effort, and what an answer has unless it asks for more. */
@@ -67,10 +68,7 @@ export function jsonOf(answer: Json): string {
 /** A text of at most so many bytes. */
 export function cutBytes(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
-  return `${Buffer.from(text)
-    .subarray(0, maxBytes - 3)
-    .toString()
-    .replace(/\uFFFD$/u, '')}…`;
+  return `${cutUtf8(text, maxBytes - 3)}…`;
 }
 
 interface Cut {
