@@ -1,5 +1,5 @@
 /** What comes from elsewhere, and what may publish: rules that a review would otherwise have to keep in mind. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { LAYERS } from './layers.mjs';
@@ -58,4 +58,13 @@ test.each(workflows)(
 
 test('the action runs the version that it was released with', () => {
   expect(parse(readFileSync('action.yml', 'utf8')).inputs.version.default).toBe(manifest.version);
+});
+
+test('each promise names a test that there is', () => {
+  const text = readFileSync('SECURITY.md', 'utf8') + readFileSync('docs/reliability.md', 'utf8');
+  const named =
+    text.match(/\b(src|e2e|scripts|python)\/[\w./-]+\.(test|spec)\.ts|python\/tests\/\w+\.py/g) ??
+    [];
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });
