@@ -41,6 +41,7 @@ const KEPT = new URL('../../../fixtures/fuzz/', import.meta.url);
 it.each(readdirSync(KEPT))('answers %s, which it once did not', async (name) => {
   const bytes = new Uint8Array(readFileSync(new URL(name, KEPT)));
   const isPickle = name.endsWith('.pickle');
-  const outcome = await judge(bytes, oracle && isPickle ? () => oracle.ask(bytes) : undefined);
+  const ask = oracle && isPickle ? () => oracle.ask(bytes) : undefined;
+  const outcome = await judge(bytes, ask, commands);
   expect([isFault(outcome), outcome.detail.length > 0]).toEqual([false, true]);
 });
