@@ -124,7 +124,7 @@ export class SegmentSink {
   tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
     const byAddress = [...segments].sort((a, b) => a.address - b.address);
     const sorted = this.contradictions.withoutOverlaps(byAddress);
-    for (const { blocks } of sorted) this.#fields.countListed(blocks.length, 'segments');
+    for (const { blocks } of byAddress) this.#fields.countListed(blocks.length, 'segments');
     const rows = sorted.flatMap((segment) => segment.blocks);
     const firstBlock = new Int32Array(sorted.length + 1);
     sorted.forEach((segment, i) => {
