@@ -9,8 +9,24 @@ import { cli } from '../cli-run.ts';
 import { sampleSnapshot, writePickle } from '../write-pickle.ts';
 
 const PAGE = '<!doctype html><meta charset="utf-8" />';
-/** What no sentence of ours has, and no name in the fuzzer's files. */
-const WRONG = /\bNaN\b|\bInfinity\b|\bundefined\b|[^\P{Cc}\n\t]|\p{Cf}/u;
+/** What no text has. */
+const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
+/** What no sentence of ours has; a file's words, such as an action that is no number, are quoted. */
+const NO_FIGURE = /\bNaN\b|\bInfinity\b|\bundefined\b/;
+const QUOTED = /'[^']*'|"[^"]*"/g;
+
+/** The place that is wrong, undefined where none is. */
+function wrongIn(text: string): string | undefined {
+  const own = text.replace(QUOTED, '""');
+  for (const [pattern, of] of [
+    [UNSEEN, text],
+    [NO_FIGURE, own],
+  ] as const) {
+    const found = pattern.exec(of);
+    if (found !== null) return of.slice(Math.max(0, found.index - 60), found.index + 20);
+  }
+  return undefined;
+}
 
 export class Commands {
   readonly #folder = mkdtempSync(join(tmpdir(), 'vramscope-fuzz-'));
@@ -61,8 +77,8 @@ export class Commands {
     if (exitCode === 3 && existsSync(this.#output)) return 'a file is left of what failed';
     if (readdirSync(this.#folder).some((name) => name.endsWith('.tmp')))
       return 'half a file is left';
-    const wrong = WRONG.exec(out);
-    if (wrong !== null) return out.slice(Math.max(0, wrong.index - 60), wrong.index + 20);
+    const wrong = wrongIn(out);
+    if (wrong !== undefined) return wrong;
     return args.includes('--json') && exitCode === 0 ? problemOfJson(out) : undefined;
   }
 
@@ -71,7 +87,7 @@ export class Commands {
       const input = { file: this.#file, ...(name === 'compare' && { other: this.#well }) };
       const { text, isError } = await answerQuestion({ tool: name, input });
       if (Buffer.byteLength(text) > DEFAULT_ANSWER_BYTES) return `mcp ${name}: ${text.length} long`;
-      const problem = WRONG.exec(text)?.[0] ?? (isError ? undefined : problemOfJson(text));
+      const problem = wrongIn(text) ?? (isError ? undefined : problemOfJson(text));
       if (problem !== undefined) return `mcp ${name}: ${problem} in ${text.slice(0, 300)}`;
     }
     return undefined;
