@@ -19,6 +19,8 @@ const action: {
   readonly runs: { readonly steps: readonly Step[] };
 } = parse(readFileSync('action.yml', 'utf8'));
 
+const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
+
 let folder: string;
 
 test.beforeEach(() => {
@@ -26,11 +28,13 @@ test.beforeEach(() => {
   // The published package is the one that was built; what it is called with is checked.
   script(
     'npx',
-    `[ "$1 $2" = "--yes vramscope@latest" ] || exit 9; shift 2; exec "${process.execPath}" "${resolve('bin/vramscope.mjs')}" "$@"`,
+    `[ "$1 $2" = "--yes vramscope@${version}" ] || exit 9; shift 2; exec "${process.execPath}" "${resolve('bin/vramscope.mjs')}" "$@"`,
   );
   script(
     'gh',
-    'echo "$@" > "$RUNNER_TEMP/gh-arguments"; while [ "$1" != "--body-file" ]; do shift; done; cp "$2" "$RUNNER_TEMP/comment.md"',
+    // An answer to the question which comment is ours, and the comment that is then written.
+    `if [ "$2" = graphql ]; then echo "$@" > "$RUNNER_TEMP/gh-question"; cat "$RUNNER_TEMP/own-comment" 2>/dev/null || true; exit; fi
+    echo "$@" > "$RUNNER_TEMP/gh-arguments"; for last; do :; done; cp "\${last#body=@}" "$RUNNER_TEMP/comment.md"`,
   );
 });
 test.afterEach(() => rmSync(folder, { recursive: true }));
@@ -62,6 +66,8 @@ function runAction(inputs: Readonly<Record<string, string>>, event: string): Out
     'github.token': 'token',
     'github.repository': 'someone/model',
     'github.event.pull_request.number': '7',
+    'github.workflow': 'gpu-memory',
+    'github.job': 'memory',
   };
   for (const [name, { default: value = '' }] of Object.entries(action.inputs)) {
     values[`inputs.${name}`] = inputs[name] ?? value;
@@ -107,8 +113,21 @@ const GRAPH = resolve('fixtures/pairs/eval_without_no_grad.python.pickle.gz');
 test('the same work passes, and the comment says so', () => {
   const outcome = runAction({ baseline: BASE, snapshot: AGAIN }, 'pull_request');
   expect(outcome).toMatchObject({ exitCode: 0, ran: ['Compare', 'Comment'] });
-  expect(read('comment.md')).toBe(read('summary.md'));
-  expect(read('gh-arguments')).toContain('pr comment 7 --repo someone/model');
+  expect(read('comment.md')?.replace(/^<!-- vramscope [0-9a-f]{16} -->\n/, '')).toBe(
+    read('summary.md'),
+  );
+  expect(read('gh-arguments')).toMatch(/^api repos\/someone\/model\/issues\/7\/comments /);
+});
+
+test('a comment of this very job is written again, and no other', () => {
+  writeFileSync(join(folder, 'own-comment'), '42\n');
+  runAction({ baseline: BASE, snapshot: AGAIN }, 'pull_request');
+  expect(read('gh-arguments')).toMatch(
+    /^api --method PATCH repos\/someone\/model\/issues\/comments\/42 /,
+  );
+  const [marker = 'none'] = read('comment.md')?.split('\n') ?? [];
+  // Asked for with the mark, and only of who asks.
+  expect(read('gh-question')).toContain(`viewerDidAuthor and (.body | startswith("${marker}"))`);
 });
 
 test('graphs that are kept fail, after the comment that names the lines', () => {

@@ -16,7 +16,9 @@ test.describe.configure({ mode: 'serial' });
 test.beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'vramscope-package-'));
   const quiet = { stdio: 'ignore' } as const;
-  execFileSync(npm, ['pack', '--pack-destination', folder, '--ignore-scripts'], quiet);
+  const staged = join(folder, 'staged');
+  execFileSync(process.execPath, ['scripts/stage-package.mjs', staged], quiet);
+  execFileSync(npm, ['pack', staged, '--pack-destination', folder, '--ignore-scripts'], quiet);
   const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   const install = ['install', '--offline', '--no-audit', '--no-fund', '--prefix', folder];
   execFileSync(npm, [...install, join(folder, tarball)], quiet);

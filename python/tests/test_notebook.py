@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import io
 import json
+import os
 import re
 import tempfile
 import unittest
@@ -40,6 +41,12 @@ class ShowTest(unittest.TestCase):
         self.addCleanup(notebook._servers.pop(str(self.path.resolve())).close)
         self.assertRegex(html, r'<iframe src="http://127\.0\.0\.1:\d+/[0-9a-f]{32}/\?snapshot=files/0/a%20%3Cb%3E.pickle"')
 
+    @unittest.skipIf(os.name == "nt", "Windows has no such names")
+    def test_a_name_steers_no_terminal(self):
+        path = self.path.with_name("\x1b[2J.pickle")
+        path.write_bytes(self.path.read_bytes())
+        self.assertTrue(repr(vramscope.show(path)).isprintable())
+
     def test_a_file_that_is_not_there_is_an_error_that_says_so(self):
         with self.assertRaisesRegex(FileNotFoundError, "no such file"):
             vramscope.show("nowhere.pickle")
@@ -54,7 +61,7 @@ class ProgramTest(unittest.TestCase):
 
     def announced(self, sees, opens=True):
         """What is printed, and the addresses that the browser was sent to."""
-        server = mock.Mock(port=7878, addresses=["http://127.0.0.1:7878/TOKEN/"], entrance=lambda _: "http://127.0.0.1:7878/open/once")
+        server = mock.Mock(port=7878, addresses=["http://127.0.0.1:7878/TOKEN/"], entrance_file=lambda _: Path("/tmp/once.html"))
         options = mock.Mock(port=7878, files=["a.pickle"], opens=opens)
         with mock.patch.object(program, "has_screen", lambda: sees), mock.patch("webbrowser.open", return_value=True) as browser:
             with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -65,7 +72,7 @@ class ProgramTest(unittest.TestCase):
         printed, opened = self.announced(sees=True)
         self.assertIn("http://127.0.0.1:7878/TOKEN/", printed)
         self.assertNotIn("ssh", printed)
-        self.assertEqual(opened, ["http://127.0.0.1:7878/open/once"])
+        self.assertEqual(opened, ["file:///tmp/once.html"])
         self.assertEqual(self.announced(sees=True, opens=False)[1], [])
 
     def test_prints_how_to_forward_the_port_where_there_is_no_screen(self):

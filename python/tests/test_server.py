@@ -4,7 +4,11 @@ import html
 import http.client
 import json
 import os
+import re
 import socket
+import stat
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -12,6 +16,9 @@ from urllib.parse import urlsplit
 
 from vramscope.rank_files import rank_files
 from vramscope.server import SnapshotServer, byte_range, check_readable
+
+# What both servers answer: src/cli/serve/serve.test.ts reads the same table.
+CASES = json.loads((Path(__file__).resolve().parents[2] / "fixtures/server-cases.json").read_text(encoding="utf-8"))["cases"]
 
 
 class RangeTest(unittest.TestCase):
@@ -32,19 +39,23 @@ class ServerTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.named = self.folder / "my run.pickle"
-        self.named.write_bytes(bytes(range(200)))
+        self.named.write_bytes(b"0123456789" * 20)
         (self.folder / "secret.pickle").write_bytes(b"secret")
-        self.server = SnapshotServer([self.named], port=0)
-        self.addCleanup(self.server.close)
-        self.base = urlsplit(self.server.addresses[0]).path
+        self.enter(SnapshotServer([self.named], port=0))
 
-    def ask(self, path, headers=(), method="GET"):
+    def enter(self, server):
+        """As the browser that opens the printed address: it has the cookie from then on."""
+        self.addCleanup(server.close)
+        self.server, self.base, self.cookie = server, urlsplit(server.addresses[0]).path, ""
+        self.cookie = self.ask(self.base)[1].get("set-cookie", "").split(";")[0]
+
+    def ask(self, path, headers=(), method="GET", sent=""):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
         self.addCleanup(connection.close)
         connection.putrequest(method, path, skip_host=True)
-        for name, value in {"Host": f"127.0.0.1:{self.server.port}", **dict(headers)}.items():
+        for name, value in {"Host": f"127.0.0.1:{self.server.port}", "Cookie": self.cookie, **dict(headers)}.items():
             connection.putheader(name, value)
-        connection.endheaders()
+        connection.endheaders(sent.encode() or None)
         answer = connection.getresponse()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
 
@@ -63,7 +74,7 @@ class ServerTest(unittest.TestCase):
         self.assertEqual((status, len(body), headers["accept-ranges"]), (200, 200, "bytes"))
         self.assertIn("sandbox", headers["content-security-policy"])
         status, headers, body = self.ask(path, {"Range": "bytes=10-19"})
-        self.assertEqual((status, body, headers["content-range"]), (206, bytes(range(10, 20)), "bytes 10-19/200"))
+        self.assertEqual((status, body, headers["content-range"]), (206, b"0123456789", "bytes 10-19/200"))
         self.assertEqual(self.ask(path, {"Range": "bytes=200-"})[0], 416)
         self.assertEqual(self.ask(path, {"Range": "bytes=0-1", "If-Range": '"older"'})[0], 200)
         self.assertEqual(self.ask(path, {"Range": "bytes=0-1", "If-Range": headers["etag"]})[0], 206)
@@ -100,12 +111,56 @@ class ServerTest(unittest.TestCase):
         os.mkfifo(self.named)
         self.assertEqual(self.ask(f"{self.base}files/0/x")[0], 404)
 
-    def test_an_entrance_leads_in_once(self):
-        entrance = urlsplit(self.server.entrance(self.server.addresses[0])).path
+    def test_answers_as_the_server_of_the_command_line(self):
+        self.named.write_bytes(b"0123456789")
+        for case in CASES:
+            def filled(text):
+                return text.replace("{base}", self.base).replace("{port}", str(self.server.port))
+
+            headers = {name: filled(value) for name, value in case.get("headers", {}).items()}
+            if case.get("cookie") is False:
+                headers.setdefault("Cookie", "")
+            with self.subTest(case["name"]):
+                status, _, body = self.ask(filled(case["path"]), headers, case.get("method", "GET"), case.get("sent", ""))
+                self.assertEqual(status, case["status"])
+                self.assertEqual(body.decode("latin-1"), case.get("body", body.decode("latin-1")))
+                self.assertNotIn(b"secret", body)
+
+    def test_a_file_that_only_its_user_can_read_leads_in_once(self):
+        file = self.server.entrance_file(self.server.addresses[0])
+        if os.name == "posix":
+            self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+        entrance = urlsplit(re.search(r'url=(http[^"]+)"', file.read_text())[1]).path
+        self.assertNotIn(self.base.strip("/"), entrance)
+        self.cookie = ""
         self.assertEqual(self.ask(entrance, method="HEAD")[0], 404)
         status, headers, _ = self.ask(entrance)
         self.assertEqual((status, headers["location"]), (302, self.server.addresses[0]))
+        self.assertIn("HttpOnly; SameSite=Lax", headers["set-cookie"])
+        self.assertFalse(file.exists())
         self.assertEqual(self.ask(entrance)[0], 404)
+
+    @unittest.skipIf(os.name == "nt", "Windows has no limit of this kind")
+    def test_connections_that_ask_for_nothing_cost_no_time(self):
+        program = "import resource, sys, time; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)); from vramscope.server import SnapshotServer; s = SnapshotServer([], port=0); print(s.port, flush=True); sys.stdin.read(); print(time.process_time())"
+        child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        port = int(child.stdout.readline())
+        held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(100)]
+        # The clock here is how long it is let; what is looked at is the processor's time in it.
+        with self.assertRaises(subprocess.TimeoutExpired):
+            child.wait(timeout=3)
+        said, _ = child.communicate("", timeout=20)
+        for connection in held:
+            connection.close()
+        self.assertLess(float(said), 1.5)
+
+    @unittest.skipIf(os.name == "nt", "Names are text there")
+    def test_a_name_that_is_no_text_is_served(self):
+        odd = os.fsdecode(os.fsencode(self.folder) + b"/\xff.pickle")
+        Path(odd).write_bytes(b"bytes")
+        self.enter(SnapshotServer([odd], port=0, are_ranks=True))
+        (listed,) = json.loads(self.ask(self.base + "ranks.json")[2])["files"]
+        self.assertEqual(self.ask(self.base + listed["url"])[2], b"bytes")
 
     def test_takes_the_next_port_where_one_is_in_use(self):
         other = SnapshotServer([], port=self.server.port)
@@ -114,9 +169,7 @@ class ServerTest(unittest.TestCase):
         self.assertNotEqual(urlsplit(other.addresses[0]).path, self.base)
 
     def test_a_notebooks_frame_is_allowed_only_where_it_was_asked_for(self):
-        framed = SnapshotServer([self.named], port=0, is_framed=True)
-        self.addCleanup(framed.close)
-        self.server, self.base = framed, urlsplit(framed.addresses[0]).path
+        self.enter(SnapshotServer([self.named], port=0, is_framed=True))
         _, headers, _ = self.ask(self.base)
         self.assertNotIn("x-frame-options", headers)
         self.assertIn("frame-ancestors http://127.0.0.1:*", headers["content-security-policy"])
@@ -135,11 +188,9 @@ class ServerTest(unittest.TestCase):
         job = str(self.folder / "job")
         files = rank_files([job])
         self.assertEqual([os.path.relpath(file, job) for file in files], [os.path.join("node1", "rank1.pickle.gz"), "rank0.pickle", "x.vramscope.json", "rank5.pickle"])
-        self.server = SnapshotServer(files, port=0, are_ranks=True)
-        self.addCleanup(self.server.close)
+        self.enter(SnapshotServer(files, port=0, are_ranks=True))
         (address,) = self.server.addresses
-        self.base, query = urlsplit(address).path, urlsplit(address).query
-        self.assertEqual(query, "ranks=ranks.json")
+        self.assertEqual(urlsplit(address).query, "ranks=ranks.json")
         status, headers, body = self.ask(self.base + "ranks.json")
         self.assertEqual((status, headers["content-type"]), (200, "application/json"))
         listed = json.loads(body)["files"]

@@ -16,6 +16,7 @@ import webbrowser
 from .page_files import built
 from .rank_files import rank_files
 from .server import DEFAULT_PORT, SnapshotServer, check_readable
+from .terminal import printable
 from .version import __version__
 
 OLDEST_NODE = (20, 19)
@@ -90,7 +91,7 @@ def announce(server: SnapshotServer, options) -> None:
         print(f"vramscope: port {options.port} is in use; using {server.port} instead", file=sys.stderr)
     for i, address in enumerate(server.addresses):
         print(f"{printable(options.files[i])}\n  {address}" if options.files else address)
-    if options.opens and not (has_screen() and webbrowser.open(server.entrance(server.addresses[0]))):
+    if options.opens and not (has_screen() and webbrowser.open(server.entrance_file(server.addresses[0]).as_uri())):
         print("No browser found on this machine. On your own machine, forward the port and open the address:")
         print(f"  ssh -N -L {server.port}:127.0.0.1:{server.port} {getpass.getuser()}@{socket.gethostname()}")
     print("Only this machine can reach this address. Press Ctrl+C to stop.", flush=True)
@@ -101,11 +102,6 @@ def has_screen(platform=sys.platform, env=os.environ) -> bool:
     if env.get("SSH_CONNECTION"):
         return False
     return platform in ("darwin", "win32") or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
-
-
-def printable(text: str) -> str:
-    """No character of a file's name steers the terminal."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def run_node(arguments) -> int:

@@ -17,6 +17,7 @@ from typing import Optional
 
 from .page_files import ONE_FILE, built
 from .server import SnapshotServer, check_readable
+from .terminal import printable
 from .version import __version__
 
 # A notebook's file keeps its outputs, and editors become slow with larger ones.
@@ -51,7 +52,7 @@ class Shown:
         return self._html
 
     def __repr__(self) -> str:
-        return self._text
+        return printable(self._text)
 
 
 def show(path="snapshot.pickle", *, height: int = 720, server: Optional[bool] = None) -> Shown:

@@ -1,18 +1,19 @@
 """The page on loopback, with the files that were named and no others.
 
     http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
-                          token: other users of this machine do not know it
+                          token: other users of this machine do not know it, and who does still needs the cookie
 
 Of a folder, the files that it had when the program began are named, in a list that the page reads:
 
     http://127.0.0.1:7878/5f0c…/?ranks=ranks.json
 
 Requests for another host are refused: a web page elsewhere could make its name point here. The rules, and
-the words of refusals, are those of the command line's server in src/cli/serve.
+the words of refusals, are those of the command line's server in src/cli/serve: fixtures/server-cases.json holds both to them.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -23,19 +24,23 @@ import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
-from typing import Dict, Optional, Sequence, Tuple, Union
+from typing import Optional, Sequence, Tuple, Union
 from urllib.parse import quote
 
+from .doors import Doors
 from .page_files import page_files
 
 LOOPBACK = "127.0.0.1"
 HOSTS = re.compile(r"^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$", re.IGNORECASE)
 DEFAULT_PORT = 7878
 MOST_PORTS = 20
-# As long as a browser may take to start.
-ENTRANCE_S = 30
 RANK_LIST = "ranks.json"
 PIECE_BYTES = 1 << 20
+# Before the next look whether a connection can be had, when none can.
+BACK_OFF_S = 0.1
+# Seconds that a connection may take for its request; each has a thread.
+REQUEST_S = 20
+OPENED_BEFORE = "This address works in one browser: the one that opened it first. Run vramscope again for a new one."
 
 # Where notebooks on this machine have their pages.
 NOTEBOOKS = "http://127.0.0.1:* http://localhost:* vscode-webview:"
@@ -52,38 +57,31 @@ class SnapshotServer:
 
     def __init__(self, files: Sequence[Union[str, Path]], port: int = DEFAULT_PORT, are_ranks: bool = False, is_framed: bool = False):
         self._token = secrets.token_hex(16)
-        self._entrances: Dict[str, Tuple[str, float]] = {}
+        # A page in a notebook's frame gets no cookie from a browser; its address stands on no command line.
+        self.doors = None if is_framed else Doors(self._token)
         self.files = [Path(file).resolve(strict=True) for file in files]
         self.page = page_files()
         self.frame_ancestors = NOTEBOOKS if is_framed else "'none'"
         self._server = _listen(self, port)
         self.port = self._server.server_address[1]
         root = f"http://{LOOPBACK}:{self.port}/{self._token}/"
-        urls = [f"files/{i}/{quote(Path(file).name, safe='')}" for i, file in enumerate(files)]
-        listed = [{"path": str(file), "url": url} for file, url in zip(files, urls)]
+        urls = [f"files/{i}/{quote(os.fsencode(Path(file).name), safe='')}" for i, file in enumerate(files)]
+        listed = [{"path": os.fsencode(file).decode(errors="replace"), "url": url} for file, url in zip(files, urls)]
         self.rank_list = json.dumps({"files": listed}).encode() if are_ranks else None
         #: One for each file, in their order; one for all ranks; that of the bare page where there is none.
         self.addresses = [f"{root}?ranks={RANK_LIST}"] if are_ranks else [f"{root}?snapshot={url}" for url in urls] or [root]
         self._thread = threading.Thread(target=self._server.serve_forever, name="vramscope", daemon=True)
         self._thread.start()
 
-    def entrance(self, address: str) -> str:
-        """An address that leads to `address` once, within half a minute.
-
-        For the browser's command line, which other users of this machine can read: they never learn the token from it.
-        """
-        path = f"/open/{secrets.token_hex(16)}"
-        self._entrances[path] = (address, time.monotonic() + ENTRANCE_S)
-        return f"http://{LOOPBACK}:{self.port}{path}"
+    def entrance_file(self, address: str) -> Path:
+        """A file that only this user can read, and that leads a browser to `address` once: see `Doors`."""
+        return self.doors.entrance_file(f"http://{LOOPBACK}:{self.port}", address)
 
     def close(self) -> None:
+        if self.doors is not None:
+            self.doors.close()
         self._server.shutdown()
         self._server.server_close()
-
-    def take_entrance(self, path: str) -> Optional[str]:
-        """Where `path` leads; from then on, nowhere."""
-        address, until = self._entrances.pop(path, (None, 0))
-        return address if time.monotonic() <= until else None
 
     def inside(self, path: str) -> Optional[str]:
         """What of `path` comes after the token; None without the token."""
@@ -95,7 +93,18 @@ class _Listener(ThreadingMixIn, TCPServer):
     daemon_threads = True
     # On Windows it would let another program take the port as well.
     allow_reuse_address = os.name != "nt"
+    # Browsers open several connections at once; five would be waiting at most.
+    request_queue_size = 128
     owner: SnapshotServer
+
+    def get_request(self):
+        try:
+            return super().get_request()
+        except OSError as error:
+            # Without this, a program that may open no more files asks for the same connection as fast as it can.
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                time.sleep(BACK_OFF_S)
+            raise
 
     def handle_error(self, request, client_address):
         """A reader that leaves in between is no error; nothing of a request is printed."""
@@ -114,7 +123,7 @@ def _listen(owner: SnapshotServer, wanted: int) -> _Listener:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = 60
+    timeout = REQUEST_S
 
     def do_GET(self):
         self._answer()
@@ -142,13 +151,23 @@ class _Handler(BaseHTTPRequestHandler):
         owner = self.server.owner
         if not HOSTS.match(self.headers.get("Host", "")):
             return self._refuse(403, "Not this host.")
-        path = re.sub(r"[?#].*$", "", self.path, flags=re.DOTALL)
-        target = owner.take_entrance(path) if self.command == "GET" else None
+        # Where one request ends and the next begins is then no question.
+        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+            return self._refuse(400, "A request for a file has no body.")
+        # As it was sent: `self.path` has the slashes at its beginning made one.
+        path = re.sub(r"[?#].*$", "", self.requestline.split()[1], flags=re.DOTALL)
+        doors = owner.doors
+        target = doors.take(path) if doors is not None and self.command == "GET" else None
         if target is not None:
-            return self._head(302, {"Location": target, "Content-Length": "0"})
+            return self._head(302, {"Location": target, "Set-Cookie": doors.cookie, "Content-Length": "0"})
         name = owner.inside(path)
         if name is None:
             return self._refuse(404, "Nothing here.")
+        self._cookie = None
+        if doors is not None and not doors.is_inside(self.headers.get("Cookie", "")):
+            if name != "" or self.command != "GET" or not doors.open_once():
+                return self._refuse(403, OPENED_BEFORE)
+            self._cookie = doors.cookie
         snapshot = re.match(r"^files/([0-9]{1,6})/", name)
         if snapshot is not None:
             number = int(snapshot[1])
@@ -170,10 +189,11 @@ class _Handler(BaseHTTPRequestHandler):
             content = file.read()
         # The page's own meta element says what it may load; only a header can say who may frame it.
         ancestors = self.server.owner.frame_ancestors
-        self._send(content, found.type, f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}")
+        self._send(content, found.type, self._cookie, f"base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}")
 
-    def _send(self, content, kind, policy=None):
-        self._head(200, {"Content-Type": kind, "Content-Length": str(len(content))}, policy)
+    def _send(self, content, kind, cookie=None, policy=None):
+        headers = {"Content-Type": kind, "Content-Length": str(len(content))}
+        self._head(200, {**headers, "Set-Cookie": cookie} if cookie else headers, policy)
         if self.command != "HEAD":
             self.wfile.write(content)
 

@@ -18,7 +18,7 @@ export interface CliIo {
   /** The built page: dist/. */
   readonly pageFolder: string;
   /**
-   * Aborted when the user ends the program: Ctrl+C, or a signal of the system. From the first call
+   * Aborted when the user ends the program: Ctrl+C, or a signal of the system, whose name is the reason. From the first call
    * on, the program must end by itself.
    */
   interruption(): AbortSignal;
@@ -86,7 +86,7 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
     interruption: () => {
       const controller = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-        host.once(signal, () => controller.abort());
+        host.once(signal, () => controller.abort(signal));
       }
       return controller.signal;
     },

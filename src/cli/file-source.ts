@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { LoadError } from '../core/base/load-error.ts';
@@ -13,6 +14,37 @@ const CHUNK_BYTES = 4 * 2 ** 20;
  */
 export async function fileSource(path: string): Promise<ByteSource> {
   const stats = await readably(path, () => stat(path));
+  if (stats.isFile() || stats.isDirectory()) return regularSource(path);
+  // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size: what was read of it may be kept.
+  const handle = await readably(path, () => open(path));
+  return streamSource(basename(path), handle.createReadStream());
+}
+
+/**
+ * As {@link fileSource}, of a regular file only.
+ * @throws LoadError also 'not-a-file'
+ */
+export async function regularSource(path: string): Promise<ByteSource> {
+  const handle = await openRegular(path);
+  const { size } = await handle.stat();
+  await handle.close();
+  return {
+    name: basename(path),
+    size,
+    async *chunks() {
+      yield* pieces(await openRegular(path), size);
+    },
+  };
+}
+
+/** Whoever may write in the folder can put a pipe there between two looks: it is not waited for. */
+async function openRegular(path: string): Promise<FileHandle> {
+  // Windows has no such flag, and no such pipes.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const handle = await readably(path, () => open(path, flags));
+  const stats = await handle.stat();
+  if (stats.isFile()) return handle;
+  await handle.close();
   if (stats.isDirectory()) {
     throw new LoadError({
       code: 'folder',
@@ -20,19 +52,11 @@ export async function fileSource(path: string): Promise<ByteSource> {
       advice: 'Name one of the files in it.',
     });
   }
-  const handle = await readably(path, () => open(path));
-  if (!stats.isFile()) {
-    // A pipe such as bash's <(zcat x.gz) can be read once only, and has no size: what was read of it may be kept.
-    return streamSource(basename(path), handle.createReadStream());
-  }
-  await handle.close();
-  return {
-    name: basename(path),
-    size: stats.size,
-    async *chunks() {
-      yield* pieces(await readably(path, () => open(path)), stats.size);
-    },
-  };
+  throw new LoadError({
+    code: 'not-a-file',
+    message: `${path} is a pipe or a device, not a file.`,
+    advice: 'Save its content to a file first.',
+  });
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   readRankFile,
 } from '../core/summary-file/read-rank-file.ts';
 import { fileSource } from './file-source.ts';
+import type { Answer, Question } from './mcp/questions.ts';
 import { nodePlatform } from './node-platform.ts';
 import { openSnapshot } from './open-snapshot.ts';
 
@@ -51,6 +52,12 @@ export const READ_SIDE: Job<SideRequest, ReadSide> = {
 /** Threads have none. */
 const NO_STDIN = { stdin: (async function* () {})() };
 
+export const ANSWER_QUESTION: Job<Question, Answer> = {
+  name: 'answerQuestion',
+  // What agents ask for is as large as the rest: fetched for them alone.
+  run: async (question) => (await import('./mcp/questions.ts')).answerQuestion(question),
+};
+
 /** @param io its stdin is read for the path '-' */
 export async function readSide(
   { path, deviceIndex, at, allowPartial }: SideRequest,
@@ -76,7 +83,19 @@ export async function readSide(
 
 /** Called in a thread: does what a {@link JobPool} asks for. */
 export function serveJobs(): void {
-  workerpool.worker({ [READ_RANK.name]: READ_RANK.run, [READ_SIDE.name]: READ_SIDE.run });
+  const jobs = [READ_RANK, READ_SIDE, ANSWER_QUESTION];
+  workerpool.worker(Object.fromEntries(jobs.map(({ name, run }) => [name, run])));
+}
+
+/** A job that was ended, with its thread: it took too long, or nobody waits for it any more. */
+export class JobEnded extends Error {
+  override readonly name = 'JobEnded';
+}
+
+export interface JobLimits {
+  /** Once the job has begun. */
+  readonly mostMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** Threads for jobs; close it when all are done. */
@@ -95,8 +114,16 @@ export class JobPool {
     this.#pool = workerpool.pool(script, { workerType: 'thread', maxWorkers });
   }
 
-  async run<Request, Result>(job: Job<Request, Result>, request: Request): Promise<Result> {
-    if (this.#pool !== undefined) return this.#pool.exec(job.name, [request]);
+  /**
+   * Threads keep to the limits; without threads there is nobody to end a job.
+   * @throws JobEnded, and what the job throws
+   */
+  async run<Request, Result>(
+    job: Job<Request, Result>,
+    request: Request,
+    limits?: JobLimits,
+  ): Promise<Result> {
+    if (this.#pool !== undefined) return withinLimits(this.#pool.exec(job.name, [request]), limits);
     const result = this.#last.then(() => job.run(request));
     this.#last = result.catch(() => undefined);
     return result;
@@ -105,5 +132,24 @@ export class JobPool {
   /** Ends what still runs. */
   async close(): Promise<void> {
     await this.#pool?.terminate(true);
+  }
+}
+
+async function withinLimits<Result>(
+  running: workerpool.Promise<Result, Error>,
+  limits: JobLimits | undefined,
+): Promise<Result> {
+  if (limits === undefined) return running;
+  const { mostMs, signal } = limits;
+  const cancel = () => void running.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await running.timeout(mostMs);
+  } catch (error) {
+    if (error instanceof workerpool.Promise.CancellationError) throw new JobEnded('Cancelled.');
+    if (!(error instanceof workerpool.Promise.TimeoutError)) throw error;
+    throw new JobEnded(`This took more than ${mostMs / 1000} s, and was ended.`);
+  } finally {
+    signal.removeEventListener('abort', cancel);
   }
 }

@@ -3,7 +3,7 @@ import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
-import { fileSource } from './file-source.ts';
+import { fileSource, regularSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';
 import { streamSource } from './stream-source.ts';
 
@@ -13,6 +13,10 @@ export interface OpenedSnapshot {
   readonly contexts: readonly DeviceContext[];
 }
 
+interface OpenOptions {
+  readonly partial?: boolean | undefined;
+}
+
 /**
  * Reads and replays a snapshot; '-' is stdin. `partial`: what comes before the damage of a broken file.
  * @throws LoadError for what cannot be read
@@ -20,10 +24,23 @@ export interface OpenedSnapshot {
 export async function openSnapshot(
   io: { readonly stdin: AsyncIterable<Uint8Array> },
   path: string,
-  { partial }: { readonly partial?: boolean | undefined },
+  options: OpenOptions,
 ): Promise<OpenedSnapshot> {
-  const source: ByteSource =
-    path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path);
+  return openSource(
+    path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path),
+    options,
+  );
+}
+
+/** As {@link openSnapshot}, for a path that a program gave: a pipe or a device, which may never end, is refused. */
+export async function openRegularSnapshot(
+  path: string,
+  options: OpenOptions,
+): Promise<OpenedSnapshot> {
+  return openSource(await regularSource(path), options);
+}
+
+async function openSource(source: ByteSource, { partial }: OpenOptions): Promise<OpenedSnapshot> {
   const { snapshot, file } = await readSnapshot(source, nodePlatform, {
     allowPartial: partial === true,
   });

@@ -229,3 +229,15 @@ describe('vramscope summarize', () => {
     ).toContain('already exists');
   });
 });
+
+it('a file without a device is refused, and does not stop the others', async () => {
+  const path = folder('empty');
+  const empty = join(path, 'rank0.pickle');
+  writeFileSync(empty, '].');
+  const alone = await cli(['summarize', empty, '-o', join(path, 'out.json')]);
+  expect(alone).toMatchObject({ exitCode: 3, error: expect.stringContaining('no device') });
+  copyFileSync(`${FLEET}/fsdp2_rank1.vramscope.json`, join(path, 'rank1.vramscope.json'));
+  const { exitCode, out, error } = await cli(['ranks', path]);
+  expect([exitCode, error]).toEqual([0, '']);
+  expect(out).toContain('no device');
+});

@@ -50,7 +50,7 @@ export async function runCli(
   args: readonly string[],
   host: CliIo,
   version: string,
-): Promise<ExitCode> {
+): Promise<number> {
   const io = withCleanOutput(host);
   const program = new Command('vramscope')
     .description('Shows where your GPU memory went, from a PyTorch memory snapshot.')
@@ -69,7 +69,7 @@ export async function runCli(
     await program.parseAsync(args, { from: 'user' });
     return ExitCode.Fine;
   } catch (error) {
-    if (error instanceof InterruptedError) return ExitCode.Interrupted;
+    if (error instanceof InterruptedError) return error.exitCode;
     if (error instanceof FailedOn) return ExitCode.Finding;
     if (error instanceof CommanderError) return usageExit(error);
     if (!(error instanceof LoadError)) throw error;

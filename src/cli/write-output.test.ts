@@ -1,5 +1,8 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -7,12 +10,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { decodeSnapshot } from '../core/snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../core/snapshot-file/encode-snapshot.ts';
 import { fixture } from '../testing/byte-source.ts';
@@ -21,6 +25,15 @@ import { cli } from '../testing/cli-run.ts';
 import type { CliIo } from './cli-io.ts';
 import { InterruptedError } from './exit-codes.ts';
 import { writeOutput } from './write-output.ts';
+
+/** The file that a shell put behind stdin. */
+const stdin = vi.hoisted(() => ({ path: '' }));
+vi.mock('node:fs', async (importOriginal) => {
+  const fs = await importOriginal<typeof import('node:fs')>();
+  const fstatSync = (file: number) =>
+    file === 0 && stdin.path !== '' ? fs.statSync(stdin.path) : fs.fstatSync(file);
+  return { ...fs, fstatSync };
+});
 
 let folder = '';
 let home = '';
@@ -147,4 +160,76 @@ it('writes to a device as it is', async () => {
   expect((await csv(input, '-o', '/dev/null')).exitCode).toBe(0);
   const full = await csv(input, '-o', '/dev/full');
   expect(full).toMatchObject({ exitCode: 3, error: expect.stringContaining('no space') });
+});
+
+describe('what else an output may be', () => {
+  const pieces = ['a'.repeat(100_000), 'b'.repeat(100_000)];
+  const pipe = (): string => {
+    const path = join(folder, 'pipe');
+    spawnSync('mkfifo', [path]);
+    return path;
+  };
+  const target = (path: string) => ({ path, input: '-', force: true });
+
+  it('a pipe that nobody reads ends at once with Ctrl+C', async () => {
+    const controller = new AbortController();
+    const written = writeOutput(ioWith(controller.signal), target(pipe()), pieces);
+    setImmediate(() => controller.abort('SIGINT'));
+    await expect(written).rejects.toThrow(InterruptedError);
+  });
+
+  it('so does one whose reader has stopped', async () => {
+    const path = pipe();
+    const reader = spawn('sh', ['-c', 'exec 3< "$0"; echo open; exec sleep 60', path]);
+    const controller = new AbortController();
+    const written = writeOutput(ioWith(controller.signal), target(path), pieces);
+    await once(reader.stdout, 'data');
+    setImmediate(() => controller.abort('SIGTERM'));
+    await expect(written).rejects.toMatchObject({ exitCode: 143 });
+    reader.kill();
+  });
+
+  it('a pipe with a reader gets all of it', async () => {
+    const path = pipe();
+    const reader = spawn('cat', [path]);
+    let read = '';
+    reader.stdout.on('data', (data) => {
+      read += data;
+    });
+    await writeOutput(ioWith(NEVER), target(path), pieces);
+    await once(reader, 'close');
+    expect(read).toBe(pieces.join(''));
+  });
+
+  it('a name of 245 bytes', async () => {
+    const path = join(folder, `${'\u96ea'.repeat(80)}.json`);
+    expect(Buffer.byteLength(path) - Buffer.byteLength(folder)).toBe(246);
+    await writeOutput(ioWith(NEVER), target(path), pieces);
+    expect(readFileSync(path, 'utf8')).toBe(pieces.join(''));
+  });
+
+  it('takes away what a program that was killed has left, and nothing else', async () => {
+    const path = join(folder, 'out.csv');
+    const names = [
+      '.out.csv.0123456789ab.tmp',
+      '.out.csv.ffffffffffff.tmp',
+      '.out.csv.tmp',
+      '.x.0123456789ab.tmp',
+    ];
+    for (const name of names) writeFileSync(join(folder, name), '');
+    const hourAgo = Date.now() / 1000 - 3600;
+    for (const name of [0, 2, 3].map((i) => names[i] ?? ''))
+      utimesSync(join(folder, name), hourAgo, hourAgo);
+    await writeOutput(ioWith(NEVER), target(path), pieces);
+    expect(names.map((name) => existsSync(join(folder, name)))).toEqual([false, true, true, true]);
+  });
+
+  it('is not the file behind stdin', async () => {
+    const input = inFolder('in', SNAPSHOT);
+    stdin.path = input;
+    const run = await cli(['summarize', '-', '-o', input, '--force'], SNAPSHOT);
+    stdin.path = '';
+    expect(run).toMatchObject({ exitCode: 3, error: expect.stringContaining('is the input file') });
+    expect(readFileSync(input)).toEqual(Buffer.from(SNAPSHOT));
+  });
 });

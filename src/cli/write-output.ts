@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { fstatSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorText } from '../core/base/errors.ts';
@@ -6,6 +6,8 @@ import { formatBytes } from '../core/base/format.ts';
 import { LoadError } from '../core/base/load-error.ts';
 import type { CliIo } from './cli-io.ts';
 import { InterruptedError } from './exit-codes.ts';
+import { sweepLeftovers, temporaryName } from './leftovers.ts';
+import { writePipe } from './write-pipe.ts';
 
 export interface OutputTarget {
   readonly path: string;
@@ -22,8 +24,8 @@ export interface OutputTarget {
 export async function checkTarget({ path, input, force }: OutputTarget): Promise<void> {
   if ((await lstat(path).catch(() => undefined)) === undefined) return;
   const target = await stat(path).catch(() => undefined);
-  if (target !== undefined && input !== '-') {
-    const source = await stat(input).catch(() => undefined);
+  if (target !== undefined) {
+    const source = input === '-' ? stdinFile() : await stat(input).catch(() => undefined);
     if (source?.ino === target.ino && source.dev === target.dev) {
       throw new LoadError({
         code: 'same-file',
@@ -55,9 +57,11 @@ export async function writeOutput(
   await checkTarget(target);
   const old = await stat(path).catch(() => undefined);
   const interruption = io.interruption();
-  const bytes = isStream(old)
-    ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces, interruption)
-    : await writeBeside(target, old?.mode, pieces, interruption);
+  const bytes = old?.isFIFO()
+    ? await writably(path, () => writePipe(path, pieces, interruption))
+    : isStream(old)
+      ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces, interruption)
+      : await writeBeside(target, old?.mode, pieces, interruption);
   io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
 }
 
@@ -69,8 +73,8 @@ async function writeBeside(
 ): Promise<number> {
   // Where `path` is a link, the file that it names is replaced and not the link.
   const path = await realpath(target.path).catch(() => target.path);
-  const mark = randomBytes(6).toString('hex');
-  const beside = join(dirname(path), `.${basename(path).slice(0, 100)}.${mark}.tmp`);
+  const beside = join(dirname(path), temporaryName(basename(path)));
+  await sweepLeftovers(path);
   const file = await writably(target.path, () => open(beside, 'wx'));
   try {
     const bytes = await writePieces(target.path, file, pieces, interruption);
@@ -97,13 +101,23 @@ async function writePieces(
       const data = typeof piece === 'string' ? Buffer.from(piece) : piece;
       bytes += data.length;
       await writably(path, () => file.writeFile(data));
-      if (interruption.aborted) throw new InterruptedError('Ended while a file was written');
+      if (interruption.aborted) throw new InterruptedError(interruption);
     }
   } finally {
     // A full disk may say so only now; what it lacks is then missed by writeFile's caller.
     await writably(path, () => file.close());
   }
   return bytes;
+}
+
+/** `vramscope … - < FILE`: the file is behind the program's stdin. */
+function stdinFile(): Stats | undefined {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFile() ? stats : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A device or a pipe holds nothing that could be lost, and cannot be replaced. */
@@ -117,6 +131,7 @@ async function writably<T>(path: string, attempt: () => Promise<T>): Promise<T> 
   try {
     return await attempt();
   } catch (error) {
+    if (error instanceof InterruptedError) throw error;
     const reason = errorText(error);
     throw new LoadError({ code: 'unwritable', message: `${path} cannot be written: ${reason}.` });
   }

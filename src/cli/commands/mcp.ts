@@ -1,3 +1,4 @@
+import { stdin } from 'node:process';
 import { Command } from 'commander';
 import type { CliIo } from '../cli-io.ts';
 
@@ -17,6 +18,10 @@ export function mcpCommand(io: CliIo, version: string): Command {
       // The protocol's library is as large as the rest of the command line: fetched for this command alone.
       const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
       const { serveMcp } = await import('../mcp/server.ts');
-      await serveMcp(io, version, new StdioServerTransport());
+      const ended = new Promise<void>((resolve) => {
+        stdin.once('end', resolve);
+      });
+      const { workerScript } = io;
+      await serveMcp({ version, workerScript, ended }, new StdioServerTransport());
     });
 }

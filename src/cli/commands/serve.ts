@@ -48,7 +48,7 @@ export function addServing(program: Command, io: CliIo): void {
 }
 
 async function announce(
-  { port, addresses, entrance }: SnapshotServer,
+  { port, addresses, entranceFile }: SnapshotServer,
   files: readonly string[],
   options: ServeCommandOptions,
   io: CliIo,
@@ -63,7 +63,9 @@ async function announce(
   const isSeen = options.open && hasScreen(io.desktop);
   const [first] = addresses;
   const isOpened =
-    isSeen && first !== undefined && (await openBrowser(io.desktop.platform, entrance(first)));
+    isSeen &&
+    first !== undefined &&
+    (await openBrowser(io.desktop.platform, await entranceFile(first)));
   if (!isOpened && options.open) {
     io.writeOut(
       'No browser found on this machine. On your own machine, forward the port and open the address:\n' +

@@ -1,17 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseBytes } from '../../core/base/format.ts';
-import type { DeviceContext } from '../../core/device/device-context.ts';
 import { deviceOrder } from '../../core/report/device-order.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
-import { type WhatIfTextRuns, whatIfText } from '../../core/report/whatif-text.ts';
+import { whatIfText } from '../../core/report/whatif-text.ts';
 import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
-import { recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
-import { smallestCard } from '../../core/simulator/smallest-card.ts';
-import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { type PrintOptions, printReport } from '../output-options.ts';
+import { runWhatIf } from '../what-if-runs.ts';
 
 interface WhatIfOptions extends PrintOptions {
   readonly setting?: readonly AllocConf[];
@@ -52,39 +49,23 @@ export function whatIfCommand(io: CliIo): Command {
     .option('--partial', 'read a truncated file up to the damage')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: WhatIfOptions) => {
-      const { file, snapshot, contexts } = await openSnapshot(io, path, options);
+      const { file, contexts } = await openSnapshot(io, path, options);
       const cuda = contexts.filter(({ trace }) => trace.kind === 'cuda');
       const { shown, note } = deviceOrder(cuda);
       const inOrder = options.json ? cuda : shown.flatMap((i) => cuda[i] ?? []);
-      const devices = inOrder.map((context) => runDevice(context, snapshot.settings, options));
+      const devices = inOrder.map((context) =>
+        runWhatIf(context, {
+          confs: options.setting ?? PRESETS.map(parseSetting),
+          limit: options.limit,
+          withLowest: true,
+          withCards: options.smallestCard === true,
+        }),
+      );
       printReport(io, options, {
         json: () => buildWhatIf(devices),
         text: (style) => whatIfText(file.name, devices, note, style),
       });
     });
-}
-
-function runDevice(
-  { trace, replay }: DeviceContext,
-  settings: DeviceContext['snapshot']['settings'],
-  options: WhatIfOptions,
-): WhatIfTextRuns {
-  const input = whatIfInput(trace, replay, settings);
-  const confs = trace.events.length === 0 ? [] : (options.setting ?? PRESETS.map(parseSetting));
-  const recorded = recordedRun(input, 1);
-  const limitBytes = limitOf(options.limit, () => recordedLimit(recorded, input));
-  return {
-    device: trace.device,
-    recorded,
-    limitBytes,
-    isLimitRecorded: options.limit === undefined && limitBytes !== undefined,
-    results: confs.map((conf) => simulate(input, conf, { limitBytes, parts: 1 })),
-    lowestBytes: (input.requests.delayedFrees > 0 ? confs : []).map(
-      (conf) =>
-        simulate(input, conf, { limitBytes, parts: 1, freesAtOnce: true }).peakReservedBytes,
-    ),
-    smallest: confs.map((conf) => (options.smallestCard ? smallestCard(input, conf) : undefined)),
-  };
 }
 
 function collectSetting(text: string, before: readonly AllocConf[] | undefined): AllocConf[] {
@@ -95,11 +76,6 @@ function parseSetting(text: string): AllocConf {
   const conf = parseAllocConf(text);
   if (conf.ok) return conf;
   throw new InvalidArgumentError(`${conf.message} (character ${conf.position + 1}).`);
-}
-
-/** On the page too the limit of the recorded run is the default. */
-function limitOf(limit: WhatIfOptions['limit'], recorded: () => number | undefined) {
-  return limit === 'none' ? undefined : (limit ?? recorded());
 }
 
 function parseLimit(text: string): number | 'none' {

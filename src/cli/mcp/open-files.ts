@@ -6,8 +6,7 @@ import type { DeviceContext } from '../../core/device/device-context.ts';
 import { mainDeviceIndex } from '../../core/device/main-device.ts';
 import { type Analysis, analyse } from '../../core/findings/analyse.ts';
 import { citeWhatIf } from '../../core/report/what-if-citation.ts';
-import type { CliIo } from '../cli-io.ts';
-import { type OpenedSnapshot, openSnapshot } from '../open-snapshot.ts';
+import { type OpenedSnapshot, openRegularSnapshot } from '../open-snapshot.ts';
 
 /** A comparison has two; each keeps its tables in memory. */
 const KEPT_OPEN = 2;
@@ -28,13 +27,8 @@ export interface OneDevice extends OpenedSnapshot {
 }
 
 export class OpenFiles {
-  readonly #io: CliIo;
   /** The one used last stands last. */
   #files: OpenFile[] = [];
-
-  constructor(io: CliIo) {
-    this.#io = io;
-  }
 
   /**
    * @param device its number in the file; undefined: the one with the most memory
@@ -69,7 +63,7 @@ export class OpenFiles {
     const file = known ?? {
       path: absolute,
       version,
-      opened: openSnapshot(this.#io, absolute, { partial: true }),
+      opened: openRegularSnapshot(absolute, { partial: true }),
       analyses: new Map(),
     };
     const others = this.#files.filter((other) => other.path !== absolute);
@@ -82,9 +76,12 @@ export class OpenFiles {
   }
 }
 
+/** Size and time of a change can be set at will; the number of the file and the time of its last change of state cannot. */
 async function versionOf(path: string): Promise<string> {
-  const { size, mtimeMs } = await stat(path).catch(() => ({ size: -1, mtimeMs: 0 }));
-  return `${size} ${mtimeMs}`;
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  if (stats === undefined) return 'none';
+  const { dev, ino, ctimeNs, mtimeNs, size } = stats;
+  return [dev, ino, ctimeNs, mtimeNs, size].join(' ');
 }
 
 const analysisOf = async (context: DeviceContext): Promise<Analysis> =>

@@ -17,8 +17,7 @@ import { buildStats } from '../../core/report/stats.ts';
 import { buildWhatIf } from '../../core/report/whatif.ts';
 import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
 import { PRESETS } from '../../core/simulator/presets.ts';
-import { recordedLimit, recordedRun } from '../../core/simulator/recorded-run.ts';
-import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
+import { runWhatIf } from '../what-if-runs.ts';
 import { type Json, pageOf, shortened } from './answer.ts';
 import type { OneDevice, OpenFiles } from './open-files.ts';
 import { defineTool, OF_DEVICE, OF_FILE, PAGE, placeText, refusal } from './tool.ts';
@@ -164,9 +163,8 @@ export const whatIfTool = defineTool({
       .describe('What PyTorch may reserve; by default the limit that the recorded run hit.'),
   },
   async answer(files, input) {
-    const { context, snapshot } = await files.device(input.file, input.device);
-    const { trace, replay } = context;
-    if (trace.events.length === 0)
+    const { context } = await files.device(input.file, input.device);
+    if (context.trace.events.length === 0)
       throw refusal('The snapshot has no trace: there are no requests to run again.');
     const texts = input.settings ?? PRESETS;
     const confs = texts.map((text) => {
@@ -174,13 +172,7 @@ export const whatIfTool = defineTool({
       if (conf.ok) return conf;
       throw refusal(`${text}: ${conf.message} (character ${conf.position + 1}).`);
     });
-    const run = whatIfInput(trace, replay, snapshot.settings);
-    const recorded = recordedRun(run, 1);
-    const limitBytes = input.limitBytes ?? recordedLimit(recorded, run);
-    const results = confs.map((conf) => simulate(run, conf, { limitBytes, parts: 1 }));
-    const [report] = buildWhatIf([
-      { device: trace.device, recorded, results, lowestBytes: [] },
-    ]).devices;
+    const [report] = buildWhatIf([runWhatIf(context, { confs, limit: input.limitBytes })]).devices;
     return shortened({ ...report }, input.maxBytes);
   },
 });

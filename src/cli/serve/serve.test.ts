@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -57,6 +60,18 @@ describe('the browser', () => {
   });
 });
 
+/** A row of the table that both servers are held to. */
+interface ServerCase {
+  readonly name: string;
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cookie?: boolean;
+  readonly sent?: string;
+  readonly status: number;
+  readonly body?: string;
+}
+
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -71,9 +86,13 @@ describe('the server', () => {
   let server: SnapshotServer;
   let base: URL;
 
-  function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  /** As the browser that was let in. */
+  let cookie = '';
+
+  function ask(path: string, more: Record<string, string> = {}, method = 'GET', body = '') {
     return new Promise<Answer>((resolve, reject) => {
       const { port } = server;
+      const headers = { cookie, ...more };
       const sent = request({ host: '127.0.0.1', port, path, headers, method }, (response) => {
         let body = '';
         response.setEncoding('latin1');
@@ -86,7 +105,7 @@ describe('the server', () => {
         );
       });
       sent.on('error', reject);
-      sent.end();
+      sent.end(body);
     });
   }
 
@@ -100,7 +119,14 @@ describe('the server', () => {
     writeFileSync(other, 'secret');
     server = await serveSnapshots({ page, files: [named], port: 0 });
     base = new URL(server.addresses[0] ?? '');
+    cookie = await enter(base);
   });
+
+  /** Opens the printed address: its cookie from then on. */
+  async function enter(address: URL): Promise<string> {
+    const first = await fetch(address);
+    return first.headers.get('set-cookie')?.replace(/;.*/, '') ?? '';
+  }
   afterAll(async () => {
     await server.close();
     rmSync(folder, { recursive: true });
@@ -116,45 +142,19 @@ describe('the server', () => {
     expect((await ask(snapshotPath().replace(' ', '%20'))).body).toBe('0123456789');
   });
 
-  it('serves ranges', async () => {
-    const path = snapshotPath().replace(' ', '%20');
-    const part = await ask(path, { range: 'bytes=2-4' });
-    expect([part.status, part.body, part.headers['content-range']]).toEqual([
-      206,
-      '234',
-      'bytes 2-4/10',
-    ]);
-    expect((await ask(path, { range: 'bytes=50-' })).status).toBe(416);
-    expect((await ask(path, { range: 'bytes=2-4', 'if-range': '"old"' })).status).toBe(200);
-    const head = await ask(path, {}, 'HEAD');
-    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, '10', '']);
-  });
+  const { cases }: { readonly cases: readonly ServerCase[] } = JSON.parse(
+    readFileSync('fixtures/server-cases.json', 'utf8'),
+  );
 
-  it('serves nothing else', async () => {
-    const { pathname } = base;
-    const paths = [
-      '/',
-      '/index.html',
-      `/${'0'.repeat(32)}/`,
-      `${pathname}files/1/secret.pickle`,
-      `${pathname}../secret.pickle`,
-      `${pathname}files/0/../../secret.pickle`.replace('files/0', 'files/x'),
-      `${pathname}%2e%2e/secret.pickle`,
-      `${pathname}sw.js`,
-    ];
-    for (const path of paths) {
-      const { status, body } = await ask(path);
-      expect([path, status]).toEqual([path, 404]);
-      expect(body).not.toContain('secret\n');
-    }
-    expect((await ask(pathname, {}, 'POST')).status).toBe(405);
-  });
-
-  it('refuses requests that were meant for another host', async () => {
-    expect((await ask(base.pathname, { host: 'evil.example' })).status).toBe(403);
-    expect((await ask(base.pathname, { host: '127.0.0.1.evil.example' })).status).toBe(403);
-    // Forwarded by ssh, the port is another one.
-    expect((await ask(base.pathname, { host: 'localhost:9999' })).status).toBe(200);
+  it.each(cases)('answers as the server of the Python package: $name', async (one) => {
+    const filled = (text: string) =>
+      text.replace('{base}', base.pathname).replace('{port}', String(server.port));
+    const given = Object.entries(one.headers ?? {}).map(([key, value]) => [key, filled(value)]);
+    const headers = { ...(one.cookie === false && { cookie: '' }), ...Object.fromEntries(given) };
+    const { status, body } = await ask(filled(one.path), headers, one.method, one.sent);
+    expect(status).toBe(one.status);
+    if (one.body !== undefined) expect(body).toBe(one.body);
+    expect(body).not.toContain('secret');
   });
 
   it('says when the file has gone, and follows when it has grown or shrunk', async () => {
@@ -204,13 +204,18 @@ describe('the server', () => {
     expect(refused.headers['content-security-policy']).toContain('sandbox');
   });
 
-  it('lets the browser in by an address that works once and does not name the token', async () => {
-    const { pathname } = new URL(server.entrance(server.addresses[0] ?? ''));
+  it('lets the browser in by a file that only its user can read, once', async () => {
+    const file = await server.entranceFile(server.addresses[0] ?? '');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const [, url = ''] = /url=(http[^"]+)"/.exec(readFileSync(file, 'utf8')) ?? [];
+    const { pathname } = new URL(url);
     expect(pathname).not.toContain(base.pathname.slice(1, -1));
-    const first = await ask(pathname);
+    expect((await ask(pathname, { cookie: '' }, 'HEAD')).status).toBe(404);
+    const first = await ask(pathname, { cookie: '' });
     expect([first.status, first.headers.location]).toEqual([302, server.addresses[0]]);
-    expect((await ask(pathname)).status).toBe(404);
-    expect((await ask('/open/0')).status).toBe(404);
+    expect(String(first.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Lax/);
+    expect((await ask(pathname, { cookie: '' })).status).toBe(404);
+    await expect.poll(() => existsSync(file)).toBe(false);
   });
 
   it('serves the ranks of a folder by a list, and nothing that is not in it', async () => {
@@ -223,8 +228,9 @@ describe('the server', () => {
     const [address = ''] = ranks.addresses;
     const { pathname, search, port } = new URL(address);
     expect([ranks.addresses.length, search]).toEqual([1, '?ranks=ranks.json']);
+    const headers = { cookie: await enter(new URL(address)) };
     const get = async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
       return { status: response.status, text: await response.text() };
     };
     const list = await get(`${pathname}ranks.json`);

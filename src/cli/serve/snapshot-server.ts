@@ -2,8 +2,7 @@
  * The page on loopback, with the files that were named and no others.
  *
  *   http://127.0.0.1:7878/5f0c…/?snapshot=files/0/snapshot.pickle
- *                         token: other users of this machine do not know it
- *
+ *                         token: other users of this machine do not know it, and who does still needs the cookie
  *
  * Of a folder, the files that it had when the program began are named, in a list that the page reads:
  *
@@ -15,6 +14,7 @@ import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { basename } from 'node:path';
+import { Doors } from './doors.ts';
 import { type PageFile, pageFiles, readPage } from './page-files.ts';
 import { sendFile } from './send-file.ts';
 
@@ -23,13 +23,13 @@ const HOSTS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 /** Ports to try when the wanted one is in use. */
 const MOST_PORTS = 20;
 
-/** As long as a browser may take to start. */
-const ENTRANCE_MS = 30_000;
-
 /** The page's own meta element says what it may load (scripts/content-security-policy.mjs); only a header can forbid frames around it. */
 const PAGE_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** For snapshots and refusals: shown as a page, they would be a blank one. */
 const NOTHING_ALLOWED = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+const OPENED_BEFORE =
+  'This address works in one browser: the one that opened it first. Run vramscope again for a new one.';
 
 export interface ServeOptions {
   /** Folder of the built page. */
@@ -44,11 +44,8 @@ export interface SnapshotServer {
   readonly port: number;
   /** One for each file, in their order; one for all ranks; that of the bare page where there is none. */
   readonly addresses: readonly string[];
-  /**
-   * An address that leads to `address` once, within half a minute. For the browser's command line,
-   * which other users of this machine can read: they never learn the token from it.
-   */
-  entrance(address: string): string;
+  /** A file that only this user can read, and that leads a browser to `address` once: see {@link Doors}. */
+  entranceFile(address: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -59,10 +56,10 @@ export async function serveSnapshots(options: ServeOptions): Promise<SnapshotSer
   const built = pageFiles(page);
   // As they are now: a link that is put in a file's place later is not followed.
   const paths = await Promise.all(files.map((file) => realpath(file)));
-  const entrance = new Entrance();
+  const doors = new Doors(token);
   const list = areRanks ? JSON.stringify(rankList(files)) : undefined;
   const server = createServer((request, response) => {
-    answer(request, response, { token, built, files: paths, list, entrance }).catch(() => {
+    answer(request, response, { token, built, files: paths, list, doors }).catch(() => {
       if (!response.headersSent) refuse(response, 500, 'This cannot be read.');
       else response.destroy();
     });
@@ -76,12 +73,12 @@ export async function serveSnapshots(options: ServeOptions): Promise<SnapshotSer
   return {
     port: used,
     addresses: all,
-    entrance: (address) => `http://${LOOPBACK}:${used}${entrance.open(address)}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    entranceFile: (address) => doors.entranceFile(`http://${LOOPBACK}:${used}`, address),
+    close: async () => {
+      await doors.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
@@ -95,36 +92,18 @@ function rankList(files: readonly string[]) {
 const snapshotPath = (file: string, i: number): string =>
   `files/${i}/${encodeURIComponent(basename(file))}`;
 
-/** Addresses that each work once; see {@link SnapshotServer.entrance}. */
-class Entrance {
-  readonly #targets = new Map<string, { readonly address: string; readonly untilMs: number }>();
-
-  open(address: string): string {
-    const path = `/open/${randomBytes(16).toString('hex')}`;
-    this.#targets.set(path, { address, untilMs: Date.now() + ENTRANCE_MS });
-    return path;
-  }
-
-  /** Where `path` leads; from then on, nowhere. */
-  take(path: string): string | undefined {
-    const target = this.#targets.get(path);
-    this.#targets.delete(path);
-    return target !== undefined && Date.now() <= target.untilMs ? target.address : undefined;
-  }
-}
-
 interface Served {
   readonly token: string;
   readonly built: ReadonlyMap<string, PageFile>;
   readonly files: readonly string[];
   readonly list: string | undefined;
-  readonly entrance: Entrance;
+  readonly doors: Doors;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { token, built, files, list, entrance }: Served,
+  { token, built, files, list, doors }: Served,
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
   response.setHeader('cross-origin-resource-policy', 'same-origin');
@@ -137,15 +116,27 @@ async function answer(
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(response, 405, 'This server only serves files.');
   }
+  // Where one request ends and the next begins is then no question.
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  if ((length ?? '0') !== '0' || coding !== undefined) {
+    response.shouldKeepAlive = false;
+    return refuse(response, 400, 'A request for a file has no body.');
+  }
   const path = (request.url ?? '').replace(/[?#].*$/s, '');
-  const target = request.method === 'GET' ? entrance.take(path) : undefined;
+  const target = request.method === 'GET' ? doors.take(path) : undefined;
   if (target !== undefined) {
-    response.writeHead(302, { location: target });
+    response.writeHead(302, { location: target, 'set-cookie': doors.cookie });
     response.end();
     return;
   }
   if (!path.startsWith(`/${token}/`)) return refuse(response, 404, 'Nothing here.');
   const name = path.slice(token.length + 2);
+  if (!doors.isInside(request.headers.cookie)) {
+    if (name !== '' || request.method !== 'GET' || !doors.openOnce()) {
+      return refuse(response, 403, OPENED_BEFORE);
+    }
+    response.setHeader('set-cookie', doors.cookie);
+  }
   const snapshot = /^files\/(\d{1,6})\//.exec(name);
   if (snapshot !== null) {
     const file = files[Number(snapshot[1])];

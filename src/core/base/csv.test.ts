@@ -8,6 +8,18 @@ it('takes a field for a number only where all of it is one', () => {
   expect(csvField('\uff1dcmd()')).toBe("'\uff1dcmd()");
 });
 
+it('finds the beginning of a cell behind blanks and behind every separator', () => {
+  for (const blank of [' ', '\u00a0', '\u3000', '\u200b', '\ufeff ']) {
+    expect(csvField(`${blank}=cmd()`)).toBe(`'${blank}=cmd()`);
+  }
+  for (const separator of [';', '\t', '\r\n', ';;', '; ']) {
+    expect(csvField(`a${separator}=cmd()`)).toMatch(/^"a[;\t\r\n]+' ?=cmd\(\)"$/);
+  }
+  expect(csvField('\t=cmd()')).toBe('"\t\'=cmd()"');
+  // A name of a million blanks takes no longer than its length.
+  expect(csvField(';\t '.repeat(300_000)).length).toBe(900_002);
+});
+
 it('quotes what would end the field', () => {
   expect(csvField('a,b')).toBe('"a,b"');
   expect(csvField('=a"\r\n')).toBe('"\'=a""\r\n"');

@@ -1,5 +1,9 @@
-/** Also as the full-width letters that some spreadsheets read alike. */
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+/**
+ * Where a cell can begin: at the start, and behind what separates cells in other countries' spreadsheets, for a field's
+ * quotes count only where it is a cell of its own there. Blanks are skipped. Full-width letters are read alike by some.
+ */
+const FORMULA =
+  /(^|[;\t\r\n])([ \v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\p{Cf}]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 /** All of it, or it is none: '-2+3+cmd' begins like one. */
 const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
@@ -8,8 +12,8 @@ const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
  * may have made: what a spreadsheet would run as a formula ('=cmd()') is given a leading apostrophe.
  */
 export function csvField(text: string): string {
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = NUMBER.test(text) ? text : text.replace(FORMULA, "$1'$2");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Nothing for what is not known. */

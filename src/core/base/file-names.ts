@@ -30,3 +30,10 @@ export function snapshotStem(name: string): string {
   const short = [...stem].slice(0, MAX_STEM_LETTERS).join('');
   return short === '' || WINDOWS_DEVICE.test(short) ? 'snapshot' : short;
 }
+
+/** The beginning of a text in at most so many bytes of UTF-8, which names of files are limited in; no letter is halved. */
+export function cutUtf8(text: string, maxBytes: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return text;
+  return new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\ufffd$/, '');
+}

@@ -12,7 +12,7 @@ import type { SideFrame } from './side.ts';
 const INSTALLED = /^.*[\\/](?:site|dist)-packages[\\/]/i;
 const STANDARD_LIBRARY = /^.*[\\/]lib(?:64)?[\\/]python\d[\d.]*t?[\\/]/i;
 /** TorchInductor names its files by a hash of what is in them. */
-const GENERATED = /(^|[\\/])(torchinductor_[^\\/]*|\.?triton[\\/]cache)[\\/].*$/;
+const GENERATED = /(^|[\\/])(torchinductor_[^\\/]*|\.?triton[\\/]cache)[\\/]/;
 
 /** Half of the functions in common: the same script, changed. */
 const ENOUGH_IN_COMMON = 0.5;
@@ -60,7 +60,7 @@ function filesOf(frames: readonly SideFrame[]): Map<string, FileFacts> {
 }
 
 function placeOf(filename: string): string {
-  const path = filename.replaceAll('\\', '/').replace(/[^/]+\/\.\.\//g, '');
+  const path = filename.replaceAll('\\', '/').replace(/(?<=^|\/)[^/]+\/\.\.\//g, '');
   return path.replace(INSTALLED, 'package:').replace(STANDARD_LIBRARY, 'python:');
 }
 

@@ -66,10 +66,22 @@ export function completeReplay(
   const { allocations, allocationOfEvent } = tables;
   const reader = new CounterReader(log, trace.events, allocations, allocationOfEvent);
   return {
-    ...tables,
+    ...withInexactSums(tables),
     recording,
     recordingReason: reason,
     countersAt: (event) => reader.at(event),
     fillCounter: (name, from, out) => reader.fill(name, from, out),
   };
+}
+
+/** Sizes are exact up to 2^53, and so are the sums of any real recording; where they are not, that is said. */
+function withInexactSums<T extends Omit<ReplayTables, 'log'>>(tables: T): T {
+  const { peaks, anomalies, anomalyCount } = tables;
+  const top = Object.values(peaks).find(({ bytes }) => bytes > Number.MAX_SAFE_INTEGER);
+  if (top === undefined) return tables;
+  const anomaly = {
+    event: top.event,
+    message: 'sizes add up to more than 2^53: sums are not exact',
+  };
+  return { ...tables, anomalyCount: anomalyCount + 1, anomalies: [...anomalies, anomaly] };
 }

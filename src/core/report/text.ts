@@ -29,18 +29,28 @@ export function wrap(text: string, columns: number, indent = ''): string[] {
 }
 
 /**
- * What must not reach a terminal: control characters (an escape sequence can retitle it or worse),
- * marks that turn the direction of writing, separators of lines, halves of letters.
+ * What must not reach a terminal or a model: control characters (an escape sequence can retitle a terminal or
+ * worse), separators of lines, halves of letters, and all that is read but not seen: marks that turn the
+ * direction of writing, tags, joiners, variation selectors.
  */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** Names and settings come from the file, where anybody may have written anything. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
-/** Nothing in a file's texts is Markdown: names must not become markup, HTML or mentions. */
-export const inline = (text: string): string => printable(text).replace(/[\\`*_[\]<>#|@]/g, '\\$&');
+/**
+ * What GitHub makes a mention or a link of, escaped or not: @name, #1, GH-1, an address. An empty comment in it, which
+ * is shown nowhere, keeps it text.
+ */
+const LINKING = /@(?=[\w-])|#(?=\d)|\bGH-(?=\d)|:(?=\/\/)|\bwww(?=\.)/gi;
+
+/** Nothing in a file's texts is Markdown: names must not become markup, HTML, mentions or links. */
+export const inline = (text: string): string =>
+  printable(text)
+    .replace(/[\\`*_[\]<>#|@&~]/g, '\\$&')
+    .replace(LINKING, '$&<!-- -->');
 
 /** A row of a Markdown table. */
 export const markdownRow = (cells: readonly string[]): string =>
@@ -61,9 +71,12 @@ export function terminalText(text: string, color: boolean): string {
 /** JSON for a terminal or a pipe: what {@link printable} replaces is escaped, so that nothing is lost. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
-    letter === '\n' ? letter : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    letter === '\n' ? letter : letter.split('').map(escaped).join(''),
   );
 }
+
+/** Of half a letter too: JSON has two escapes for those beyond 16 bits. */
+const escaped = (half: string): string => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Lines of a table whose first column is text and whose others are figures. All rows are of one length. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {

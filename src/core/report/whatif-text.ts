@@ -43,7 +43,7 @@ export function whatIfText(
 function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
   const { device, recorded, results } = runs;
   const title = styled(`Device ${device}`, 'bold', options);
-  if (results.length === 0) {
+  if (results.length === 0 && runs.notSimulated.length === 0) {
     return [title, 'This device has no recorded history, so there is nothing to simulate.'];
   }
   const limit = runs.limitBytes;
@@ -55,12 +55,14 @@ function deviceText(runs: WhatIfTextRuns, options: TextOptions): string[] {
     ...order.map((i) => resultRow(results[i], recorded, runs.smallest[i])),
   ]);
   const best = results[order[0]];
+  if (best === undefined) return [title, ...notSimulatedText(runs, options)];
   return [
     `${title}  ${titleOfLimit(runs)}`,
     '',
     styled(header, 'dim', options),
     ...rows,
     '',
+    ...notSimulatedText(runs, options),
     ...failureText(results, options),
     ...adviceText(best, recorded, options),
     ...rangeText(best, runs.lowestBytes[order[0]], options),
@@ -105,6 +107,16 @@ function resultRow(
 
 function settingsName(settings: string): string {
   return settings === '' ? '(default)' : printable(settings);
+}
+
+function notSimulatedText(
+  { notSimulated, budgetMs }: WhatIfTextRuns,
+  { columns }: TextOptions,
+): string[] {
+  if (notSimulated.length === 0) return [];
+  const names = printable(notSimulated.join('; '));
+  const text = `Not simulated, because the ${formatCount(Math.round(budgetMs / 1000))} s for this recording were used up: ${names}. Use --setting to try one at a time.`;
+  return [...wrap(text, columns), ''];
 }
 
 /** The first failure of each setting that the recorded run did not have. */

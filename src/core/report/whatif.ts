@@ -12,6 +12,8 @@ export interface WhatIfDevice {
   readonly recorded: WhatIfFigures;
   /** In the order in which they were asked for; none where the file has no trace. */
   readonly cases: readonly WhatIfCase[];
+  /** What there was no time for; only where there is any. */
+  readonly notSimulated?: readonly string[];
 }
 
 export interface WhatIfFigures {
@@ -38,23 +40,26 @@ export interface WhatIfRuns {
   readonly device: number;
   readonly recorded: RecordedRun;
   readonly results: readonly WhatIfResult[];
-  /** Peak reserved of each had no free waited for another stream; empty where none did. */
-  readonly lowestBytes: readonly number[];
+  /** Peak reserved of each had no free waited for another stream; undefined where none did. */
+  readonly lowestBytes: readonly (number | undefined)[];
+  /** Settings, and what else was asked for, that were not simulated within `budgetMs`. */
+  readonly notSimulated: readonly string[];
+  readonly budgetMs: number;
 }
 
 export function buildWhatIf(devices: readonly WhatIfRuns[]): WhatIfReport {
   return {
     schema: 'vramscope.whatif/1',
-    devices: devices.map(({ device, recorded, results, lowestBytes }) => ({
+    devices: devices.map(({ device, recorded, results, lowestBytes, notSimulated }) => ({
       device,
       recorded: figures(recorded, recorded.ooms),
       cases: results.map((result, i) => {
         const { settings, ...peaks } = figures(result, result.ooms.length);
         const limited = { settings, limitBytes: result.limitBytes ?? null, ...peaks };
-        return i < lowestBytes.length
-          ? { ...limited, lowestPeakReservedBytes: lowestBytes[i] }
-          : limited;
+        const lowest = lowestBytes[i];
+        return lowest === undefined ? limited : { ...limited, lowestPeakReservedBytes: lowest };
       }),
+      ...(notSimulated.length > 0 && { notSimulated }),
     })),
   };
 }

@@ -47,7 +47,7 @@ export class CachingAllocator {
     this.#settings = settings;
     this.#hooks = hooks;
     this.memory = memory;
-    this.arenas = new Arenas(this.table, streams);
+    this.arenas = new Arenas(this.table, streams, settings.largeSegmentBytes);
     this.expandable = new ExpandableSegments(this.table, memory, settings.largeSegmentBytes);
     this.#release = new MemoryRelease(this.table, this.arenas, this.expandable, memory);
     this.#collects = settings.garbageCollectionThreshold > 0 && memory.limitBytes < Infinity;

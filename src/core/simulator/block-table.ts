@@ -20,7 +20,7 @@ export class BlockTable {
   use = new Uint8Array(1024);
   isExpandable = new Uint8Array(1024);
   /** Index of the arena (pool and stream) that the block belongs to. */
-  arena = new Uint16Array(1024);
+  arena = new Int32Array(1024);
   /** Searches that its pool had seen when the block became free: their number since is its age. */
   freedAt = new Float64Array(1024);
   #length = 0;

@@ -8,6 +8,8 @@
 const CHUNK_BYTES = 32 * 2 ** 20;
 /** Below it there is room for whatever is asked for. */
 const TOP_ADDRESS = 2 ** 46;
+/** Rests of chunks that are remembered: a run of thousands of segments would look through all for each. */
+const MOST_OPEN = 256;
 
 interface Place {
   readonly start: number;
@@ -17,7 +19,7 @@ interface Place {
 export class DeviceAddresses {
   /** By address. */
   readonly #places: Place[] = [];
-  /** Places that may have room behind them in their last chunk, newest last. */
+  /** The newest places that may have room behind them in their last chunk, newest last. */
   #open: Place[] = [];
   /** By bytes: from that address on no gap has room for so many. It holds until a place there is given back. */
   readonly #searchedTo = new Map<number, number>();
@@ -39,7 +41,7 @@ export class DeviceAddresses {
     this.#open = this.#open.filter((other) => other !== place);
     const before = this.#places[at - 1];
     if (before !== undefined && this.#room(at - 1) > 0 && !this.#open.includes(before)) {
-      this.#open.push(before);
+      this.#addOpen(before);
     }
   }
 
@@ -84,8 +86,13 @@ export class DeviceAddresses {
     if (at === this.#places.length) this.#searchedTo.clear();
     this.#places.splice(at, 0, place);
     this.#open = this.#open.filter((other) => other !== this.#places[at - 1]);
-    if (this.#room(at) > 0) this.#open.push(place);
+    if (this.#room(at) > 0) this.#addOpen(place);
     return start;
+  }
+
+  #addOpen(place: Place): void {
+    this.#open.push(place);
+    if (this.#open.length > MOST_OPEN) this.#open.shift();
   }
 
   /** The first place at the address or above it. */

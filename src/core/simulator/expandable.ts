@@ -19,7 +19,6 @@ const FIRST_PAGE = 4096;
 export class ExpandableSegments {
   readonly #table: BlockTable;
   readonly #memory: DeviceMemory;
-  readonly #largePageBytes: number;
   /** Pages of both pools begin at its multiples, and so do all segments. */
   readonly #unitBytes: number;
   #nextAddress: number;
@@ -27,14 +26,9 @@ export class ExpandableSegments {
   constructor(table: BlockTable, memory: DeviceMemory, largePageBytes: number) {
     this.#table = table;
     this.#memory = memory;
-    this.#largePageBytes = largePageBytes;
     this.#unitBytes =
       largePageBytes % SMALL_SEGMENT_BYTES === 0 ? largePageBytes : 2 * largePageBytes;
     this.#nextAddress = FIRST_PAGE * this.#unitBytes;
-  }
-
-  pageBytes({ pool }: Arena): number {
-    return pool.isSmall ? SMALL_SEGMENT_BYTES : this.#largePageBytes;
   }
 
   /** Maps what is missing for `bytes` at the lowest address; returns the free block, not in its list. */
@@ -58,7 +52,7 @@ export class ExpandableSegments {
   /** Unmaps the whole pages inside a free block; its ends that share a page stay. */
   unmapPages(arena: Arena, free: BlockRow): void {
     const table = this.#table;
-    const page = this.pageBytes(arena);
+    const page = arena.pool.pageBytes;
     const start = table.address[free];
     const from = Math.ceil(start / page) * page;
     const to = Math.floor((start + table.sizeBytes[free]) / page) * page;
@@ -137,7 +131,7 @@ export class ExpandableSegments {
    */
   #map(arena: Arena, space: BlockRow, bytes: number, before: BlockRow = NO_BLOCK): BlockRow {
     const table = this.#table;
-    const page = this.pageBytes(arena);
+    const page = arena.pool.pageBytes;
     const mapped = Math.min(Math.ceil(bytes / page) * page, table.sizeBytes[space]);
     removeFrom(arena.unmapped, space);
     if (mapped < table.sizeBytes[space]) {

@@ -3,41 +3,52 @@
  * 256 rows hang in order behind each other, so that adding and removing costs little both for the usual
  * fifty blocks and for the hundred thousand of a shattered pool.
  */
+import { enlarged } from '../base/growable.ts';
 import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
 
 const CAPACITY = 256;
+/** What a list begins with: a hostile file has a hundred thousand streams of one block each. */
+const FIRST_CAPACITY = 8;
 
 interface Run {
-  readonly rows: Int32Array;
+  rows: Int32Array;
   /** Sizes of the rows once more, side by side: searching touches one array. */
-  readonly sizes: Float64Array;
+  sizes: Float64Array;
   count: number;
 }
 
-const newRun = (): Run => ({
-  rows: new Int32Array(CAPACITY),
-  sizes: new Float64Array(CAPACITY),
+const newRun = (capacity: number): Run => ({
+  rows: new Int32Array(capacity),
+  sizes: new Float64Array(capacity),
   count: 0,
 });
 
+/** What a list says of its blocks to the pool that it is part of. */
+interface Owner {
+  readonly pageBytes: number;
+  /** Free blocks that hold something to give back to the device: whole segments, whole pages. */
+  readonly releasable: Set<BlockRow>;
+}
+
 export class FreeBlocks {
   readonly #table: BlockTable;
-  readonly #runs: Run[] = [newRun()];
+  readonly #owner: Owner;
+  readonly #runs: Run[] = [newRun(FIRST_CAPACITY)];
   /** Where the last search ended: run and position in it. */
   #run = 0;
   #at = 0;
 
-  constructor(table: BlockTable) {
+  constructor(table: BlockTable, owner: Owner) {
     this.#table = table;
+    this.#owner = owner;
   }
 
   add(row: BlockRow): void {
     const size = this.#table.sizeBytes[row];
     this.#seek(size, this.#table.address[row], true);
     let run = this.#runs[this.#run];
-    if (run.count === CAPACITY) {
-      run = this.#split(run);
-    }
+    if (run.count === CAPACITY) run = this.#split(run);
+    else if (run.count === run.rows.length) enlarge(run);
     const { rows, sizes, count } = run;
     const at = this.#at;
     // Loops: of some twenty elements copyWithin takes three times as long.
@@ -48,6 +59,7 @@ export class FreeBlocks {
     rows[at] = row;
     sizes[at] = size;
     run.count++;
+    if (this.#isReleasable(row)) this.#owner.releasable.add(row);
   }
 
   /** Removes a block whose size and address are those it was added with. */
@@ -124,6 +136,8 @@ export class FreeBlocks {
 
   #removeHere(): void {
     const run = this.#runs[this.#run];
+    const row = run.rows[this.#at];
+    if (this.#isReleasable(row)) this.#owner.releasable.delete(row);
     run.count--;
     const { rows, sizes, count } = run;
     for (let i = this.#at; i < count; i++) {
@@ -133,10 +147,19 @@ export class FreeBlocks {
     if (run.count === 0 && this.#runs.length > 1) this.#runs.splice(this.#run, 1);
   }
 
+  /** Says the same of a block for as long as it is in the list: its neighbors change only with it. */
+  #isReleasable(row: BlockRow): boolean {
+    const { isExpandable, address, sizeBytes } = this.#table;
+    if (isExpandable[row] === 0) return this.#table.isWholeSegment(row);
+    const page = this.#owner.pageBytes;
+    const end = Math.floor((address[row] + sizeBytes[row]) / page);
+    return Math.ceil(address[row] / page) < end;
+  }
+
   /** Moves the upper half of a full run into one of its own; stays at the place searched for. */
   #split(run: Run): Run {
     const half = CAPACITY / 2;
-    const upper = newRun();
+    const upper = newRun(CAPACITY);
     upper.rows.set(run.rows.subarray(half));
     upper.sizes.set(run.sizes.subarray(half));
     upper.count = CAPACITY - half;
@@ -147,4 +170,9 @@ export class FreeBlocks {
     this.#at -= half;
     return upper;
   }
+}
+
+function enlarge(run: Run): void {
+  run.rows = enlarged(run.rows);
+  run.sizes = enlarged(run.sizes);
 }

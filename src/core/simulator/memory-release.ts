@@ -1,5 +1,5 @@
 /** The three ways in which cached memory goes back to the device. */
-import type { Arena, Arenas, MemoryPool } from './arenas.ts';
+import type { Arena, Arenas } from './arenas.ts';
 import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import type { ExpandableSegments } from './expandable.ts';
@@ -28,15 +28,13 @@ export class MemoryRelease {
    */
   releaseCachedBlocks(): void {
     for (const isSmall of [false, true]) {
-      for (const arena of this.#defaultPool(isSmall)?.arenas ?? []) {
-        const free = arena.free.all();
-        // Before any goes: the row of a block that is gone is soon another block's.
-        const expandable = free.filter((row) => this.#table.isExpandable[row] === 1);
-        for (const row of free) {
-          if (this.#isFreeable(row)) this.#releaseSegment(arena, row);
-        }
-        for (const row of expandable) this.#expandable.unmapPages(arena, row);
+      const rows = this.#arenas.releasable(this.#arenas.pool(0, isSmall));
+      // Before any goes: the row of a block that is gone is soon another block's.
+      const expandable = rows.filter((row) => this.#table.isExpandable[row] === 1);
+      for (const row of rows) {
+        if (this.#isFreeable(row)) this.#releaseSegment(row);
       }
+      for (const row of expandable) this.#expandable.unmapPages(this.#arenaOf(row), row);
     }
   }
 
@@ -50,7 +48,7 @@ export class MemoryRelease {
     const table = this.#table;
     const fitting = arena.free.first(target);
     if (fitting !== NO_BLOCK && table.isExpandable[fitting] === 0) {
-      this.#releaseSegment(arena, fitting);
+      this.#releaseSegment(fitting);
       return true;
     }
     let released = 0;
@@ -60,7 +58,7 @@ export class MemoryRelease {
       if (released >= target || table.sizeBytes[row] < maxSplitBytes) break;
       if (table.isExpandable[row] === 1) continue;
       released += table.sizeBytes[row];
-      this.#releaseSegment(arena, row);
+      this.#releaseSegment(row);
     }
     return released >= target;
   }
@@ -71,37 +69,36 @@ export class MemoryRelease {
    */
   collectGarbage(threshold: number): void {
     const aim = this.#memory.reservedBytes - Math.floor(threshold * this.#memory.limitBytes);
-    const pool = this.#defaultPool(false);
-    if (aim <= 0 || pool === undefined) return;
+    if (aim <= 0) return;
+    const pool = this.#arenas.pool(0, false);
     const age = (row: BlockRow) => pool.searches - this.#table.freedAt[row];
-    let left = pool.arenas.flatMap(({ free }) =>
-      free.all().filter((row) => this.#table.isWholeSegment(row)),
-    );
+    let left = this.#arenas.releasable(pool).filter((row) => this.#table.isWholeSegment(row));
     let totalAge = left.reduce((sum, row) => sum + age(row), 0);
     let reclaimed = 0;
     while (reclaimed < aim && left.length > 0) {
       const averageAge = totalAge / left.length;
-      const old = left.filter((row) => this.#isFreeable(row) && age(row) >= averageAge);
+      const isOld = (row: BlockRow) => this.#isFreeable(row) && age(row) >= averageAge;
+      const old = left.filter(isOld);
       if (old.length === 0) return;
-      left = left.filter((row) => !old.includes(row));
+      left = left.filter((row) => !isOld(row));
       for (const row of old) {
         reclaimed += this.#table.sizeBytes[row];
         totalAge -= age(row);
-        this.#releaseSegment(this.#arenas.all[this.#table.arena[row]], row);
+        this.#releaseSegment(row);
       }
     }
   }
 
-  #defaultPool(isSmall: boolean): MemoryPool | undefined {
-    return this.#arenas.pools.find((pool) => pool.pool === 0 && pool.isSmall === isSmall);
+  #arenaOf(row: BlockRow): Arena {
+    return this.#arenas.all[this.#table.arena[row]];
   }
 
   #isFreeable(row: BlockRow): boolean {
     return this.#table.isExpandable[row] === 0 && this.#table.isWholeSegment(row);
   }
 
-  #releaseSegment(arena: Arena, row: BlockRow): void {
-    arena.free.remove(row);
+  #releaseSegment(row: BlockRow): void {
+    this.#arenaOf(row).free.remove(row);
     this.#memory.addresses.release(this.#table.address[row]);
     this.#memory.remove(this.#table.sizeBytes[row], false);
     this.#table.delete(row);

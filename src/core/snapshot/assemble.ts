@@ -56,6 +56,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     ...hostTraces(schema, top, allEvents, options.partial !== undefined),
   ];
   const { startUs } = schema.events;
+  checkAnnotations(schema, top.get('external_annotations'));
   addUserDefinedAnnotations(schema, devices, frames, stacks);
   const annotations = schema.annotations(startUs);
   warnings.push(...collectWarnings(schema, devices, options.partial));
@@ -207,6 +208,11 @@ function ringOverflow(setting: unknown): (device: number) => boolean | undefined
   return () => Boolean(setting);
 }
 
+/** Each was taken where it was read; here what is none is counted. */
+function checkAnnotations({ fields }: SnapshotSchema, entry: DictEntry | undefined): void {
+  if (entry !== undefined) fields.rows(entry.tag, entry.val, Sink.Annotation, entry.key);
+}
+
 /** user_defined events (nightlies of mid-2024) are annotations: frames [{name: START|END, filename: label}]. */
 function addUserDefinedAnnotations(
   schema: SnapshotSchema,
@@ -310,7 +316,7 @@ function collectWarnings(
       message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
     });
   }
-  return warnings;
+  return [...warnings, ...schema.segments.contradictions.warnings];
 }
 
 function countWords(words: Iterable<string>): Map<string, number> {

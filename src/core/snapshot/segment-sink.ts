@@ -2,6 +2,7 @@
 import { growableFloat64, growableInt32, growableUint8 } from '../base/growable.ts';
 import type { StringInterner } from '../base/string-interner.ts';
 import { type DictSink, Tag } from '../pickle/types.ts';
+import { Contradictions } from './check-segments.ts';
 import { type FieldReader, Sink } from './field-reader.ts';
 import { BlockState, type BlockTable, NO_STACK, type SegmentTable } from './tables.ts';
 
@@ -32,6 +33,8 @@ type Read = (key: string) => Value;
 
 export class SegmentSink {
   readonly segments: SegmentRow[] = [];
+  /** Of the segments whose tables were made. */
+  readonly contradictions = new Contradictions();
   readonly #fields: FieldReader;
   readonly #strings: StringInterner;
   readonly #history: HistoryRow[] = [];
@@ -95,7 +98,10 @@ export class SegmentSink {
       const expandable = read('is_expandable');
       const row: SegmentRow = {
         device: device === undefined ? 0 : this.#fields.device(device.tag, device.val),
-        address: address === undefined ? 0 : this.#fields.address(address.tag, address.val),
+        address:
+          address === undefined
+            ? this.#fields.bad('address', 0)
+            : this.#fields.address(address.tag, address.val),
         totalBytes: this.#number(read, 'total_size'),
         allocatedBytes: this.#number(read, 'allocated_size'),
         activeBytes: this.#number(read, 'active_size'),
@@ -116,8 +122,9 @@ export class SegmentSink {
 
   /** Tables of the given segments, sorted by address. */
   tables(segments: readonly SegmentRow[]): { segments: SegmentTable; blocks: BlockTable } {
-    const sorted = [...segments].sort((a, b) => a.address - b.address);
-    for (const { blocks } of sorted) this.#fields.countListed(blocks.length, 'segments');
+    const byAddress = [...segments].sort((a, b) => a.address - b.address);
+    const sorted = this.contradictions.withoutOverlaps(byAddress);
+    for (const { blocks } of byAddress) this.#fields.countListed(blocks.length, 'segments');
     const rows = sorted.flatMap((segment) => segment.blocks);
     const firstBlock = new Int32Array(sorted.length + 1);
     sorted.forEach((segment, i) => {
@@ -143,11 +150,17 @@ export class SegmentSink {
         length: rows.length,
         address: this.#blockAddresses(sorted),
         sizeBytes: Float64Array.from(rows, (row) => this.#size.get(row)),
-        requestedBytes: Float64Array.from(rows, (row) => this.#requested.get(row)),
+        requestedBytes: Float64Array.from(rows, (row) => this.#requestedOf(row)),
         state: Uint8Array.from(rows, (row) => this.#state.get(row)),
         stack: Int32Array.from(rows, (row) => this.#stack.get(row)),
       },
     };
+  }
+
+  #requestedOf(row: number): number {
+    const [requested, size] = [this.#requested.get(row), this.#size.get(row)];
+    if (requested > size) this.contradictions.count('requested');
+    return Math.min(requested, size);
   }
 
   /** Old versions wrote no block address: blocks fill their segment without gaps, so it is known. */
@@ -155,11 +168,15 @@ export class SegmentSink {
     const addresses: number[] = [];
     for (const segment of sorted) {
       let next = segment.address;
-      for (const row of segment.blocks) {
-        const address = this.#address.get(row);
-        addresses.push(Number.isNaN(address) ? next : address);
-        next = addresses[addresses.length - 1] + this.#size.get(row);
-      }
+      const blocks = segment.blocks.map((row) => {
+        const known = this.#address.get(row);
+        const address = Number.isNaN(known) ? next : known;
+        const totalBytes = this.#size.get(row);
+        next = address + totalBytes;
+        addresses.push(address);
+        return { address, totalBytes };
+      });
+      this.contradictions.checkSegment(segment, blocks);
     }
     return Float64Array.from(addresses);
   }

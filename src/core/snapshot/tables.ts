@@ -229,6 +229,7 @@ export type WarningCode =
   | 'unpaired-annotation'
   | 'no-trace'
   | 'bad-value'
+  | 'contradiction'
   | 'partial-file'
   | 'general-decoder'
   | 'other-files'

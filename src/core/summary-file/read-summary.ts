@@ -64,6 +64,9 @@ function wrongItem(value: unknown, shape: Shape, path: string): string | undefin
 
 function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
   if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
-  // JSON knows no NaN or Infinity, but 1e999 is read as one.
-  return type === 'number' ? Number.isFinite(value) : typeof value === type;
+  // JSON knows no NaN or Infinity, but 1e999 is read as one; beyond 2^53 no sum would be exact.
+  return type === 'number' ? isExact(value) : typeof value === type;
 }
+
+const isExact = (value: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;

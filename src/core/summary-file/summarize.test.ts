@@ -151,6 +151,10 @@ describe('reading', () => {
     ['a list', '[]'],
     ['null', 'null'],
     ['a text for a number', text.replace(/"events":\d+/, '"events":"many"')],
+    [
+      'more bytes than a number can count',
+      text.replace(/"events":\d+/, '"events":1180591620717411303424'),
+    ],
     ['an endless number', text.replace(/"events":\d+/, '"events":1e999')],
     ['a curve of texts', text.replace(/"allocatedBytes":\[\d+/, '"allocatedBytes":["x"')],
     ['no call sites', text.replace('"callSites"', '"sites"')],

@@ -2,6 +2,7 @@
 
 import { lowerBound } from '../base/binary-search.ts';
 import { plural } from '../base/format.ts';
+import { LoadError } from '../base/load-error.ts';
 import { memoized } from '../base/memoized.ts';
 import { classTotalsAt } from '../classes/class-totals.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
@@ -63,6 +64,7 @@ function roomOf(share: number): Room {
 /**
  * The device with the file's memory, in at most `MAX_SUMMARY_BYTES` of JSON.
  * `contexts` are those of all devices of one snapshot.
+ * @throws LoadError 'no-device' where there is none
  */
 export async function summarize(
   file: FileInfo,
@@ -89,6 +91,13 @@ async function factsOf(contexts: readonly DeviceContext[]) {
   const infos = contexts.map((one, i) => deviceInfo(one, i));
   const main = mainDeviceIndex(infos);
   const [context, info] = [contexts[main], infos[main]];
+  if (context === undefined) {
+    throw new LoadError({
+      code: 'no-device',
+      message: 'The snapshot has no device, so there is nothing to summarize.',
+      advice: 'Check that the process used a GPU.',
+    });
+  }
   const analysisContext = new AnalysisContext(context);
   const analysis = await analyseContext(analysisContext);
   const peak = info.peaks.allocatedBytes.event;

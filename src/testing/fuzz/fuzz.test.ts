@@ -3,13 +3,20 @@ import { afterAll, expect, it } from 'vitest';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { loadCapture } from '../captures.ts';
 import { fuzzCase } from './cases.ts';
+import { Commands } from './commands.ts';
 import { isFault, judge } from './judge.ts';
 import { Oracle } from './oracle.ts';
 
 /** `npm run fuzz` runs more of them. */
 const CASES = 1000;
+/** Every command takes as long as a hundred readings: on one case in so many. */
+const COMMANDS_EVERY = 40;
 const oracle = Oracle.start();
-afterAll(() => oracle?.close());
+const commands = new Commands();
+afterAll(() => {
+  oracle?.close();
+  commands.close();
+});
 
 it('opens a file as CPython does, with a warning, or says in words why not, whatever the file', async () => {
   const compact = encodeSnapshot(loadCapture('cuda_graph_pool.pickle.gz'));
@@ -19,7 +26,7 @@ it('opens a file as CPython does, with a warning, or says in words why not, what
     const { kind, bytes } = fuzzCase(1, number, compact);
     const isPickle = kind === 'values' || kind === 'opcodes' || kind === 'bytes';
     const ask = oracle && isPickle ? () => oracle.ask(bytes) : undefined;
-    const outcome = await judge(bytes, ask);
+    const outcome = await judge(bytes, ask, number % COMMANDS_EVERY === 0 ? commands : undefined);
     ends.add(outcome.kind);
     if (isFault(outcome)) faults.push(`${number} (${kind}): ${outcome.kind}: ${outcome.detail}`);
   }
@@ -34,6 +41,7 @@ const KEPT = new URL('../../../fixtures/fuzz/', import.meta.url);
 it.each(readdirSync(KEPT))('answers %s, which it once did not', async (name) => {
   const bytes = new Uint8Array(readFileSync(new URL(name, KEPT)));
   const isPickle = name.endsWith('.pickle');
-  const outcome = await judge(bytes, oracle && isPickle ? () => oracle.ask(bytes) : undefined);
+  const ask = oracle && isPickle ? () => oracle.ask(bytes) : undefined;
+  const outcome = await judge(bytes, ask, commands);
   expect([isFault(outcome), outcome.detail.length > 0]).toEqual([false, true]);
 });

@@ -16,6 +16,7 @@ import {
   TraceAction,
 } from '../../core/snapshot/tables.ts';
 import { bytesSource } from '../byte-source.ts';
+import type { Commands } from './commands.ts';
 import type { EventFigures, Figures, OracleAnswer, SegmentFigures } from './oracle.ts';
 
 /** The first four are well; the others are faults of ours. */
@@ -27,6 +28,7 @@ export const OUTCOMES = [
   'crash',
   'a part was promised that does not open',
   'a figure that is none',
+  'a command that does not answer well',
   'a figure that differs from CPython, without a warning',
 ] as const;
 export type OutcomeKind = (typeof OUTCOMES)[number];
@@ -38,12 +40,18 @@ export interface Outcome {
 
 export const isFault = ({ kind }: Outcome): boolean => OUTCOMES.indexOf(kind) > 3;
 
-/** @param ask what CPython makes of the bytes; undefined where they are no pickle, or there is no Python */
+/**
+ * @param ask what CPython makes of the bytes; undefined where they are no pickle, or there is no Python
+ * @param commands runs every command too
+ */
 export async function judge(
   bytes: Uint8Array,
   ask: (() => Promise<OracleAnswer>) | undefined,
+  commands?: Commands,
 ): Promise<Outcome> {
   try {
+    const fault = await commands?.fault(bytes);
+    if (fault !== undefined) return { kind: 'a command that does not answer well', detail: fault };
     const { snapshot, file } = await readSnapshot(bytesSource(bytes), nodePlatform);
     const bad = workThrough(snapshot, file);
     if (bad !== undefined) return { kind: 'a figure that is none', detail: bad };

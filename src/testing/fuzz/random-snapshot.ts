@@ -30,6 +30,8 @@ const ODD: readonly (() => Py)[] = [
   () => 'alloc',
   () => 'a\u001b[2J\u202e\u2028',
   () => 'x'.repeat(300),
+  () => 'long/'.repeat(20_000),
+  () => `a\u{e0041}\u200b@octocat #1 https://x.example`,
   () => list(),
   () => list(1n, 'a'),
   () => dict({}),
@@ -55,6 +57,7 @@ export function randomSnapshot(random: Random): Py {
   const segments = Array.from({ length: random.below(4) }, (_, i) =>
     segment(random, stacks, BigInt(i), BigInt(random.below(devices))),
   );
+  if (random.chance(0.1)) contradict(random, segments);
   const top = dict({
     segments: list(...segments),
     device_traces: list(...traces),
@@ -75,13 +78,51 @@ function event(random: Random, stacks: readonly Py[], i: number): Dict {
     ['action', action],
     [action === 'oom' ? 'device_free' : 'addr', BASE + 512n * BigInt(random.below(8))],
     ['size', 512n * BigInt(1 + random.below(8))],
-    ['stream', BigInt(random.below(3))],
+    ['stream', BigInt(random.chance(0.1) ? random.below(100_000) : random.below(3))],
     ['time_us', BigInt(1_700_000_000_000_000 + i * 10)],
   ];
   if (random.chance(0.8)) fields.push(['frames', random.pick(stacks)]);
-  if (random.chance(0.3)) fields.push(['pool_id', new Seq('tuple', [0n, BigInt(random.below(2))])]);
+  if (random.chance(0.3)) fields.push(['pool_id', poolId(random)]);
   if (random.chance(0.2)) fields.push(['category', random.pick(['', 'GRADIENT', 'PARAMETER'])]);
   return new Dict(fields);
+}
+
+function poolId(random: Random): Py {
+  return new Seq('tuple', [
+    BigInt(random.below(2)),
+    BigInt(random.below(random.chance(0.1) ? 1000 : 3)),
+  ]);
+}
+
+/** Segments that no allocator has: twice, within each other, without address; blocks outside, or requested larger. */
+function contradict(random: Random, segments: Dict[]): void {
+  const one = random.pick(segments);
+  if (one === undefined) return;
+  const blocks = one.pairs.find(([key]) => key === 'blocks')?.[1];
+  const block = blocks instanceof Seq ? random.pick(blocks.items) : undefined;
+  const set = (of: Py | undefined, name: string, value: Py) => {
+    const pair = of instanceof Dict ? of.pairs.find(([key]) => key === name) : undefined;
+    if (pair !== undefined) pair[1] = value;
+  };
+  switch (random.below(5)) {
+    case 0:
+      segments.push(one, one);
+      return;
+    case 1:
+      set(one, 'total_size', random.pick([0n, 512n, 2n ** 40n, 2n ** 52n]));
+      return;
+    case 2:
+      set(block, 'address', random.pick([0n, BASE - 512n, BASE + 2n ** 40n]));
+      return;
+    case 3:
+      set(block, 'requested_size', random.pick([2n ** 45n, 2n ** 53n - 1n]));
+      return;
+    default:
+      one.pairs.splice(
+        one.pairs.findIndex(([key]) => key === 'address'),
+        1,
+      );
+  }
 }
 
 function segment(random: Random, stacks: readonly Py[], i: bigint, device: bigint): Dict {
@@ -108,7 +149,7 @@ function segment(random: Random, stacks: readonly Py[], i: bigint, device: bigin
     requested_size: 0n,
     stream: 0n,
     segment_type: 'small',
-    segment_pool_id: new Seq('tuple', [0n, 0n]),
+    segment_pool_id: random.chance(0.2) ? poolId(random) : new Seq('tuple', [0n, 0n]),
     is_expandable: false,
     frames: random.pick(stacks),
     blocks: list(...blocks),

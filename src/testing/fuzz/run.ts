@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { SnapshotDecoder } from '../../core/snapshot/decoder.ts';
 import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
 import { fuzzCase } from './cases.ts';
+import { Commands } from './commands.ts';
 import { isFault, judge, type Outcome } from './judge.ts';
 import { Oracle } from './oracle.ts';
 import { shrink } from './shrink.ts';
@@ -21,13 +22,14 @@ const decoder = new SnapshotDecoder();
 decoder.push(gunzipSync(readFileSync('fixtures/cuda_graph_pool.pickle.gz')));
 const compact = encodeSnapshot(decoder.finish());
 const oracle = Oracle.start();
+const commands = new Commands();
 for (let number = first; number < end; number++) {
   Atomics.store(at, 0, number);
   const { kind, bytes } = fuzzCase(seed, number, compact);
   const isPickle = kind === 'values' || kind === 'opcodes' || kind === 'bytes';
   const judged = (file: Uint8Array) => {
     Atomics.add(at, 1, 1);
-    return judge(file, oracle && isPickle ? () => oracle.ask(file) : undefined);
+    return judge(file, oracle && isPickle ? () => oracle.ask(file) : undefined, commands);
   };
   const startMs = performance.now();
   const outcome = await judged(bytes);
@@ -37,10 +39,12 @@ for (let number = first; number < end; number++) {
   parentPort?.postMessage({ number, kind, outcome, ms, bytes: smallest });
 }
 oracle?.close();
+commands.close();
 
 /** A crash is the same one where it has the same message; its stack may differ. */
 function isAlike(one: Outcome, other: Outcome): boolean {
   if (one.kind !== other.kind) return false;
   const [first, second] = [one, other].map(({ detail }) => detail.split('\n')[0]);
+  if (one.kind.startsWith('a command')) return first?.split(':')[0] === second?.split(':')[0];
   return one.kind !== 'crash' || first === second;
 }

@@ -1,0 +1,70 @@
+/** What comes from elsewhere, and what may publish: rules that a review would otherwise have to keep in mind. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { LAYERS } from './layers.mjs';
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+}
+
+interface Workflow {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const lock: Record<
+  string,
+  { dev?: true; devOptional?: true; optional?: true; integrity?: string }
+> = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
+const workflows = readdirSync('.github/workflows').map((name) => {
+  const workflow: Workflow = parse(readFileSync(`.github/workflows/${name}`, 'utf8'));
+  return [name, workflow] as const;
+});
+
+test('what ships is `dependencies`, so that an audit looks at it', () => {
+  const named = LAYERS.flatMap(({ packages = [] }) => packages).filter(
+    (name) => !name.includes(':'),
+  );
+  expect(Object.keys(manifest.dependencies)).toEqual([...new Set(named)].sort());
+});
+
+test('what ships has its integrity in the lockfile; without are only tools for other systems', () => {
+  for (const [path, { dev, devOptional, optional, integrity }] of Object.entries(lock)) {
+    if (path === '' || integrity !== undefined) continue;
+    expect([path, dev === true || devOptional === true, optional]).toEqual([path, true, true]);
+  }
+});
+
+test.each(workflows)('%s pins its actions by commit', (_, { jobs }) => {
+  for (const { steps } of Object.values(jobs)) {
+    for (const { uses } of steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+  }
+});
+
+test.each(workflows)(
+  '%s: a job that may write or sign runs no packages and no tests',
+  (_, workflow) => {
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    for (const [name, { permissions = {}, steps }] of Object.entries(workflow.jobs)) {
+      if (Object.keys(permissions).length === 0) continue;
+      const commands = steps.map(({ run = '' }) => run).join('\n');
+      expect([name, /npm (ci|install|test|run)|npx/.test(commands)]).toEqual([name, false]);
+    }
+  },
+);
+
+test('the action runs the version that it was released with', () => {
+  expect(parse(readFileSync('action.yml', 'utf8')).inputs.version.default).toBe(manifest.version);
+});
+
+test('each promise names a test that there is', () => {
+  const text = readFileSync('SECURITY.md', 'utf8') + readFileSync('docs/reliability.md', 'utf8');
+  const named =
+    text.match(/\b(src|e2e|scripts|python)\/[\w./-]+\.(test|spec)\.ts|python\/tests\/\w+\.py/g) ??
+    [];
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
+});

@@ -1,0 +1,105 @@
+/** Every command on one file, as a user or an agent calls them: each answers with figures or refuses in words. */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_ANSWER_BYTES } from '../../cli/mcp/answer.ts';
+import { answerQuestion, TOOLS } from '../../cli/mcp/questions.ts';
+import { EXPORT_KINDS } from '../../core/export/export-kinds.ts';
+import { cli } from '../cli-run.ts';
+import { sampleSnapshot, writePickle } from '../write-pickle.ts';
+
+const PAGE = '<!doctype html><meta charset="utf-8" />';
+/** What no text has. */
+const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/u;
+/** What no sentence of ours has; a file's words, such as an action that is no number, are quoted. */
+const NO_FIGURE = /\bNaN\b|\bInfinity\b|\bundefined\b/;
+const QUOTED = /'[^']*'|"[^"]*"/g;
+
+/** The place that is wrong, undefined where none is. */
+function wrongIn(text: string): string | undefined {
+  const own = text.replace(QUOTED, '""');
+  for (const [pattern, of] of [
+    [UNSEEN, text],
+    [NO_FIGURE, own],
+  ] as const) {
+    const found = pattern.exec(of);
+    if (found !== null) return of.slice(Math.max(0, found.index - 60), found.index + 20);
+  }
+  return undefined;
+}
+
+export class Commands {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'vramscope-fuzz-'));
+  readonly #file = join(this.#folder, 'mutant_rank0.pickle');
+  readonly #well = join(this.#folder, 'well_rank1.pickle');
+  readonly #output = join(this.#folder, 'output');
+
+  constructor() {
+    writeFileSync(this.#well, writePickle(sampleSnapshot()));
+    writeFileSync(join(this.#folder, 'vramscope.html'), PAGE);
+  }
+
+  /** What went wrong with which command; undefined where all went well. Crashes are thrown as they are. */
+  async fault(bytes: Uint8Array): Promise<string | undefined> {
+    writeFileSync(this.#file, bytes);
+    const [file, well] = [this.#file, this.#well];
+    const printed = [
+      ['analyze', file],
+      ['analyze', file, '--json'],
+      ['analyze', file, '--markdown'],
+      ['whatif', file],
+      ['compare', file, well, '--markdown'],
+      ['compare', well, file],
+      ['ranks', file, well],
+      ['stats', file, '--json', '--partial'],
+    ];
+    const written = [
+      ['summarize', file],
+      ['report', file],
+      ...EXPORT_KINDS.map((kind) => ['export', file, '--as', kind]),
+    ].map((args) => [...args, '-o', this.#output, '--force']);
+    for (const args of [...printed, ...written]) {
+      const fault = await this.#run(args);
+      if (fault !== undefined) return `${args[0]} ${args.slice(2).join(' ')}: ${fault}`;
+    }
+    return this.#asAgent();
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #run(args: readonly string[]): Promise<string | undefined> {
+    rmSync(this.#output, { force: true });
+    const { exitCode, out, error } = await cli(args, undefined, this.#folder);
+    if (exitCode !== 0 && exitCode !== 3) return `exit code ${exitCode}: ${error}`;
+    if (exitCode === 3 && !/^vramscope: [^\n]+\n$/.test(error)) return `not one line: ${error}`;
+    if (exitCode === 3 && existsSync(this.#output)) return 'a file is left of what failed';
+    if (readdirSync(this.#folder).some((name) => name.endsWith('.tmp')))
+      return 'half a file is left';
+    const wrong = wrongIn(out);
+    if (wrong !== undefined) return wrong;
+    return args.includes('--json') && exitCode === 0 ? problemOfJson(out) : undefined;
+  }
+
+  async #asAgent(): Promise<string | undefined> {
+    for (const { name } of TOOLS) {
+      const input = { file: this.#file, ...(name === 'compare' && { other: this.#well }) };
+      const { text, isError } = await answerQuestion({ tool: name, input });
+      if (Buffer.byteLength(text) > DEFAULT_ANSWER_BYTES) return `mcp ${name}: ${text.length} long`;
+      const problem = wrongIn(text) ?? (isError ? undefined : problemOfJson(text));
+      if (problem !== undefined) return `mcp ${name}: ${problem} in ${text.slice(0, 300)}`;
+    }
+    return undefined;
+  }
+}
+
+/** That it is none; a figure that is not known is null. */
+function problemOfJson(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
