@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import threading
 import time
 from collections import deque
 
 from .attempt import attempt, warn
+from .holders import BUDGET_S, check_names, find_holders
 from .snapshot_file import path_of_rank, rank_and_size, split_suffix, write_pickle
 from .wrap_callable import wrap_callable
 
@@ -36,11 +38,12 @@ _observer_attached = False
 class Recording:
     """One recording: a context manager, a decorator, and what writes the file. See :func:`record`."""
 
-    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned):
+    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names):
         if stacks not in ("python", "all"):
             raise ValueError('stacks is "python" or "all"')
         if last_steps is not None and last_steps < 1:
             raise ValueError("last_steps is at least 1")
+        check_names(names)
         self._path = os.fsdecode(path)
         self._options = {"stacks": stacks, "max_entries": max_entries}
         if annotations:
@@ -48,6 +51,9 @@ class Recording:
         if pinned:
             self._options["record_pinned_host_memory"] = True
         self._on_oom = on_oom
+        # Seconds that may be spent to name what holds the memory.
+        self._holders_s = BUDGET_S if holders is True else float(holders)
+        self._names = names
         self._oom_was_seen = False
         # Where the last steps end, and where the first of them begins: there the file begins too.
         self._bounds = None if last_steps is None else deque(maxlen=last_steps + 1)
@@ -133,9 +139,18 @@ class Recording:
         if self._bounds:
             if not keep_since(snapshot, self._bounds[0]):
                 warn(f"PyTorch {self._torch.__version__} records no times: the file holds all steps")
+        if self._holders_s > 0:
+            found = attempt("find the holders", lambda: self._holders(snapshot))
+            if found is not None:
+                snapshot["holders"] = found
         write_pickle(snapshot, path)
         self.files.append(path)
         return path
+
+    def _holders(self, snapshot):
+        live = {b["address"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] != "inactive" and "address" in b}
+        # PyTorch before 2.2 wrote no addresses of blocks.
+        return find_holders(self._torch, sys._getframe(), self._holders_s, self._names, live or None)
 
     def _out_of_memory(self):
         """What was alive when the request failed. The first time only: a program may catch one after another."""
@@ -147,7 +162,8 @@ class Recording:
 
 
 def record(
-    path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False
+    path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False,
+    holders=True, names="all",
 ):
     """A recording of the GPU memory of this process, as a context manager or a decorator.
 
@@ -160,11 +176,14 @@ def record(
     on_oom: when memory runs out, also write `snapshot.oom.pickle` at that very moment, once.
     annotations: record the ranges of `torch.profiler.record_function`, where PyTorch can.
     pinned: record pinned host memory too (PyTorch 2.14 and later).
+    holders: name the variable that holds each tensor, once the snapshot is taken; for 2 seconds at most, or for as many
+        as are given. False leaves it out.
+    names: "types" leaves the keys of dictionaries out of those names, which may be data.
 
     Starts before the model is built to know the line of every allocation. Works with PyTorch 2.1 to 2.14;
     without a CUDA or ROCm device it warns and runs the program as it is.
     """
-    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned)
+    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names)
 
 
 def _usable_torch():
