@@ -21,6 +21,11 @@ from vramscope.holders import find_holders
 BUDGET_S = 60
 
 
+def rows(found):
+    """[address, bytes, name, kind, owner] of each storage."""
+    return [list(row) for row in zip(*found["storages"].values())]
+
+
 class HoldersTest(unittest.TestCase):
     def setUp(self):
         self.torch = fake_torch()
@@ -30,12 +35,12 @@ class HoldersTest(unittest.TestCase):
         return find_holders(self.torch, frame or sys._getframe(1), options.pop("budget_s", BUDGET_S), **options)
 
     def names(self, found):
-        return {row[2] for row in found["storages"]}
+        return {row[2] for row in rows(found)}
 
     def name_of(self, tensor, found):
         """(name, kind, owner) of a tensor; None where it has no name."""
-        rows = [row for row in found["storages"] if row[0] == tensor.address]
-        return (rows[0][2], rows[0][3], found["owners"][rows[0][4]]) if rows else None
+        own = [row for row in rows(found) if row[0] == tensor.address]
+        return (own[0][2], own[0][3], found["owners"][own[0][4]]) if own else None
 
     def check(self, expected, found):
         """expected: tensor → its name without the variable's function."""
@@ -111,7 +116,7 @@ class HoldersTest(unittest.TestCase):
         addresses = {name: value.address for name, value in dict(closed=closed, paused=paused, deep=deep, one=one, two=two).items()}
         del closed, paused, deep, one, two
         found = self.found()
-        by_address = {row[0]: row for row in found["storages"]}
+        by_address = {row[0]: row for row in rows(found)}
         where = " in test_names_closures_generators_caches_and_tracebacks()"
         named = {name: by_address[address][2] for name, address in addresses.items()}
         self.assertEqual(named["closed"], f"hook{where} closes over kept")
@@ -130,17 +135,17 @@ class HoldersTest(unittest.TestCase):
         found = self.found()
         where = " in test_a_model_and_its_optimizer_have_the_names_of_pytorch()"
         weight = f"model{where}.mlp.0.weight"
-        rows = [(weights[0], weight, "parameter"), (weights[0].grad, weight + ".grad", "gradient")]
-        rows += [(model._buffers["scale"], f"model{where}.scale", "buffer")]
+        expected = [(weights[0], weight, "parameter"), (weights[0].grad, weight + ".grad", "gradient")]
+        expected += [(model._buffers["scale"], f"model{where}.scale", "buffer")]
         del weights, inner
         found = self.found()
-        rows += [(state["exp_avg"], f"state{where}['exp_avg']", "tensor")]
-        for tensor, name, kind in rows:
+        expected += [(state["exp_avg"], f"state{where}['exp_avg']", "tensor")]
+        for tensor, name, kind in expected:
             self.assertEqual(self.name_of(tensor, found)[:2], (name, kind))
         address = state["exp_avg"].address
         more = state["more"][0].address
-        del state, rows, tensor
-        by_address = {row[0]: row for row in self.found()["storages"]}
+        del state, expected, tensor
+        by_address = {row[0]: row for row in rows(self.found())}
         self.assertEqual(by_address[address][2:4], [f"optimizer{where}.state[{weight}].exp_avg", "optimizer"])
         self.assertEqual(by_address[more][2:4], [f"optimizer{where}.state[{weight}].more[0]", "optimizer"])
         self.assertEqual({row["name"]: row["type"] for row in self.found()["owners"]}[f"model{where}"], "Module")
@@ -163,7 +168,7 @@ class HoldersTest(unittest.TestCase):
         addresses = [saved.address, packed.address]
         del saved, packed, leaf
         found = self.found()
-        by_address = {row[0]: row for row in found["storages"]}
+        by_address = {row[0]: row for row in rows(found)}
         name = "losses in test_graphs_are_named_by_the_tensor_that_keeps_them()[0]"
         self.assertEqual([by_address[address][2:4] for address in addresses], [[f"the graph of {name}", "graph"], [f"the graph of {name}[0]", "graph"]])
         self.assertEqual({found["owners"][by_address[address][4]]["type"] for address in addresses}, {"list"})
@@ -183,12 +188,12 @@ class HoldersTest(unittest.TestCase):
         self.addCleanup(gc.enable)
         del trainer, callback
         found = self.found()
-        row = next(row for row in found["storages"] if row[0] == address)
+        row = next(row for row in rows(found) if row[0] == address)
         owner = found["owners"][row[4]]
         self.assertEqual(owner["via"], "cycle")
         self.assertIn((owner["through"], owner["name"]), [("Trainer.callback", "Trainer.callback.outputs"), ("Callback.trainer", "Callback.outputs")])
         gc.collect()
-        self.assertNotIn(address, {row[0] for row in self.found()["storages"]})
+        self.assertNotIn(address, {row[0] for row in rows(self.found())})
 
     def test_what_something_unseen_holds_is_no_cycle(self):
         class Box:
@@ -202,13 +207,13 @@ class HoldersTest(unittest.TestCase):
         found = self.found(budget_s=0)
         self.assertNotIn("cycle", {owner.get("via") for owner in found["owners"]})
         self.assertNotEqual(found["left"], 0)
-        self.assertIn(address, {row[0] for row in self.found()["storages"]})
+        self.assertIn(address, {row[0] for row in rows(self.found())})
         del hidden
 
     def test_only_storages_that_are_live_in_the_snapshot(self):
         one, two = self.Tensor(), self.Tensor()
         found = self.found(wanted={two.address})
-        self.assertEqual([row[:3] for row in found["storages"]], [[two.address, 512, "two in test_only_storages_that_are_live_in_the_snapshot()"]])
+        self.assertEqual([row[:3] for row in rows(found)], [[two.address, 512, "two in test_only_storages_that_are_live_in_the_snapshot()"]])
         del one
 
     def test_keys_are_cut_or_left_out(self):
@@ -253,7 +258,7 @@ class HoldersTest(unittest.TestCase):
         ran.clear()
         found = self.found()
         self.assertEqual(ran, [])
-        self.assertIn(hidden_address, {row[0] for row in found["storages"]})
+        self.assertIn(hidden_address, {row[0] for row in rows(found)})
         del fights
 
     def test_leaves_no_reference_and_the_collector_as_it_was(self):
@@ -313,7 +318,7 @@ class HoldersTest(unittest.TestCase):
         finally:
             over.set()
             thread.join()
-        self.assertLessEqual(addresses, {row[0] for row in found["storages"]})
+        self.assertLessEqual(addresses, {row[0] for row in rows(found)})
 
     def test_the_budget_ends_it_and_what_is_left_is_said(self):
         many = [[i] for i in range(300_000)]

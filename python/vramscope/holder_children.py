@@ -42,7 +42,7 @@ NEEDS_CLEARING = sys.version_info < (3, 13)
 
 class_dict = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
-_traceback_of = BaseException.__dict__["__traceback__"].__get__
+traceback_of = BaseException.__dict__["__traceback__"].__get__
 _context_of = BaseException.__dict__["__context__"].__get__
 _cause_of = BaseException.__dict__["__cause__"].__get__
 _args_of = BaseException.__dict__["args"].__get__
@@ -191,7 +191,7 @@ def _traceback(o):
 
 
 def _exception(o):
-    for value in (_traceback_of(o), _context_of(o), _cause_of(o), _args_of(o)):
+    for value in (traceback_of(o), _context_of(o), _cause_of(o), _args_of(o)):
         yield SAME, "", value
 
 

@@ -10,17 +10,22 @@ import types
 from .holder_children import expander
 from .holder_names import ATTRIBUTE, ITEM, VARIABLE, Variable, class_name, item_key, mro_of
 
-#: Objects that are looked at, and times that all objects of the process are asked who refers to these.
+#: Objects that are looked at, and times that all others are asked whether they refer to these.
 MOST_OBJECTS, MOST_ROUNDS = 20_000, 30
 CONTAINERS = {id(kind) for kind in (dict, list, tuple, set, frozenset, collections.deque)}
 
 
-def name_cycles(walk):
-    """Names what cycles alone hold: `Trainer.outputs[3]`, via a cycle through `Trainer.callback`."""
+def name_cycles(walk, has_lost):
+    """Names what cycles alone hold: `Trainer.outputs[3]`, via a cycle through `Trainer.callback`.
+
+    has_lost: whether a tensor that the walk has not seen holds memory that has no name.
+    """
     if walk.is_over():
         return
-    lost = {id(o): o for o in gc.get_objects() if not walk.has_seen(o) and walk.is_tensor(o)}
-    garbage = _garbage(lost, walk) if len(lost) <= MOST_OBJECTS else {}
+    lost = {id(o): o for o in gc.get_objects() if not walk.has_seen(o) and walk.is_tensor(o) and has_lost(o)}
+    if not lost:
+        return
+    garbage = _unreferenced(lost) if _add_referrers(lost, walk) else {}
     for o in sorted(garbage.values(), key=_rank):
         if not walk.has_seen(o) and not walk.is_over():
             through = _through(o, garbage)
@@ -28,36 +33,23 @@ def name_cycles(walk):
                 walk.group([(Variable(_called(o), "", None, "", "cycle", through), o)])
 
 
-def _garbage(group, walk):
-    """`group` and all that refers to it, however far, as far as nothing else refers to that; {} where it is too much."""
-    held = _add_referrers(group, walk)
-    return {} if held is None else _unreferenced(group, held)
-
-
 def _add_referrers(group, walk):
-    """Adds to `group` what refers to it, up to what the walk has seen; returns the ids of what that holds, or None."""
-    modules = {id(module.__dict__) for module in list(sys.modules.values()) if type(module) is types.ModuleType}
-    held = set()
-    fresh = list(group.values())
+    """Adds to `group` what refers to it, however far, of what the walk has not seen; False where that is too much."""
+    skipped = {id(group), id(sys.modules), *(id(module.__dict__) for module in list(sys.modules.values()) if type(module) is types.ModuleType)}
+    others = [o for o in gc.get_objects() if not walk.has_seen(o) and type(o) is not type and id(o) not in skipped]
+    fresh = set(group)
     for _ in range(MOST_ROUNDS):
         if not fresh:
-            return held
+            return True
         if len(group) > MOST_OBJECTS or walk.is_over():
-            return None
-        known, fresh = fresh, []
-        ours = {id(group), id(known), id(fresh)}
-        for o in gc.get_referrers(*known):
-            if id(o) in group or id(o) in ours:
-                continue
-            if walk.has_seen(o) or id(o) in modules or type(o) is types.ModuleType:
-                held.update(id(r) for r in gc.get_referents(o))
-            else:
-                group[id(o)] = o
-                fresh.append(o)
-    return None
+            return False
+        found = [o for o in others if id(o) not in group and not fresh.isdisjoint(map(id, gc.get_referents(o)))]
+        fresh = {id(o) for o in found}
+        group.update((id(o), o) for o in found)
+    return False
 
 
-def _unreferenced(group, held):
+def _unreferenced(group):
     """What the collector would find: objects that are referred to only from among themselves."""
     inside = collections.Counter(id(r) for o in group.values() for r in gc.get_referents(o))
     probe = object()
@@ -66,7 +58,7 @@ def _unreferenced(group, held):
     counts = {key: sys.getrefcount(o) for key, o in group.items()}
     ours = counts.pop(None)
     del group[None]
-    alive = [key for key, count in counts.items() if count - ours > inside[key] or key in held]
+    alive = [key for key, count in counts.items() if count - ours > inside[key]]
     while alive:
         o = group.pop(alive.pop(), None)
         alive.extend(id(r) for r in gc.get_referents(o) if id(r) in group)

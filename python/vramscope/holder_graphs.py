@@ -18,15 +18,19 @@ class Graphs:
     def __init__(self, torch, walk):
         self._torch, self._walk = torch, walk
         self.nodes, self.is_late = 0, False
+        self._next = 0
         self._seen = set()
         self._getters = {}  # by the id of a node's type, with the type
         self._tells_hooks = _tells_hooks(torch)
 
     def run(self):
-        at = 0
-        while at < len(self._walk.graphs) and not self.is_late:  # what nodes hold may have graphs too
-            self._graph(*self._walk.graphs[at])
-            at += 1
+        """Reads the graphs that the walk has found since it was last called."""
+        while self._next < len(self._walk.graphs) and not self.is_late:  # what nodes hold may have graphs too
+            self._graph(*self._walk.graphs[self._next])
+            self._next += 1
+
+    def is_new(self, node):
+        return node is not None and node not in self._seen
 
     def _graph(self, link, node):
         stack = [node]

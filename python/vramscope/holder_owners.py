@@ -57,13 +57,12 @@ class Owners:
 
 
 def _owner(chain, kind):
-    """The first link on the way that is more than a step to the next."""
-    if kind in ("parameter", "buffer", "gradient"):
-        module = next((link for link in chain if _has_base(link, "torch.nn.modules.module", "Module")), None)
-        if module is not None:
-            return module
+    """The first link on the way that is more than a step to the next: for what belongs to a model, the model."""
+    is_of_model = kind in ("parameter", "buffer", "gradient")
     for link, following in zip(chain, [*chain[1:], None]):
         if following is None or _has_base(link, "torch", "Tensor"):  # a graph hangs on a tensor
+            return link
+        if is_of_model and _has_base(link, "torch.nn.modules.module", "Module"):
             return link
         _, step, key, _ = following
         if step in (ATTRIBUTE, BUFFER, VARIABLE, SAME):
@@ -71,6 +70,7 @@ def _owner(chain, kind):
         is_field = type(link[3]) is dict and type(key) is str and len(link[3]) <= MOST_FIELDS
         if not is_field:
             return link
+    raise ValueError("an empty way")
 
 
 def _has_base(link, module, name):

@@ -8,7 +8,7 @@ import sysconfig
 import threading
 import types
 
-from .holder_children import holds_nothing, locals_of
+from .holder_children import holds_nothing, locals_of, traceback_of
 from .holder_names import Variable, mro_of
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -19,7 +19,7 @@ MODULE = "<module>"
 
 def roots(frame):
     """Groups of (variable, value), each to be walked to its end before the next: the program's own before libraries',
-    running functions from the outermost on, then globals, then what a notebook keeps of its last error.
+    running functions from the outermost on and those that an exception keeps, then globals.
 
     frame: the innermost one to look at.
     """
@@ -45,7 +45,9 @@ def roots(frame):
             library_globals.extend(pair for pair in found if type(pair[1]) is not types.FunctionType and not is_class(pair[1]))
         else:
             own_globals.extend(found)
-    return own, own_globals, _last_error(), library, library_globals
+    # What it was raised from, and with.
+    errors = [(Variable("sys.last_exc", "", None, "", "last exception"), _last_error())]
+    return own, own_globals, library, library_globals, errors
 
 
 def is_of_library(file):
@@ -68,12 +70,17 @@ def _running(frame):
 
 
 def _raised():
-    """Frames that the exception that is handled now keeps."""
-    error = sys.exc_info()[1]
-    step = None if error is None else BaseException.__dict__["__traceback__"].__get__(error)
-    while step is not None:
-        yield step.tb_frame, "exception"
-        step = step.tb_next
+    """Frames that an exception keeps: the one that is handled now, and the last one of an interactive Python."""
+    for error, via in ((sys.exc_info()[1], "exception"), (_last_error(), "last exception")):
+        step = None if error is None else traceback_of(error)
+        while step is not None:
+            yield step.tb_frame, via
+            step = step.tb_next
+
+
+def _last_error():
+    error = sys.__dict__.get("last_exc", sys.__dict__.get("last_value"))
+    return error if any(c is BaseException for c in mro_of(type(error))) else None
 
 
 def _globals_of(held, prefix, code, via, file=""):
@@ -92,13 +99,3 @@ def _may_hold(name, value):
 
 def is_class(value):
     return any(each is type for each in mro_of(type(value)))
-
-
-def _last_error():
-    """An interactive Python keeps the last exception, and with it the variables of every function that it went through."""
-    found = []
-    for name in ("last_exc", "last_value", "last_traceback"):
-        value = sys.__dict__.get(name)
-        if value is not None:
-            found.append((Variable(f"sys.{name}", "", None, "", "last exception"), value))
-    return found

@@ -76,6 +76,11 @@ class Walk:
     def has_seen(self, value):
         return id(value) in self._seen
 
+    def has_unnamed(self, tensor):
+        """Whether a tensor holds memory that nobody has named yet."""
+        address, _ = self._tensors.storage(tensor, self._plans[id(type(tensor))][3])
+        return address != 0 and address not in self.found and (self._wanted is None or address in self._wanted)
+
     def name_storage(self, address, nbytes, link, kind):
         if address and address not in self.found and (self._wanted is None or address in self._wanted):
             self.found[address] = (link, kind, nbytes)

@@ -26,6 +26,8 @@ from .snapshot_file import path_of_rank, rank_and_size, replace_file, split_suff
 
 VERSION = 1
 BUDGET_S = 2.0
+#: Storages that are written at most.
+MOST_STORAGES = 200_000
 #: Of the budget, for objects; what is left is for graphs.
 SHARE_OF_OBJECTS = 0.65
 NAMES = ("all", "types")
@@ -75,13 +77,15 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
                 walk.group(group)
             left = walk.end_phase(start + budget_s)
             walk.optimizers()
-            name_cycles(walk)
-            skipped = reason_to_skip(torch)
             graphs = Graphs(torch, walk)
+            skipped = reason_to_skip(torch)
             if skipped is None:
                 graphs.run()
+            name_cycles(walk, lambda tensor: walk.has_unnamed(tensor) or graphs.is_new(tensors.graph(tensor)))
+            if skipped is None:
+                graphs.run()  # of what the cycles hold
             owners = Owners(with_keys=names == "all")
-            storages = [_row(address, *entry, owners, names == "all") for address, entry in walk.found.items()]
+            storages, more = _storages(walk.found, owners, names == "all")
         return {
             "version": VERSION,
             "torch": str(torch.__version__),
@@ -89,7 +93,7 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
             "owners": owners.rows(),
             "objects": walk.objects,
             "nodes": graphs.nodes,
-            "left": left,
+            "left": left + more,
             "graphs": skipped or ("the time was up" if graphs.is_late else "read"),
             "seconds": round(time.perf_counter() - start, 3),
         }
@@ -98,6 +102,13 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
             gc.enable()
 
 
-def _row(address, link, kind, nbytes, owners, with_keys):
-    name = name_of(link, with_keys)
-    return [address, nbytes, f"the graph of {name}" if kind == "graph" else name, kind, owners.index_of(link, kind)]
+def _storages(found, owners, with_keys):
+    """Columns of equal length, the largest storages first; and how many there was no room for."""
+    largest = sorted(found.items(), key=lambda item: -item[1][2])
+    columns = {"address": [], "bytes": [], "name": [], "kind": [], "owner": []}
+    for address, (link, kind, nbytes) in largest[:MOST_STORAGES]:
+        name = name_of(link, with_keys)
+        row = (address, nbytes, f"the graph of {name}" if kind == "graph" else name, kind, owners.index_of(link, kind))
+        for column, value in zip(columns.values(), row):
+            column.append(value)
+    return columns, max(0, len(largest) - MOST_STORAGES)
