@@ -5,6 +5,7 @@ A way from a variable to a tensor passes it before the first step that only says
 
 from __future__ import annotations
 
+import collections
 import dis
 
 from .holder_children import class_dict
@@ -15,7 +16,7 @@ MOST_FIELDS = 16
 #: Owners whose line is looked for: it takes a look at the code.
 MOST_LINES = 300
 STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
-SIZED = {id(kind): kind for kind in (list, tuple, dict, set, frozenset)}
+SIZED = {id(kind): kind for kind in (list, tuple, dict, set, frozenset, collections.deque)}
 
 
 class Owners:

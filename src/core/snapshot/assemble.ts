@@ -4,6 +4,7 @@ import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
+import { readHolders } from './read-holders.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
@@ -58,8 +59,9 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   const { startUs } = schema.events;
   addUserDefinedAnnotations(schema, devices, frames, stacks);
   const annotations = schema.annotations(startUs);
-  warnings.push(...collectWarnings(schema, devices, options.partial));
   const labels = readLabels(schema, top.get('labels'));
+  const holders = readHolders(schema, top.get('holders'));
+  warnings.push(...collectWarnings(schema, devices, options.partial));
   return {
     strings,
     frames,
@@ -71,6 +73,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     settings,
     warnings,
     ...(labels !== undefined && { labels }),
+    ...(holders !== undefined && { holders }),
   };
 }
 
