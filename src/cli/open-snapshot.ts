@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
+import { withHolders } from '../core/snapshot/with-holders.ts';
 import { fileSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';
 import { streamSource } from './stream-source.ts';
@@ -24,9 +26,24 @@ export async function openSnapshot(
 ): Promise<OpenedSnapshot> {
   const source: ByteSource =
     path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path);
-  const { snapshot, file } = await readSnapshot(source, nodePlatform, {
+  const { snapshot: bare, file } = await readSnapshot(source, nodePlatform, {
     allowPartial: partial === true,
   });
+  const snapshot = bare.holders === undefined ? await withNamesBeside(bare, path) : bare;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
   return { file, snapshot, contexts: createDeviceContexts(snapshot, replays) };
+}
+
+/** run.pickle.gz has its names in run.holders.json, where vramscope.holders wrote them. */
+async function withNamesBeside(snapshot: Snapshot, path: string): Promise<Snapshot> {
+  if (path === '-') return snapshot;
+  const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, '.holders.json');
+  const text = await readFile(beside, 'utf8').catch(() => undefined);
+  if (text === undefined) return snapshot;
+  try {
+    return withHolders(snapshot, JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return withHolders(snapshot, undefined);
+    throw error;
+  }
 }

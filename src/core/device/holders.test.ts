@@ -18,6 +18,7 @@ const truth: Readonly<Record<string, number>> = JSON.parse(
 );
 const snapshot = loadCapture('record/holders.pickle.gz');
 const [context] = contextsOf(snapshot);
+const END = context.trace.events.length - 1;
 
 function bytesBy(found: Snapshot): Readonly<Record<string, number>> {
   const [own] = contextsOf(found);
@@ -41,7 +42,7 @@ test('each holder has the bytes that it gave back when the program let go of it'
 test('what is live and has no name is the workspaces', () => {
   const share = holderShare(context);
   expect(share?.liveBytes).toBe(truth.allocated);
-  const { mask } = matchAllocations(context, 'holder:""');
+  const { mask } = matchAllocations(context, 'holder:""', END);
   const nameless = [...(mask ?? [])].flatMap((isHit, id) => (isHit === 1 ? [id] : []));
   const { classOf } = classify(context);
   expect(nameless.map((id) => classOf[id])).toEqual(nameless.map(() => MemoryClass.Workspaces));
@@ -69,11 +70,11 @@ test('what a module or an optimizer holds is of their class', () => {
 });
 
 test('a search for a holder finds its bytes, in any case', () => {
-  const { mask } = matchAllocations(context, 'holder:LOSSES');
-  const { sizeBytes } = context.replay.allocations;
-  const bytes = sizeBytes.reduce((sum, own, id) => sum + (mask?.[id] === 1 ? own : 0), 0);
+  const { mask } = matchAllocations(context, 'holder:LOSSES', END);
+  const sizes = Array.from(context.replay.allocations.sizeBytes);
+  const bytes = sizes.reduce((sum, own, id) => sum + (mask?.[id] === 1 ? own : 0), 0);
   expect(bytes).toBe(truth["losses['train']"]);
-  expect(matchAllocations(context, 'holder:nobody').mask?.includes(1)).toBe(false);
+  expect(matchAllocations(context, 'holder:nobody', END).mask?.includes(1)).toBe(false);
 });
 
 describe('in a report', () => {
