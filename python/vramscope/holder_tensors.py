@@ -49,7 +49,7 @@ class Tensors:
         try:
             if not is_wrapper and not self._is_cuda(tensor):
                 return 0, 0
-            storage = self._untyped_storage(tensor) if self._untyped_storage else tensor.storage()._untyped()
+            storage = self._untyped_storage(tensor) if self._untyped_storage else tensor.storage()._storage
             address = self._data_address(tensor) if self._data_address else storage.data_ptr()
             return address, storage.nbytes()
         except Exception:  # sparse, or a wrapper around others

@@ -28,8 +28,10 @@ export const HOLDER: AllocationQualifier<HolderCondition> = {
       for (let id = 0; id < length; id++) if (rows[id] < 0 && end[id] === NEVER) mask[id] = 1;
       return { mask };
     }
-    const word = new RegExp(name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i');
-    const isHit = onceForEach(strings.length, (row) => word.test(strings.get(row)));
+    const word = name.toLowerCase();
+    const isHit = onceForEach(strings.length, (row) =>
+      strings.get(row).toLowerCase().includes(word),
+    );
     for (let id = 0; id < length; id++) {
       if (rows[id] >= 0 && isHit(holders.name[rows[id]])) mask[id] = 1;
     }
