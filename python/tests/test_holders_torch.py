@@ -148,10 +148,15 @@ class RealTensorsTest(unittest.TestCase):
         self.assertEqual(work(), [None, None])
 
     def test_graphs_are_left_alone_while_another_thread_uses_them(self):
-        self.assertIsNone(reason_to_skip(torch))
+        self.assertIsNone(reason_to_skip(True))
         frame = type("Frame", (), {"f_code": type("Code", (), {"co_name": "backward", "co_filename": "/x/torch/autograd/__init__.py"}), "f_back": None})
-        with mock.patch("sys._current_frames", lambda: {-1: frame}):
-            self.assertIn("another thread", reason_to_skip(torch))
+        kept = torch.ones(4, requires_grad=True).exp()
+        with mock.patch("sys._current_frames", lambda: {-1: frame}), mock.patch("vramscope.holder_roots._running", lambda top: [(top, "")]):
+            self.assertIn("another thread", reason_to_skip(True))
+            found = find_holders(torch, sys._getframe(), 60)
+        self.assertEqual((found["graphs"], found["nodes"]), ("a backward pass is running in another thread", 0))
+        self.assertNotIn("graph", found["storages"]["kind"])
+        del kept
 
 
 if __name__ == "__main__":

@@ -8,16 +8,19 @@ from __future__ import annotations
 import sys
 import threading
 
-#: Nodes that are looked at between two looks at the clock.
-TURN = 256
+#: Nodes that are looked at between two looks at the clock and at the other threads: some tenths of a millisecond.
+TURN = 32
 
 
 class Graphs:
     """Names what the nodes of graphs hold: each node once, in the name of the first tensor that leads to it."""
 
     def __init__(self, torch, walk):
-        self._torch, self._walk = torch, walk
-        self.nodes, self.is_late = 0, False
+        self._walk = walk
+        self._is_on_one_gpu = _is_on_one_gpu(torch)
+        self.nodes = 0
+        #: Why not all of them were read.
+        self.reason = None
         self._next = 0
         self._seen = set()
         self._getters = {}  # by the id of a node's type, with the type
@@ -25,9 +28,13 @@ class Graphs:
 
     def run(self):
         """Reads the graphs that the walk has found since it was last called."""
-        while self._next < len(self._walk.graphs) and not self.is_late:  # what nodes hold may have graphs too
+        while self._next < len(self._walk.graphs) and self._may_go_on():  # what nodes hold may have graphs too
             self._graph(*self._walk.graphs[self._next])
             self._next += 1
+
+    def _may_go_on(self):
+        self.reason = self.reason or reason_to_skip(self._is_on_one_gpu) or ("the time was up" if self._walk.is_over() else None)
+        return self.reason is None
 
     def is_new(self, node):
         return node is not None and node not in self._seen
@@ -40,8 +47,7 @@ class Graphs:
                 continue
             self._seen.add(node)
             self.nodes += 1
-            if self.nodes % TURN == 0 and self._walk.is_over():
-                self.is_late = True
+            if self.nodes % TURN == 0 and not self._may_go_on():
                 return
             try:
                 self._node(node, link)
@@ -109,7 +115,7 @@ def _without_python(node, name):
         sys.settrace(tracing)
 
 
-def reason_to_skip(torch):
+def reason_to_skip(is_on_one_gpu):
     """Why graphs must not be looked at now; None where they may: a backward pass in another thread frees what they hold.
 
     The thread that an OOM stopped is the one that runs the pass, unless it runs on several GPUs.
@@ -119,10 +125,14 @@ def reason_to_skip(torch):
     if not any(_is_in_backward(frame) for frame in others):
         return None
     is_autograds_thread = me not in threading._active
-    used = sum(torch.cuda.memory_reserved(device) > 0 for device in range(torch.cuda.device_count())) if torch.cuda.is_initialized() else 0
-    if is_autograds_thread and used <= 1:
-        return None
-    return "a backward pass is running in another thread"
+    return None if is_autograds_thread and is_on_one_gpu else "a backward pass is running in another thread"
+
+
+def _is_on_one_gpu(torch):
+    try:
+        return sum(torch.cuda.memory_reserved(device) > 0 for device in range(torch.cuda.device_count())) <= 1
+    except Exception:
+        return False
 
 
 def _is_in_backward(frame):

@@ -16,7 +16,7 @@ import time
 
 from .attempt import attempt
 from .holder_cycles import name_cycles
-from .holder_graphs import Graphs, reason_to_skip
+from .holder_graphs import Graphs
 from .holder_names import name_of
 from .holder_owners import Owners
 from .holder_roots import roots
@@ -78,12 +78,9 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
             left = walk.end_phase(start + budget_s)
             walk.optimizers()
             graphs = Graphs(torch, walk)
-            skipped = reason_to_skip(torch)
-            if skipped is None:
-                graphs.run()
+            graphs.run()
             name_cycles(walk, lambda tensor: walk.has_unnamed(tensor) or graphs.is_new(tensors.graph(tensor)))
-            if skipped is None:
-                graphs.run()  # of what the cycles hold
+            graphs.run()  # of what the cycles hold
             owners = Owners(with_keys=names == "all")
             storages, more = _storages(walk.found, owners, names == "all")
         return {
@@ -94,7 +91,7 @@ def find_holders(torch, frame, budget_s=BUDGET_S, names="all", wanted=None):
             "objects": walk.objects,
             "nodes": graphs.nodes,
             "left": left + more,
-            "graphs": skipped or ("the time was up" if graphs.is_late else "read"),
+            "graphs": graphs.reason or "read",
             "seconds": round(time.perf_counter() - start, 3),
         }
     finally:
