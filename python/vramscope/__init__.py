@@ -1,12 +1,14 @@
 """vramscope: where every byte of a PyTorch program's GPU memory went, and why it ran out.
 
     vramscope.record("snapshot.pickle")  records a snapshot, as a context manager or a decorator
+    vramscope.holders("snapshot.pickle") names the variables that hold memory, beside a snapshot that you dumped yourself
     vramscope.show("snapshot.pickle")    shows one in a notebook
     python -m vramscope snapshot.pickle  shows one in the browser
 """
 
+from .holders import holders
 from .notebook import show
 from .record import record
 from .version import __version__
 
-__all__ = ["__version__", "record", "show"]
+__all__ = ["__version__", "holders", "record", "show"]

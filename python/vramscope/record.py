@@ -12,90 +12,90 @@ exception of the program passes through unchanged.
 
 from __future__ import annotations
 
-import functools
-import gzip
 import inspect
 import os
-import pickle
-import re
+import sys
+import threading
 import time
-import warnings
 from collections import deque
 
-MOST_EVENTS = 1_000_000
-# Launchers that tell a process its rank before torch.distributed knows it.
-RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
-SIZE_VARIABLES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+from .attempt import attempt, warn
+from .holders import BUDGET_S, check_names, find_holders
+from .snapshot_file import path_of_rank, rank_and_size, split_suffix, write_pickle
+from .wrap_callable import wrap_callable
 
-# The recordings that are running: PyTorch calls an observer for good once it is attached.
+MOST_EVENTS = 1_000_000
+
+# PyTorch has one history for the whole process: it runs while any recording does, and stops with the last of them,
+# unless the program has started it. Guarded by the lock, as is who has entered which recording.
+_lock = threading.RLock()
 _running = []
+_history_is_ours = False
+# PyTorch calls an observer for good once it is attached.
 _observer_attached = False
 
 
 class Recording:
     """One recording: a context manager, a decorator, and what writes the file. See :func:`record`."""
 
-    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned):
+    def __init__(self, path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names):
         if stacks not in ("python", "all"):
             raise ValueError('stacks is "python" or "all"')
         if last_steps is not None and last_steps < 1:
             raise ValueError("last_steps is at least 1")
-        self._path = os.fspath(path)
+        check_names(names)
+        self._path = os.fsdecode(path)
         self._options = {"stacks": stacks, "max_entries": max_entries}
         if annotations:
             self._options["global_record_annotations"] = True
         if pinned:
             self._options["record_pinned_host_memory"] = True
         self._on_oom = on_oom
+        # Seconds that may be spent to name what holds the memory.
+        self._holders_s = BUDGET_S if holders is True else float(holders)
+        self._names = names
+        self._oom_was_seen = False
         # Where the last steps end, and where the first of them begins: there the file begins too.
         self._bounds = None if last_steps is None else deque(maxlen=last_steps + 1)
         self._torch = None
-        self._stops_history = False
+        # One for each time that it was entered and not left: recursion, threads and tasks overlap.
+        self._entries = []
         #: Paths of the files that were written, in their order.
         self.files = []
 
     def __enter__(self):
-        self.files = []
-        self._torch = _usable_torch()
-        if self._torch is None:
+        entry = object()
+        try:
+            with _lock:
+                if not self._entries:
+                    self._begin()
+                self._entries.append(entry)
             return self
-        if self._bounds is not None:
-            self._bounds.clear()
-            self._bounds.append(_now_us())
-        self._stops_history = self._start()
-        _running.append(self)
-        if self._on_oom:
-            _attach_observer(self._torch)
-        return self
+        except BaseException:  # Ctrl+C: the block will not run, so nothing else stops the recording
+            if entry in self._entries:
+                self._entries.remove(entry)
+            self._end()
+            raise
 
     def __exit__(self, kind, error, traceback):
-        if self._torch is None:
-            return False
-        if self in _running:
-            _running.remove(self)
-        self.dump()
-        if self._stops_history:
-            _warned("stop the recording", lambda: self._torch.cuda.memory._record_memory_history(enabled=None))
-        self._torch = None
+        try:
+            del self._entries[-1:]  # none is left in a process that was forked in between
+            if not self._entries:
+                self.dump()
+        finally:
+            try:
+                self._end()
+            except BaseException:  # Ctrl+C again, or only now
+                self._end()
+                raise
         return False
 
     def __call__(self, function):
-        """Records each call of `function`; a later call replaces the file of the one before."""
-        if inspect.iscoroutinefunction(function):
+        """Records each call of `function`; a later call replaces the file of the one before.
 
-            @functools.wraps(function)
-            async def recorded(*args, **kwargs):
-                with self:
-                    return await function(*args, **kwargs)
-
-        else:
-
-            @functools.wraps(function)
-            def recorded(*args, **kwargs):
-                with self:
-                    return function(*args, **kwargs)
-
-        return recorded
+        Calls that overlap (recursion, threads, generators that are not through) are one recording.
+        """
+        return wrap_callable(function, self)
 
     def step(self):
         """Marks the end of a step: with `last_steps=3` the file holds the last three, and what runs after them."""
@@ -106,40 +106,64 @@ class Recording:
         """Writes what was recorded so far, to `path` or to the recording's own; returns the file's name, or None."""
         if self._torch is None:
             return None
-        return _warned("write the snapshot", lambda: self._write(self._path if path is None else os.fspath(path)))
+        return attempt("write the snapshot", lambda: self._write(self._path if path is None else os.fsdecode(path)))
 
-    def _start(self):
-        """True where this recording is the one that has to stop PyTorch's history at its end."""
-        memory = self._torch.cuda.memory
-        if _history_is_on(self._torch):
-            return False
-        # The public one takes any words in some versions, and hands them to this one.
-        takes = getattr(memory, "_record_memory_history_impl", memory._record_memory_history)
-        options, missing = _known_options(takes, self._options)
-        for name in missing:
-            _warn(f"PyTorch {self._torch.__version__} does not know {name}: recording without it")
-        return _warned("start the recording", lambda: memory._record_memory_history(**options) or True) is True
+    def _begin(self):
+        self.files = []
+        self._oom_was_seen = False
+        self._torch = _usable_torch()
+        if self._torch is None:
+            return
+        if self._bounds is not None:
+            self._bounds.clear()
+            self._bounds.append(_now_us())
+        _running.append(self)
+        _start_history(self._torch, self._options)
+        if self._on_oom:
+            _attach_observer(self._torch)
+
+    def _end(self):
+        """Ends the recording if nobody is in it anymore. Doing so again changes nothing."""
+        with _lock:
+            if self._entries:
+                return
+            if self in _running:
+                _running.remove(self)
+            if not _running:
+                _stop_history(self._torch)
+            self._torch = None
 
     def _write(self, path):
-        path = path_of_rank(path, *_rank_and_size(self._torch))
+        path = path_of_rank(path, *rank_and_size(self._torch))
         snapshot = self._torch.cuda.memory._snapshot()
         if self._bounds:
             if not keep_since(snapshot, self._bounds[0]):
-                _warn(f"PyTorch {self._torch.__version__} records no times: the file holds all steps")
+                warn(f"PyTorch {self._torch.__version__} records no times: the file holds all steps")
+        if self._holders_s > 0:
+            found = attempt("find the holders", lambda: self._holders(snapshot))
+            if found is not None:
+                snapshot["holders"] = found
         write_pickle(snapshot, path)
         self.files.append(path)
         return path
 
+    def _holders(self, snapshot):
+        live = {b["address"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] != "inactive" and "address" in b}
+        # PyTorch before 2.2 wrote no addresses of blocks.
+        return find_holders(self._torch, sys._getframe(), self._holders_s, self._names, live or None)
+
     def _out_of_memory(self):
         """What was alive when the request failed. The first time only: a program may catch one after another."""
-        if any(".oom." in os.path.basename(file) for file in self.files):
+        if self._oom_was_seen or not self._on_oom:
             return
+        self._oom_was_seen = True
         stem, suffix = split_suffix(self._path)
         self.dump(f"{stem}.oom{suffix}")
 
 
 def record(
-    path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False
+    path="snapshot.pickle", *, stacks="python", max_entries=MOST_EVENTS, last_steps=None, on_oom=True, annotations=False, pinned=False,
+    holders=True, names="all",
 ):
     """A recording of the GPU memory of this process, as a context manager or a decorator.
 
@@ -152,11 +176,14 @@ def record(
     on_oom: when memory runs out, also write `snapshot.oom.pickle` at that very moment, once.
     annotations: record the ranges of `torch.profiler.record_function`, where PyTorch can.
     pinned: record pinned host memory too (PyTorch 2.14 and later).
+    holders: name the variable that holds each tensor, once the snapshot is taken; for 2 seconds at most, or for as many
+        as are given. False leaves it out.
+    names: "types" leaves the keys of dictionaries out of those names, which may be data.
 
     Starts before the model is built to know the line of every allocation. Works with PyTorch 2.1 to 2.14;
     without a CUDA or ROCm device it warns and runs the program as it is.
     """
-    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned)
+    return Recording(path, stacks, max_entries, last_steps, on_oom, annotations, pinned, holders, names)
 
 
 def _usable_torch():
@@ -164,24 +191,45 @@ def _usable_torch():
     try:
         import torch
     except ImportError:
-        _warn("PyTorch is not installed: nothing is recorded")
-        return None
-    if not torch.cuda.is_available():
-        _warn(f"PyTorch {torch.__version__} finds no CUDA device: nothing is recorded")
-        return None
+        return warn("PyTorch is not installed: nothing is recorded")
+    except Exception as error:
+        return warn(f"PyTorch cannot be imported ({error}): nothing is recorded")
+    if not attempt("look for a CUDA device", lambda: torch.cuda.is_available()):
+        return warn(f"PyTorch {torch.__version__} finds no CUDA device: nothing is recorded")
     # Before CUDA starts there is no allocator: PyTorch ends the process where one is asked about its history.
-    if _warned("start CUDA", lambda: torch.cuda.init() or True) is None:
+    if attempt("start CUDA", lambda: torch.cuda.init() or True) is None:
         return None
     if not hasattr(torch.cuda.memory, "_record_memory_history"):
-        _warn(f"PyTorch {torch.__version__} cannot record memory: nothing is recorded")
-        return None
+        return warn(f"PyTorch {torch.__version__} cannot record memory: nothing is recorded")
     return torch
 
 
+def _start_history(torch, options):
+    global _history_is_ours
+    if _history_is_ours or _history_is_on(torch):
+        return
+    memory = torch.cuda.memory
+    # The public one takes any words in some versions, and hands them to this one.
+    takes = getattr(memory, "_record_memory_history_impl", memory._record_memory_history)
+    options, missing = _known_options(takes, options)
+    for name in missing:
+        warn(f"PyTorch {torch.__version__} does not know {name}: recording without it")
+    _history_is_ours = True  # before it is: Ctrl+C in between must stop it
+    if attempt("start the recording", lambda: memory._record_memory_history(**options) or True) is None:
+        _history_is_ours = False
+
+
+def _stop_history(torch):
+    global _history_is_ours
+    if _history_is_ours:
+        attempt("stop the recording", lambda: torch.cuda.memory._record_memory_history(enabled=None))
+        _history_is_ours = False
+
+
 def _history_is_on(torch):
-    """Whether the program, or an outer recording, has started PyTorch's history already."""
+    """Whether the program has started PyTorch's history already. PyTorch 2.1 does not say."""
     is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
-    return bool(is_on()) if is_on is not None else bool(_running)
+    return is_on is not None and bool(is_on())
 
 
 def _known_options(function, options):
@@ -199,37 +247,25 @@ def _attach_observer(torch):
 
     def observe(device, requested, device_requested, device_free):
         for recording in list(_running):
-            if recording._on_oom:
-                recording._out_of_memory()
+            attempt("write the snapshot", recording._out_of_memory)
 
-    if _warned("watch for running out of memory", lambda: attach(observe) or True):
+    if attempt("watch for running out of memory", lambda: attach(observe) or True):
         _observer_attached = True
 
 
-def _rank_and_size(torch=None):
-    """This process's rank and the number of ranks; (None, 1) for a process alone."""
-    distributed = getattr(torch, "distributed", None)
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    rank = _first_number(RANK_VARIABLES)
-    return rank, (_first_number(SIZE_VARIABLES) or 1) if rank is not None else 1
+def _forget_parent():
+    """A forked process has no GPU: the recordings are its parent's, and so are their files."""
+    global _lock, _history_is_ours
+    _lock = threading.RLock()  # another thread may have held it
+    _history_is_ours = False
+    for recording in _running:
+        recording._torch = None
+        recording._entries.clear()
+    _running.clear()
 
 
-def _first_number(names):
-    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
-
-
-def split_suffix(path):
-    """`runs/a.b.pickle.gz` as `runs/a.b` and `.pickle.gz`."""
-    match = re.search(r"(\.(?:pickle|pkl|pt))?(\.gz)?$", path)
-    return path[: match.start()], match.group() or ".pickle"
-
-
-def path_of_rank(path, rank, size):
-    if "{rank}" in path:
-        return path.replace("{rank}", str(rank or 0))
-    stem, suffix = split_suffix(path)
-    return path if rank is None or size <= 1 else f"{stem}-rank{rank}{suffix}"
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)
 
 
 def keep_since(snapshot, start_us):
@@ -247,36 +283,6 @@ def keep_since(snapshot, start_us):
     return True
 
 
-def write_pickle(snapshot, path):
-    """Writes beside `path` first: a program that is killed in between leaves no half file under that name."""
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    part = f"{path}.part{os.getpid()}"
-    try:
-        with (gzip.open(part, "wb", 6) if path.endswith(".gz") else open(part, "wb")) as file:
-            pickle.dump(snapshot, file, protocol=4)
-        os.replace(part, path)
-    except BaseException:
-        if os.path.exists(part):
-            os.remove(part)
-        raise
-
-
 def _now_us():
     """The clock of the events' `time_us`: microseconds since 1970."""
     return time.time_ns() // 1000
-
-
-def _warned(what, action):
-    """What `action` returns; None after a warning where it fails. The program that is recorded goes on."""
-    try:
-        return action()
-    except Exception as error:
-        _warn(f"could not {what}: {error}")
-        return None
-
-
-def _warn(text):
-    # Three levels up from here lies vramscope's own code for most callers: the text says who speaks.
-    warnings.warn(f"vramscope.record: {text}", RuntimeWarning, stacklevel=2)

@@ -1,8 +1,10 @@
+import { readFile, stat } from 'node:fs/promises';
 import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
 import { readSnapshot } from '../core/input/read-snapshot.ts';
 import type { ByteSource } from '../core/input/types.ts';
 import { replayDevice } from '../core/replay/replay.ts';
 import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
+import { withHolders } from '../core/snapshot/with-holders.ts';
 import { fileSource, regularSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';
 import { streamSource } from './stream-source.ts';
@@ -26,10 +28,8 @@ export async function openSnapshot(
   path: string,
   options: OpenOptions,
 ): Promise<OpenedSnapshot> {
-  return openSource(
-    path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path),
-    options,
-  );
+  const source = path === '-' ? streamSource('stdin', io.stdin) : await fileSource(path);
+  return openSource(source, path, options);
 }
 
 /** As {@link openSnapshot}, for a path that a program gave: a pipe or a device, which may never end, is refused. */
@@ -37,13 +37,37 @@ export async function openRegularSnapshot(
   path: string,
   options: OpenOptions,
 ): Promise<OpenedSnapshot> {
-  return openSource(await regularSource(path), options);
+  return openSource(await regularSource(path), path, options);
 }
 
-async function openSource(source: ByteSource, { partial }: OpenOptions): Promise<OpenedSnapshot> {
-  const { snapshot, file } = await readSnapshot(source, nodePlatform, {
+async function openSource(
+  source: ByteSource,
+  path: string,
+  { partial }: OpenOptions,
+): Promise<OpenedSnapshot> {
+  const { snapshot: bare, file } = await readSnapshot(source, nodePlatform, {
     allowPartial: partial === true,
   });
+  const snapshot = bare.holders === undefined ? await withNamesBeside(bare, path) : bare;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
   return { file, snapshot, contexts: createDeviceContexts(snapshot, replays) };
+}
+
+/** run.pickle.gz has its names in run.holders.json, where vramscope.holders wrote them. */
+async function withNamesBeside(snapshot: Snapshot, path: string): Promise<Snapshot> {
+  if (path === '-') return snapshot;
+  const beside = path.replace(/(\.(pickle|pkl|pt))?(\.(gz|zst|zip))?$/, '.holders.json');
+  const isFile = await stat(beside).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  // What is no regular file, a pipe, may never end.
+  const text = isFile ? await readFile(beside, 'utf8').catch(() => undefined) : undefined;
+  if (text === undefined) return snapshot;
+  try {
+    return withHolders(snapshot, JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return withHolders(snapshot, undefined);
+    throw error;
+  }
 }

@@ -1,5 +1,10 @@
 /** Files that `vramscope.record` of the Python package wrote on GPUs: fixtures/capture/record_runs.py. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { unpickle } from '../core/input/unpickle.ts';
 import type { DeviceStats, StatsReport } from '../core/report/stats.ts';
 import { cli } from '../testing/cli-run.ts';
 
@@ -50,4 +55,39 @@ describe('a file of vramscope.record', () => {
     expect(bytesOf('optimizer-state') / bytesOf('parameters')).toBeCloseTo(2, 1);
     expect(bytesOf('unknown')).toBeLessThan(1024);
   });
+});
+
+test('with the names of what holds memory, the largest is what the program kept', async () => {
+  const { holders } = await deviceOf('holders');
+  const truth = JSON.parse(readFileSync('fixtures/record/holders.truth.json', 'utf8'));
+  expect(holders?.liveBytes).toBe(truth.allocated);
+  expect(holders?.owners[0]).toMatchObject({
+    name: "losses in main()['train']",
+    type: 'deque',
+    length: 4,
+    isGraph: true,
+  });
+  expect(Number(holders?.owners[0]?.bytes)).toBeCloseTo(truth["losses['train']"], -4);
+});
+
+test('the names may lie beside the snapshot, as vramscope.holders writes them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vramscope-'));
+  try {
+    const { value } = unpickle(gunzipSync(readFileSync('fixtures/record/holders.pickle.gz')));
+    const plain = (_: string, part: unknown) => {
+      if (part instanceof Map) return Object.fromEntries(part);
+      return typeof part === 'bigint' ? Number(part) : part;
+    };
+    const { holders, ...bare } = JSON.parse(JSON.stringify(value, plain));
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(bare));
+    writeFileSync(join(folder, 'run.json.holders.json'), JSON.stringify(holders));
+    const { out } = await cli(['stats', join(folder, 'run.json'), '--json']);
+    const { devices }: StatsReport = JSON.parse(out);
+    expect(devices[0]?.holders).toEqual((await deviceOf('holders')).holders);
+    writeFileSync(join(folder, 'run.json.holders.json'), '{"version": 1');
+    const { out: damaged } = await cli(['stats', join(folder, 'run.json'), '--json']);
+    expect(JSON.parse(damaged).warnings[0].message).toContain('.holders.json');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -81,6 +81,7 @@ const DEVICE_SHAPE = {
   peakByClass: 'object',
   ooms: 'object',
   anomalies: 'number',
+  holders: 'object',
 };
 
 function shapeOf(device: DeviceStats) {

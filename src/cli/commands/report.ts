@@ -18,6 +18,7 @@ interface ReportOptions extends OutputOptions {
   readonly notes: string;
   readonly shortPaths?: true;
   readonly stacks: boolean;
+  readonly holders: boolean;
 }
 
 const EXAMPLES = `
@@ -38,7 +39,8 @@ export function reportCommand(io: CliIo, version: string): Command {
     )
     .option('--notes <text>', 'a note to whoever opens the report', '')
     .option('--short-paths', 'shorten paths to their last two parts')
-    .option('--no-stacks', 'omit all call stacks');
+    .option('--no-stacks', 'omit all call stacks')
+    .option('--no-holders', 'omit the names of the variables that hold memory');
   return addOutputOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ReportOptions) => {
@@ -51,6 +53,7 @@ export function reportCommand(io: CliIo, version: string): Command {
       const part = prune(windowSnapshot(context, window), {
         paths: options.shortPaths ? 'last-two' : 'whole',
         stacks: options.stacks,
+        holders: options.holders,
       });
       const page = reportPage(shell, {
         title: file.name,

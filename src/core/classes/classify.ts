@@ -54,6 +54,7 @@ export function tensorNames(source: ClassSource): ReadonlyMap<AllocationIndex, s
   const { action, userMetadata } = source.trace.events;
   const mayHaveAny =
     source.snapshot.labels !== undefined ||
+    source.snapshot.holders !== undefined ||
     userMetadata !== undefined ||
     action.includes(TraceAction.Annotate);
   return mayHaveAny ? classify(source).names : new Map();

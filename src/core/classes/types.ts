@@ -3,6 +3,8 @@
  * this, so it is inferred, and every answer keeps the evidence that it rests on. What no evidence
  * decides is called unknown; it is never spread over the other classes.
  */
+
+import type { Holder } from '../device/holders.ts';
 import type { PoolKind } from '../device/pool-kinds.ts';
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { AllocationDetails } from '../device/types.ts';
@@ -149,6 +151,7 @@ const EVIDENCE = {
   ConvolutionFreed: 'a convolution allocated it, and freed it at once',
   SizeOfGradient:
     'it was allocated before the first step, and each backward pass makes gradients of its size',
+  Held: 'a module or an optimizer of the program held it as that when the snapshot was taken',
 } as const;
 
 /** A number of {@link Classification.evidenceOf}: a place in {@link EVIDENCE}. */
@@ -162,7 +165,8 @@ export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE);
 
 /** What of a device is read. */
 export interface ClassSource {
-  readonly snapshot: StackSource & Partial<Pick<Snapshot, 'labels' | 'addresses' | 'startUs'>>;
+  readonly snapshot: StackSource &
+    Partial<Pick<Snapshot, 'labels' | 'addresses' | 'startUs' | 'holders'>>;
   readonly trace: Pick<DeviceTrace, 'events'>;
   readonly replay: Pick<Replay, 'allocations' | 'allocationOfEvent'>;
   readonly stacks: StackReader;
@@ -190,6 +194,8 @@ export interface ClassifiedDetails extends AllocationDetails {
   /** To be read after "because". */
   readonly classReason: string;
   readonly name: string | undefined;
+  /** What held it when the snapshot was taken; undefined where nobody knows. */
+  readonly holder: Holder | undefined;
   /** Undefined for the default pool. */
   readonly poolKind: PoolKind | undefined;
 }

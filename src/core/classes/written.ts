@@ -1,7 +1,13 @@
 /** What the program or the profiler wrote about allocations: `annotate` events, metadata, and categories. */
 import { memoized } from '../base/memoized.ts';
+import { holderOf, holderRows } from '../device/holders.ts';
 import type { AllocationIndex } from '../replay/types.ts';
-import { type EventIndex, type StringTable, TraceAction } from '../snapshot/tables.ts';
+import {
+  type EventIndex,
+  type HolderKind,
+  type StringTable,
+  TraceAction,
+} from '../snapshot/tables.ts';
 import { labelsOf } from './labels.ts';
 import { type ClassSource, Evidence, MemoryClass } from './types.ts';
 
@@ -57,6 +63,7 @@ export function* writtenLabels(source: ClassSource): Generator<WrittenLabel> {
     }
   }
   yield* annotated(source, read);
+  yield* held(source);
   for (const [id, { kind, name }] of labelsOf(source)) {
     yield { id, class: classNamed(kind), name, evidence: Evidence.Metadata };
   }
@@ -78,6 +85,22 @@ function* annotated({ trace, replay }: ClassSource, read: TextReader): Generator
       yield { id: found, class: text.class, name, evidence: Evidence.Metadata };
     }
     t = action.indexOf(TraceAction.Annotate, t + 1);
+  }
+}
+
+/** What holds an allocation when the snapshot is taken says what it is to the model, and its name. */
+const CLASS_OF_KIND: Readonly<Partial<Record<HolderKind, MemoryClass>>> = {
+  parameter: MemoryClass.Parameters,
+  buffer: MemoryClass.Parameters,
+  gradient: MemoryClass.Gradients,
+  optimizer: MemoryClass.OptimizerState,
+};
+
+function* held(source: ClassSource): Generator<WrittenLabel> {
+  for (const [id, row] of holderRows(source)?.entries() ?? []) {
+    const holder = row < 0 ? undefined : holderOf(source, id);
+    if (holder === undefined) continue;
+    yield { id, class: CLASS_OF_KIND[holder.kind], name: holder.name, evidence: Evidence.Held };
   }
 }
 

@@ -19,6 +19,7 @@ import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { holderOf } from '../device/holders.ts';
 import { stackKind } from '../device/stacks.ts';
 import { noFrameText } from '../flame-graph/flame-context.ts';
 import { NEVER } from '../replay/types.ts';
@@ -31,7 +32,7 @@ interface ArrowColumn {
 
 /**
  * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
- * trace), free_requested_event, end_event (null: never), stream, pool, class, is_small, stack.
+ * trace), free_requested_event, end_event (null: never), stream, pool, class, holder (null: no name), is_small, stack.
  */
 export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
@@ -51,6 +52,10 @@ export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer
     class: {
       type: dictionaryText(),
       values: Array.from(classify(context).classOf, (of) => MEMORY_CLASSES[of].id),
+    },
+    holder: {
+      type: dictionaryText(),
+      values: Array.from({ length: a.length }, (_, id) => holderOf(context, id)?.name),
     },
     is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
     stack: {

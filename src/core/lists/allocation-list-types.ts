@@ -40,6 +40,8 @@ export interface AllocationRow {
   readonly pool: string;
   readonly line: CallSiteLine;
   readonly class: MemoryClassId;
+  /** The variable that held it when the snapshot was taken: 'losses[3]'; undefined where nobody knows. */
+  readonly holder: string | undefined;
 }
 
 /** Which code allocated, in one line: enough to distinguish one stack from another. */
@@ -64,6 +66,7 @@ export type AllocationKey =
   | 'stream'
   | 'pool'
   | 'class'
+  | 'holder'
   | 'site';
 
 /** All matching allocations with one stack. */
@@ -86,6 +89,8 @@ export interface CallSiteRow {
   readonly firstUs: number;
   readonly lastUs: number;
   readonly line: CallSiteLine;
+  /** What holds its largest allocation at the end, or else its last; undefined where nobody knows. */
+  readonly holder: string | undefined;
 }
 
 export type CallSiteKey =

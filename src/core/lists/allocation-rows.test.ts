@@ -138,6 +138,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, (row: AllocationRow) => nu
   stream: ({ stream }) => stream,
   pool: ({ pool }) => `${pool.split(' ').slice(1).join(' ')} ${pool.startsWith('small')}`,
   class: ({ class: own }) => MEMORY_CLASS_ORDER.findIndex((of) => MEMORY_CLASSES[of].id === own),
+  holder: ({ holder }) => holder ?? Number.NaN,
   site: ({ line }) => line.topFrame?.filename ?? Number.NaN,
 };
 

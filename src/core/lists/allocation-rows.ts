@@ -3,6 +3,7 @@ import { classAt } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
+import { holderOf } from '../device/holders.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationRow, Clock, StateAt } from './allocation-list-types.ts';
@@ -50,6 +51,7 @@ function rowOf(
     pool: privatePool === undefined ? pool : `${pool} ${privatePool}`,
     line: callSiteLine(stacks, table.stack[id], isPreexisting),
     class: classAt(classify(context), id).id,
+    holder: holderOf(context, id)?.name,
   };
 }
 

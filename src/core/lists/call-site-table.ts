@@ -2,6 +2,7 @@
 import { addTo } from '../base/grouping.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { timeOfEventUs } from '../device/events.ts';
+import { holderOf } from '../device/holders.ts';
 import { type StackReader, stackKind } from '../device/stacks.ts';
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../replay/types.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../snapshot/tables.ts';
@@ -136,11 +137,12 @@ function sortValue(
 
 /** What a table says of a site. `earlier`: `earlierUses`, for the label. */
 export function callSiteRow(
-  { snapshot, trace, replay, stacks }: DeviceContext,
+  context: DeviceContext,
   earlier: Int32Array,
   table: CallSiteTable,
   row: number,
 ): CallSiteRow {
+  const { snapshot, trace, replay, stacks } = context;
   const { address, sizeBytes, start } = replay.allocations;
   const largest: AllocationIndex = table.largest[row];
   const firstEvent = start[table.first[row]];
@@ -160,6 +162,7 @@ export function callSiteRow(
     firstUs: timeOfEventUs(trace.events, firstEvent),
     lastUs: timeOfEventUs(trace.events, lastEvent),
     line: callSiteLine(stacks, table.stack[row], lastEvent === BEFORE_TRACE),
+    holder: (holderOf(context, largest) ?? holderOf(context, table.last[row]))?.owner.name,
   };
 }
 

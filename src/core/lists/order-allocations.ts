@@ -2,6 +2,7 @@ import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../device/allocation-details.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { holderRows } from '../device/holders.ts';
 import type { AllocationIndex } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
 import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
@@ -85,11 +86,26 @@ function sortValue(
       const places = Uint8Array.from(MEMORY_CLASSES, (_, of) => CLASS_ORDER.indexOf(of));
       return (id) => places[classOf[id]];
     }
+    case 'holder': {
+      const { holders, strings } = context.snapshot;
+      const rows = holderRows(context);
+      if (holders === undefined || rows === undefined) return () => Number.NaN;
+      const places = ranks(Array.from(holders.name, (row) => strings.get(row)));
+      return (id) => (rows[id] < 0 ? Number.NaN : places[rows[id]]);
+    }
     case 'site': {
       const places = callSiteOrder(context, allocations.stack);
       return (id) => places[allocations.stack[id] + 1];
     }
   }
+}
+
+/** The same for texts that are many. */
+function ranks(texts: readonly string[]): Float64Array {
+  const places = new Float64Array(texts.length);
+  const sorted = upTo(texts.length).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+  for (const [place, row] of sorted.entries()) places[row] = place;
+  return places;
 }
 
 /** The place of each text among them all, sorted. */

@@ -28,6 +28,7 @@ export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) =>
   stream: ({ stream }) => stream,
   pool: ({ pool }) => pool,
   class: (row) => row.class,
+  holder: ({ holder }) => holder,
   function: ({ line }) => functionOf(line.topFrame),
   file: ({ line }) => placeOf(line.topFrame),
   calls: ({ line }) => functionOf(line.leafFrame),
@@ -46,6 +47,7 @@ const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = 
   first_event: ({ firstEvent }) => known(firstEvent),
   last_event: ({ lastEvent }) => known(lastEvent),
   largest_allocation: ({ label }) => label,
+  holder: ({ holder }) => holder,
 };
 
 /** With a line of headings. What is not known, or lies outside the trace, is empty. */

@@ -9,10 +9,22 @@ import { classTotalsAt } from '../classes/class-totals.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { sessionInfo, type TraceCounts, traceCounts } from '../device/device-info.ts';
+import {
+  type HolderShare,
+  type HolderTotal,
+  holderShare,
+  holderTotals,
+} from '../device/holders.ts';
 import { isUnusedDevice } from '../device/main-device.ts';
 import type { DeviceInfo, OomInfo } from '../device/types.ts';
 import type { CounterName, Counters, Peak, Recording } from '../replay/types.ts';
-import type { Container, FileInfo, SettingValue, Snapshot } from '../snapshot/tables.ts';
+import type {
+  Container,
+  FileInfo,
+  HolderOwner,
+  SettingValue,
+  Snapshot,
+} from '../snapshot/tables.ts';
 
 export interface StatsReport {
   readonly schema: 'vramscope.stats/1';
@@ -42,7 +54,16 @@ export interface DeviceStats
   /** What the peak of allocated bytes is made of, the largest first: its bytes add up to `peak.allocatedBytes`. */
   readonly peakByClass: readonly ClassBytes[];
   readonly ooms: readonly OomReport[];
+  /** What held the memory that was live at the end; null where the file has no names. */
+  readonly holders: HoldersReport | null;
 }
+
+export interface HoldersReport extends HolderShare {
+  /** The largest first, {@link MOST_HOLDERS} at most. */
+  readonly owners: readonly (HolderOwner & Omit<HolderTotal, 'owner' | 'allocations'>)[];
+}
+
+const MOST_HOLDERS = 20;
 
 /** See docs/classes.md. */
 export interface ClassBytes {
@@ -110,6 +131,17 @@ function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
       deviceFreeBytes,
     })),
     anomalies: info.anomalies,
+    holders: holdersReport(context),
+  };
+}
+
+function holdersReport(context: DeviceContext): HoldersReport | null {
+  const share = holderShare(context);
+  if (share === undefined) return null;
+  const largest = holderTotals(context).slice(0, MOST_HOLDERS);
+  return {
+    ...share,
+    owners: largest.map(({ owner, isGraph, bytes }) => ({ ...owner, isGraph, bytes })),
   };
 }
 

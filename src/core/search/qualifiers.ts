@@ -7,6 +7,7 @@ import { CATEGORY } from './qualifiers/category.ts';
 import { CLASS } from './qualifiers/class.ts';
 import { COMPILE } from './qualifiers/compile.ts';
 import { FRAME } from './qualifiers/frame.ts';
+import { HOLDER } from './qualifiers/holder.ts';
 import { PART } from './qualifiers/part.ts';
 import { PHASE } from './qualifiers/phase.ts';
 import { POOL } from './qualifiers/pool.ts';
@@ -26,6 +27,7 @@ const LIST = [
   PART,
   FRAME,
   SITE,
+  HOLDER,
   PHASE,
   CATEGORY,
   COMPILE,

@@ -7,15 +7,18 @@ import { allocatorStateAt } from '../allocator-state/allocator-state.ts';
 import { mappedSince } from '../allocator-state/mapped-ranges.ts';
 import { SegmentKind } from '../allocator-state/types.ts';
 import { formatCount } from '../base/format.ts';
+import { gather } from '../base/table.ts';
 import type { DeviceContext } from '../device/device-context.ts';
+import { holderRows } from '../device/holders.ts';
 import type { AnnotationSpan } from '../device/types.ts';
 import { sliceEvents } from '../snapshot/slice-events.ts';
-import type {
-  AnnotationTable,
-  DeviceTrace,
-  EventIndex,
-  Snapshot,
-  StringTable,
+import {
+  type AnnotationTable,
+  type DeviceTrace,
+  type EventIndex,
+  HOLDER_COLUMNS,
+  type Snapshot,
+  type StringTable,
 } from '../snapshot/tables.ts';
 import { openingAt, tablesOfState } from './state-tables.ts';
 
@@ -53,11 +56,23 @@ export function windowSnapshot(context: DeviceContext, window: EventWindow): Sna
         ...(from > 0 && { opening: openingAt(context, from - 1) }),
       },
     ],
+    ...holdersUpTo(context, to),
     warnings: [
       ...snapshot.warnings,
       { code: 'window', message: warningText(length, { from, to }) },
     ],
   };
+}
+
+/** Of what was live when the snapshot was taken, what was there by then: another block may have had its address. */
+function holdersUpTo({ snapshot, replay }: DeviceContext, to: EventIndex): Partial<Snapshot> {
+  const { holders } = snapshot;
+  if (holders === undefined) return {};
+  const { start } = replay.allocations;
+  const rows = [...(holderRows({ snapshot, replay }) ?? [])].filter(
+    (row, id) => row >= 0 && start[id] < to,
+  );
+  return { holders: { ...holders, ...gather(HOLDER_COLUMNS, holders, rows) } };
 }
 
 /**

@@ -2,7 +2,13 @@
 import { MAX_REGIONS } from '../base/address.ts';
 import { isRecord } from '../base/json.ts';
 import { MAX_DEVICES } from '../snapshot/field-reader.ts';
-import type { FileInfo, LabelRow, SettingValue, SnapshotWarning } from '../snapshot/tables.ts';
+import type {
+  FileInfo,
+  HolderTable,
+  LabelRow,
+  SettingValue,
+  SnapshotWarning,
+} from '../snapshot/tables.ts';
 
 export interface CompactRest {
   /** The file that it was made from. */
@@ -17,7 +23,11 @@ export interface CompactRest {
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly warnings: readonly SnapshotWarning[];
   readonly labels?: readonly LabelRow[];
+  /** What stands beside the columns `holders`. */
+  readonly holders?: CompactHolders;
 }
+
+export type CompactHolders = Pick<HolderTable, 'owners' | 'left' | 'graphs'>;
 
 export interface CompactDevice {
   readonly device: number;
@@ -47,7 +57,8 @@ export function isCompactRest(value: unknown): value is CompactRest {
     isRecord(value.settings) &&
     Object.values(value.settings).every(isSetting) &&
     isListOf(value.warnings, isWarning) &&
-    (value.labels === undefined || isListOf(value.labels, Array.isArray))
+    (value.labels === undefined || isListOf(value.labels, Array.isArray)) &&
+    (value.holders === undefined || isHolders(value.holders))
   );
 }
 
@@ -68,6 +79,22 @@ function isDevice(value: unknown): value is CompactDevice {
     )
   );
 }
+
+function isHolders(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    isListOf(value.owners, isOwner) &&
+    isCount(value.left) &&
+    isString(value.graphs)
+  );
+}
+
+const isOwner: Check = (value) =>
+  isRecord(value) &&
+  isString(value.name) &&
+  isString(value.type) &&
+  [value.via, value.through, value.file].every((text) => text === undefined || isString(text)) &&
+  [value.length, value.line].every((count) => count === undefined || isCount(count));
 
 function isOrigin(value: unknown): boolean {
   return (

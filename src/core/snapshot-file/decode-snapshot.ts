@@ -8,6 +8,8 @@ import {
   EVENT_COLUMNS,
   type FileInfo,
   FRAME_COLUMNS,
+  HOLDER_COLUMNS,
+  type HolderTable,
   SEGMENT_COLUMNS,
   type Snapshot,
   STACK_COLUMNS,
@@ -15,7 +17,7 @@ import {
 } from '../snapshot/tables.ts';
 import { damagedAt } from './bytes.ts';
 import { type CompactFile, readCompactFile } from './compact-file.ts';
-import { type CompactDevice, isCompactRest } from './compact-rest.ts';
+import { type CompactDevice, type CompactHolders, isCompactRest } from './compact-rest.ts';
 
 export interface DecodedSnapshot {
   readonly snapshot: Snapshot;
@@ -48,6 +50,7 @@ export function decodeSnapshot(bytes: Uint8Array): DecodedSnapshot {
     settings: rest.settings,
     warnings: rest.warnings,
     ...(rest.labels !== undefined && { labels: rest.labels }),
+    ...(rest.holders !== undefined && { holders: readHolders(file, rest.holders, counts) }),
   };
   return { snapshot, origin: rest.origin };
 }
@@ -79,6 +82,11 @@ function readStacks(file: CompactFile, frames: number): StackTable {
   const stacks = readTable(file, 'stacks', STACK_COLUMNS, { frame: frames, stack: rows });
   if (rows === 0 || stacks.parent.some((row, i) => row >= i)) throw damagedAt(0);
   return stacks;
+}
+
+function readHolders(file: CompactFile, rest: CompactHolders, counts: Counts): HolderTable {
+  const owner = rest.owners.length;
+  return { ...readTable(file, 'holders', HOLDER_COLUMNS, { ...counts, owner }), ...rest };
 }
 
 function readDevice(

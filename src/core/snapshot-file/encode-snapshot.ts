@@ -8,12 +8,14 @@ import {
   EVENT_COLUMNS,
   type FileInfo,
   FRAME_COLUMNS,
+  HOLDER_COLUMNS,
+  type HolderTable,
   SEGMENT_COLUMNS,
   type Snapshot,
   STACK_COLUMNS,
 } from '../snapshot/tables.ts';
 import { writeCompactFile } from './compact-file.ts';
-import type { CompactDevice, CompactRest } from './compact-rest.ts';
+import type { CompactDevice, CompactHolders, CompactRest } from './compact-rest.ts';
 
 /**
  * Holds the whole snapshot: what must not be shared is taken out before, by prune.ts.
@@ -29,6 +31,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
   add(columns, 'stacks', STACK_COLUMNS, snapshot.stacks);
   add(columns, 'annotations', ANNOTATION_COLUMNS, snapshot.annotations);
   for (const [i, trace] of snapshot.devices.entries()) addDevice(columns, `devices.${i}`, trace);
+  if (snapshot.holders !== undefined) add(columns, 'holders', HOLDER_COLUMNS, snapshot.holders);
   const rest: CompactRest = {
     ...(origin !== undefined && { origin }),
     strings,
@@ -39,6 +42,7 @@ export function encodeSnapshot(snapshot: Snapshot, origin?: FileInfo): Uint8Arra
     settings: snapshot.settings,
     warnings: snapshot.warnings,
     ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
+    ...(snapshot.holders !== undefined && { holders: restOfHolders(snapshot.holders) }),
   };
   return writeCompactFile({ columns, rest });
 }
@@ -70,6 +74,12 @@ function addState(
   add(columns, `${prefix}.segments`, SEGMENT_COLUMNS, segments);
   add(columns, `${prefix}.blocks`, BLOCK_COLUMNS, blocks);
 }
+
+const restOfHolders = ({ owners, left, graphs }: HolderTable): CompactHolders => ({
+  owners,
+  left,
+  graphs,
+});
 
 function restOfDevice(trace: DeviceTrace) {
   const { device, kind, streams, pools, ringOverflowed, opening, events } = trace;

@@ -13,6 +13,8 @@ import {
   EMPTY_STACK,
   EVENT_COLUMNS,
   type FrameTable,
+  HOLDER_COLUMNS,
+  type HolderTable,
   NO_STACK,
   SEGMENT_COLUMNS,
   type Snapshot,
@@ -26,6 +28,8 @@ export interface PruneOptions {
   readonly paths: 'whole' | 'last-two';
   /** False: every stack is gone, as if none had been recorded. */
   readonly stacks: boolean;
+  /** False: the names of what holds memory are gone; dictionary keys in them may be data. */
+  readonly holders?: boolean;
 }
 
 /** An equal snapshot that holds nothing it does not show. The given one is left as it is. */
@@ -46,6 +50,10 @@ export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
     settings: snapshot.settings,
     warnings: snapshot.warnings,
     ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
+    ...(snapshot.holders !== undefined &&
+      options.holders !== false && {
+        holders: pruneHolders(snapshot.holders, string, path, options),
+      }),
     strings: strings.table,
   };
 }
@@ -143,6 +151,20 @@ function copyFrames(
     if (extra !== undefined) extras.set(row, extra);
   });
   return { length, name, filename, line, extras };
+}
+
+function pruneHolders(
+  holders: HolderTable,
+  string: RowMap,
+  path: (text: string) => string,
+  { stacks }: PruneOptions,
+): HolderTable {
+  const owners = holders.owners.map(({ file, line, ...owner }) => ({
+    ...owner,
+    ...(stacks && file !== undefined && { file: path(file) }),
+    ...(stacks && line !== undefined && { line }),
+  }));
+  return { ...mapRefs(HOLDER_COLUMNS, holders, { string }), owners };
 }
 
 function pruneDevice(

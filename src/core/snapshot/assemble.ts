@@ -4,6 +4,7 @@ import { LoadError } from '../base/load-error.ts';
 import type { DictEntry } from '../pickle/retained-values.ts';
 import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
 import { Sink } from './field-reader.ts';
+import { readHolders } from './read-holders.ts';
 import type { SnapshotSchema } from './schema.ts';
 import type { SegmentRow } from './segment-sink.ts';
 import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
@@ -59,8 +60,9 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
   checkAnnotations(schema, top.get('external_annotations'));
   addUserDefinedAnnotations(schema, devices, frames, stacks);
   const annotations = schema.annotations(startUs);
-  warnings.push(...collectWarnings(schema, devices, options.partial));
   const labels = readLabels(schema, top.get('labels'));
+  const holders = readHolders(schema, top.get('holders'));
+  warnings.push(...collectWarnings(schema, devices, options.partial));
   return {
     strings,
     frames,
@@ -72,6 +74,7 @@ export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOption
     settings,
     warnings,
     ...(labels !== undefined && { labels }),
+    ...(holders !== undefined && { holders }),
   };
 }
 

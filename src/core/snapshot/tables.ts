@@ -244,6 +244,52 @@ export interface SnapshotWarning {
 /** What a program wrote of a tensor: time_us by the recorder's clock, address, class, name. */
 export type LabelRow = readonly (number | string)[];
 
+/** What a storage is to what holds it. */
+export const HOLDER_KINDS = [
+  'tensor',
+  'parameter',
+  'buffer',
+  'gradient',
+  'optimizer',
+  'graph',
+] as const;
+export type HolderKind = (typeof HOLDER_KINDS)[number];
+
+export const HOLDER_COLUMNS = {
+  address: { type: 'f64', isCount: true },
+  bytes: { type: 'f64', isCount: true },
+  /** The whole way to it: 'losses[3]', 'the graph of losses[3]'. */
+  name: { type: 'i32', ref: 'string' },
+  /** Place in {@link HOLDER_KINDS}. */
+  kind: { type: 'u8', below: HOLDER_KINDS.length },
+  owner: { type: 'i32', ref: 'owner' },
+} as const satisfies TableSchema;
+
+/** The variable or container on the way that a person would name: `losses`, a list of 60. */
+export interface HolderOwner {
+  readonly name: string;
+  /** Its Python class. */
+  readonly type: string;
+  /** Of a container. */
+  readonly length?: number;
+  /** 'exception', 'last exception' or 'cycle'; undefined for a variable of a running function or a module. */
+  readonly via?: string;
+  /** Of a cycle: `Trainer.callback`. */
+  readonly through?: string;
+  /** Where it is set, as far as the code says. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
+/** A name for each storage that was live when the snapshot was taken, by vramscope.record. */
+export interface HolderTable extends TableOf<typeof HOLDER_COLUMNS> {
+  readonly owners: readonly HolderOwner[];
+  /** Objects that were met and, for lack of time, not looked into. */
+  readonly left: number;
+  /** 'read', or why what autograd saved has no names. */
+  readonly graphs: string;
+}
+
 export interface Snapshot {
   readonly strings: StringTable;
   readonly frames: FrameTable;
@@ -261,6 +307,8 @@ export interface Snapshot {
   readonly warnings: readonly SnapshotWarning[];
   /** Rows under the key `labels`, as they were written: see core/classes/labels.ts. Undefined without the key. */
   readonly labels?: readonly LabelRow[];
+  /** Undefined where the program was not asked. */
+  readonly holders?: HolderTable;
 }
 
 export type Container = 'pickle' | 'gzip' | 'zip' | 'zstd' | 'html' | 'json' | 'compact';

@@ -3,6 +3,7 @@ import { classify } from '../../core/classes/classify.ts';
 import { type ClassifiedDetails, classAt, evidenceAt } from '../../core/classes/types.ts';
 import { allocationDetails } from '../../core/device/allocation-details.ts';
 import { findAllocation } from '../../core/device/allocation-labels.ts';
+import { holderOf } from '../../core/device/holders.ts';
 import { poolKind } from '../../core/device/pool-kinds.ts';
 import type { AllocationIndex } from '../../core/replay/types.ts';
 import type { Query, QueryHandlers } from '../queries.ts';
@@ -21,6 +22,7 @@ export const deviceHandlers: QueryHandlers<AllocationQueries> = {
       memoryClass: classAt(found, index),
       classReason: evidenceAt(found, index),
       name: found.names.get(index),
+      holder: holderOf(context, index),
       poolKind: poolKind(context, context.replay.allocations.pool[index] ?? 0),
     };
   },

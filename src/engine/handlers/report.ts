@@ -22,8 +22,8 @@ export interface ReportQueries {
 }
 
 export const reportHandlers: QueryHandlers<ReportQueries> = {
-  async compact({ context }, { window, file, paths, stacks }) {
-    const part = prune(windowSnapshot(context, window), { paths, stacks });
+  async compact({ context }, { window, file, ...options }) {
+    const part = prune(windowSnapshot(context, window), options);
     const gzipped = await gzip(encodeSnapshot(part, file));
     return transferring({ gzipped });
   },

@@ -56,7 +56,7 @@ const NEEDS_TRACE: ReadonlySet<string> = new Set(['lifetime', 'start', 'end', 'c
 
 /**
  * The most useful columns first. Ids are keys of the sort order. Streams get a column only where
- * there are several.
+ * there are several, holders only where the file names any.
  */
 function allocationColumns(
   device: DeviceInfo,
@@ -92,6 +92,7 @@ function allocationColumns(
       widthPx: 104,
       render: ({ class: own }) => own.replace('-', ' '),
     },
+    ...((known?.holder?.length ?? 0) > 0 ? [HOLDER] : []),
     {
       id: 'lifetime',
       header: 'Lifetime',
@@ -174,6 +175,14 @@ function allocationColumns(
     .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
     .map((column) => ({ ...column, isSortable: true }));
 }
+
+const HOLDER: Column<AllocationRow> = {
+  id: 'holder',
+  header: 'Holder',
+  title: 'The variable that held it when the snapshot was taken',
+  widthPx: 180,
+  render: ({ holder }) => <span title={holder}>{holder}</span>,
+};
 
 const STREAM: Column<AllocationRow> = {
   id: 'stream',

@@ -9,6 +9,7 @@ import { useStores, useView } from '../../state/stores.ts';
 import { Bytes } from '../shared/bytes.tsx';
 import { useDevice } from '../shared/device-context.ts';
 import { SiteCell } from '../shared/site-cell.tsx';
+import { useQuery } from '../shared/use-query.ts';
 import type { Column } from '../table/table-types.ts';
 import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
 import { ListTable } from './list-table.tsx';
@@ -28,7 +29,8 @@ export function SiteTable(props: SiteTableProps) {
   const { device } = useDevice();
   const { view } = useStores();
   const axis = useView((state) => state.axis);
-  const columns = useMemo(() => siteColumns(device, axis), [device, axis]);
+  const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
+  const columns = useMemo(() => siteColumns(device, axis, hasHolders), [device, axis, hasHolders]);
   const listAll = useCallback(
     ({ label }: CallSiteRow) => {
       const { search } = view.getState().view;
@@ -45,7 +47,11 @@ export function SiteTable(props: SiteTableProps) {
 const NEEDS_TRACE: ReadonlySet<string> = new Set(['sitePeak', 'siteFirst', 'siteLast']);
 
 /** The ids are keys of the sort order. */
-function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSiteRow>[] {
+function siteColumns(
+  device: DeviceInfo,
+  axis: TimeAxis,
+  hasHolders: boolean,
+): readonly Column<CallSiteRow>[] {
   const { hasTime, events } = device;
   const clock = axis === 'time' && hasTime ? 'time' : 'event';
   const columns: readonly Column<CallSiteRow>[] = [
@@ -130,5 +136,15 @@ function siteColumns(device: DeviceInfo, axis: TimeAxis): readonly Column<CallSi
   ];
   return columns
     .filter(({ id }) => events > 0 || !NEEDS_TRACE.has(id))
-    .map((column) => ({ ...column, isSortable: true }));
+    .map((column) => ({ ...column, isSortable: true }))
+    .concat(hasHolders ? [HOLDER] : []);
 }
+
+const HOLDER = {
+  id: 'siteHolder',
+  header: 'Holder',
+  title: 'What held its largest allocation, or else its last, when the snapshot was taken',
+  widthPx: 180,
+  isSortable: false,
+  render: ({ holder }: CallSiteRow) => <span title={holder}>{holder}</span>,
+};

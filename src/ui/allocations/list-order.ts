@@ -21,6 +21,7 @@ const ALLOCATION_KEYS: Readonly<Record<AllocationKey, 'up' | 'down'>> = {
   stream: 'up',
   pool: 'up',
   class: 'up',
+  holder: 'up',
   site: 'up',
 };
 

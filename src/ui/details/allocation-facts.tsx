@@ -1,3 +1,4 @@
+import { shortPath } from '../../core/base/file-names.ts';
 import {
   formatBytes,
   formatCount,
@@ -7,9 +8,11 @@ import {
   plural,
 } from '../../core/base/format.ts';
 import type { ClassifiedDetails } from '../../core/classes/types.ts';
+import { type Holder, ownerText } from '../../core/device/holders.ts';
 import type { AllocationDetails, DeviceInfo } from '../../core/device/types.ts';
 import { categoryTerm } from '../../core/search/qualifiers/category.ts';
 import { compileTerm } from '../../core/search/qualifiers/compile.ts';
+import { holderTerm } from '../../core/search/qualifiers/holder.ts';
 import { phaseTerm } from '../../core/search/qualifiers/phase.ts';
 import { poolTerm, privatePoolTerm } from '../../core/search/qualifiers/pool.ts';
 import { siteTerm } from '../../core/search/qualifiers/site.ts';
@@ -32,6 +35,7 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
       </p>
       <dl className="details-facts">
         {details.name !== undefined && <Fact term="Name">{details.name}</Fact>}
+        {details.holder !== undefined && <HolderFacts holder={details.holder} />}
         <Fact term="Class" title={`Because ${details.classReason}`}>
           <FilterLink term={`class:${details.memoryClass.id}`}>
             {details.memoryClass.label}
@@ -101,6 +105,29 @@ export function AllocationFacts({ details }: { readonly details: ClassifiedDetai
           </Fact>
         )}
       </dl>
+    </>
+  );
+}
+
+/** The variable that held it when the snapshot was taken. */
+function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
+  const { file, line, via, through } = owner;
+  return (
+    <>
+      <Fact term="Held by">
+        <FilterLink term={holderTerm(owner.name)}>{ownerText(owner)}</FilterLink>
+      </Fact>
+      {via !== undefined && (
+        <Fact term="Kept by">
+          {via === 'cycle' ? `a reference cycle through ${through}` : `the ${via}`}
+        </Fact>
+      )}
+      {file !== undefined && (
+        <Fact term="Set in" title={file}>
+          {shortPath(file)}
+          {line !== undefined && `:${line}`}
+        </Fact>
+      )}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import { formatBytes } from '../../core/base/format.ts';
 import { useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
+import { useQuery } from '../shared/use-query.ts';
 import { type ExportState, useExportReport } from './use-export-report.ts';
 
 /** What goes into the report, and what must not. */
@@ -15,13 +16,21 @@ export function ReportForm() {
   const [isPart, setIsPart] = useState(false);
   const [isShortPaths, setIsShortPaths] = useState(false);
   const [isWithoutStacks, setIsWithoutStacks] = useState(false);
+  const [isWithoutHolders, setIsWithoutHolders] = useState(false);
+  const hasHolders = (useQuery('searchValues', {}).value?.holder?.length ?? 0) > 0;
   const { state, start } = useExportReport();
   return (
     <form
       className="column"
       onSubmit={(event) => {
         event.preventDefault();
-        void start({ notes, isPart: isPart && isZoomed, isShortPaths, isWithoutStacks });
+        void start({
+          notes,
+          isPart: isPart && isZoomed,
+          isShortPaths,
+          isWithoutStacks,
+          isWithoutHolders,
+        });
       }}
     >
       <p className="dim">
@@ -45,6 +54,11 @@ export function ReportForm() {
       <Choice isOn={isWithoutStacks} onChange={setIsWithoutStacks}>
         Omit all call stacks
       </Choice>
+      {hasHolders && (
+        <Choice isOn={isWithoutHolders} onChange={setIsWithoutHolders}>
+          Omit the names of the variables that hold memory
+        </Choice>
+      )}
       <div className="report-actions">
         <button type="submit" className="button button-primary" disabled={state.kind === 'working'}>
           <Download size={14} aria-hidden />

@@ -19,6 +19,7 @@ interface ReportChoice {
   readonly isPart: boolean;
   readonly isShortPaths: boolean;
   readonly isWithoutStacks: boolean;
+  readonly isWithoutHolders: boolean;
 }
 
 export type ExportState =
@@ -59,7 +60,7 @@ async function makePage(
   ask: AskDevice,
   { info, device }: DeviceInView,
   view: ViewState,
-  { notes, isPart, isShortPaths, isWithoutStacks }: ReportChoice,
+  { notes, isPart, isShortPaths, isWithoutStacks, isWithoutHolders }: ReportChoice,
 ): Promise<string> {
   const whole = { from: 0, to: device.events };
   const window = isPart ? await windowInView(ask, device.events, view) : whole;
@@ -68,6 +69,7 @@ async function makePage(
     file: info.file,
     paths: isShortPaths ? 'last-two' : 'whole',
     stacks: !isWithoutStacks,
+    holders: !isWithoutHolders,
   });
   return reportPage(await appShell(), {
     title: info.file.name,

@@ -1,0 +1,83 @@
+"""How a person would name what a variable leads to: `model.layers[3].weight`, `cache in serve()['key']`.
+
+A way is a chain of links, each (the link before, the kind of step, its key, the object that it leads to): a name is
+written only where a tensor was found.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: Kinds of steps: an attribute, a module's buffer, an item, other words to put behind the name, words that name a variable
+#: further in (of a closure, a paused generator), and plumbing that no name shows.
+ATTRIBUTE, BUFFER, ITEM, WORDS, VARIABLE, SAME = range(6)
+LONGEST_KEY = 40
+NAME = re.compile(r"\w{1,80}")
+NUMBERS = (int, float, complex, bool, type(None))
+
+mro_of = type.__dict__["__mro__"].__get__
+class_name = type.__dict__["__name__"].__get__
+
+
+class Variable(NamedTuple):
+    """Where a way begins. `via` is '' for a variable of a running function or a module, else what keeps it: 'exception',
+    'last exception' (of an interactive Python), or 'cycle', which goes through `through`."""
+
+    name: str
+    function: str  # '' for a global
+    code: object  # whose instructions set it, where that is known
+    file: str
+    via: str
+    through: str = ""
+
+    @property
+    def text(self):
+        return f"{self.name} in {self.function}()" if self.function else self.name
+
+
+def first_link(variable, value):
+    return (None, WORDS, variable, value)
+
+
+def chain_of(link):
+    """The links from the variable on."""
+    links = []
+    while link is not None:
+        links.append(link)
+        link = link[0]
+    links.reverse()
+    return links
+
+
+def name_of(link, with_keys=True):
+    """`with_keys=False` names the type of a dictionary's key instead of the key, which may be data."""
+    text = ""
+    for _, kind, key, _ in chain_of(link):
+        if isinstance(key, Variable):
+            text += key.text
+        elif kind == ATTRIBUTE or kind == BUFFER:
+            text += f".{key if NAME.fullmatch(key) else short(key)}"
+        elif kind == ITEM:
+            text += f"[{item_key(key, with_keys)}]"
+        elif kind == WORDS or kind == VARIABLE:
+            text += key
+    return text
+
+
+def item_key(key, with_keys=True):
+    """A key as Python writes it, cut where it is long; the name of its type where it is an object of the program."""
+    kind = type(key)
+    if kind is int:
+        return str(key) if abs(key) < 2**64 else "int"
+    if with_keys and any(kind is number for number in NUMBERS):
+        return repr(key)
+    if kind is str and with_keys:
+        return short(key)
+    if kind is tuple and with_keys and len(key) <= 4:
+        return "(" + ", ".join(item_key(part) for part in key) + ")"
+    return class_name(kind)
+
+
+def short(text):
+    return repr(text if len(text) <= LONGEST_KEY else text[:LONGEST_KEY] + "…")
