@@ -50,6 +50,8 @@ interface EntryReport {
   readonly bytes: number;
   readonly count: number;
   readonly lines: readonly FrameReport[];
+  /** Who holds most of it, where the recording has names. */
+  readonly holder?: string;
   readonly perStep?: { readonly bytes: number; readonly steps: number; readonly unit: string };
   readonly growing: boolean;
 }
@@ -149,6 +151,7 @@ const entryReport = ({
   bytes,
   count,
   lines,
+  holder,
   rate,
   isGrowing,
 }: AccountEntry): EntryReport => ({
@@ -156,6 +159,7 @@ const entryReport = ({
   bytes,
   count,
   lines: lineReports(lines),
+  ...(holder !== undefined && { holder }),
   ...(rate !== undefined && { perStep: rate }),
   growing: isGrowing,
 });
