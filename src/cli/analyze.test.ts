@@ -52,7 +52,7 @@ describe('--fail-on', () => {
     ['growth,fragmentation,oom', 'fixtures/oom_fragmented.pickle.gz', 1],
     ['growth', HEALTHY, 0],
     // Low: told, and no failure.
-    ['growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
+    ['oom,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
     ['growth', 'fixtures/no_history.pickle.gz', 0],
     // By its name of before.
     ['churn', 'fixtures/oom_fragmented.pickle.gz', 1],

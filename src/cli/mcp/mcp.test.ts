@@ -149,7 +149,7 @@ describe('the MCP server', () => {
     ['open', { file: OOM }],
     ['compare', { file: GPT, other: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['findings', { file: 'fixtures/default_stacks/oom_batch_too_big.pickle.gz' }],
-    ['findings', { file: 'fixtures/default_stacks/oom_batch_too_big.pickle.gz', finding: 0 }],
+    ['findings', { file: 'fixtures/leak_output_list.pickle.gz', finding: 0 }],
     ['stats', { file: GPT }],
     ['call_sites', { file: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['allocations', { file: GPT }],
