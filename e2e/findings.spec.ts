@@ -162,7 +162,9 @@ test('an error that the program caught is no green check, and no contradiction',
 }) => {
   await openCapture(page, 'pairs/oom_caught_and_halved.all.pickle.gz');
   const verdict = findingsOf(page).getByRole('status', { name: 'Verdict' });
-  await expect(verdict).toContainText('Your program caught 2 out-of-memory errors and went on');
+  await expect(verdict).toContainText(
+    'Out of memory, caught 2 times: one request of 500.00 MiB did not fit',
+  );
   await expect(verdict).toHaveAttribute('data-tone', 'warning');
   await expect(page.getByRole('tab', { name: /Findings/ })).toHaveText('Findings3');
 });

@@ -18,7 +18,11 @@ let site: StaticHost;
 test.beforeEach(async () => {
   site = await staticHost('dist', '/some/deep/path/');
 });
-test.afterEach(() => site.close());
+test.afterEach(async ({ context }) => {
+  // The next test has this context, too.
+  await context.setOffline(false);
+  await site.close();
+});
 
 /** Addresses asked for by the page and its workers, and what the policy forbade. */
 async function watch(page: Page): Promise<{ requests: string[]; violations(): Promise<string[]> }> {

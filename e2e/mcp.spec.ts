@@ -102,5 +102,5 @@ test('the end of stdin is no failure: what was asked is answered first', async (
   const [code] = await once(agent.program, 'exit');
   expect(code).toBe(0);
   const { result } = await agent.answer(question);
-  expect(result?.content?.[0]?.text).toContain('Out of memory because');
+  expect(result?.content?.[0]?.text).toContain('Out of memory: memory is fragmented');
 });

@@ -21,18 +21,11 @@ const COPIES = /^(protocols_|pairs\/|classes\/)/;
  * @param {readonly import('../src/core/findings/types.ts').Detector[]} detectors
  */
 export function withDetectorTable(text, detectors) {
-  const rows = detectors.map(({ id, about, titles, band, checklist }) => {
+  const rows = detectors.map(({ id, about, titles, band }) => {
     const kinds = Object.entries(titles).map(([kind, title]) => `${kind} (${title})`);
-    const points = checklist.map(({ label }) => label);
-    return [id, about, kinds.join('<br>'), points.join('<br>'), band.label];
+    return [id, about, kinds.join('<br>'), band.label];
   });
-  const head = [
-    'detector',
-    'looks for',
-    'kinds of findings',
-    'in the checklist',
-    'on the timeline',
-  ];
+  const head = ['detector', 'looks for', 'kinds of findings', 'on the timeline'];
   return replaceBetween(text, 'detectors', table(head, rows));
 }
 
@@ -90,15 +83,13 @@ function pairsTable(cli) {
 
 /** Without the figures: the two recordings of a program differ in a few blocks. */
 function pairCells({ verdict, findings }) {
-  const isNamedNext = verdict.text.endsWith('but:');
   const found = findings
     .filter(({ severity }) => severity !== 'low')
     .map(({ detector, kind, severity, frame }) => {
       const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
       return `**${detector}** ${kind} (${severity}): ${where}`;
     });
-  const text = isNamedNext ? verdict.also[0] : verdict.text;
-  return { verdict: text.replaceAll('|', '\\|'), found: found.join('<br>') || '–' };
+  return { verdict: verdict.text.replaceAll('|', '\\|'), found: found.join('<br>') || '–' };
 }
 
 function findingText({ detector, kind, severity, frame, perStep, bytes }) {

@@ -1,3 +1,4 @@
+import { fstatSync, type Stats } from 'node:fs';
 import { errorText } from '../core/base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
 import type { Desktop } from './serve/open-browser.ts';
@@ -5,6 +6,8 @@ import type { Desktop } from './serve/open-browser.ts';
 /** What a command reads from and writes to: the process, or a test. */
 export interface CliIo {
   readonly stdin: AsyncIterable<Uint8Array>;
+  /** `vramscope … - < FILE`: the file behind stdin; undefined where there is none. */
+  stdinFile(): Stats | undefined;
   writeOut(text: string): void;
   writeError(text: string): void;
   /** One line that the next call replaces, '' to take it away; nothing where nobody watches. */
@@ -69,6 +72,7 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
   const isTerminal = stdout.isTTY === true;
   return {
     stdin,
+    stdinFile,
     writeOut: (text) => {
       if (!isClosed) stdout.write(text);
     },
@@ -92,4 +96,13 @@ export function processIo(host: ProcessLike, pageFolder: string, script: string)
     },
     color: isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };
+}
+
+function stdinFile(): Stats | undefined {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFile() ? stats : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -16,24 +16,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeSnapshot } from '../core/snapshot-file/decode-snapshot.ts';
 import { encodeSnapshot } from '../core/snapshot-file/encode-snapshot.ts';
 import { fixture } from '../testing/byte-source.ts';
 import { loadCapture } from '../testing/captures.ts';
-import { cli } from '../testing/cli-run.ts';
+import { cli, QUIET_IO } from '../testing/cli-run.ts';
 import type { CliIo } from './cli-io.ts';
 import { InterruptedError } from './exit-codes.ts';
+import { runCli } from './run-cli.ts';
 import { writeOutput } from './write-output.ts';
-
-/** The file that a shell put behind stdin. */
-const stdin = vi.hoisted(() => ({ path: '' }));
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>();
-  const fstatSync = (file: number) =>
-    file === 0 && stdin.path !== '' ? fs.statSync(stdin.path) : fs.fstatSync(file);
-  return { ...fs, fstatSync };
-});
 
 let folder = '';
 let home = '';
@@ -52,8 +44,10 @@ const inFolder = (name: string, bytes: Uint8Array | string): string => {
   writeFileSync(path, bytes);
   return path;
 };
-const ioWith = (interruption: AbortSignal): CliIo =>
-  ({ interruption: () => interruption, writeOut: () => undefined }) as Partial<CliIo> as CliIo;
+const ioWith = (interruption: AbortSignal): CliIo => ({
+  ...QUIET_IO,
+  interruption: () => interruption,
+});
 const NEVER = new AbortController().signal;
 const csv = (...args: string[]) => cli(['export', ...args, '--as', 'counters-csv']);
 
@@ -226,10 +220,16 @@ describe('what else an output may be', () => {
 
   it('is not the file behind stdin', async () => {
     const input = inFolder('in', SNAPSHOT);
-    stdin.path = input;
-    const run = await cli(['summarize', '-', '-o', input, '--force'], SNAPSHOT);
-    stdin.path = '';
-    expect(run).toMatchObject({ exitCode: 3, error: expect.stringContaining('is the input file') });
+    let error = '';
+    const io: CliIo = {
+      ...QUIET_IO,
+      stdinFile: () => statSync(input),
+      writeError: (text) => {
+        error += text;
+      },
+    };
+    const exitCode = await runCli(['summarize', '-', '-o', input, '--force'], io, '9.9.9');
+    expect([exitCode, error]).toEqual([3, expect.stringContaining('is the input file')]);
     expect(readFileSync(input)).toEqual(Buffer.from(SNAPSHOT));
   });
 });

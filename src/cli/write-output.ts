@@ -1,4 +1,3 @@
-import { fstatSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorText } from '../core/base/errors.ts';
@@ -21,11 +20,11 @@ export interface OutputTarget {
  * Refuses what must not be written, before the work is done.
  * @throws LoadError 'same-file' or 'target-exists'
  */
-export async function checkTarget({ path, input, force }: OutputTarget): Promise<void> {
+export async function checkTarget(io: CliIo, { path, input, force }: OutputTarget): Promise<void> {
   if ((await lstat(path).catch(() => undefined)) === undefined) return;
   const target = await stat(path).catch(() => undefined);
   if (target !== undefined) {
-    const source = input === '-' ? stdinFile() : await stat(input).catch(() => undefined);
+    const source = input === '-' ? io.stdinFile() : await stat(input).catch(() => undefined);
     if (source?.ino === target.ino && source.dev === target.dev) {
       throw new LoadError({
         code: 'same-file',
@@ -54,18 +53,19 @@ export async function writeOutput(
   pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
   const { path } = target;
-  await checkTarget(target);
+  await checkTarget(io, target);
   const old = await stat(path).catch(() => undefined);
   const interruption = io.interruption();
   const bytes = old?.isFIFO()
     ? await writably(path, () => writePipe(path, pieces, interruption))
     : isStream(old)
       ? await writePieces(path, await writably(path, () => open(path, 'w')), pieces, interruption)
-      : await writeBeside(target, old?.mode, pieces, interruption);
+      : await writeBeside(io, target, old?.mode, pieces, interruption);
   io.writeOut(`${path}: ${formatBytes(bytes)}\n`);
 }
 
 async function writeBeside(
+  io: CliIo,
   target: OutputTarget,
   mode: number | undefined,
   pieces: Iterable<string | Uint8Array>,
@@ -80,7 +80,7 @@ async function writeBeside(
     const bytes = await writePieces(target.path, file, pieces, interruption);
     if (mode !== undefined) await chmod(beside, mode);
     // Another program may have made one meanwhile.
-    await checkTarget(target);
+    await checkTarget(io, target);
     await writably(target.path, () => rename(beside, path));
     return bytes;
   } catch (error) {
@@ -108,16 +108,6 @@ async function writePieces(
     await writably(path, () => file.close());
   }
   return bytes;
-}
-
-/** `vramscope … - < FILE`: the file is behind the program's stdin. */
-function stdinFile(): Stats | undefined {
-  try {
-    const stats = fstatSync(0);
-    return stats.isFile() ? stats : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A device or a pipe holds nothing that could be lost, and cannot be replaced. */

@@ -25,7 +25,7 @@ export function openingCursor(
   if (oom !== undefined) return oom.event;
   const { severity } = neverNeeded(device.peaks, device.ooms.length);
   const { event } = device.peaks.reservedBytes;
-  // The verdict is about this, then: what was never needed is most often more than anything that was.
+  // A finding is about this, then: what was never needed is most often more than anything that was.
   const isFragmented = (severity === 'high' || severity === 'medium') && event >= 0;
   return isFragmented ? event : Math.max(0, mainPeak(device.peaks).event);
 }

@@ -10,6 +10,7 @@ export interface CliRun {
 /** A terminal of 80 columns that nobody reads. */
 export const QUIET_IO: CliIo = {
   stdin: piecesOf(new Uint8Array(0)),
+  stdinFile: () => undefined,
   writeOut: () => undefined,
   writeError: () => undefined,
   columns: 80,

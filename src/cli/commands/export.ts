@@ -34,7 +34,7 @@ export function exportCommand(io: CliIo): Command {
     .action(async (path: string, options: ExportOptions) => {
       const { extension } = exportFormat(options.as);
       const target = outputTarget(path, options, extension);
-      await checkTarget(target);
+      await checkTarget(io, target);
       const { contexts } = await openSnapshot(io, path, options);
       const context = deviceOf(contexts, options.device);
       try {

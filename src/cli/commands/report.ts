@@ -45,7 +45,7 @@ export function reportCommand(io: CliIo, version: string): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: ReportOptions) => {
       const target = outputTarget(path, options, 'html');
-      await checkTarget(target);
+      await checkTarget(io, target);
       const shell = await readShell(io);
       const { file, contexts } = await openSnapshot(io, path, options);
       const context = deviceOf(contexts, options.device);

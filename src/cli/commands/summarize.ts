@@ -28,7 +28,7 @@ export function summarizeCommand(io: CliIo, version: string): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, options: SummarizeOptions) => {
       const target = outputTarget(path, options, SUMMARY_EXTENSION);
-      await checkTarget(target);
+      await checkTarget(io, target);
       const { file, contexts } = await openSnapshot(io, path, options);
       const rank = options.rank ?? rankOfName(path);
       const summary = await summarize(file, contexts, { version, rank });

@@ -82,6 +82,11 @@ export function formatPercent(share: number, decimals?: 0 | 1): string {
   return `${isSmall ? percent.toFixed(1) : Math.round(percent)}%`;
 }
 
+/** ' (40%)', to stand behind the bytes; nothing where the whole is 0 and there is no share of it. */
+export function shareNote(bytes: number, whole: number): string {
+  return whole === 0 ? '' : ` (${formatPercent(bytes / whole)})`;
+}
+
 const COUNT_UNITS = ['k', 'M', 'G'] as const;
 
 /** Two or three digits: '999', '12.3 k', '1.9 M', '22 M'. */

@@ -283,7 +283,7 @@ const ADVICE: Readonly<Record<OomCause, readonly string[]>> = {
     'Then reduce what is needed at the peak: a smaller batch, checkpointing, lower precision.',
   ],
   'too-large': [
-    'Reduce what is live at the peak: a smaller batch with gradient accumulation, activation checkpointing, bf16 autocast (see peak: what it is made of).',
+    'Reduce what is live at the peak: a smaller batch with gradient accumulation, activation checkpointing, bf16 autocast.',
   ],
   'others-on-the-card': [
     'Run nvidia-smi (rocm-smi, xpu-smi) to see who uses the GPU; end stale processes, or choose another GPU with CUDA_VISIBLE_DEVICES.',

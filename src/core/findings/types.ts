@@ -140,7 +140,7 @@ export type DetectorResult<Found extends AnyFinding = AnyFinding> =
   | { readonly status: 'cannot-tell'; readonly reason: string };
 
 /** How a stretch of the timeline is drawn. */
-export type BandStyle = 'growth' | 'gap' | 'pending' | 'peak' | 'oom' | 'other';
+export type BandStyle = 'growth' | 'gap' | 'pending' | 'oom' | 'other';
 
 /** What the page, the command line and the docs need to know of a detector before it has run. */
 export interface Detector {

@@ -1,6 +1,6 @@
 /** A job from its ranks' summaries: roles, outliers, who failed first, and what the files lack. */
 import { highest, median } from '../base/extremes.ts';
-import { formatBytes, formatPercent, plural } from '../base/format.ts';
+import { formatBytes, formatPercent, plural, shareNote } from '../base/format.ts';
 import { failureReport, numbersText } from './failures.ts';
 import { fileProblems } from './file-problems.ts';
 import type { Layout } from './layout.ts';
@@ -145,7 +145,8 @@ function calmText({ ranks, roles }: Pick<Job, 'ranks' | 'roles'>): string {
   const all = plural(ranks.length, 'rank');
   if (distances.length === 0) return `No two of the ${all} do the same: nothing to compare.`;
   const middle = median(ranks.map(({ summary }) => summary.peak.allocatedBytes.bytes ?? 0));
-  const within = formatPercent(highest(distances.map(Math.abs)) / middle).replace('< ', '');
+  const most = highest(distances.map(Math.abs));
+  const within = middle === 0 ? formatBytes(most) : formatPercent(most / middle).replace('< ', '');
   return roles.length === 1 || ranks.length === 2
     ? `No outlier: ${all} peak at ${formatBytes(middle)} allocated, all within ${within}.${reservedText(ranks)}`
     : `No outlier: ${all} in ${roles.length} roles are within ${within} of those that do the same.`;
@@ -157,5 +158,5 @@ function reservedText(ranks: readonly JobRank[]): string {
   const [low, high] = ranks.toSorted((a, b) => reservedOf(a) - reservedOf(b));
   const more = reservedOf(high) - reservedOf(low);
   if (ranks.length !== 2 || more < 0.05 * reservedOf(low)) return '';
-  return ` Rank ${high.rank} reserved ${formatBytes(more)} (${formatPercent(more / reservedOf(low))}) more.`;
+  return ` Rank ${high.rank} reserved ${formatBytes(more)}${shareNote(more, reservedOf(low))} more.`;
 }

@@ -6,7 +6,7 @@
  * with the other, and the one that holds 5% more is named with what it holds.
  */
 import { median } from '../base/extremes.ts';
-import { formatBytes, formatPercent } from '../base/format.ts';
+import { formatBytes, shareNote } from '../base/format.ts';
 import { groupBy } from '../base/grouping.ts';
 import { causeOf, type Peers, risenClass } from './causes.ts';
 import type { PipelineStages } from './pipeline.ts';
@@ -156,7 +156,7 @@ function moreText(own: RankLines, { lines, name }: Peers, aboveBytes: number): s
     risen === undefined
       ? ''
       : `, ${formatBytes(Math.min(risen.bytes, aboveBytes))} of it ${classLabel(risen.class)}`;
-  const share = other.peakBytes === 0 ? '' : ` (${formatPercent(aboveBytes / other.peakBytes)})`;
+  const share = shareNote(aboveBytes, other.peakBytes);
   return `${formatBytes(aboveBytes)}${share} more than ${name} at its peak${kind}`;
 }
 

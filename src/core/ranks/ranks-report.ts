@@ -1,6 +1,6 @@
 /** What is said of a job: the contract `vramscope.ranks/1`, and tables and titles for terminal, Markdown and page. */
 import { highest, lowest } from '../base/extremes.ts';
-import { formatBytes, formatPercent, plural } from '../base/format.ts';
+import { formatBytes, plural, shareNote } from '../base/format.ts';
 import type { CounterName, Recording } from '../replay/types.ts';
 import { ranksText } from './failures.ts';
 import { frameLabelOf } from './rank-lines.ts';
@@ -146,8 +146,8 @@ export function roleFacts(
 /** 'Rank 2: +88.00 MiB (17%) allocated, growth, fleet.py:26 (fsdp2)' */
 export function outlierTitle(outlier: Outlier): string {
   const { rank, counter, bytes, aboveRoleBytes, cause, frame } = outlier;
-  const share = formatPercent(aboveRoleBytes / (bytes - aboveRoleBytes));
+  const share = shareNote(aboveRoleBytes, bytes - aboveRoleBytes);
   const what = counter === 'allocatedBytes' ? 'allocated' : 'reserved';
   const where = frame === null ? '' : `, ${frameLabelOf(frame)}`;
-  return `Rank ${rank}: +${formatBytes(aboveRoleBytes)} (${share}) ${what}, ${cause}${where}`;
+  return `Rank ${rank}: +${formatBytes(aboveRoleBytes)}${share} ${what}, ${cause}${where}`;
 }

@@ -236,8 +236,6 @@ function bandColor(band: BandStyle, style: PlotStyle): string {
       return style.lines.inactiveSplitBytes;
     case 'pending':
       return style.lines.activeBytes;
-    case 'peak':
-      return style.accent;
     case 'other':
       return style.dim;
   }
