@@ -16,7 +16,7 @@ describe('vramscope analyze', () => {
     const { exitCode, out } = await cli(['analyze', '--json', LEAK]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
-      schema: 'vramscope.findings/1',
+      schema: 'vramscope.findings/2',
       file: { name: 'leak_forward_hook.pickle.gz', container: 'gzip', decoder: 'columnar' },
     });
   });
@@ -52,7 +52,7 @@ describe('--fail-on', () => {
     ['growth,fragmentation,oom', 'fixtures/oom_fragmented.pickle.gz', 1],
     ['growth', HEALTHY, 0],
     // Low: told, and no failure.
-    ['peak,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
+    ['oom,growth', 'fixtures/kv_cache_generate.pickle.gz', 0],
     ['growth', 'fixtures/no_history.pickle.gz', 0],
     // By its name of before.
     ['churn', 'fixtures/oom_fragmented.pickle.gz', 1],

@@ -19,7 +19,7 @@ describe('completion', () => {
     expect(offered(out, ['vramscope', 'sta'])).toContain('stats');
     expect(offered(out, ['vramscope', 'ana'])).toContain('analyze');
     expect(offered(out, ['vramscope', 'analyze', '--fa'])).toEqual(['--fail-on']);
-    expect(offered(out, ['vramscope', 'report', '--no-'])).toEqual(['--no-stacks']);
+    expect(offered(out, ['vramscope', 'report', '--no-'])).toEqual(['--no-stacks', '--no-holders']);
     expect(offered(out, ['vramscope', 'pack'])).toEqual(
       expect.arrayContaining(['package.json', 'package-lock.json']),
     );

@@ -29,6 +29,7 @@ const VERDICT: Verdict = {
   also: [],
   lines: [],
   does: '',
+  holder: undefined,
   advice: [],
   forecast: undefined,
   finding: undefined,

@@ -137,10 +137,13 @@ describe('a file opens at the moment that matters', () => {
     const info = snapshotDevice(context, 0);
     const { account, verdict } = await analyse(context);
     const cursor = openingCursor(info) ?? -1;
-    if (account.moment.why === 'peak' && verdict.cause === 'fragmentation') {
+    // A tensor that is replaced by larger ones leaves gaps too: most was reserved where they were largest.
+    const hasGaps = verdict.cause === 'fragmentation' || verdict.cause === 'growing';
+    if (account.moment.why === 'peak' && hasGaps) {
       const { reservedBytes, allocatedBytes } = new AnalysisContext(context).stateAt(cursor);
       expect(reservedBytes).toBe(info.peaks.reservedBytes.bytes);
-      expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(verdict.bytes);
+      if (verdict.cause === 'fragmentation')
+        expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(verdict.bytes);
     } else {
       expect(cursor).toBe(account.moment.event);
     }

@@ -69,7 +69,7 @@ describe('the MCP server', () => {
 
   test('open says what the file is and why memory ran out', async () => {
     const { verdict, devices } = await askJson('open', { file: OOM });
-    expect(verdict.text).toMatch(/^Out of memory because the memory is fragmented/);
+    expect(verdict.text).toMatch(/^Out of memory: memory is fragmented\./);
     expect(devices).toMatchObject([{ device: 0, events: 6302, recording: 'complete', ooms: 1 }]);
   });
 
@@ -149,7 +149,7 @@ describe('the MCP server', () => {
     ['open', { file: OOM }],
     ['compare', { file: GPT, other: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['findings', { file: 'fixtures/default_stacks/oom_batch_too_big.pickle.gz' }],
-    ['findings', { file: 'fixtures/train_hf_gpt2.pickle.gz', finding: 0 }],
+    ['findings', { file: 'fixtures/leak_output_list.pickle.gz', finding: 0 }],
     ['stats', { file: GPT }],
     ['call_sites', { file: 'fixtures/train_hf_gpt2.pickle.gz' }],
     ['allocations', { file: GPT }],

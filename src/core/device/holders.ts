@@ -5,6 +5,7 @@
  *   holderTotals(context)   by owner, the largest first: what a verdict names
  *   holderShare(context)    how much of what was live has a name
  */
+import { fileName } from '../base/file-names.ts';
 import { type AllocationIndex, type AllocationTable, NEVER } from '../replay/types.ts';
 import {
   HOLDER_KINDS,
@@ -100,6 +101,44 @@ export function holderTotals(source: HolderSource): HolderTotal[] {
     total.allocations.push(id);
   }
   return [...totals.values()].sort((a, b) => b.bytes - a.bytes);
+}
+
+/** Who holds each allocation, as another thread can have it without the table of names. */
+export interface AllocationOwners {
+  /** By allocation: a place in `owners`, -1 without a name. */
+  readonly ownerOf: Int32Array;
+  /** In words: '`losses`, a list of 60'. */
+  readonly owners: readonly { readonly text: string; readonly isGraph: boolean }[];
+}
+
+/** Undefined where the file has no names. */
+export function allocationOwners(source: HolderSource): AllocationOwners | undefined {
+  const rows = holderRows(source);
+  const { holders } = source.snapshot;
+  if (rows === undefined || holders === undefined) return undefined;
+  const { owners } = holders;
+  return {
+    ownerOf: rows.map((row) =>
+      row < 0 ? -1 : 2 * holders.owner[row] + Number(HOLDER_KINDS[holders.kind[row]] === 'graph'),
+    ),
+    owners: owners.flatMap((owner) =>
+      [false, true].map((isGraph) => ({ text: heldText(owner, isGraph), isGraph })),
+    ),
+  };
+}
+
+/** Who holds it and what that means: a cycle goes with the next collection, an exception with its handler. */
+function heldText(owner: HolderOwner, isGraph: boolean): string {
+  const { via, through, file, line } = owner;
+  if (via === 'cycle')
+    return `a reference cycle${through === undefined ? '' : ` through \`${through}\``} (gc.collect() frees it)`;
+  const where =
+    file === undefined ? '' : ` (${fileName(file)}${line === undefined ? '' : `:${line}`})`;
+  const how =
+    via === undefined
+      ? ''
+      : `, through the traceback of ${via === 'exception' ? 'an exception' : 'the last exception'}`;
+  return `${ownerText(owner, isGraph)}${where}${how}`;
 }
 
 /** Undefined where the file has no names. */

@@ -2,6 +2,7 @@
 import { CancelledError } from '../base/errors.ts';
 import { classify } from '../classes/classify.ts';
 import type { Classification } from '../classes/types.ts';
+import { type AllocationOwners, allocationOwners } from '../device/holders.ts';
 import type { FrameView } from '../device/types.ts';
 import { eventsOf } from '../replay/trace-events.ts';
 import type { AllocationIndex, Counters } from '../replay/types.ts';
@@ -48,6 +49,11 @@ export class AnalysisContext implements StepDetectionInput {
   /** What each allocation is. */
   get classification(): Classification {
     return this.#recorded.classification ?? classify(this.#recorded);
+  }
+
+  /** Who holds each allocation; undefined where the recording has no names. */
+  get owners(): AllocationOwners | undefined {
+    return this.#recorded.owners ?? allocationOwners(this.#recorded);
   }
 
   /**

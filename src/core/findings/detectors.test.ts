@@ -1,6 +1,5 @@
 /** What holds for every detector, and for the next one that is added. */
 import { describe, expect, it } from 'vitest';
-import { checklist } from './checklist.ts';
 import {
   bytesAreOf,
   DETECTOR_IDS,
@@ -34,15 +33,6 @@ describe('the detectors', () => {
     }
     expect(bytesAreOf({ detector: 'growth', kind: 'kept-hook' })).toBe('kept by the end');
     expect(bytesAreOf({ detector: 'growth', kind: 'given-back-in-bursts' })).toBe('at its highest');
-    expect(bytesAreOf({ detector: 'peak', kind: 'composition' })).toBe('at the peak');
-  });
-
-  it('are each a point of the checklist, in an order without ties', () => {
-    for (const { checklist: points } of DETECTORS) expect(points).not.toEqual([]);
-    const orders = DETECTORS.flatMap(({ checklist: points }) => points.map(({ order }) => order));
-    expect(new Set(orders).size).toBe(orders.length);
-    const items = checklist({ findings: [], checks: [] }, { isExpandable: undefined });
-    expect(items).toHaveLength(orders.length);
   });
 });
 

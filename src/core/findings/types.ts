@@ -4,10 +4,11 @@
  */
 import type { Classification } from '../classes/types.ts';
 import type { AnnotationSource } from '../device/annotations.ts';
+import type { AllocationOwners } from '../device/holders.ts';
 import type { StackReader, StackSource } from '../device/stacks.ts';
 import type { FrameView, StackKind } from '../device/types.ts';
 import type { AllocationIndex, ReplayColumns } from '../replay/types.ts';
-import type { DeviceTrace, EventIndex, StackIndex } from '../snapshot/tables.ts';
+import type { DeviceTrace, EventIndex, HolderTable, StackIndex } from '../snapshot/tables.ts';
 
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -18,12 +19,15 @@ export type Severity = (typeof SEVERITIES)[number];
  * worker that got a copy of so much can make one.
  */
 export interface AnalysisInput {
-  readonly snapshot: AnnotationSource['snapshot'] & StackSource;
+  readonly snapshot: AnnotationSource['snapshot'] &
+    StackSource & { readonly holders?: HolderTable };
   readonly trace: DeviceTrace;
   readonly stacks: StackReader;
   readonly replay: ReplayColumns;
   /** What each allocation is, where that is known already: to find it takes the stacks of frees too. */
   readonly classification?: Classification;
+  /** Who holds each allocation, where that is known already: the recording's names say it. */
+  readonly owners?: AllocationOwners | undefined;
 }
 
 export interface PerStep {

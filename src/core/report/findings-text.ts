@@ -10,6 +10,7 @@ import {
 import { entryLabel } from '../findings/account/types.ts';
 import { bytesAreOf, type Check, DETECTOR_IDS } from '../findings/detectors.ts';
 import type { Severity } from '../findings/types.ts';
+import { areCallers } from '../findings/verdict/types.ts';
 import { type DeviceOrder, fileOrder } from './device-order.ts';
 import type { DeviceFindings, FindingReport, FindingsReport, VerdictReport } from './findings.ts';
 import { printable, styled, type TextOptions, wrap } from './text.ts';
@@ -65,19 +66,24 @@ function verdictText({ verdict, account }: DeviceFindings, options: TextOptions)
 }
 
 /** For a terminal and for Markdown alike. */
-export function verdictLines({ text, also, lines, advice }: VerdictReport): string[] {
-  const [first, ...callers] = lines.map(frameText);
+export function verdictLines({ cause, text, also, lines, advice }: VerdictReport): string[] {
+  const [first, ...others] = lines.map(frameText);
+  const callers = areCallers(cause) ? others : [];
   const called = callers.map((caller) => `, called from ${caller}`).join('');
   return [
     text,
     ...(first === undefined ? [] : [`Look at ${first}${called}.`]),
     ...also,
-    ...advice.map((one) => `Try: ${one.text}${enoughText(one)}`),
+    ...advice.map((one) => `Try: ${one.text}${gainText(one)}`),
   ];
 }
 
-const enoughText = ({ isEnough }: VerdictReport['advice'][number]): string =>
-  isEnough === false ? ' (not enough by itself)' : '';
+/** ' Saves 1.51 GiB, enough.' */
+function gainText({ savesBytes, isEnough }: VerdictReport['advice'][number]): string {
+  if (savesBytes === null) return '';
+  const enough = isEnough === null ? '' : isEnough ? ', enough' : ', not enough alone';
+  return ` Saves ${formatBytes(savesBytes)}${enough}.`;
+}
 
 const MOMENTS = { oom: 'At the OOM', peak: 'At the peak', end: 'At the end' } as const;
 const MAX_ENTRIES = 6;

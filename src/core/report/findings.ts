@@ -50,6 +50,8 @@ interface EntryReport {
   readonly bytes: number;
   readonly count: number;
   readonly lines: readonly FrameReport[];
+  /** Who holds most of it, where the recording has names. */
+  readonly holder?: string;
   readonly perStep?: { readonly bytes: number; readonly steps: number; readonly unit: string };
   readonly growing: boolean;
 }
@@ -63,6 +65,8 @@ export interface VerdictReport {
   readonly text: string;
   readonly also: readonly string[];
   readonly lines: readonly FrameReport[];
+  /** Who holds it, where the recording has names. */
+  readonly holder: string | null;
   readonly advice: readonly {
     readonly id: string;
     readonly text: string;
@@ -149,6 +153,7 @@ const entryReport = ({
   bytes,
   count,
   lines,
+  holder,
   rate,
   isGrowing,
 }: AccountEntry): EntryReport => ({
@@ -156,6 +161,7 @@ const entryReport = ({
   bytes,
   count,
   lines: lineReports(lines),
+  ...(holder !== undefined && { holder }),
   ...(rate !== undefined && { perStep: rate }),
   growing: isGrowing,
 });
@@ -164,7 +170,8 @@ const lineReports = (lines: readonly FrameView[]): FrameReport[] =>
   lines.flatMap((line) => frameReport(line) ?? []);
 
 function verdictReport(verdict: Verdict): VerdictReport {
-  const { cause, pattern, severity, tone, bytes, text, also, lines, advice, forecast } = verdict;
+  const { cause, pattern, severity, tone, bytes, text, also, lines, holder, advice, forecast } =
+    verdict;
   return {
     cause,
     pattern: pattern ?? null,
@@ -174,6 +181,7 @@ function verdictReport(verdict: Verdict): VerdictReport {
     text,
     also,
     lines: lineReports(lines),
+    holder: holder ?? null,
     advice: advice.map(({ id, text: what, savesBytes, isEnough }) => ({
       id,
       text: what,

@@ -13,7 +13,7 @@ export class AnalysisDevice {
   readonly settings: Snapshot['settings'];
   readonly #made = new Map<unknown, unknown>();
 
-  constructor({ snapshot, trace, events, replay, classification }: DeviceCopy) {
+  constructor({ snapshot, trace, events, replay, classification, owners }: DeviceCopy) {
     const { strings, settings, ...tables } = snapshot;
     const source = {
       ...tables,
@@ -26,6 +26,7 @@ export class AnalysisDevice {
       stacks: new StackReader(source),
       replay,
       classification,
+      owners,
     };
   }
 

@@ -21,6 +21,7 @@ import {
 import { classifyInPieces } from '../../core/classes/classify.ts';
 import type { Classification } from '../../core/classes/types.ts';
 import type { DeviceContext } from '../../core/device/device-context.ts';
+import { type AllocationOwners, allocationOwners } from '../../core/device/holders.ts';
 import type { StackSource } from '../../core/device/stacks.ts';
 import type { AnalysisInput } from '../../core/findings/types.ts';
 import { ALLOCATION_COLUMNS, SEGMENT_SPAN_COLUMNS } from '../../core/replay/types.ts';
@@ -61,6 +62,7 @@ export interface DeviceCopy {
   };
   readonly replay: AnalysisInput['replay'];
   readonly classification: Classification;
+  readonly owners: AllocationOwners | undefined;
 }
 
 /** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
@@ -104,6 +106,7 @@ export async function cloneDevice(
       anomalyCount: replay.anomalyCount,
     },
     classification: await copier.classification(context),
+    owners: allocationOwners(context),
   };
   return transferring(copy, copier.columns);
 }

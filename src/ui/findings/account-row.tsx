@@ -2,6 +2,7 @@ import { formatBytes, formatPercent, plural } from '../../core/base/format.ts';
 import { frameLabel } from '../../core/device/frame-text.ts';
 import { type EntryKind, type EntryRate, entryLabel } from '../../core/findings/account/types.ts';
 import { Bytes } from '../shared/bytes.tsx';
+import { CodeText } from '../shared/code-text.tsx';
 import { useTheme } from '../theme/use-theme.ts';
 import { type AccountPart, isCohort, isFree, partColor } from './account-parts.ts';
 import { usePartFilter } from './use-account.ts';
@@ -20,7 +21,7 @@ interface AccountRowProps {
 export function AccountRow({ part, event, whole, isPointed, onPoint }: AccountRowProps) {
   const theme = useTheme();
   const { isOn, toggle } = usePartFilter(part, event);
-  const { kind, bytes, lines, rate, isGrowing } = part;
+  const { kind, bytes, lines, holder, rate, isGrowing } = part;
   const [line] = isCohort(kind) ? lines : [];
   return (
     <li>
@@ -48,6 +49,11 @@ export function AccountRow({ part, event, whole, isPointed, onPoint }: AccountRo
           <span className="dim small">{formatPercent(bytes / whole)}</span>
         </span>
         {line !== undefined && <span className="account-line mono small">{frameLabel(line)}</span>}
+        {holder !== undefined && isCohort(kind) && (
+          <span className="account-line small">
+            held by <CodeText text={holder} />
+          </span>
+        )}
         {rate !== undefined && isGrowing && (
           <span className="account-line account-rate small">{rateText(rate)}</span>
         )}

@@ -3,7 +3,12 @@ import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } fro
 import { formatBytes } from '../../core/base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
 import type { FrameView } from '../../core/device/types.ts';
-import type { Cause, Remedy, Verdict, VerdictTone } from '../../core/findings/verdict/types.ts';
+import {
+  areCallers,
+  type Remedy,
+  type Verdict,
+  type VerdictTone,
+} from '../../core/findings/verdict/types.ts';
 import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
@@ -15,10 +20,7 @@ const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
 
 /** What is said of a pasted message has no account behind it. */
 type ShownVerdict = Pick<Verdict, 'tone' | 'text' | 'also' | 'advice'> &
-  Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does'>>;
-
-/** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
-const CALLED: readonly (Cause | undefined)[] = ['kept', 'kept-graph', 'request'];
+  Partial<Pick<Verdict, 'cause' | 'brief' | 'lines' | 'does' | 'holder'>>;
 
 interface VerdictCardProps {
   /** Undefined: not known yet. */
@@ -40,8 +42,8 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
     );
   }
   const Icon = ICONS[verdict.tone];
-  const { text, brief = text, lines = [], does = '', also, advice } = verdict;
-  const callers = CALLED.includes(verdict.cause) ? lines.slice(1) : [];
+  const { cause, text, brief = text, lines = [], does = '', holder, also, advice } = verdict;
+  const callers = cause !== undefined && areCallers(cause) ? lines.slice(1) : [];
   const hasMore = text !== brief || also.length > 0 || advice.length > 1 || callers.length > 0;
   const isFolded = folding !== undefined && !folding.isUnfolded;
   const shown = isFolded ? advice.slice(0, 1) : advice;
@@ -60,6 +62,11 @@ export function VerdictCard({ verdict, folding, onShow }: VerdictCardProps) {
         </p>
         {lines[0] !== undefined && (
           <LineToLookAt line={lines[0]} does={does} callers={callers} onShow={onShow} />
+        )}
+        {isFolded && holder !== undefined && (
+          <p>
+            held by <CodeText text={holder} />
+          </p>
         )}
         {!isFolded && <Callers callers={callers} />}
         {!isFolded && also.map((said) => <p key={said}>{said}</p>)}

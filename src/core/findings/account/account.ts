@@ -157,13 +157,38 @@ function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): Accou
   const { sizeBytes } = context.input.replay.allocations;
   const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
   const isNotable = bytes >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
+  const holder = holderOf(context, ids);
   return {
     ...draft,
+    // A name says for sure what many call sites only suggest.
+    kind: draft.kind === 'kept' && holder?.isGraph === true ? 'kept-graph' : draft.kind,
     bytes,
     count: ids.length,
+    holder: holder?.text,
     peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
     allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
   };
+}
+
+/** Of an entry's bytes that have a name: who holds less is not who holds it. */
+const HOLDER_SHARE = 0.5;
+
+/** Who holds most of some blocks, in words; undefined where nobody holds half of them, or nobody is named. */
+function holderOf(context: AnalysisContext, ids: readonly AllocationIndex[]) {
+  const { owners } = context;
+  if (owners === undefined) return undefined;
+  const { sizeBytes } = context.input.replay.allocations;
+  const sums = new Map<number, number>();
+  let named = 0;
+  for (const id of ids) {
+    const owner = owners.ownerOf[id];
+    if (owner < 0) continue;
+    named += sizeBytes[id];
+    sums.set(owner, (sums.get(owner) ?? 0) + sizeBytes[id]);
+  }
+  const [largest] = [...sums].sort((a, b) => b[1] - a[1]);
+  if (largest === undefined || largest[1] < HOLDER_SHARE * named) return undefined;
+  return owners.owners[largest[0]];
 }
 
 /** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */
@@ -184,6 +209,7 @@ function freeEntries(context: AnalysisContext, event: EventIndex): AccountEntry[
     bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
     count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
     lines: own,
+    holder: undefined,
     rate: undefined,
     isGrowing: false,
     peakWithoutBytes: undefined,

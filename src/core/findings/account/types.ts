@@ -51,6 +51,8 @@ export interface AccountEntry {
   readonly count: number;
   /** Lines of the user's, the one to look at first, then who calls it. Empty where no line is known. */
   readonly lines: readonly FrameView[];
+  /** Who holds most of it, where the recording has names: '`losses`, a list of 60 (train.py:301)'. */
+  readonly holder: string | undefined;
   /** Of what is kept or replaced by larger ones, where repetitions are known. */
   readonly rate: EntryRate | undefined;
   /** Whether it was still being added to when the moment came. */

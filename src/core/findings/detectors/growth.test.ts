@@ -29,7 +29,7 @@ describe('the line to edit', () => {
     ['leak_loss_graph', 'kept-graph', 319, 'stored at', [319], 'flat'],
     ['leak_output_list', 'kept-graph', 328, 'allocated at', [69, 328], 'flat'],
     ['leak_forward_hook', 'kept-hook', 338, 'allocated at', [338, 79, 105, 97, 341], 'flat'],
-    ['leak_lightning_outputs', 'kept-output', 203, 'allocated at', [79, 203], 'flat'],
+    ['leak_lightning_outputs', 'kept-output', 203, 'allocated at', [79, 203, 193, 360], 'flat'],
     ['leak_hf_trainer', 'kept-output', 370, 'allocated at', [370, 378], 'flat'],
     ['optimizers_kept', 'kept-optimizer', 388, 'started at', [99, 395, 388], 'in-bursts'],
     ['kept_exceptions', 'kept-tensor', 399, 'allocated at', [399, 411], 'flat'],
@@ -52,7 +52,7 @@ describe('the line to edit', () => {
   });
 
   it('is told with the one where a kept graph is made', () => {
-    expect(theOnly('pairs/leak_loss_graph.python').headline).toContain(
+    expect(theOnly('pairs/leak_loss_graph.python').claim).toContain(
       'allocated at capture.py:92 (lm_loss), probably held by capture.py:319 (leak_loss_graph)',
     );
   });
@@ -61,7 +61,7 @@ describe('the line to edit', () => {
 describe('the law of growth', () => {
   it('says of growing pieces that each step keeps more, and what more steps would cost by that law', () => {
     const finding = theOnly('pairs/leak_growing_pieces.python');
-    expect(finding.headline).toMatch(
+    expect(finding.claim).toMatch(
       /every step, and more each time: 512\.00 KiB at first, 22\.00 MiB at last/,
     );
     const cost = factOf(finding, 'cost of 1,000 more steps');
@@ -73,7 +73,7 @@ describe('the law of growth', () => {
 
   it('says of a cache how many keys it has, and counts the steps of the recording', () => {
     const finding = theOnly('pairs/lru_cache_by_key.python');
-    expect(finding.headline).toBe(
+    expect(finding.claim).toContain(
       'capture.py:422 (attention_bias) fills a cache that only grows: 32 tensors of 32 different sizes, 512.00 KiB to 24.00 MiB, one for each new key.',
     );
     expect(finding.perStep?.steps).toBe(48);
@@ -84,7 +84,7 @@ describe('the law of growth', () => {
 
   it('says of flat growth that each step keeps as much', () => {
     const finding = theOnly('pairs/leak_forward_hook.python');
-    expect(finding.headline).toContain('keeps 8.00 MiB in 1 tensor every step.');
+    expect(finding.claim).toContain('keeps 8.00 MiB in 1 tensor every step.');
     expect(factOf(finding, 'cost of 1,000 more steps, if each keeps as much')).toMatchObject({
       bytes: 8000 * MIB,
     });

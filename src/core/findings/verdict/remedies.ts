@@ -2,7 +2,6 @@
  * What would help, and how much: each remedy gives back bytes of certain entries of the account. At an OOM it says
  * whether the request would then have fit; one that would not never stands before one that would.
  */
-import { formatBytes } from '../../base/format.ts';
 import type { Account, EntryKind } from '../account/types.ts';
 import type { Case, Diagnosis } from './diagnose.ts';
 import type { Remedy, RemedyId } from './types.ts';
@@ -77,17 +76,17 @@ function sizeIdeas(account: Account): Idea[] {
   return [
     {
       id: 'batch-size',
-      text: `Halve the batch size and accumulate gradients over two: about ${formatBytes(half)} less (if activations grow with the batch).`,
+      text: 'Halve the batch size and accumulate gradients over two (if activations grow with the batch).',
       saves: half,
     },
     {
       id: 'checkpointing',
-      text: `Checkpoint each block (torch.utils.checkpoint): about ${formatBytes(activations * 0.6)} less, for a third more compute.`,
+      text: 'Checkpoint each block (torch.utils.checkpoint), for a third more compute.',
       saves: activations * 0.6,
     },
     {
       id: 'lower-precision',
-      text: `Run the forward pass under bf16 autocast: about ${formatBytes(activations * 0.4)} less, if it runs in float32 now (a recording doesn't show that).`,
+      text: "Run the forward pass under bf16 autocast, if it runs in float32 now (a recording doesn't show that).",
       saves: activations * 0.4,
     },
   ];
@@ -100,22 +99,22 @@ function modelIdeas(account: Account): Idea[] {
   return [
     {
       id: 'shard',
-      text: `Shard the model over GPUs (FSDP2, ZeRO-3): about ${formatBytes(model * 0.75)} less on each of four.`,
+      text: 'Shard the model over four GPUs (FSDP2, ZeRO-3).',
       saves: model * 0.75,
     },
     {
       id: 'optimizer-8bit',
-      text: `Use an 8-bit or paged optimizer: about ${formatBytes(optimizer * 0.75)} less, if its state is 32-bit now.`,
+      text: 'Use an 8-bit or paged optimizer, if its state is 32-bit now.',
       saves: optimizer * 0.75,
     },
     {
       id: 'offload',
-      text: `Keep the optimizer state on the CPU: ${formatBytes(optimizer)} less, for transfers every step.`,
+      text: 'Keep the optimizer state on the CPU, for transfers every step.',
       saves: optimizer,
     },
     {
       id: 'adapters',
-      text: `Train adapters (LoRA), or keep weights in bf16: no state and no gradients for frozen weights, at most ${formatBytes(model - bytesOf(account, 'parameters'))} less.`,
+      text: 'Train adapters (LoRA): frozen weights need no state and no gradients.',
       saves: model - bytesOf(account, 'parameters'),
     },
   ];

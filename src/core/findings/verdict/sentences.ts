@@ -91,7 +91,9 @@ function clauseOf(figures: Figures): string {
   const by = at === undefined ? '' : ` by ${at}`;
   const size = formatBytes(bytes);
   const share = shareText(figures);
-  const more = rateText(figures);
+  const { holder } = diagnosis.entry ?? {};
+  const held = holder === undefined ? '' : `, held by ${holder}`;
+  const more = `${rateText(figures)}${held}`;
   const need =
     figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
       ? ''

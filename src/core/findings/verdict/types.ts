@@ -16,6 +16,10 @@ export type Cause =
   | 'none'
   | 'unknown';
 
+/** Of these the lines lead to the first; of others they stand side by side, the one that holds most first. */
+const CALLED: readonly Cause[] = ['kept', 'kept-graph', 'request'];
+export const areCallers = (cause: Cause): boolean => CALLED.includes(cause);
+
 /** What programs are known to do; it decides the words and what helps first. */
 export type Pattern =
   | 'evaluation-gathers'
@@ -99,6 +103,8 @@ export interface Verdict {
   readonly lines: readonly FrameView[];
   /** What the first line does: 'keeps it', 'asked for it'. '' where that is not known. */
   readonly does: string;
+  /** Who holds it, where the recording has names: '`losses`, a list of 60 (train.py:301)'. */
+  readonly holder: string | undefined;
   /** In the order to try. */
   readonly advice: readonly Remedy[];
   readonly forecast: Forecast | undefined;

@@ -55,6 +55,7 @@ export function judge(context: AnalysisContext, findings: readonly Finding[]): J
       also: alsoOf(figures),
       lines,
       does,
+      holder: diagnosis.entry?.holder,
       advice: remediesFor(known, diagnosis, savedBytes),
       forecast,
       finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
