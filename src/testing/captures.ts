@@ -18,10 +18,11 @@ interface Truth {
  * Names of all captures whose truth covers the whole process: 'train_gpt_small.pickle.gz',
  * 'whatif_gc08/….pickle.gz'. Those of near-miss/ were mostly recorded after the model was built,
  * when some of the allocator's peaks had passed: they are for the detectors. Those of record/ were written by the
- * Python package, which says what the allocator counted in the file itself.
+ * Python package, which says what the allocator counted in the file itself. Those of others/, programs that other people
+ * wrote, have truth files of their own: see verdict/others.test.ts.
  */
 export function captureNames(): string[] {
-  return allCaptureNames().filter((name) => !/^(near-miss|record)\//.test(name));
+  return allCaptureNames().filter((name) => !/^(near-miss|record|others)\//.test(name));
 }
 
 /** Names of all captures, those of near-miss/ too, but for pairs/ and classes/, which have one program twice. */
