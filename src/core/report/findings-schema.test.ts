@@ -129,6 +129,7 @@ const verdict = z.strictObject({
   text: z.string().min(1),
   also: z.array(z.string()),
   lines: z.array(frame),
+  holder: z.string().min(1).nullable(),
   advice: z.array(
     z.strictObject({
       id: remedy,
