@@ -35,7 +35,7 @@ function capturesTable(cli) {
     .filter((name) => name.endsWith('.pickle.gz') && !COPIES.test(name))
     .sort();
   const rows = names.flatMap((name) => captureRows(name, analyse(cli, name)));
-  return table(['capture', 'findings above low', 'low', 'cannot tell'], rows);
+  return table(['capture', 'verdict', 'findings above low', 'low', 'cannot tell'], rows);
 }
 
 function analyse(cli, name) {
@@ -49,7 +49,7 @@ function analyse(cli, name) {
 }
 
 function captureRows(name, { devices }) {
-  return devices.map(({ device, findings, checks }) => {
+  return devices.map(({ device, verdict, findings, checks }) => {
     const title =
       name.replace('.pickle.gz', '') + (devices.length > 1 ? ` (device ${device})` : '');
     const aboveLow = findings.filter(({ severity }) => severity !== 'low').map(findingText);
@@ -57,7 +57,12 @@ function captureRows(name, { devices }) {
     const unknown = checks
       .filter(({ status }) => status === 'cannot-tell')
       .map(({ detector }) => detector);
-    const cells = [title, aboveLow.join('<br>') || '–', low.join(', ') || '–'];
+    const cells = [
+      title,
+      verdictCell(verdict),
+      aboveLow.join('<br>') || '–',
+      low.join(', ') || '–',
+    ];
     const all = unknown.length === checks.length ? 'all' : unknown.join(', ') || '–';
     return [...cells, all];
   });
@@ -81,25 +86,34 @@ function pairsTable(cli) {
   return table(['program', 'verdict', 'findings above low', 'with `stacks="all"`'], rows);
 }
 
-/** Without the figures: the two recordings of a program differ in a few blocks. */
+/** 'kept, kept-by-hook (high): scenarios.py:271' */
+function verdictCell({ cause, pattern, severity, lines }) {
+  if (severity === 'none') return cause;
+  const [frame = null] = lines;
+  return `${cause}${pattern === null ? '' : `, ${pattern}`} (${severity}): ${place(frame)}`;
+}
+
+/** Of the findings without the figures: the two recordings of a program differ in a few blocks. */
 function pairCells({ verdict, findings }) {
   const found = findings
     .filter(({ severity }) => severity !== 'low')
-    .map(({ detector, kind, severity, frame }) => {
-      const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
-      return `**${detector}** ${kind} (${severity}): ${where}`;
-    });
+    .map(
+      ({ detector, kind, severity, frame }) =>
+        `**${detector}** ${kind} (${severity}): ${place(frame)}`,
+    );
   return { verdict: verdict.text.replaceAll('|', '\\|'), found: found.join('<br>') || '–' };
 }
 
 function findingText({ detector, kind, severity, frame, perStep, bytes }) {
-  const where = frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
   const amount =
     perStep === null
       ? mib(bytes)
       : `${Math.round(perStep.bytes).toLocaleString('en-US')} bytes a step, ${perStep.steps} steps`;
-  return `**${detector}** ${kind} (${severity}): ${where}, ${amount}`;
+  return `**${detector}** ${kind} (${severity}): ${place(frame)}, ${amount}`;
 }
+
+const place = (frame) =>
+  frame === null ? 'no line' : `${frame.file.split('/').pop()}:${frame.line}`;
 
 const mib = (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString('en-US')} MiB`;
 

@@ -150,7 +150,7 @@ export const LAYERS = [
   },
   {
     folder: 'core/findings',
-    does: 'what runs the detectors; detectors/, one a file; steps/, what finds the steps of a program',
+    does: 'account/, where every reserved byte is; verdict/, the cause and what helps; detectors/, one a file; steps/, the steps of a program',
     imports: [...DEVICE, 'core/classes', 'core/allocator-state'],
   },
   {

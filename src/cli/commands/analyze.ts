@@ -30,9 +30,7 @@ Examples:
 
 export function analyzeCommand(io: CliIo): Command {
   return new Command('analyze')
-    .description(
-      'explain why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak',
-    )
+    .description('explain why memory ran out or grows, at which line, and what to try first')
     .argument('<file>', SNAPSHOT_ARGUMENT)
     .option('--json', 'print JSON of the schema vramscope.findings/2')
     .option('--markdown', 'print Markdown, for an issue or a chat')

@@ -87,7 +87,7 @@ export const findingsTool = defineTool({
   name: 'findings',
   title: 'Causes found',
   description:
-    'Why memory ran out or grows: leaks, fragmentation, OOMs, kept graphs, the peak. Each finding has its line of user code, bytes, and what to try. Without `finding`, a short list, the gravest first; with it, one in full: stack, parts, facts, and how to disprove it.',
+    'Why memory ran out or grows: the verdict, where every reserved byte is, and findings (leaks, fragmentation, OOMs, kept graphs). Each finding has its line of user code, bytes, and what to try. Without `finding`, a short list, the gravest first; with it, one in full: stack, parts, facts, and how to disprove it.',
   input: {
     ...OF_DEVICE,
     ...PAGE,
