@@ -16,6 +16,8 @@ import type { ComparisonSide, SideFrame } from './side.ts';
 export interface FrameAlignment {
   /** For each frame of B its counterpart among the frames of A; -1 where it has none. */
   readonly toA: Int32Array;
+  /** For each file of B that has one, its counterpart in A: see `fileKey`. */
+  readonly files: ReadonlyMap<string, string>;
   /** Files of B with lines that moved, or under another name. */
   readonly editedFiles: readonly string[];
 }
@@ -55,7 +57,7 @@ export function alignFrames(a: ComparisonSide, b: ComparisonSide): FrameAlignmen
     const isMoved = pairs.some(([lineA, lineB]) => lineA.line !== lineB.line);
     if (isMoved || fileName(fileA) !== fileName(fileB)) editedFiles.push(fileB);
   }
-  return { toA, editedFiles };
+  return { toA, files, editedFiles };
 }
 
 function functionsOf(side: ComparisonSide): Functions {

@@ -1,8 +1,10 @@
 /** Two sides in one table: what grew, what shrank, and that it all adds up to the byte. */
 import { settingText } from '../memory-summary/settings.ts';
 import { alignFrames } from './align-frames.ts';
+import { causesOf } from './causes.ts';
 import { caveatsOf } from './caveats.ts';
 import { changeKind } from './change-kind.ts';
+import { entryChanges } from './entry-changes.ts';
 import { type MatchedSites, matchSites, mergeStacks } from './match-sites.ts';
 import { onlyCode } from './only-code.ts';
 import { runChanges } from './run-changes.ts';
@@ -25,9 +27,12 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison {
     runChanges: runChanges(a, b, merged),
     onlyCode: onlyCode(a, b, alignment),
     editedFiles: alignment.editedFiles,
+    entries: entryChanges(a, b, alignment),
     caveats: caveatsOf(a, b),
   };
-  return { ...facts, verdict: verdictOf(facts) };
+  const causes = causesOf(facts);
+  const [headline, ...others] = verdictOf(facts, causes);
+  return { ...facts, causes, headline, verdict: [headline, ...others].join(' ') };
 }
 
 function changeOf(

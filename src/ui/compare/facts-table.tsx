@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
-import { signedBytes } from '../../core/compare/change-text.ts';
+import { entryName, signedBytes } from '../../core/compare/change-text.ts';
 import type { ComparisonSide } from '../../core/compare/side.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
 import { Bytes } from '../shared/bytes.tsx';
@@ -23,6 +23,16 @@ export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
             name={classLabel(one.class)}
             bytesA={one.bytesA}
             bytesB={one.bytesB}
+          />
+        ))}
+      </Facts>
+      <Facts title="Memory by entry of the account">
+        {comparison.entries.map((entry) => (
+          <BytesRow
+            key={entryName(entry)}
+            name={entryName(entry)}
+            bytesA={entry.bytesA}
+            bytesB={entry.bytesB}
           />
         ))}
       </Facts>
