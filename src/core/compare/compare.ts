@@ -26,7 +26,6 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison {
     settings: settingChanges(a, b),
     runChanges: runChanges(a, b, merged),
     onlyCode: onlyCode(a, b, alignment),
-    editedFiles: alignment.editedFiles,
     entries: entryChanges(a, b, alignment),
     caveats: caveatsOf(a, b),
   };
@@ -38,7 +37,7 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison {
 function changeOf(
   a: ComparisonSide,
   b: ComparisonSide,
-  { a: sitesA, b: sitesB, by }: MatchedSites,
+  { a: sitesA, b: sitesB }: MatchedSites,
 ): CallSiteChange {
   const [bytesA, bytesB] = [sumOf(sitesA, 'bytes'), sumOf(sitesB, 'bytes')];
   const className = (sitesA[0] ?? sitesB[0]).class;
@@ -47,7 +46,6 @@ function changeOf(
     class: className,
     a: halfOf(a, sitesA),
     b: halfOf(b, sitesB),
-    matchedBy: by,
     bytesA,
     bytesB,
     differenceBytes: bytesB - bytesA,

@@ -17,7 +17,6 @@ import {
   OF_MODEL,
   sizePattern,
   weightsPattern,
-  widthPattern,
 } from './size-patterns.ts';
 import type { ComparisonFacts } from './types.ts';
 
@@ -36,7 +35,6 @@ export function explanationsOf(facts: ComparisonFacts): Explanation[] {
     ...checkpointPattern(a, b),
     ...optimizerPattern(a, b, facts),
     ...layersPattern(facts),
-    ...widthPattern(facts),
     ...weightsPattern(facts),
     ...modelPattern(facts),
     ...sizePattern(facts),

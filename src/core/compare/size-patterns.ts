@@ -170,18 +170,6 @@ function layerCount(activations: readonly CallSiteChange[]): number | undefined 
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** As many parameters at the same lines, of other sizes: a wider or narrower model. */
-export function widthPattern(facts: ComparisonFacts): Explanation[] {
-  const parameters = ofClass(facts, 'parameters').filter(isMatched);
-  const kind = sumOf(parameters, 'differenceBytes') > 0 ? 'larger' : 'smaller';
-  const fitting = parameters.filter((site) => site.countA === site.countB && site.kind === kind);
-  const ratio = medianRatio(fitting);
-  if (fitting.length === 0 || isNear(ratio, 0.5) || isNear(ratio, 2)) return [];
-  if (bytesOf(fitting) < MOST * bytesOf(parameters)) return [];
-  const why = `as many parameters as before are ${timesText(ratio)} at ${changedLines(fitting)}: the layers of the model are ${ratio > 1 ? 'wider' : 'narrower'}`;
-  return [{ kinds: OF_MODEL, why }];
-}
-
 /** Another model: what it keeps for each parameter grows with it. */
 export function modelPattern(facts: ComparisonFacts): Explanation[] {
   const { bytesA, bytesB } = classBytes(facts, 'parameters');

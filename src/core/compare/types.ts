@@ -16,13 +16,6 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/**
- * How the two halves of a row were found to be one. stack: the whole call stack, lines aligned. line: the
- * innermost line outside of PyTorch. pytorch: the line of PyTorch that asked for memory. class: the class alone,
- * where there is no Python stack or where all sizes are the same.
- */
-export type MatchedBy = 'stack' | 'line' | 'pytorch' | 'class';
-
 /** What a call site has on one side. */
 export interface SiteHalf {
   /** The line that stands for it; undefined where no stack was recorded. */
@@ -40,7 +33,6 @@ export interface CallSiteChange {
   readonly class: string;
   readonly a: SiteHalf | undefined;
   readonly b: SiteHalf | undefined;
-  readonly matchedBy: MatchedBy | undefined;
   readonly bytesA: number;
   readonly bytesB: number;
   readonly differenceBytes: number;
@@ -110,8 +102,6 @@ export interface Comparison {
   readonly runChanges: readonly RunChange[];
   /** Lines of the user's functions that allocate on one side and are not in the other's code: the largest first. */
   readonly onlyCode: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
-  /** Files of B whose lines are elsewhere in A. */
-  readonly editedFiles: readonly string[];
   readonly verdict: string;
   /** What the verdict begins with: how much it is, and the cause that explains most. */
   readonly headline: string;
