@@ -26,6 +26,7 @@ describe('vramscope compare --json', () => {
       'difference',
       'callSites',
       'classes',
+      'causes',
       'settings',
       'verdict',
       'failed',
@@ -40,6 +41,9 @@ describe('vramscope compare --json', () => {
     expect(total(sites.map((site) => site.differenceBytes))).toBe(difference);
     const classes: Row[] = report.classes;
     expect(total(classes.map(({ bytesA, bytesB }) => bytesB - bytesA))).toBe(difference);
+    const causes: { bytes: number; text: string }[] = report.causes;
+    expect(total(causes.map(({ bytes }) => bytes))).toBe(difference);
+    expect(report.verdict).toContain(causes[0]?.text);
     const sizes = sites.map((site) => Math.abs(site.differenceBytes));
     expect(sizes).toEqual([...sizes].sort((x, y) => y - x));
     expect(Math.min(...sizes)).toBeGreaterThan(0);

@@ -16,8 +16,8 @@ import type { ComparisonSide, SideFrame } from './side.ts';
 export interface FrameAlignment {
   /** For each frame of B its counterpart among the frames of A; -1 where it has none. */
   readonly toA: Int32Array;
-  /** Files of B with lines that moved, or under another name. */
-  readonly editedFiles: readonly string[];
+  /** For each file of B that has one, its counterpart in A: see `fileKey`. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** What tells a line from the others of its function. */
@@ -46,16 +46,13 @@ export function alignFrames(a: ComparisonSide, b: ComparisonSide): FrameAlignmen
   const files = alignFiles(a.frames, b.frames);
   const [functionsA, functionsB] = [functionsOf(a), functionsOf(b)];
   const toA = new Int32Array(b.frames.length).fill(-1);
-  const editedFiles: string[] = [];
   for (const [fileB, fileA] of files) {
     const own = functionsB.get(fileB) ?? new Map<string, Line[]>();
     const other = functionsA.get(fileA) ?? new Map<string, Line[]>();
     const pairs = isUnedited(other, own) ? sameLines(other, own) : alignedLines(other, own);
     for (const [lineA, lineB] of pairs) toA[lineB.frame] = lineA.frame;
-    const isMoved = pairs.some(([lineA, lineB]) => lineA.line !== lineB.line);
-    if (isMoved || fileName(fileA) !== fileName(fileB)) editedFiles.push(fileB);
   }
-  return { toA, editedFiles };
+  return { toA, files };
 }
 
 function functionsOf(side: ComparisonSide): Functions {

@@ -11,6 +11,11 @@ export function caveatsOf(a: ComparisonSide, b: ComparisonSide): string[] {
     ...otherKind(a, b),
     ...both.flatMap(({ name, side }) => historyOf(name, side)),
     ...stacksOf(a, b),
+    ...both.flatMap(({ name, side }) =>
+      side.ooms === 0
+        ? []
+        : [`${name} ran out of memory: its peak is what it got, and not what it needed.`],
+    ),
     ...both.flatMap(({ name, side }) => {
       const { partial } = side.file;
       if (partial === undefined) return [];

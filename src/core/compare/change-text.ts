@@ -1,9 +1,10 @@
 /** Changes and their places in words. */
 import { fileName } from '../base/file-names.ts';
 import { formatBytes, plural } from '../base/format.ts';
-import { frameLocation, functionText } from '../device/frame-text.ts';
+import { frameLabel, frameLocation, functionText } from '../device/frame-text.ts';
+import { entryLabel } from '../findings/account/types.ts';
 import type { SideFrame } from './side.ts';
-import type { CallSiteChange } from './types.ts';
+import type { CallSiteChange, Comparison, EntryChange } from './types.ts';
 
 /** '+3.10 GiB', '-512 bytes', '+0 bytes'. */
 export const signedBytes = (bytes: number): string =>
@@ -28,22 +29,6 @@ export function changedPlaces(sites: readonly CallSiteChange[]): ChangedPlace[] 
   return [...places.values()];
 }
 
-/** 'model.py:42, :57 and the backward pass'. */
-export const placesText = (places: readonly ChangedPlace[]): string =>
-  joinWithAnd(placeTexts(places));
-
-function placeTexts(lines: readonly ChangedPlace[]): string[] {
-  let file: string | undefined;
-  return lines.map((line) => {
-    const { frame } = line;
-    if (frame === undefined) return absentText(line.class);
-    const name = fileName(frame.filename);
-    const isSameFile = name !== '' && name === file;
-    file = name;
-    return isSameFile ? `:${frame.line}` : lineText(frame);
-  });
-}
-
 /** "a", "a and b", "a, b and c". */
 export function joinWithAnd(parts: readonly string[]): string {
   if (parts.length < 2) return parts.join('');
@@ -52,19 +37,6 @@ export function joinWithAnd(parts: readonly string[]): string {
 
 /** 'train.py:21', or a function's name where no file is known. */
 export const lineText = (frame: SideFrame): string => frameLocation(frame) ?? functionText(frame);
-
-function absentText(className: string): string {
-  switch (className) {
-    case 'rounding':
-      return 'rounding';
-    case 'before-recording':
-      return 'memory from before the recording';
-    case 'unaccounted':
-      return 'memory that the events do not explain';
-    default:
-      return 'places without a Python stack (the backward pass)';
-  }
-}
 
 /** 'model.py:42, :57 and 3 more lines', of changes, the largest first. */
 export const changedLines = (sites: readonly CallSiteChange[], most = 3): string =>
@@ -77,10 +49,51 @@ export const changedLines = (sites: readonly CallSiteChange[], most = 3): string
 export function framesText(frames: readonly SideFrame[], most: number): string {
   const rest = frames.length - most;
   const shown = frames.slice(0, rest === 1 ? most + 1 : most);
-  const places = placeTexts(shown.map((frame) => ({ frame, class: '', bytes: 0 })));
+  const places = shown.map((frame, i) => {
+    const file = fileName(frame.filename);
+    const isSameFile = file !== '' && file === fileName(shown[i - 1]?.filename ?? '');
+    return isSameFile ? `:${frame.line}` : lineText(frame);
+  });
   return joinWithAnd(rest > 1 ? [...places, plural(rest, 'more line')] : places);
 }
+
+/** Call sites of these classes that changed in this direction. */
+export const changedLike = (
+  { sites }: Pick<Comparison, 'sites'>,
+  classes: readonly string[],
+  change: number,
+): CallSiteChange[] =>
+  sites.filter(
+    (site) => classes.includes(site.class) && Math.sign(site.differenceBytes) === Math.sign(change),
+  );
 
 /** How many different lines the changes are at. */
 export const lineCount = (sites: readonly CallSiteChange[]): number =>
   changedPlaces(sites).filter(({ frame }) => frame !== undefined).length;
+
+/** '+1.20 GiB of activations'. */
+export const entryText = ({ kind, differenceBytes }: EntryChange): string =>
+  `${signedBytes(differenceBytes)} of ${kindLabel(kind)}`;
+
+/** 'optimizer state'. */
+function kindLabel(kind: EntryChange['kind']): string {
+  if (kind === 'unaccounted') return 'memory that the events do not explain';
+  if (kind === 'unknown') return 'unknown memory';
+  return kind === 'growing' ? 'tensors replaced by larger ones' : entryLabel(kind);
+}
+
+/** Entries whose line and rate are the cause. */
+export const OWN_STORY: ReadonlySet<EntryChange['kind']> = new Set([
+  'kept',
+  'kept-graph',
+  'growing',
+  'second-model',
+  'kv-cache',
+]);
+
+/** 'kept tensors from train.py:224 (estimate_loss)'. */
+export function entryName({ kind, lines: [line] }: EntryChange): string {
+  return OWN_STORY.has(kind) && line !== undefined
+    ? `${kindLabel(kind)} from ${frameLabel(line)}`
+    : kindLabel(kind);
+}

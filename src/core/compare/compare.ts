@@ -1,8 +1,10 @@
 /** Two sides in one table: what grew, what shrank, and that it all adds up to the byte. */
 import { settingText } from '../memory-summary/settings.ts';
 import { alignFrames } from './align-frames.ts';
+import { causesOf } from './causes.ts';
 import { caveatsOf } from './caveats.ts';
 import { changeKind } from './change-kind.ts';
+import { entryChanges } from './entry-changes.ts';
 import { type MatchedSites, matchSites, mergeStacks } from './match-sites.ts';
 import { onlyCode } from './only-code.ts';
 import { runChanges } from './run-changes.ts';
@@ -24,16 +26,18 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison {
     settings: settingChanges(a, b),
     runChanges: runChanges(a, b, merged),
     onlyCode: onlyCode(a, b, alignment),
-    editedFiles: alignment.editedFiles,
+    entries: entryChanges(a, b, alignment),
     caveats: caveatsOf(a, b),
   };
-  return { ...facts, verdict: verdictOf(facts) };
+  const causes = causesOf(facts);
+  const [headline, ...others] = verdictOf(facts, causes);
+  return { ...facts, causes, headline, verdict: [headline, ...others].join(' ') };
 }
 
 function changeOf(
   a: ComparisonSide,
   b: ComparisonSide,
-  { a: sitesA, b: sitesB, by }: MatchedSites,
+  { a: sitesA, b: sitesB }: MatchedSites,
 ): CallSiteChange {
   const [bytesA, bytesB] = [sumOf(sitesA, 'bytes'), sumOf(sitesB, 'bytes')];
   const className = (sitesA[0] ?? sitesB[0]).class;
@@ -42,7 +46,6 @@ function changeOf(
     class: className,
     a: halfOf(a, sitesA),
     b: halfOf(b, sitesB),
-    matchedBy: by,
     bytesA,
     bytesB,
     differenceBytes: bytesB - bytesA,

@@ -5,9 +5,11 @@ import { MEMORY_CLASSES } from '../classes/types.ts';
 import type { DeviceContext } from '../device/device-context.ts';
 import { functionText } from '../device/frame-text.ts';
 import { keepOnlyFrames, pythonFrameMask } from '../device/python-frames.ts';
+import { accountAt } from '../findings/account/account.ts';
+import type { EntryKind } from '../findings/account/types.ts';
 import { AnalysisContext } from '../findings/analysis-context.ts';
 import { failedOoms } from '../replay/retried-requests.ts';
-import { type AllocationTable, COUNTER_NAMES, type Counters } from '../replay/types.ts';
+import { COUNTER_NAMES, type Counters } from '../replay/types.ts';
 import {
   EMPTY_STACK,
   type EventIndex,
@@ -15,14 +17,14 @@ import {
   type StackIndex,
   type StackTable,
 } from '../snapshot/tables.ts';
-import {
-  type ComparisonSide,
-  MOMENTS,
-  type Moment,
-  type SideFrame,
-  type SideSite,
-  type SideStacks,
-  type StackRun,
+import type {
+  ComparisonSide,
+  Moment,
+  SideEntry,
+  SideFrame,
+  SideSite,
+  SideStacks,
+  StackRun,
 } from './side.ts';
 
 export interface SideOptions {
@@ -70,9 +72,25 @@ export class SideMaker {
       ooms: failedOoms(trace, replay).length,
       ...this.#tree.finish(),
       sites,
+      entries: this.#entriesAt(event),
       runs: this.#runs,
       stepBounds: this.#stepBounds,
     };
+  }
+
+  #entriesAt(event: EventIndex): SideEntry[] {
+    const { replay } = this.#context;
+    const account = accountAt(this.#analysis, event, 'peak');
+    const own = account.entries
+      .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
+      .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
+        ...{ kind, bytes, count, rate, isGrowing },
+        lines: lines.map(frameOf),
+      }));
+    const bytes = replay.countersAt(event).allocatedBytes - account.allocatedBytes;
+    if (bytes === 0) return own;
+    const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
+    return [...own, { kind: 'unaccounted', ...rest }];
   }
 
   #sitesAt(event: EventIndex): SideSite[] {
@@ -111,6 +129,13 @@ export class SideMaker {
     ];
   }
 }
+
+/** Reserved, but not allocated. */
+const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
+
+const frameOf = ({ name, filename, line, kind }: SideFrame): SideFrame => ({
+  ...{ name, filename, line, kind },
+});
 
 const restSite = (name: string, bytes: number, count: number): SideSite[] =>
   bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
@@ -182,8 +207,7 @@ class StackTree {
   #addTree(tree: StackTable): void {
     const frameRow = memoized((frame: number) => {
       if (frame < 0) return -1;
-      const { name, filename, line, kind } = this.#context.stacks.frame(frame);
-      return this.#frames.push({ name, filename, line, kind }) - 1;
+      return this.#frames.push(frameOf(this.#context.stacks.frame(frame))) - 1;
     });
     for (let row = 0; row < tree.length; row++) {
       this.#frame.push(frameRow(tree.frame[row]));
@@ -202,16 +226,15 @@ class StackTree {
   }
 }
 
-/** One pass over all allocations, and a difference array for the moments in between. */
+/** One pass over all allocations. */
 function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[] {
   const { allocations: table } = replay;
   const events = trace.events.length;
   const byRow = new Map<number, RunSum>();
   const sumOf = memoized((own: StackIndex) => {
-    const row = tree.rowOf(own);
-    return getOrMake(byRow, row, () => emptyRun(row));
+    const stack = tree.rowOf(own);
+    return getOrMake(byRow, stack, () => ({ stack, allocations: 0, totalBytes: 0, lifetimes: 0 }));
   });
-  const momentOf = (event: number) => Math.ceil(((event + 1) * MOMENTS) / Math.max(1, events)) - 1;
   let stack = Number.NaN;
   let sum: RunSum | undefined;
   for (let id = 0; id < table.length; id++) {
@@ -219,9 +242,15 @@ function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[
       stack = table.stack[id];
       sum = sumOf(stack);
     }
-    addLife(sum, table, id, events, momentOf);
+    const lived = Math.min(events, table.end[id]) - Math.max(0, table.start[id]);
+    sum.allocations++;
+    sum.totalBytes += table.sizeBytes[id];
+    sum.lifetimes += events === 0 ? 0 : lived / events;
   }
-  return Array.from(byRow.values(), finishRun);
+  return Array.from(byRow.values(), ({ lifetimes, ...run }) => ({
+    ...run,
+    lifetimeShare: lifetimes / run.allocations,
+  }));
 }
 
 interface RunSum {
@@ -229,43 +258,4 @@ interface RunSum {
   allocations: number;
   totalBytes: number;
   lifetimes: number;
-  endBytes: number;
-  /** Difference array: how many more are live than at the moment before. */
-  readonly change: Float64Array;
-}
-
-const emptyRun = (stack: number): RunSum => ({
-  stack,
-  allocations: 0,
-  totalBytes: 0,
-  lifetimes: 0,
-  endBytes: 0,
-  change: new Float64Array(MOMENTS + 1),
-});
-
-function addLife(
-  sum: RunSum,
-  { start, end, sizeBytes }: AllocationTable,
-  id: number,
-  events: number,
-  momentOf: (event: number) => number,
-): void {
-  const from = Math.max(0, start[id]);
-  const to = Math.min(events, end[id]);
-  sum.allocations++;
-  sum.totalBytes += sizeBytes[id];
-  sum.lifetimes += events === 0 ? 0 : (to - from) / events;
-  if (to === events) sum.endBytes += sizeBytes[id];
-  sum.change[Math.max(0, momentOf(from))]++;
-  sum.change[Math.min(MOMENTS, to === events ? MOMENTS : Math.max(0, momentOf(to)))]--;
-}
-
-function finishRun({ lifetimes, change, ...run }: RunSum): StackRun {
-  const liveAt: number[] = [];
-  let live = 0;
-  for (let moment = 0; moment < MOMENTS; moment++) {
-    live += change[moment];
-    liveAt.push(live);
-  }
-  return { ...run, lifetimeShare: lifetimes / run.allocations, liveAt };
 }

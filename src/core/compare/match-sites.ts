@@ -8,13 +8,10 @@ import { getOrMake } from '../base/memoized.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import type { FrameAlignment } from './align-frames.ts';
 import type { ComparisonSide, SideSite, SideStacks } from './side.ts';
-import type { MatchedBy } from './types.ts';
 
 export interface MatchedSites {
   readonly a: readonly SideSite[];
   readonly b: readonly SideSite[];
-  /** Undefined where one of the two is empty. */
-  readonly by: MatchedBy | undefined;
 }
 
 /** Rows of both sides' stacks as rows of one tree. */
@@ -35,14 +32,14 @@ export function matchSites(
   const found: MatchedSites[] = [];
   let restA = a.sites;
   let restB = b.sites;
-  const match = (by: MatchedBy, keyA: KeyOf, keyB: KeyOf) => {
+  const match = (keyA: KeyOf, keyB: KeyOf) => {
     const groups = new Map<string, { a: SideSite[]; b: SideSite[] }>();
     const group = (key: string) => getOrMake(groups, key, () => ({ a: [], b: [] }));
     const unkeyed: { a: SideSite[]; b: SideSite[] } = { a: [], b: [] };
     for (const site of restA) (keyed(keyA, site, group) ?? unkeyed).a.push(site);
     for (const site of restB) (keyed(keyB, site, group) ?? unkeyed).b.push(site);
     for (const sites of groups.values()) {
-      if (sites.a.length > 0 && sites.b.length > 0) found.push({ ...sites, by });
+      if (sites.a.length > 0 && sites.b.length > 0) found.push(sites);
       else {
         unkeyed.a.push(...sites.a);
         unkeyed.b.push(...sites.b);
@@ -52,13 +49,11 @@ export function matchSites(
     restB = unkeyed.b;
   };
   match(
-    'stack',
     ({ stack }) => `${stack > 0 ? merged.ofA[stack] : stack}`,
     ({ stack }) => `${stack > 0 ? merged.ofB[stack] : stack}`,
   );
   const own = (frame: number, offset: number) => (frame < 0 ? undefined : `${frame + offset}`);
   match(
-    'line',
     ({ stack }) => own(ownFrame(a, stack), 0),
     ({ stack }) => {
       const frame = ownFrame(b, stack);
@@ -73,18 +68,17 @@ export function matchSites(
       ? own(frameOf(side.stacks.frame[site.stack]), 0)
       : undefined;
   match(
-    'pytorch',
     pytorch(a, (frame) => frame),
     pytorch(b, (frame) => toA[frame]),
   );
   const withoutPython = (side: ComparisonSide) => (site: SideSite) =>
     hasPython(side, site.stack) ? undefined : 'any';
-  match('class', withoutPython(a), withoutPython(b));
+  match(withoutPython(a), withoutPython(b));
   const sizes = (site: SideSite) =>
     site.sizes.map(({ bytes, count }) => `${bytes}×${count}`).join() || undefined;
-  match('class', sizes, sizes);
-  for (const site of restA) found.push({ a: [site], b: [], by: undefined });
-  for (const site of restB) found.push({ a: [], b: [site], by: undefined });
+  match(sizes, sizes);
+  for (const site of restA) found.push({ a: [site], b: [] });
+  for (const site of restB) found.push({ a: [], b: [site] });
   return found;
 }
 

@@ -5,6 +5,7 @@
  */
 import { FRAME_RANK } from '../device/frame-kinds.ts';
 import type { FrameView } from '../device/types.ts';
+import type { AccountEntry, EntryKind } from '../findings/account/types.ts';
 import type { Counters, Recording } from '../replay/types.ts';
 import type { EventIndex, FileInfo, SettingValue, StackTable } from '../snapshot/tables.ts';
 
@@ -41,8 +42,15 @@ export interface SideSite {
   readonly example: number;
 }
 
-/** How many moments of the run {@link StackRun.liveAt} looks at. */
-export const MOMENTS = 8;
+/**
+ * What an entry of the account holds of the allocated bytes. 'unaccounted': what is left where the events contradict
+ * each other.
+ */
+export interface SideEntry extends Pick<AccountEntry, 'bytes' | 'count' | 'rate' | 'isGrowing'> {
+  readonly kind: EntryKind | 'unaccounted';
+  /** As in the account. */
+  readonly lines: readonly SideFrame[];
+}
 
 /** What one call stack did over the whole recording. */
 export interface StackRun {
@@ -52,10 +60,6 @@ export interface StackRun {
   readonly totalBytes: number;
   /** Mean lifetime, as a share of the recording's events. */
   readonly lifetimeShare: number;
-  /** Live allocations after 1/8, 2/8, … 8/8 of the events. */
-  readonly liveAt: readonly number[];
-  /** Block bytes that are live at the end. */
-  readonly endBytes: number;
 }
 
 /** Where in its recording a side is looked at. */
@@ -81,6 +85,8 @@ export interface ComparisonSide {
   readonly frames: readonly SideFrame[];
   readonly stacks: SideStacks;
   readonly sites: readonly SideSite[];
+  /** They add up to the allocated bytes. */
+  readonly entries: readonly SideEntry[];
   readonly runs: readonly StackRun[];
   /** Last event of each step, after the event before the first one; empty where no steps are known. */
   readonly stepBounds: Int32Array;

@@ -1,7 +1,24 @@
-/** Patterns that are read from sizes and counts of matched call sites: batch, precision, layers, width. */
+/** Explanations that are read from sizes and counts of matched call sites: batch, precision, layers, width. */
 import { formatPercent, plural } from '../base/format.ts';
+import type { EntryKind } from '../findings/account/types.ts';
 import { changedLines, lineCount } from './change-text.ts';
 import type { CallSiteChange, ClassChange, ComparisonFacts } from './types.ts';
+
+/** Why entries of these kinds differ, with the evidence, without a stop. */
+export interface Explanation {
+  readonly kinds: readonly EntryKind[];
+  readonly why: string;
+}
+
+export const OF_BATCH: readonly EntryKind[] = ['activations', 'temporaries', 'inputs'];
+/** What comes with a model of another size. */
+export const OF_MODEL: readonly EntryKind[] = [
+  'parameters',
+  'gradients',
+  'optimizer-state',
+  'activations',
+  'temporaries',
+];
 
 /** So much of a class has to fit, by bytes. */
 const MOST = 0.6;
@@ -45,7 +62,7 @@ function hasSameModel(facts: ComparisonFacts): boolean {
 }
 
 /** Activations at the same lines, as many, of one ratio: the batch or the sequence. */
-export function sizePattern(facts: ComparisonFacts): string[] {
+export function sizePattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
   const matched = ofClass(facts, 'activations').filter(isMatched);
   const ratio = medianRatio(matched);
@@ -56,17 +73,16 @@ export function sizePattern(facts: ComparisonFacts): string[] {
   // One line may be larger for a reason of its own.
   if (share < MOST || lineCount(fitting) < MIN_LINES) return [];
   const lines = plural(lineCount(fitting), 'line');
-  const evidence = `Activations at the same ${lines} are ${timesText(ratio)}`;
+  const evidence = `activations at the same ${lines} are ${timesText(ratio)}`;
   if (bytesOf(squared) >= 0.05 * bytesOf(matched)) {
-    return [
-      `${evidence}, and those at ${changedLines(squared)} by the square of it: the sequence ${changeText(ratio)}.`,
-    ];
+    const why = `${evidence}, and those at ${changedLines(squared)} by the square of it: the sequence ${changeText(ratio)}`;
+    return [{ kinds: OF_BATCH, why }];
   }
-  return [`${evidence}: the batch or the sequence ${changeText(ratio)}.`];
+  return [{ kinds: OF_BATCH, why: `${evidence}: the batch or the sequence ${changeText(ratio)}` }];
 }
 
 /** The same parameters in half as many bits, or twice as many. */
-export function weightsPattern(facts: ComparisonFacts): string[] {
+export function weightsPattern(facts: ComparisonFacts): Explanation[] {
   const weights = ofClass(facts, 'parameters').filter(isMatched);
   const ratio = medianRatio(weights);
   const isHalf = isNear(ratio, 0.5);
@@ -79,16 +95,15 @@ export function weightsPattern(facts: ComparisonFacts): string[] {
   const meaning = isHalf
     ? 'B keeps them in 16 bits where A has 32'
     : 'B keeps them in 32 bits where A has 16';
-  return [
-    `The same ${plural(sumOf(fitting, 'countB'), 'parameter')} are ${words}: ${meaning}, a change of precision.`,
-  ];
+  const why = `the same ${plural(sumOf(fitting, 'countB'), 'parameter')} are ${words}: ${meaning}, a change of precision`;
+  return [{ kinds: OF_MODEL, why }];
 }
 
 /**
  * Under autocast some activations are half as large, others stay as they are, and casts of the weights
  * come in addition; a smaller batch would halve them all, the inputs too.
  */
-export function autocastPattern(facts: ComparisonFacts): string[] {
+export function autocastPattern(facts: ComparisonFacts): Explanation[] {
   if (!hasSameModel(facts)) return [];
   const all = ofClass(facts, 'activations');
   const matched = all.filter(isMatched);
@@ -103,9 +118,8 @@ export function autocastPattern(facts: ComparisonFacts): string[] {
   if (isOtherBatch) return [];
   const [half, full] = isDown ? ['B', 'A'] : ['A', 'B'];
   const share = formatPercent(bytesOf(fitting) / bytesOf(all), 0);
-  return [
-    `${share} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast).`,
-  ];
+  const why = `${share} of the activations have sizes in ${half} that are half of those in ${full}, while parameters and inputs are the same: ${half} computes in 16 bits (autocast)`;
+  return [{ kinds: ['activations', 'temporaries'], why }];
 }
 
 /** Of the sizes that the other side has, half appear here at half their size, and are gone at their own. */
@@ -120,7 +134,7 @@ function hasHalvedSizes(site: CallSiteChange, in16Bits: 'a' | 'b'): boolean {
 }
 
 /** More parameters and more activations of the sizes that were there: more layers. */
-export function layersPattern(facts: ComparisonFacts): string[] {
+export function layersPattern(facts: ComparisonFacts): Explanation[] {
   const parameters = ofClass(facts, 'parameters').filter(isMatched);
   const copied = parameters.filter(({ kind }) => kind === 'more' || kind === 'fewer');
   const isMore = sumOf(copied, 'countB') > sumOf(copied, 'countA');
@@ -135,9 +149,8 @@ export function layersPattern(facts: ComparisonFacts): string[] {
     activations.length === 0
       ? ''
       : `, and activations at the same ${plural(lineCount(activations), 'line')} have ${isMore ? 'more' : 'fewer'} copies`;
-  return [
-    `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B has ${layersText(layers, isMore)}.`,
-  ];
+  const why = `${sumOf(fitting, 'countB')} parameters instead of ${sumOf(fitting, 'countA')} at ${changedLines([largest])}, of sizes that were there before${lines}: the model of B has ${layersText(layers, isMore)}`;
+  return [{ kinds: OF_MODEL, why }];
 }
 
 function layersText(layers: number | undefined, isMore: boolean): string {
@@ -157,17 +170,15 @@ function layerCount(activations: readonly CallSiteChange[]): number | undefined 
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** As many parameters at the same lines, of other sizes: a wider or narrower model. */
-export function widthPattern(facts: ComparisonFacts): string[] {
-  const parameters = ofClass(facts, 'parameters').filter(isMatched);
-  const kind = sumOf(parameters, 'differenceBytes') > 0 ? 'larger' : 'smaller';
-  const fitting = parameters.filter((site) => site.countA === site.countB && site.kind === kind);
-  const ratio = medianRatio(fitting);
-  if (fitting.length === 0 || isNear(ratio, 0.5) || isNear(ratio, 2)) return [];
-  if (bytesOf(fitting) < MOST * bytesOf(parameters)) return [];
-  return [
-    `As many parameters as before are ${timesText(ratio)} at ${changedLines(fitting)}: the layers of the model are ${ratio > 1 ? 'wider' : 'narrower'}.`,
-  ];
+/** Another model: what it keeps for each parameter grows with it. */
+export function modelPattern(facts: ComparisonFacts): Explanation[] {
+  const { bytesA, bytesB } = classBytes(facts, 'parameters');
+  const state = classBytes(facts, 'optimizer-state');
+  // State that shrinks beside them has only been given another class.
+  const isTogether = (bytesB - bytesA) * (state.bytesB - state.bytesA) >= 0;
+  if (Math.min(bytesA, bytesB) === 0 || hasSameModel(facts) || !isTogether) return [];
+  const why = `the parameters of B are ${timesText(bytesB / bytesA)} as those of A`;
+  return [{ kinds: ['parameters', 'gradients', 'optimizer-state'], why }];
 }
 
 /** 'twice as large', 'half as large', '1.5 times as large'. */

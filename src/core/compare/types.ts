@@ -1,5 +1,5 @@
 /** What a comparison says: plain data for the page, the command line and reports. */
-import type { ComparisonSide, SideFrame, SizeCount, StackRun } from './side.ts';
+import type { ComparisonSide, SideEntry, SideFrame, SizeCount, StackRun } from './side.ts';
 
 /**
  * How the live allocations of a call site differ. more, fewer: copies of the sizes that were there before.
@@ -15,13 +15,6 @@ export const CHANGE_KINDS = [
   'mixed',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
-
-/**
- * How the two halves of a row were found to be one. stack: the whole call stack, lines aligned. line: the
- * innermost line outside of PyTorch. pytorch: the line of PyTorch that asked for memory. class: the class alone,
- * where there is no Python stack or where all sizes are the same.
- */
-export type MatchedBy = 'stack' | 'line' | 'pytorch' | 'class';
 
 /** What a call site has on one side. */
 export interface SiteHalf {
@@ -40,7 +33,6 @@ export interface CallSiteChange {
   readonly class: string;
   readonly a: SiteHalf | undefined;
   readonly b: SiteHalf | undefined;
-  readonly matchedBy: MatchedBy | undefined;
   readonly bytesA: number;
   readonly bytesB: number;
   readonly differenceBytes: number;
@@ -54,6 +46,27 @@ export interface ClassChange {
   readonly class: string;
   readonly bytesA: number;
   readonly bytesB: number;
+}
+
+/** Entries of both accounts that are one: of a kind, and of what is kept, those of the same function. */
+export interface EntryChange extends Pick<SideEntry, 'kind' | 'lines' | 'rate'> {
+  readonly bytesA: number;
+  readonly bytesB: number;
+  readonly differenceBytes: number;
+  readonly countA: number;
+  readonly countB: number;
+}
+
+/** Why entries differ. */
+export interface Cause {
+  /** The difference of its entries. */
+  readonly bytes: number;
+  /** The largest change first. */
+  readonly entries: readonly EntryChange[];
+  /** false: neither the entries nor the rest of the two files say why. */
+  readonly isExplained: boolean;
+  /** '+1.20 GiB of activations: the batch …', without a stop. */
+  readonly text: string;
 }
 
 export interface SettingChange {
@@ -81,16 +94,20 @@ export interface Comparison {
   /** All of both sides, the largest change first; those that did not change come last. */
   readonly sites: readonly CallSiteChange[];
   readonly classes: readonly ClassChange[];
+  /** Of both accounts, the largest change first; the differences sum to it too. */
+  readonly entries: readonly EntryChange[];
+  /** Why entries differ, the one that explains most bytes first: each entry that differs is in one. */
+  readonly causes: readonly Cause[];
   readonly settings: readonly SettingChange[];
   readonly runChanges: readonly RunChange[];
   /** Lines of the user's functions that allocate on one side and are not in the other's code: the largest first. */
   readonly onlyCode: { readonly a: readonly SideFrame[]; readonly b: readonly SideFrame[] };
-  /** Files of B whose lines are elsewhere in A. */
-  readonly editedFiles: readonly string[];
   readonly verdict: string;
+  /** What the verdict begins with: how much it is, and the cause that explains most. */
+  readonly headline: string;
   /** What limits the comparison, in sentences: another device, no history, the same file. */
   readonly caveats: readonly string[];
 }
 
-/** All of a comparison but its verdict, which is made of it. */
-export type ComparisonFacts = Omit<Comparison, 'verdict'>;
+/** What causes and verdict are made of. */
+export type ComparisonFacts = Omit<Comparison, 'causes' | 'verdict' | 'headline'>;

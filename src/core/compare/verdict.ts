@@ -1,48 +1,53 @@
 /**
- * The comparison in a few sentences: how much, at which lines, and what the pattern of the changes fits.
+ * The comparison in a few sentences: how much, and what explains it, the cause of most bytes first.
  *
- *   Peak +3.10 GiB (+42%): 2.90 GiB of it at model.py:42 and :57. Activations at the same 42 lines are twice as
- *   large: the batch or the sequence is twice as large.
+ *   Peak +59.77 GiB (+830%): +61.32 GiB of kept autograd graphs from train.py:224 (estimate_loss), 392.16 MiB more
+ *   each iteration.
  */
-import { formatBytes, formatCount, formatPercent, plural } from '../base/format.ts';
-import {
-  type ChangedPlace,
-  changedPlaces,
-  lineText,
-  placesText,
-  signedBytes,
-} from './change-text.ts';
-import { patternsOf } from './patterns.ts';
-import type { ComparisonFacts } from './types.ts';
+import { formatBytes, formatCount, formatPercent } from '../base/format.ts';
+import { notableBytes, weightOf } from './causes.ts';
+import { entryText, lineText, signedBytes } from './change-text.ts';
+import type { Cause, ComparisonFacts } from './types.ts';
 
-/** Less is noise: another order of frees, a rounded block. */
-const NOTABLE_BYTES = 2 ** 20;
-const NOTABLE_SHARE = 0.001;
-/** Lines are named until they hold so much of the difference, or there are so many. */
-const ENOUGH_SHARE = 0.9;
-const MAX_LINES = 3;
-const MAX_PATTERNS = 3;
+const MAX_CAUSES = 3;
 
-export function verdictOf(facts: ComparisonFacts): string {
+/** Sentences, the headline first. */
+export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [string, ...string[]] {
   const { a, differenceBytes } = facts;
-  const notable = Math.max(NOTABLE_BYTES, NOTABLE_SHARE * a.counters.allocatedBytes);
+  const notable = notableBytes(facts);
   const moved = facts.sites.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
   // What came and what went are each half of what moved.
   if (Math.max(moved / 2, Math.abs(differenceBytes)) <= notable) return sameText(facts);
-  const patterns = patternsOf(facts).slice(0, MAX_PATTERNS);
-  const isSmall = Math.abs(differenceBytes) < notable;
-  const head = isSmall
-    ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} are used otherwise`
-    : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
-  const lines = linesText(facts, isSmall ? moved : differenceBytes);
-  const [first, ...others] = patterns;
-  const cause =
-    first ??
-    'What changed fits none of the patterns that vramscope knows, so the two files alone do not show the cause.';
-  const reserved = reservedText(facts, notable);
-  return [`${head}: ${lowerFirst(cause)}`, lines, ...others, ...reserved]
-    .filter((sentence) => sentence !== '')
-    .join(' ');
+  const head =
+    Math.abs(differenceBytes) < notable
+      ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} are used otherwise`
+      : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
+  const shown = causes.filter((cause) => weightOf(cause) > notable);
+  // Where all stays as much as it was, the one that has most to do with it.
+  const first = shown[0] ?? causes.find(({ entries }) => entries.length > 1);
+  const explained = shown.filter((cause) => cause !== first && cause.isExplained);
+  return [
+    `${head}: ${headText(first)}.`,
+    ...explained.slice(0, MAX_CAUSES - 1).map(({ text }) => `${text}.`),
+    ...restText(causes, first, notable),
+    ...reservedText(facts, notable),
+  ];
+}
+
+function headText(first: Cause | undefined): string {
+  if (first === undefined) return 'the same kinds of memory come from other lines';
+  return first.isExplained ? first.text : `${first.text}; the two files alone do not show why`;
+}
+
+/** 'Not explained: +8.20 MiB (+12.00 MiB of temporaries, -3.80 MiB of inputs).' */
+function restText(causes: readonly Cause[], first: Cause | undefined, notable: number): string[] {
+  const rest = causes.filter((cause) => cause !== first && !cause.isExplained);
+  const named = rest.filter((cause) => weightOf(cause) > notable).slice(0, MAX_CAUSES);
+  if (named.length === 0) return [];
+  const bytes = rest.reduce((sum, cause) => sum + cause.bytes, 0);
+  const parts = named.flatMap(({ entries }) => entries.map(entryText)).join(', ');
+  const head = first?.isExplained === false ? 'Not explained either' : 'Not explained';
+  return [`${head}: ${rest.length === 1 ? parts : `${signedBytes(bytes)} (${parts})`}.`];
 }
 
 /** 'Peak', or what is looked at otherwise. */
@@ -53,15 +58,16 @@ function whatText({ a, b }: ComparisonFacts): string {
   return isPeak ? 'Peak' : 'Allocated';
 }
 
-function sameText(facts: ComparisonFacts): string {
+function sameText(facts: ComparisonFacts): [string, ...string[]] {
   const { a, differenceBytes, sites } = facts;
+  const notable = notableBytes(facts);
   const largest = Math.max(0, ...sites.map((site) => Math.abs(site.differenceBytes)));
   const bytes = formatBytes(a.counters.allocatedBytes);
   const head =
     differenceBytes === 0 && largest === 0
       ? `No difference: both have ${bytes} at the ${whatText(facts) === 'Peak' ? 'peak' : 'same moment'}, from the same call sites.`
-      : `No change above ${formatBytes(NOTABLE_BYTES)}: ${whatText(facts).toLowerCase()} ${bytes} (${signedBytes(differenceBytes)}).`;
-  return [head, ...churnText(facts), ...reservedText(facts, NOTABLE_BYTES)].join(' ');
+      : `No change above ${formatBytes(notable)}: ${whatText(facts).toLowerCase()} ${bytes} (${signedBytes(differenceBytes)}).`;
+  return [head, ...churnText(facts), ...reservedText(facts, notable)];
 }
 
 /** Less of all that is allocated over the run is no churn to speak of. */
@@ -97,28 +103,4 @@ function reservedText({ a, b, differenceBytes }: ComparisonFacts, notable: numbe
 function shareText(bytes: number, of: number): string {
   if (of === 0) return '';
   return ` (${bytes < 0 ? '-' : '+'}${formatPercent(Math.abs(bytes) / of, 0)})`;
-}
-
-const lowerFirst = (text: string): string =>
-  /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-
-/** 'Most of it, 2.90 GiB, is at model.py:42 and :57.' */
-function linesText({ sites }: ComparisonFacts, total: number): string {
-  const sorted = changedPlaces(sites)
-    .filter(({ bytes }) => Math.sign(bytes) === Math.sign(total))
-    .sort((x, y) => Math.abs(y.bytes) - Math.abs(x.bytes));
-  const named: ChangedPlace[] = [];
-  let bytes = 0;
-  for (const line of sorted) {
-    if (named.length === MAX_LINES || Math.abs(bytes) >= ENOUGH_SHARE * Math.abs(total)) break;
-    named.push(line);
-    bytes += line.bytes;
-  }
-  if (named.length === 0) return '';
-  const rest = sorted.length - named.length;
-  const more =
-    rest > 0 && Math.abs(bytes) < ENOUGH_SHARE * Math.abs(total)
-      ? `, the most of ${plural(sorted.length, 'line')}`
-      : '';
-  return `${signedBytes(bytes)} are at ${placesText(named)}${more}.`;
 }

@@ -1,7 +1,14 @@
 /** `vramscope compare --json`: the contract `vramscope.compare/1`. */
 import { type FailedGate, gateBytes } from '../compare/gates.ts';
 import type { ComparisonSide, Moment } from '../compare/side.ts';
-import type { CallSiteChange, ClassChange, Comparison, SettingChange } from '../compare/types.ts';
+import type {
+  CallSiteChange,
+  Cause,
+  ClassChange,
+  Comparison,
+  EntryChange,
+  SettingChange,
+} from '../compare/types.ts';
 import { type FrameReport, frameReport } from '../device/frame-text.ts';
 import type { Counters } from '../replay/types.ts';
 import type { EventIndex } from '../snapshot/tables.ts';
@@ -16,6 +23,8 @@ export interface ComparisonReport {
   /** Those that changed, the largest change first; the differences add up to that of the allocated bytes. */
   readonly callSites: readonly CallSiteReport[];
   readonly classes: readonly ClassChange[];
+  /** The one that explains most first; they add up to the difference of the allocated bytes too. */
+  readonly causes: readonly CauseReport[];
   readonly settings: readonly SettingChange[];
   readonly verdict: string;
   readonly failed: readonly { readonly gate: string; readonly is: string }[];
@@ -40,12 +49,32 @@ export interface CallSiteReport
   readonly frameB: FrameReport | null;
 }
 
+export interface CauseReport extends Omit<Cause, 'entries'> {
+  readonly entries: readonly EntryReport[];
+}
+
+/** An entry of the accounts on both sides. */
+export interface EntryReport extends Omit<EntryChange, 'lines' | 'rate'> {
+  readonly lines: readonly FrameReport[];
+  /** Of what is kept and still grew, on the side that has more. */
+  readonly perStep: EntryChange['rate'] | null;
+}
+
+const causeReport = ({ bytes, isExplained, text, entries }: Cause): CauseReport => ({
+  ...{ bytes, isExplained, text },
+  entries: entries.map(({ lines, rate, ...entry }) => ({
+    ...entry,
+    lines: lines.flatMap((line) => frameReport(line) ?? []),
+    perStep: rate ?? null,
+  })),
+});
+
 export function buildComparison(
   comparison: Comparison,
   at: Moment,
   failed: readonly FailedGate[],
 ): ComparisonReport {
-  const { a, b, differenceBytes, sites, classes, settings, verdict } = comparison;
+  const { a, b, differenceBytes, sites, classes, causes, settings, verdict } = comparison;
   return {
     schema: 'vramscope.compare/1',
     a: sideReport(a),
@@ -69,6 +98,7 @@ export function buildComparison(
         countB: site.countB,
       })),
     classes,
+    causes: causes.map(causeReport),
     settings,
     verdict,
     failed: failed.map(({ gate, is }) => ({ gate, is })),

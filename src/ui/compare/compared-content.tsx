@@ -1,5 +1,6 @@
 /** Two files once both have been read: the verdict, both timelines, and what differs, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { PageComparison } from '../../engine/handlers/compare.ts';
 import { AllocationsView } from '../allocations/allocations-view.tsx';
 import { CodeText } from '../shared/code-text.tsx';
 import { Segmented } from '../shared/segmented.tsx';
@@ -37,7 +38,7 @@ export function ComparedContent({ a, b, compared, handle }: ComparedContentProps
   return (
     <>
       <div className="bar compare-verdict" role="status" aria-label="Verdict">
-        <VerdictText verdict={comparison.verdict} />
+        <VerdictText {...comparison} />
         {comparison.caveats.map((caveat) => (
           <p key={caveat} className="dim">
             {caveat}
@@ -101,16 +102,13 @@ function followedText({ a, b }: SiteRow): string {
   return 'highlighted in both timelines, and listed under “In A” and “In B”.';
 }
 
-/** The cause is in the first sentence; the others are its evidence. */
-function VerdictText({ verdict }: { readonly verdict: string }) {
-  const end = verdict.indexOf('. ');
-  const [first, rest] =
-    end < 0 ? [verdict, ''] : [verdict.slice(0, end + 1), verdict.slice(end + 2)];
+function VerdictText({ headline, verdict }: Pick<PageComparison, 'headline' | 'verdict'>) {
+  const rest = verdict.slice(headline.length).trim();
   return (
     <>
       <p>
         <strong>
-          <CodeText text={first} />
+          <CodeText text={headline} />
         </strong>
       </p>
       {rest !== '' && (

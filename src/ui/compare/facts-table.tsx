@@ -1,14 +1,13 @@
 import type { ReactNode } from 'react';
 import { formatCount, formatExactBytes } from '../../core/base/format.ts';
-import { signedBytes } from '../../core/compare/change-text.ts';
+import { entryName, signedBytes } from '../../core/compare/change-text.ts';
 import type { ComparisonSide } from '../../core/compare/side.ts';
 import { settingText } from '../../core/memory-summary/settings.ts';
 import { Bytes } from '../shared/bytes.tsx';
 import { COUNTERS, deviceLabel } from '../shared/device-labels.ts';
-import { classLabel } from './class-labels.ts';
 import type { ComparedPair } from './use-comparison.ts';
 
-/** Files, devices, counters, classes and settings of both, side by side. */
+/** Files, devices, counters, entries of the accounts and settings of both, side by side. */
 export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
   const { a, b, comparison } = compared;
   const names = [...new Set([...Object.keys(a.settings), ...Object.keys(b.settings)])];
@@ -16,13 +15,13 @@ export function FactsTable({ compared }: { readonly compared: ComparedPair }) {
   const settings = [...names.filter(differs), ...names.filter((name) => !differs(name))];
   return (
     <div className="compare-facts">
-      <Facts title="Memory by class">
-        {comparison.classes.map((one) => (
+      <Facts title="Memory by entry">
+        {comparison.entries.map((entry) => (
           <BytesRow
-            key={one.class}
-            name={classLabel(one.class)}
-            bytesA={one.bytesA}
-            bytesB={one.bytesB}
+            key={entryName(entry)}
+            name={entryName(entry)}
+            bytesA={entry.bytesA}
+            bytesB={entry.bytesB}
           />
         ))}
       </Facts>
