@@ -209,6 +209,8 @@ function severityOf(
     keptSteps >= SURE_STEPS || (keptSteps >= SURE_RARE_STEPS && perStep.steps >= SURE_SPAN_STEPS);
   if (!isSure) return 'low';
   const peak = context.input.replay.peaks.allocatedBytes.bytes;
+  // What inference returns has to be kept: it counts where it is a good part of the memory.
+  if (bytes < 0.05 * peak && !hasBackward(context)) return 'low';
   const isCostly = bytes >= 0.05 * peak || perStep.bytes * 1000 >= 0.5 * peak;
   return isCostly ? 'high' : 'medium';
 }
