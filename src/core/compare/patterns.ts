@@ -127,14 +127,14 @@ function optimizersText({ optimizer: a }: Program, { optimizer: b }: Program): s
   return `A ${a === undefined ? none : `runs ${a}`}, and B ${b === undefined ? none : `runs ${b}`}`;
 }
 
-/** Gradients of all parameters are live at one peak and gone at the other. */
+/** Gradients of all parameters are live on one side and gone on the other. */
 function keptGradientsPattern(facts: ComparisonFacts): Explanation[] {
   const parameters = classBytes(facts, 'parameters');
   const change = classDifference(facts, 'gradients');
   const side = change > 0 ? 'b' : 'a';
   const whole = side === 'b' ? parameters.bytesB : parameters.bytesA;
   if (whole === 0 || Math.abs(change) < 0.6 * whole) return [];
-  const why = `those of all parameters are still there at the peak of ${nameOf(side)}: it peaks at another moment of a step, they are summed over several batches, or zero_grad() keeps them (set_to_none=False)`;
+  const why = `${nameOf(side)} still has those of all parameters: it is at another moment of a step, they are summed over several batches, or zero_grad() keeps them (set_to_none=False)`;
   return [{ kinds: ['gradients'], why }];
 }
 

@@ -172,12 +172,14 @@ function layerCount(activations: readonly CallSiteChange[]): number | undefined 
 
 /** Another model: what it keeps for each parameter grows with it. */
 export function modelPattern(facts: ComparisonFacts): Explanation[] {
-  const { bytesA, bytesB } = classBytes(facts, 'parameters');
-  const state = classBytes(facts, 'optimizer-state');
+  const entryOf = (kind: EntryKind) => facts.entries.find((entry) => entry.kind === kind);
+  const [own, state] = [entryOf('parameters'), entryOf('optimizer-state')];
+  const ratio = own === undefined ? 1 : own.bytesB / own.bytesA;
   // State that shrinks beside them has only been given another class.
-  const isTogether = (bytesB - bytesA) * (state.bytesB - state.bytesA) >= 0;
-  if (Math.min(bytesA, bytesB) === 0 || hasSameModel(facts) || !isTogether) return [];
-  const why = `the parameters of B are ${timesText(bytesB / bytesA)} as those of A`;
+  const isTogether = (own?.differenceBytes ?? 0) * (state?.differenceBytes ?? 0) >= 0;
+  if (ratio === 0 || ratio === Number.POSITIVE_INFINITY || isNear(ratio, 1) || !isTogether)
+    return [];
+  const why = `the parameters of B are ${timesText(ratio)} as those of A`;
   return [{ kinds: ['parameters', 'gradients', 'optimizer-state'], why }];
 }
 

@@ -10,6 +10,8 @@ import { entryText, lineText, signedBytes } from './change-text.ts';
 import type { Cause, ComparisonFacts } from './types.ts';
 
 const MAX_CAUSES = 3;
+/** Of the difference: causes of less are not named. */
+const NAMED_SHARE = 0.01;
 
 /** Sentences, the headline first. */
 export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [string, ...string[]] {
@@ -22,14 +24,15 @@ export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [st
     Math.abs(differenceBytes) < notable
       ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} are used otherwise`
       : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
-  const shown = causes.filter((cause) => weightOf(cause) > notable);
+  const named = Math.max(notable, NAMED_SHARE * Math.abs(differenceBytes));
+  const shown = causes.filter((cause) => weightOf(cause) > named);
   // Where all stays as much as it was, the one that has most to do with it.
   const first = shown[0] ?? causes.find(({ entries }) => entries.length > 1);
   const explained = shown.filter((cause) => cause !== first && cause.isExplained);
   return [
     `${head}: ${headText(first)}.`,
     ...explained.slice(0, MAX_CAUSES - 1).map(({ text }) => `${text}.`),
-    ...restText(causes, first, notable),
+    ...restText(causes, first, named),
     ...reservedText(facts, notable),
   ];
 }
@@ -40,9 +43,9 @@ function headText(first: Cause | undefined): string {
 }
 
 /** 'Not explained: +8.20 MiB (+12.00 MiB of temporaries, -3.80 MiB of inputs).' */
-function restText(causes: readonly Cause[], first: Cause | undefined, notable: number): string[] {
+function restText(causes: readonly Cause[], first: Cause | undefined, least: number): string[] {
   const rest = causes.filter((cause) => cause !== first && !cause.isExplained);
-  const named = rest.filter((cause) => weightOf(cause) > notable).slice(0, MAX_CAUSES);
+  const named = rest.filter((cause) => weightOf(cause) > least).slice(0, MAX_CAUSES);
   if (named.length === 0) return [];
   const bytes = rest.reduce((sum, cause) => sum + cause.bytes, 0);
   const parts = named.flatMap(({ entries }) => entries.map(entryText)).join(', ');
