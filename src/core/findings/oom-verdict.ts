@@ -36,6 +36,8 @@ export interface OomVerdict {
   /** Bytes that would have to be freed for the request to fit, were everything packed. */
   readonly missingBytes: number;
   readonly claim: string;
+  /** The claim without its first words: what was requested, and what there was. */
+  readonly why: string;
   /** 'Out of memory because the memory is fragmented: …' */
   readonly headline: string;
   /** The headline in a line and a half. */
@@ -74,6 +76,7 @@ export function judgeOom(figures: OomFigures): OomVerdict {
     cause,
     isCapped,
     missingBytes,
+    why,
     claim: `${CAUSES[cause].name}: ${why}${limit === undefined ? '' : ` ${limit}`}`,
     limit,
     headline: `Out of memory${because}: ${why}`,

@@ -114,7 +114,7 @@ function clauseOf(figures: Figures): string {
     return `segments are given back to the driver and asked for again, over and over: ${size} in all.`;
   switch (cause) {
     case 'kept':
-      return `tensors that ${at ?? 'a line without a recorded stack'} allocates are kept: ${share}${more}.${need}`;
+      return `tensors that ${at ?? 'the backward pass'} allocates are kept: ${share}${more}.${need}`;
     case 'kept-graph':
       return `autograd graphs from ${at ?? 'a line without a recorded stack'} are kept: ${share}${more}.${need}`;
     case 'growing':
@@ -183,7 +183,7 @@ function fragmentedClause(
 }
 
 function otherProcesses(failure: Failure | undefined): string {
-  return failure?.judged.claim ?? 'other processes use this GPU too.';
+  return `something else uses this GPU too. ${failure?.judged.why ?? ''}`.trim();
 }
 
 /** No fault, and what that rests on. */
