@@ -13,6 +13,7 @@ import {
 import { locationText } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
 import { type AnalysisInput, type DetectorResult, MAX_EVIDENCE } from './types.ts';
+import type { Verdict } from './verdict/types.ts';
 import { type Judgement, judge } from './verdict/verdict.ts';
 
 export interface AnalyseOptions {
@@ -58,8 +59,17 @@ export async function analyseContext(
     options.onCheck?.(check);
   }
   const judgement = judge(context, findings);
-  const told = findings.map((finding) => inAccount(finding, judgement.accountAtEnd));
+  const told = findings.map((finding) =>
+    asGraveAs(inAccount(finding, judgement.accountAtEnd), judgement.verdict),
+  );
   return { checks, findings: told.sort(bySeverity), ...judgement };
+}
+
+/** The finding that the verdict is about is as grave as the verdict: a detector by itself knows fewer bytes. */
+function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Finding {
+  const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
+  const isLead = finding.fingerprint === lead && finding.detector === 'growth';
+  return isLead && isGraver ? { ...finding, severity } : finding;
 }
 
 /**

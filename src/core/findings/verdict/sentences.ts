@@ -19,14 +19,22 @@ export function textOf(figures: Figures): string {
   const what = clauseOf(figures);
   if (known.failure !== undefined) return `${headOf(known.failure)}: ${what}`;
   if (diagnosis.cause === 'none' || diagnosis.cause === 'unknown') return what;
-  return `No out-of-memory error, but ${what}`;
+  return mayHaveFailed(known) ? capitalized(what) : `No out-of-memory error, but ${what}`;
 }
+
+/** A sentence that begins with a file's name keeps it as it is. */
+const capitalized = (text: string): string =>
+  /^[a-z]+ /.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 
 /** 'Out of memory', or how often the program caught it. */
 const headOf = ({ timesCaught }: Failure): string =>
   timesCaught === 0
     ? 'Out of memory'
     : `Memory ran out ${plural(timesCaught, 'time')}, and your program caught it and went on`;
+
+/** Where older events were dropped, nobody knows whether memory ran out before. */
+const mayHaveFailed = ({ context }: Case): boolean =>
+  context.input.replay.recording === 'truncated';
 
 /** In some sixty characters. */
 export function briefOf(figures: Figures): string {
@@ -39,8 +47,9 @@ export function briefOf(figures: Figures): string {
       ? BRIEFS[cause]?.(size, figures)
       : (PATTERN_BRIEFS[pattern]?.(size) ?? BRIEFS[cause]?.(size, figures));
   const text = what ?? `${size} of ${labelOf(cause)}`;
-  const head = known.failure === undefined ? 'No OOM, but ' : `${briefHead(known.failure)}: `;
-  return `${head}${text}${rateText(figures)}.`;
+  const told = `${text}${rateText(figures)}.`;
+  if (known.failure !== undefined) return `${briefHead(known.failure)}: ${told}`;
+  return mayHaveFailed(known) ? capitalized(told) : `No OOM, but ${told}`;
 }
 
 const briefHead = ({ timesCaught }: Failure): string =>
