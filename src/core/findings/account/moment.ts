@@ -3,6 +3,8 @@ import { upperBound } from '../../base/binary-search.ts';
 import { failedOoms } from '../../replay/retried-requests.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
+import { judgeOom, type OomVerdict } from '../oom-verdict.ts';
+import { segmentsAt } from '../segment-state.ts';
 import type { MomentWhy } from './types.ts';
 
 /** From so many allocations of Python code on, the program has gone on after an error. */
@@ -51,4 +53,21 @@ export function limitOf({ input }: AnalysisContext): number | undefined {
     limit = Math.min(limit ?? total, total);
   }
   return limit;
+}
+
+/** Why the request of an OOM did not fit, from the figures of that moment. */
+export function judgeOomAt(context: AnalysisContext, event: EventIndex): OomVerdict {
+  const { trace, replay } = context.input;
+  const state = context.stateAt(event);
+  return judgeOom({
+    requestedBytes: trace.events.sizeBytes[event],
+    allocatedBytes: state.activeBytes,
+    reservedBytes: state.reservedBytes,
+    peakReservedBytes: replay.peaks.reservedBytes.bytes,
+    largestFreeBytes: segmentsAt(context, event).reduce(
+      (most, { largestFreeBytes }) => Math.max(most, largestFreeBytes),
+      0,
+    ),
+    deviceFreeBytes: trace.events.oomDeviceFreeBytes.get(event),
+  });
 }

@@ -2,6 +2,7 @@
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../snapshot/tables.ts';
+import { limitOf } from '../account/moment.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   evidence,
@@ -245,16 +246,9 @@ function factsOf(
  * Bytes between the end of the recording and what the process could have when it ran out; unknown without an
  * OOM, or when it is full. A request that fails beside enough free memory met a limit of the process.
  */
-function roomAtOom({ input }: AnalysisContext): number | undefined {
-  const { oomDeviceFreeBytes, sizeBytes } = input.trace.events;
-  const { peaks, end } = input.replay;
-  let limit: number | undefined;
-  for (const [event, free] of oomDeviceFreeBytes) {
-    const isLimited = free >= sizeBytes[event];
-    const total = peaks.reservedBytes.bytes + (isLimited ? 0 : free);
-    limit = Math.min(limit ?? total, total);
-  }
-  const room = limit === undefined ? 0 : limit - end.allocatedBytes;
+function roomAtOom(context: AnalysisContext): number | undefined {
+  const limit = limitOf(context);
+  const room = limit === undefined ? 0 : limit - context.input.replay.end.allocatedBytes;
   return room > 0 ? room : undefined;
 }
 

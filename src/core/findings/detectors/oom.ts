@@ -5,7 +5,7 @@ import { groupBy } from '../../base/grouping.ts';
 import { liveAt } from '../../replay/live-at.ts';
 import { findRetriedOoms } from '../../replay/retried-requests.ts';
 import { type EventIndex, TraceAction } from '../../snapshot/tables.ts';
-import { isCaught } from '../account/moment.ts';
+import { isCaught, judgeOomAt } from '../account/moment.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import {
   cannotTell,
@@ -20,7 +20,6 @@ import {
   sumBySite,
 } from '../finding-parts.ts';
 import { holdersOf, holdersText } from '../holders.ts';
-import { judgeOom } from '../oom-verdict.ts';
 import { largestGaps, segmentsAt } from '../segment-state.ts';
 import type { Detector, DetectorResult, Fact, FindingBy } from '../types.ts';
 import { keptExceptions } from './oom-kept-exceptions.ts';
@@ -105,14 +104,7 @@ function oomFinding(
   const state = context.stateAt(event);
   const segments = segmentsAt(context, event);
   const requestedBytes = events.sizeBytes[event];
-  const verdict = judgeOom({
-    requestedBytes,
-    allocatedBytes: state.activeBytes,
-    reservedBytes: state.reservedBytes,
-    peakReservedBytes: context.input.replay.peaks.reservedBytes.bytes,
-    largestFreeBytes: segments.reduce((most, s) => Math.max(most, s.largestFreeBytes), 0),
-    deviceFreeBytes: events.oomDeviceFreeBytes.get(event),
-  });
+  const verdict = judgeOomAt(context, event);
   const origin = requestOrigin(context, event);
   const where = locationOf(context, origin.stack, 'requested by');
   const live = liveAt(context.input.replay.allocations, event);

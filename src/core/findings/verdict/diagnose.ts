@@ -7,13 +7,12 @@ import { neverNeeded } from '../../device/never-needed.ts';
 import type { FrameView } from '../../device/types.ts';
 import type { EventIndex } from '../../snapshot/tables.ts';
 import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
-import { fatalOom, seenOoms } from '../account/moment.ts';
+import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import type { AnalysisContext } from '../analysis-context.ts';
 import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
 import type { Finding } from '../detectors.ts';
-import { judgeOom, type OomVerdict } from '../oom-verdict.ts';
-import { segmentsAt } from '../segment-state.ts';
+import type { OomVerdict } from '../oom-verdict.ts';
 import type { LineRole, Severity } from '../types.ts';
 import { userLines } from '../user-lines.ts';
 import { patternOfGrowth, patternOfReplaced, patternOfRequest } from './patterns.ts';
@@ -63,7 +62,7 @@ const SECOND_MODEL_SHARE = 0.2;
 const HUGE_REQUEST_SHARE = 0.35;
 const LARGE_REQUEST_SHARE = 0.2;
 const MODEL_SHARE = 0.6;
-/** Without an OOM: of the peak. What is kept below it is told of only where it surely grows. */
+/** Without an OOM: of the peak. What is kept below it is named only where it surely grows. */
 const NOTABLE_SHARE = 0.05;
 const HIGH_SHARE = 0.25;
 /** So many repetitions more would double what the program needs, or nearly. */
@@ -93,22 +92,12 @@ export function caseOfCaught(known: Case): Case | undefined {
 }
 
 function failureAt(context: AnalysisContext, event: EventIndex, timesCaught: number): Failure {
-  const { trace, replay } = context.input;
-  const requestedBytes = trace.events.sizeBytes[event];
-  const state = context.stateAt(event);
-  const segments = segmentsAt(context, event);
+  const requestedBytes = context.input.trace.events.sizeBytes[event];
   const { stack } = requestOrigin(context, event);
   return {
     requestedBytes,
     timesCaught,
-    judged: judgeOom({
-      requestedBytes,
-      allocatedBytes: state.activeBytes,
-      reservedBytes: state.reservedBytes,
-      peakReservedBytes: replay.peaks.reservedBytes.bytes,
-      largestFreeBytes: segments.reduce((most, s) => Math.max(most, s.largestFreeBytes), 0),
-      deviceFreeBytes: trace.events.oomDeviceFreeBytes.get(event),
-    }),
+    judged: judgeOomAt(context, event),
     lines: userLines(context, stack),
     larger: largerRequest(context, stack, event, requestedBytes),
     pattern: patternOfRequest(context, event, stack),
@@ -190,12 +179,13 @@ function ofModel({ context, account }: Case, failure: Failure, bytes: number): D
 }
 
 function withoutOom(known: Case): Diagnosis {
-  const candidates = [...keptCandidates(known), ...lastingOrWasting(known), ...noted(known)].filter(
+  const kept = keptCandidates(known);
+  const candidates = [...kept, ...lastingOrWasting(known), ...noted(known)].filter(
     ({ severity }) => severity === 'high' || severity === 'medium',
   );
   const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
   candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
-  const small = isTraining(known.context) ? keptCandidates(known).find(isSmallLeak) : undefined;
+  const small = isTraining(known.context) ? kept.find(isSmallLeak) : undefined;
   const [first = small] = candidates;
   return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
 }
