@@ -57,7 +57,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'start', tags: ['$initial'], priority: 1 },
-            { name: 'handlers', test: /[\\/]engine[\\/]handlers\.ts$/ },
+            { name: 'handlers', test: /[\\/]worker[\\/]handlers\.ts$/ },
           ],
         },
       },
@@ -80,7 +80,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'page', tags: ['$initial'], priority: 1 },
-            { name: 'workbench', test: /[\\/]ui[\\/]shell[\\/]workbench\.tsx$/ },
+            { name: 'workbench', test: /[\\/]ui[\\/]pages[\\/]shell[\\/]workbench\.tsx$/ },
           ],
         },
       },

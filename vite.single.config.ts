@@ -20,12 +20,12 @@ export default defineConfig({
   resolve: {
     // What has another form where there is but one file.
     alias: [
-      { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/engine/workers.single.ts') },
+      { find: /^\.{1,2}\/workers\.ts$/, replacement: here('src/worker/workers.single.ts') },
       {
         find: /^\.\/replay-worker\.ts$/,
-        replacement: here('src/engine/live/replay-worker.single.ts'),
+        replacement: here('src/worker/live/replay-worker.single.ts'),
       },
-      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/shell/updates.single.ts') },
+      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/pages/shell/updates.single.ts') },
     ],
   },
   plugins: [react(), inlineIcon(here('public/favicon.svg')), viteSingleFile()],

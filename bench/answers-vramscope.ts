@@ -4,17 +4,17 @@
  */
 
 import { createReadStream, statSync } from 'node:fs';
-import type { AllocationKey } from '../src/core/lists/allocation-list-types.ts';
-import { webPlatform } from '../src/engine/gunzip.ts';
-import type { EventChoice } from '../src/engine/handlers/event-list.ts';
-import type { FlameRequest } from '../src/engine/handlers/flame-graph.ts';
-import { replayerHere } from '../src/engine/live/replayer.ts';
-import type { OpenSource, SessionApi } from '../src/engine/protocol.ts';
-import { createSession } from '../src/engine/session.ts';
+import type { AllocationKey } from '../src/device/lists/allocation-list-types.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
 import { nodeClock } from '../src/testing/node-clock.ts';
-import { ALL_EVENTS, eventChoice } from '../src/ui/events/event-choice.ts';
-import { flameBoxesQuery } from '../src/ui/flame-graph/flame-query.ts';
+import { ALL_EVENTS, eventChoice } from '../src/ui/views/events/event-choice.ts';
+import { flameBoxesQuery } from '../src/ui/views/flame-graph/flame-query.ts';
+import { webPlatform } from '../src/worker/gunzip.ts';
+import type { EventChoice } from '../src/worker/handlers/event-list.ts';
+import type { FlameRequest } from '../src/worker/handlers/flame-graph.ts';
+import { replayerHere } from '../src/worker/live/replayer.ts';
+import type { OpenSource, SessionApi } from '../src/worker/protocol.ts';
+import { createSession } from '../src/worker/session.ts';
 
 const path = process.argv[2] ?? '';
 const DEVICE = { deviceIndex: 0 };

@@ -1,7 +1,7 @@
 /** Reads and replays a file as the session worker and the command line do, and prints how long. */
 import { createReadStream, statSync } from 'node:fs';
-import { readSnapshot } from '../src/core/input/read-snapshot.ts';
-import { replayDevice } from '../src/core/replay/replay.ts';
+import { replayDevice } from '../src/allocator/replay/replay.ts';
+import { readSnapshot } from '../src/format/input/read-snapshot.ts';
 
 const path = process.argv[2] ?? '';
 const source = {

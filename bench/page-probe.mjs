@@ -52,7 +52,7 @@ export function installProbe() {
   const everything = { subtree: true, childList: true, characterData: true, attributes: true };
   new MutationObserver(changed).observe(document, everything);
 
-  /** Calls that wait for their answer, by port and id (src/engine/rpc.ts). */
+  /** Calls that wait for their answer, by port and id (src/worker/rpc.ts). */
   const waiting = new Map();
   const { postMessage } = MessagePort.prototype;
   MessagePort.prototype.postMessage = function (message, ...rest) {

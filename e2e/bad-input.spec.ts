@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { HOSTILE_FILES } from '../src/testing/hostile.ts';
 import { chooseFile, fixture, idle, summaryOf, unzipped } from './viewer.ts';
 
-/** One of each kind; src/core/input/read-snapshot.test.ts reads them all. */
+/** One of each kind; src/format/input/read-snapshot.test.ts reads them all. */
 const FILES = HOSTILE_FILES.filter(
   ({ code }, i) => HOSTILE_FILES.findIndex((other) => other.code === code) === i,
 );

@@ -4,7 +4,7 @@ import { chooseFile, fixture, legendOf, openCapture } from './viewer.ts';
 
 /**
  * The longest labels, every way to name a site, most entries and none; of all captures the labels and
- * colors are compared in src/core/coloring/site-colors.test.ts.
+ * colors are compared in src/draw/coloring/site-colors.test.ts.
  */
 const CAPTURES = [
   'near-miss/leak_hf_trainer_graph.pickle.gz',

@@ -7,7 +7,7 @@ import { expect, test } from '@playwright/test';
 import { BOMBS } from '../src/testing/bombs.ts';
 import { chooseFile, fixture, idle, openCapture, plotOf } from './viewer.ts';
 
-/** What asks for much, and one wrong number. Of the others src/core/input/bombs.test.ts sees all that there is to see. */
+/** What asks for much, and one wrong number. Of the others src/format/input/bombs.test.ts sees all that there is to see. */
 const FILES = BOMBS.filter(
   ({ name, answer }) => 'code' in answer || /^(one-event|a-frame|size-nan)/.test(name),
 );

@@ -1,6 +1,6 @@
 /**
  * Vite plugins that write a Content-Security-Policy into the built index.html. Nothing is allowed
- * but what is named; src/ui/shell/connection-policy.ts narrows connections further, per link.
+ * but what is named; src/ui/pages/shell/connection-policy.ts narrows connections further, per link.
  */
 import { createHash } from 'node:crypto';
 
@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 const SITE = [
   "default-src 'none'",
   "script-src 'self'",
-  // From a blob, so that the page's policy holds in workers too: src/engine/workers.ts.
+  // From a blob, so that the page's policy holds in workers too: src/worker/workers.ts.
   "worker-src 'self' blob:",
   "style-src 'self'",
   "img-src 'self' blob: data:",

@@ -18,7 +18,7 @@ const COPIES = /^(protocols_|pairs\/|classes\/)/;
 
 /**
  * @param {string} text of docs/findings.md, which has the markers
- * @param {readonly import('../src/core/findings/types.ts').Detector[]} detectors
+ * @param {readonly import('../src/analysis/findings/types.ts').Detector[]} detectors
  */
 export function withDetectorTable(text, detectors) {
   const rows = detectors.map(({ id, about, titles, band }) => {
@@ -118,7 +118,7 @@ const place = (frame) =>
 const mib = (bytes) => `${Math.round(bytes / 2 ** 20).toLocaleString('en-US')} MiB`;
 
 if (isMain(import.meta.url)) {
-  const { module } = await runnerImport(join(ROOT, 'src/core/findings/detectors.ts'));
+  const { module } = await runnerImport(join(ROOT, 'src/analysis/findings/detectors.ts'));
   const cli = process.argv[2] ?? join(ROOT, 'bin', 'vramscope.mjs');
   const [captures, pairs] = [capturesTable(cli), pairsTable(cli)];
   const text = withDetectorTable(readFileSync(FINDINGS_PATH, 'utf8'), module.DETECTORS);

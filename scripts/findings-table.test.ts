@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { DETECTORS } from '../src/core/findings/detectors.ts';
+import { DETECTORS } from '../src/analysis/findings/detectors.ts';
 import { FINDINGS_PATH, withDetectorTable } from './findings-table.mjs';
 
 it('docs/findings.md lists the detectors as they are: else run node scripts/findings-table.mjs', () => {

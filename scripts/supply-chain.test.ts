@@ -2,7 +2,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { LAYERS } from './layers.mjs';
 
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
@@ -24,11 +23,16 @@ const workflows = readdirSync('.github/workflows').map((name) => {
   return [name, workflow] as const;
 });
 
-test('what ships is `dependencies`, so that an audit looks at it', () => {
-  const named = LAYERS.flatMap(({ packages = [] }) => packages).filter(
-    (name) => !name.includes(':'),
-  );
-  expect(Object.keys(manifest.dependencies)).toEqual([...new Set(named)].sort());
+test('what src/ imports is among `dependencies`, so that an audit looks at it', () => {
+  const named = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?<!\.test)\.tsx?$/.test(name) && !name.startsWith('testing'))
+    .flatMap((name) => [
+      ...readFileSync(`src/${name}`, 'utf8').matchAll(
+        /(?:from |import |import\()'((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[\w./-]*)?'/g,
+      ),
+    ])
+    .map(([, name = '']) => name);
+  expect([...new Set(named)].sort()).toEqual(Object.keys(manifest.dependencies));
 });
 
 test('what ships has its integrity in the lockfile; without are only tools for other systems', () => {

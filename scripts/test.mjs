@@ -110,7 +110,7 @@ async function runAll() {
   await stage('programs', bringPrograms);
   await stage('lint', () => runPackage('@biomejs/biome/bin/biome', ['ci', '.'], LIMIT));
   await stage('types', () => runPackage('typescript/bin/tsc', ['-b'], LIMIT));
-  await stage('layers', script('check-layers.mjs'));
+  await stage('unused', () => runPackage('knip/bin/knip.js', [], LIMIT));
   await stage('unit', runUnit, countUnit);
   const isBuilt = await stage('build', script('build.mjs'));
   const e2e = () => countPlaywright(E2E_REPORT);

@@ -1,18 +1,19 @@
 /**
  * Writes dist/THIRD-PARTY-NOTICES.txt: the licences of the packages whose code is in what we ship.
- * The build calls it. Which packages those are is read from the layers' table, which lists every
- * package that src/ imports; their own dependencies come with them.
+ * The build calls it. Those are the `dependencies` of package.json, which
+ * knip holds to be what src/ imports; their own dependencies come with them.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LAYERS } from './layers.mjs';
 import { ROOT } from './run-command.mjs';
 
 /** Made by plugins at build time, from packages that src/ does not name. */
 const BUILT_IN = ['workbox-precaching', 'workbox-routing', 'workbox-core'];
 const LICENCE = /^(licen[cs]e|copying)(\.|$|-)/i;
 
-const named = LAYERS.flatMap(({ packages = [] }) => packages).filter((name) => !name.includes(':'));
+const named = Object.keys(
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies,
+);
 
 /** @param {readonly string[]} names @returns {Map<string, object>} manifests by name */
 function withDependencies(names) {

@@ -2,7 +2,7 @@
 
     python scripts/try-recipes.py OUT_FOLDER
 
-A recipe is a file of src/ui/recipes/code. What it leaves to its reader (train, model, batches) is
+A recipe is a file of src/ui/panels/recipes/code. What it leaves to its reader (train, model, batches) is
 given to it here. Those that want a framework, a version or a second machine that is not at hand are
 listed as untested. Last, it measures what C++ stacks cost: the dump of one training run with each.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-CODE = Path(__file__).resolve().parent.parent / "src/ui/recipes/code"
+CODE = Path(__file__).resolve().parent.parent / "src/ui/panels/recipes/code"
 
 SETUP = """
 import torch

@@ -3,19 +3,19 @@ import './ui/theme/base.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createStore } from 'zustand/vanilla';
-import type { Report } from './core/report/report-page.ts';
-import { createSessionClient } from './engine/client.ts';
-import { createIdleCounter, createMarks, type MarkTimes } from './engine/instrumentation.ts';
+import type { Report } from './output/report/report-page.ts';
 import { openInfo } from './state/session-store.ts';
 import { createSnapshotLoader, type SnapshotLoader } from './state/snapshot-loader.ts';
 import { createStores, StoresContext } from './state/stores.ts';
 import { parseUrl } from './state/url-codec.ts';
 import { startUrlSync } from './state/url-sync.ts';
-import { keepShell, reportSource, takeReport } from './ui/report/report-document.ts';
+import { App } from './ui/pages/shell/app.tsx';
+import { limitConnections } from './ui/pages/shell/connection-policy.ts';
+import { loadWorkbench, preloadWorkbench } from './ui/pages/shell/lazy-chunks.tsx';
+import { keepShell, reportSource, takeReport } from './ui/panels/report/report-document.ts';
 import { ServicesContext } from './ui/shared/services.ts';
-import { App } from './ui/shell/app.tsx';
-import { limitConnections } from './ui/shell/connection-policy.ts';
-import { loadWorkbench, preloadWorkbench } from './ui/shell/lazy-chunks.tsx';
+import { createSessionClient } from './worker/client.ts';
+import { createIdleCounter, createMarks, type MarkTimes } from './worker/instrumentation.ts';
 
 declare global {
   interface Window {

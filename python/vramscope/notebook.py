@@ -90,7 +90,7 @@ def _served(path: Path, height: int) -> Shown:
 
 
 def report_page(name: str, packed: bytes) -> str:
-    """The page in one file with the gzipped snapshot inside, as src/core/report/report-page.ts describes it."""
+    """The page in one file with the gzipped snapshot inside, as src/output/report/report-page.ts describes it."""
     shell = (built("dist") / ONE_FILE).read_text(encoding="utf-8")
     report = {
         "format": 1,

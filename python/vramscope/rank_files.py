@@ -6,7 +6,7 @@ import os
 import re
 from typing import Iterator, List, Sequence, Set
 
-# As in src/core/summary-file/rank-of-name.ts.
+# As in src/analysis/summary-file/rank-of-name.ts.
 SUMMARY_NAME = re.compile(r"\.vramscope\.json(\.gz)?$", re.IGNORECASE)
 SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|pt|gz|zip|zst|html)$", re.IGNORECASE)
 # Compressed, and no snapshot: 'rank0.log.gz'.

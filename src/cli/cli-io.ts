@@ -1,5 +1,5 @@
 import { fstatSync, type Stats } from 'node:fs';
-import { errorText } from '../core/base/errors.ts';
+import { errorText } from '../base/errors.ts';
 import { ExitCode } from './exit-codes.ts';
 import type { Desktop } from './serve/open-browser.ts';
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { LoadError } from '../core/base/load-error.ts';
-import type { ByteSource } from '../core/input/types.ts';
+import { LoadError } from '../base/load-error.ts';
+import type { ByteSource } from '../format/input/types.ts';
 import { streamSource } from './stream-source.ts';
 
 /** Big enough that reading costs nothing beside decoding, small enough not to matter in memory. */

@@ -4,15 +4,15 @@
  */
 import { availableParallelism } from 'node:os';
 import workerpool from 'workerpool';
-import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import { SideMaker } from '../core/compare/make-side.ts';
-import type { ComparisonSide, Moment } from '../core/compare/side.ts';
-import { deviceOrder } from '../core/report/device-order.ts';
+import { SideMaker } from '../analysis/compare/make-side.ts';
+import type { ComparisonSide, Moment } from '../analysis/compare/side.ts';
 import {
   type ReadRank,
   type ReadRankOptions,
   readRankFile,
-} from '../core/summary-file/read-rank-file.ts';
+} from '../analysis/summary-file/read-rank-file.ts';
+import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import { deviceOrder } from '../output/report/device-order.ts';
 import { fileSource } from './file-source.ts';
 import type { Answer, Question } from './mcp/questions.ts';
 import { nodePlatform } from './node-platform.ts';

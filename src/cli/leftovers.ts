@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { cutUtf8 } from '../core/base/file-names.ts';
+import { cutUtf8 } from '../base/file-names.ts';
 
 /** A name has 255 bytes at most. */
 const STEM_BYTES = 100;

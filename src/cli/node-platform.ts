@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Platform } from '../core/input/types.ts';
+import type { Platform } from '../format/input/types.ts';
 
 /** zlib hands out pieces of this size: small ones cost a turn of the event loop each. */
 const OUTPUT_BYTES = 1 << 20;

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
-import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
-import { readSnapshot } from '../core/input/read-snapshot.ts';
-import type { ByteSource } from '../core/input/types.ts';
-import { replayDevice } from '../core/replay/replay.ts';
-import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
-import { withHolders } from '../core/snapshot/with-holders.ts';
+import { replayDevice } from '../allocator/replay/replay.ts';
+import { createDeviceContexts, type DeviceContext } from '../device/model/device-context.ts';
+import { readSnapshot } from '../format/input/read-snapshot.ts';
+import type { ByteSource } from '../format/input/types.ts';
+import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
+import { withHolders } from '../format/snapshot/with-holders.ts';
 import { fileSource, regularSource } from './file-source.ts';
 import { nodePlatform } from './node-platform.ts';
 import { streamSource } from './stream-source.ts';

@@ -1,11 +1,11 @@
 /** What commands have in common: the file they read, the report they print, the file they write and its device. */
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { snapshotStem } from '../core/base/file-names.ts';
-import { LoadError } from '../core/base/load-error.ts';
-import type { DeviceContext } from '../core/device/device-context.ts';
-import { deviceOrder } from '../core/report/device-order.ts';
-import { jsonText, type TextOptions } from '../core/report/text.ts';
+import { snapshotStem } from '../base/file-names.ts';
+import { LoadError } from '../base/load-error.ts';
+import type { DeviceContext } from '../device/model/device-context.ts';
+import { deviceOrder } from '../output/report/device-order.ts';
+import { jsonText, type TextOptions } from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import type { OutputTarget } from './write-output.ts';
 

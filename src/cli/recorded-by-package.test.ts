@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { unpickle } from '../core/input/unpickle.ts';
-import type { DeviceStats, StatsReport } from '../core/report/stats.ts';
+import { unpickle } from '../format/input/unpickle.ts';
+import type { DeviceStats, StatsReport } from '../output/report/stats.ts';
 import { cli } from '../testing/cli-run.ts';
 
 async function deviceOf(name: string): Promise<DeviceStats> {

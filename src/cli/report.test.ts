@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseReport, REPORT_ELEMENT_ID } from '../core/report/report-page.ts';
+import { parseReport, REPORT_ELEMENT_ID } from '../output/report/report-page.ts';
 import { cli } from '../testing/cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vramscope-report-'));

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import { formatCount } from '../core/base/format.ts';
-import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import { printable, terminalText } from '../core/report/text.ts';
+import { formatCount } from '../base/format.ts';
+import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import { printable, terminalText } from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
 import { analyzeCommand } from './commands/analyze.ts';
 import { compareCommand } from './commands/compare.ts';

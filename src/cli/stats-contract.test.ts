@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeviceStats, StatsReport } from '../core/report/stats.ts';
+import type { DeviceStats, StatsReport } from '../output/report/stats.ts';
 import { captureNames, statsOfDevice, truthOf } from '../testing/captures.ts';
 import { cli } from '../testing/cli-run.ts';
 

@@ -1,5 +1,5 @@
-import { LoadError } from '../core/base/load-error.ts';
-import type { ByteSource } from '../core/input/types.ts';
+import { LoadError } from '../base/load-error.ts';
+import type { ByteSource } from '../format/input/types.ts';
 
 /** Bytes kept for reading once more. Only odd pickles (up to 64 MB) and zip archives need that. */
 const KEPT_BYTES = 64 * 2 ** 20;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { buildWhatIf } from '../core/report/whatif.ts';
-import { whatIfText } from '../core/report/whatif-text.ts';
-import { type AllocConf, parseAllocConf } from '../core/simulator/alloc-conf.ts';
-import { PRESETS } from '../core/simulator/presets.ts';
+import { type AllocConf, parseAllocConf } from '../allocator/simulator/alloc-conf.ts';
+import { PRESETS } from '../allocator/simulator/presets.ts';
+import { buildWhatIf } from '../output/report/whatif.ts';
+import { whatIfText } from '../output/report/whatif-text.ts';
 import { contextOf } from '../testing/contexts.ts';
 import { runWhatIf } from './what-if-runs.ts';
 

@@ -1,11 +1,12 @@
 /** The recorded run of a device and those under other settings, in the time that a question may take. */
-import { CancelledError } from '../core/base/errors.ts';
-import type { DeviceContext } from '../core/device/device-context.ts';
-import type { WhatIfTextRuns } from '../core/report/whatif-text.ts';
-import type { AllocConf } from '../core/simulator/alloc-conf.ts';
-import { recordedLimit, recordedRun } from '../core/simulator/recorded-run.ts';
-import { smallestCard } from '../core/simulator/smallest-card.ts';
-import { simulate, type WhatIfCalls, whatIfInput } from '../core/simulator/what-if.ts';
+
+import type { AllocConf } from '../allocator/simulator/alloc-conf.ts';
+import { recordedLimit, recordedRun } from '../allocator/simulator/recorded-run.ts';
+import { smallestCard } from '../allocator/simulator/smallest-card.ts';
+import { simulate, type WhatIfCalls, whatIfInput } from '../allocator/simulator/what-if.ts';
+import { CancelledError } from '../base/errors.ts';
+import type { DeviceContext } from '../device/model/device-context.ts';
+import type { WhatIfTextRuns } from '../output/report/whatif-text.ts';
 
 export interface WhatIfQuestion {
   readonly confs: readonly AllocConf[];

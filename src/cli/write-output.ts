@@ -1,8 +1,8 @@
 import { chmod, type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorText } from '../core/base/errors.ts';
-import { formatBytes } from '../core/base/format.ts';
-import { LoadError } from '../core/base/load-error.ts';
+import { errorText } from '../base/errors.ts';
+import { formatBytes } from '../base/format.ts';
+import { LoadError } from '../base/load-error.ts';
 import type { CliIo } from './cli-io.ts';
 import { InterruptedError } from './exit-codes.ts';
 import { sweepLeftovers, temporaryName } from './leftovers.ts';

@@ -5,9 +5,9 @@
  * Whoever frames the page could name themselves, so that a person might drop a file into a frame of
  * a page they do not know. That page is therefore told of snapshots that it gave itself, of no others.
  */
-import type { LoadFailure } from '../core/base/load-error.ts';
-import type { AllocationDetails, SessionInfo } from '../core/device/types.ts';
-import type { SessionClient } from '../engine/client.ts';
+import type { LoadFailure } from '../base/load-error.ts';
+import type { AllocationDetails, SessionInfo } from '../device/model/types.ts';
+import type { SessionClient } from '../worker/client.ts';
 import type { SnapshotLoader } from './snapshot-loader.ts';
 import type { Stores } from './stores.ts';
 import { parseUrl, URL_VERSION } from './url-codec.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LoadError } from '../core/base/load-error.ts';
-import type { Account } from '../core/findings/account/types.ts';
-import type { Analysis } from '../core/findings/analyse.ts';
-import type { Verdict } from '../core/findings/verdict/types.ts';
-import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
-import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
+import type { Account } from '../analysis/account/types.ts';
+import type { Analysis } from '../analysis/findings/analyse.ts';
+import type { Verdict } from '../analysis/verdict/types.ts';
+import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
+import type { FindingsProgress } from '../worker/analysis/findings-handler.ts';
+import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
 import { createFindingsStore } from './findings-store.ts';
 
 const INFO = sessionInfoOf('x');

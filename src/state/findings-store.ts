@@ -5,15 +5,15 @@
  */
 
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import { errorText } from '../core/base/errors.ts';
-import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/device/types.ts';
-import type { Analysis } from '../core/findings/analyse.ts';
-import { type RankedFinding, rankFindings } from '../core/findings/ranked-findings.ts';
-import type { Judgement } from '../core/findings/verdict/verdict.ts';
-import type { AnalysisClient } from '../engine/analysis/client.ts';
-import type { FindingsProgress } from '../engine/analysis/findings-handler.ts';
-import type { IdleCounter, Marks } from '../engine/instrumentation.ts';
+import type { Analysis } from '../analysis/findings/analyse.ts';
+import { type RankedFinding, rankFindings } from '../analysis/findings/ranked-findings.ts';
+import type { Judgement } from '../analysis/verdict/verdict.ts';
+import { errorText } from '../base/errors.ts';
+import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import type { SessionInfo } from '../device/model/types.ts';
+import type { AnalysisClient } from '../worker/analysis/client.ts';
+import type { FindingsProgress } from '../worker/analysis/findings-handler.ts';
+import type { IdleCounter, Marks } from '../worker/instrumentation.ts';
 
 export interface FindingsState {
   /** stopped: by the user. */

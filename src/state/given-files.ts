@@ -8,7 +8,7 @@
  *   three or more, a folder   → the ranks of one job; from there they can be compared as a series
  *   summaries of ranks        → ranks too, however few: they hold no snapshot that could be opened
  */
-import type { OpenSource } from '../engine/protocol.ts';
+import type { OpenSource } from '../worker/protocol.ts';
 
 /** What a drop, a paste or the file chooser handed over. */
 export interface GivenFiles {

@@ -1,9 +1,9 @@
 /** What is open, what is being opened and what failed to open. Plain data; the tables stay in the worker. */
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { LoadFailure } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/device/types.ts';
-import type { GrowthInfo } from '../engine/live/growing-file.ts';
-import type { OpenProgress } from '../engine/protocol.ts';
+import type { LoadFailure } from '../base/load-error.ts';
+import type { SessionInfo } from '../device/model/types.ts';
+import type { GrowthInfo } from '../worker/live/growing-file.ts';
+import type { OpenProgress } from '../worker/protocol.ts';
 
 /** `previous` is the snapshot that stays open (and visible) until another has been read. */
 export type SessionState =

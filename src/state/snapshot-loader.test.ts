@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LoadError } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/device/types.ts';
-import { createIdleCounter } from '../engine/instrumentation.ts';
-import type { OpenOptions, OpenProgress, OpenSource } from '../engine/protocol.ts';
-import type { CallOptions } from '../engine/queries.ts';
+import { LoadError } from '../base/load-error.ts';
+import type { SessionInfo } from '../device/model/types.ts';
 import { deviceInfo } from '../testing/device-info.ts';
+import { createIdleCounter } from '../worker/instrumentation.ts';
+import type { OpenOptions, OpenProgress, OpenSource } from '../worker/protocol.ts';
+import type { CallOptions } from '../worker/queries.ts';
 import { createSessionStore } from './session-store.ts';
 import { createSnapshotLoader, nameOf } from './snapshot-loader.ts';
 import { parseUrl } from './url-codec.ts';

@@ -1,10 +1,10 @@
 /** Opens what the user gave, one file at a time. The newest wins; the stores show progress. */
-import { errorText } from '../core/base/errors.ts';
-import { LoadError, type LoadFailure } from '../core/base/load-error.ts';
-import type { SessionInfo } from '../core/device/types.ts';
-import type { SessionClient } from '../engine/client.ts';
-import type { IdleCounter } from '../engine/instrumentation.ts';
-import type { OpenOptions, OpenSource } from '../engine/protocol.ts';
+import { errorText } from '../base/errors.ts';
+import { LoadError, type LoadFailure } from '../base/load-error.ts';
+import type { SessionInfo } from '../device/model/types.ts';
+import type { SessionClient } from '../worker/client.ts';
+import type { IdleCounter } from '../worker/instrumentation.ts';
+import type { OpenOptions, OpenSource } from '../worker/protocol.ts';
 import type { Stores } from './stores.ts';
 import { linkMismatch, type ParsedUrl } from './url-codec.ts';
 import { openingView, placesBeyond, viewFitting } from './view-fitting.ts';

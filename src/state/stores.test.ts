@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LoadError } from '../core/base/load-error.ts';
-import type { OpenProgress } from '../engine/protocol.ts';
+import { LoadError } from '../base/load-error.ts';
 import { sessionInfoOf } from '../testing/device-info.ts';
+import type { OpenProgress } from '../worker/protocol.ts';
 import {
   createPreferencesStore,
   DEFAULT_PREFERENCES,

@@ -7,9 +7,9 @@
  * Numbers are written as JavaScript prints them, which reads back to the very same double.
  */
 
-import { findingIdOfLink } from '../core/findings/ranked-findings.ts';
-import { COLORINGS, TIME_AXES } from '../core/raster/types.ts';
-import { COUNTER_NAMES, type CounterName } from '../core/replay/types.ts';
+import { COUNTER_NAMES, type CounterName } from '../allocator/replay/types.ts';
+import { findingIdOfLink } from '../analysis/findings/ranked-findings.ts';
+import { COLORINGS, TIME_AXES } from '../draw/timeline/types.ts';
 import {
   DEFAULT_FLAME,
   DEFAULT_VIEW,

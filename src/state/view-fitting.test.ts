@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { deviceInfo as snapshotDevice } from '../core/device/device-info.ts';
-import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
-import { analyse } from '../core/findings/analyse.ts';
-import { AnalysisContext } from '../core/findings/analysis-context.ts';
+import { analyse } from '../analysis/findings/analyse.ts';
+import { AnalysisContext } from '../analysis/findings/analysis-context.ts';
+import { deviceInfo as snapshotDevice } from '../device/model/device-info.ts';
+import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
 import { loadCapture } from '../testing/captures.ts';
 import { contextsOf } from '../testing/contexts.ts';
 import { deviceInfo, NO_PEAKS } from '../testing/device-info.ts';

@@ -1,8 +1,8 @@
-import { formatCount } from '../core/base/format.ts';
-import { mainDeviceIndex, mainPeak } from '../core/device/main-device.ts';
-import { neverNeeded } from '../core/device/never-needed.ts';
-import type { DeviceInfo, SessionInfo } from '../core/device/types.ts';
-import type { EventIndex } from '../core/snapshot/tables.ts';
+import { formatCount } from '../base/format.ts';
+import { mainDeviceIndex, mainPeak } from '../device/model/main-device.ts';
+import { neverNeeded } from '../device/model/never-needed.ts';
+import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
+import type { EventIndex } from '../format/snapshot/tables.ts';
 import { DEFAULT_VIEW, type ViewState } from './view-store.ts';
 
 /** What a file opens with, where no link says otherwise: the device that it is about, at the moment that matters. */

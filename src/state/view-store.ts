@@ -7,12 +7,12 @@
  * of wheel steps or of held keys up to the first pause. What the page adjusts by itself gets none.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { SiteColors } from '../core/coloring/site-colors.ts';
-import type { FlameDataset } from '../core/flame-graph/flame-set.ts';
-import type { FlameFrames, FlameGrouping, FlameWeight } from '../core/flame-graph/types.ts';
-import type { ColorBy, TimeAxis } from '../core/raster/types.ts';
-import type { CounterName } from '../core/replay/types.ts';
-import type { EventIndex } from '../core/snapshot/tables.ts';
+import type { CounterName } from '../allocator/replay/types.ts';
+import type { FlameDataset } from '../device/flame-graph/flame-set.ts';
+import type { FlameFrames, FlameGrouping, FlameWeight } from '../device/flame-graph/types.ts';
+import type { SiteColors } from '../draw/coloring/site-colors.ts';
+import type { ColorBy, TimeAxis } from '../draw/timeline/types.ts';
+import type { EventIndex } from '../format/snapshot/tables.ts';
 
 /** From–to on one axis, from < to: events or microseconds (see `axis`), or bytes. */
 export interface Range {
@@ -92,7 +92,7 @@ export interface ViewState {
   /** Bytes that PyTorch may reserve in what-if runs; undefined: what the recorded run had. */
   readonly limit: number | 'none' | undefined;
   /**
-   * The comparison with another file, as src/ui/compare writes it; undefined where none is shown. A text, so
+   * The comparison with another file, as src/ui/pages/compare writes it; undefined where none is shown. A text, so
    * that a page that compares nothing need not know what is in it.
    */
   readonly comparison: string | undefined;

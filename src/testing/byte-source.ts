@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { ByteSource } from '../core/input/types.ts';
+import type { ByteSource } from '../format/input/types.ts';
 
 /** Bytes in memory as a source, in chunks of `chunkBytes`, each of them overwritten when the next is asked for. */
 export function bytesSource(bytes: Uint8Array, name = 'test', chunkBytes = 1 << 16): ByteSource {

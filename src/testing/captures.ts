@@ -1,8 +1,8 @@
 /** The real captures in fixtures/, and what the allocator itself said about them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { SnapshotDecoder } from '../core/snapshot/decoder.ts';
-import type { Snapshot } from '../core/snapshot/tables.ts';
+import { SnapshotDecoder } from '../format/snapshot/decoder.ts';
+import type { Snapshot } from '../format/snapshot/tables.ts';
 
 const FOLDER = 'fixtures';
 

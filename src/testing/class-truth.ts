@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { classify } from '../core/classes/classify.ts';
-import { MEMORY_CLASSES, type MemoryClassId } from '../core/classes/types.ts';
-import type { DeviceContext } from '../core/device/device-context.ts';
-import { NEVER } from '../core/replay/types.ts';
+import { NEVER } from '../allocator/replay/types.ts';
+import { classify } from '../device/classes/classify.ts';
+import { MEMORY_CLASSES, type MemoryClassId } from '../device/classes/types.ts';
+import type { DeviceContext } from '../device/model/device-context.ts';
 import { labelledCaptureNames, loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 

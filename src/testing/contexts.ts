@@ -1,7 +1,7 @@
-import { createDeviceContexts, type DeviceContext } from '../core/device/device-context.ts';
-import { replayDevice } from '../core/replay/replay.ts';
-import { snapshotFromValue } from '../core/snapshot/from-value.ts';
-import { NO_STACK, type Snapshot, type StackIndex } from '../core/snapshot/tables.ts';
+import { replayDevice } from '../allocator/replay/replay.ts';
+import { createDeviceContexts, type DeviceContext } from '../device/model/device-context.ts';
+import { snapshotFromValue } from '../format/snapshot/from-value.ts';
+import { NO_STACK, type Snapshot, type StackIndex } from '../format/snapshot/tables.ts';
 
 const replayed = new WeakMap<Snapshot, readonly DeviceContext[]>();
 

@@ -1,7 +1,8 @@
 /** A device of 100 events without times or peaks, but for what is given. */
-import { NO_FOLDS } from '../core/device/time-folds.ts';
-import type { Crosshair, DeviceInfo, SessionInfo } from '../core/device/types.ts';
-import type { Counters, Peak } from '../core/replay/types.ts';
+
+import type { Counters, Peak } from '../allocator/replay/types.ts';
+import { NO_FOLDS } from '../device/model/time-folds.ts';
+import type { Crosshair, DeviceInfo, SessionInfo } from '../device/model/types.ts';
 
 const ZERO: Counters = {
   requestedBytes: 0,

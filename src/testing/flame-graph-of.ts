@@ -1,9 +1,9 @@
-import type { DeviceContext } from '../core/device/device-context.ts';
-import { FlameContext } from '../core/flame-graph/flame-context.ts';
-import { flameGraph } from '../core/flame-graph/flame-graph.ts';
-import { calleeTree, callerTree } from '../core/flame-graph/flame-nodes.ts';
-import type { WeighOptions } from '../core/flame-graph/stack-weights.ts';
-import type { FlameFrames, FlameGraph, FlameGrouping } from '../core/flame-graph/types.ts';
+import { FlameContext } from '../device/flame-graph/flame-context.ts';
+import { flameGraph } from '../device/flame-graph/flame-graph.ts';
+import { calleeTree, callerTree } from '../device/flame-graph/flame-nodes.ts';
+import type { WeighOptions } from '../device/flame-graph/stack-weights.ts';
+import type { FlameFrames, FlameGraph, FlameGrouping } from '../device/flame-graph/types.ts';
+import type { DeviceContext } from '../device/model/device-context.ts';
 
 export interface FlameGraphShape {
   readonly by?: FlameGrouping;

@@ -3,10 +3,10 @@
  * and segment there is. Knows addresses alone, nothing of slots but where each one begins.
  */
 
-import type { AddressLayout } from '../core/address-map/address-layout.ts';
-import type { NarrowColumn } from '../core/base/table.ts';
-import type { Viewport } from '../core/raster/types.ts';
-import type { AllocationTable, SegmentSpanTable } from '../core/replay/types.ts';
+import type { AllocationTable, SegmentSpanTable } from '../allocator/replay/types.ts';
+import type { NarrowColumn } from '../base/table.ts';
+import type { AddressLayout } from '../draw/address-map/address-layout.ts';
+import type { Viewport } from '../draw/timeline/types.ts';
 
 /** Where an address is in the packed order. */
 export type OffsetOf = (address: number) => number;

@@ -3,7 +3,7 @@
  * up. It plays the programs that tests draw, so that what the replay finds can be held to something
  * that works the other way round: it knows what it did, the replay has to find out.
  */
-import type { Counters } from '../core/replay/types.ts';
+import type { Counters } from '../allocator/replay/types.ts';
 
 const KI = 1024;
 const MI = KI * KI;

@@ -4,6 +4,7 @@
  * Shares nothing with the raster but its definitions.
  */
 
+import type { Replay } from '../allocator/replay/types.ts';
 import {
   BACKGROUND_CODE,
   colorTable,
@@ -11,13 +12,12 @@ import {
   FADE_BIT,
   PENDING_CODE,
   THIN_CODE,
-} from '../core/raster/colors.ts';
-import type { Palette, Viewport } from '../core/raster/types.ts';
-import type { Replay } from '../core/replay/types.ts';
+} from '../draw/timeline/colors.ts';
+import type { Palette, Viewport } from '../draw/timeline/types.ts';
 
-export const NAIVE_BACKGROUND = 'background';
-export const NAIVE_THIN = 'thin';
-export const NAIVE_PENDING = 'pending';
+const NAIVE_BACKGROUND = 'background';
+const NAIVE_THIN = 'thin';
+const NAIVE_PENDING = 'pending';
 
 /** 'background', 'thin', 'pending' or a class, then ' edge' and ' faded' where they apply. */
 export type NaivePixel = string;

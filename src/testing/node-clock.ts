@@ -1,4 +1,4 @@
-import type { CooperativeClock } from '../engine/cooperative-clock.ts';
+import type { CooperativeClock } from '../worker/cooperative-clock.ts';
 
 /**
  * A clock for tests and benches that let real messages in. Node hands a port up to 1,000 messages

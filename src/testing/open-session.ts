@@ -1,10 +1,10 @@
 /** A session on a capture in this thread, and the analysis beside it: what the page's workers do, without workers. */
 
-import { serveAnalysis } from '../engine/analysis/serve-analysis.ts';
-import { webPlatform } from '../engine/gunzip.ts';
-import { replayerHere } from '../engine/live/replayer.ts';
-import type { SessionApi } from '../engine/protocol.ts';
-import { createSession } from '../engine/session.ts';
+import { serveAnalysis } from '../worker/analysis/serve-analysis.ts';
+import { webPlatform } from '../worker/gunzip.ts';
+import { replayerHere } from '../worker/live/replayer.ts';
+import type { SessionApi } from '../worker/protocol.ts';
+import { createSession } from '../worker/session.ts';
 import { bytesSource } from './byte-source.ts';
 import { captureBytes } from './captures.ts';
 import { nodeClock } from './node-clock.ts';

@@ -1,5 +1,5 @@
 /** Programs made by hand: what each line allocates and when it is freed, as a trace. */
-import type { DeviceContext } from '../core/device/device-context.ts';
+import type { DeviceContext } from '../device/model/device-context.ts';
 import { contextOf, traceOf } from './contexts.ts';
 
 interface Frame {

@@ -1,9 +1,9 @@
 /** Jobs for tests: summaries of real ranks, and copies of them that are changed in one way. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { RankFile } from '../core/ranks/types.ts';
-import { readSummary } from '../core/summary-file/read-summary.ts';
-import type { RankSummary, SummaryFinding, SummarySite } from '../core/summary-file/types.ts';
+import type { RankFile } from '../analysis/ranks/types.ts';
+import { readSummary } from '../analysis/summary-file/read-summary.ts';
+import type { RankSummary, SummaryFinding, SummarySite } from '../analysis/summary-file/types.ts';
 
 /** 'fsdp2_rank0': a summary of fixtures/fleet. */
 export function fleetSummary(name: string): RankSummary {

@@ -4,9 +4,6 @@ import { type UserEvent, userEvent } from '@testing-library/user-event';
 import { type ReactNode, useMemo } from 'react';
 import { onTestFinished } from 'vitest';
 import { createStore } from 'zustand/vanilla';
-import { createAnalysisClient } from '../engine/analysis/client.ts';
-import { createIdleCounter, createMarks } from '../engine/instrumentation.ts';
-import type { SessionApi } from '../engine/protocol.ts';
 import { createFindingsStore } from '../state/findings-store.ts';
 import { openInfo } from '../state/session-store.ts';
 import { createSnapshotLoader } from '../state/snapshot-loader.ts';
@@ -17,6 +14,9 @@ import type { ViewState } from '../state/view-store.ts';
 import { DeviceContext } from '../ui/shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../ui/shared/selection.ts';
 import { AnalysisContext, ServicesContext } from '../ui/shared/services.ts';
+import { createAnalysisClient } from '../worker/analysis/client.ts';
+import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
+import type { SessionApi } from '../worker/protocol.ts';
 import { captureSession, InThreadWorker } from './open-session.ts';
 
 export interface Shown {

@@ -1,14 +1,14 @@
 /** Sides of a comparison from captures and from snapshots drawn as text. */
-import { SideMaker } from '../core/compare/make-side.ts';
-import type { ComparisonSide, Moment } from '../core/compare/side.ts';
-import { mainDeviceIndex } from '../core/device/main-device.ts';
-import type { FileInfo, Snapshot } from '../core/snapshot/tables.ts';
+import { SideMaker } from '../analysis/compare/make-side.ts';
+import type { ComparisonSide, Moment } from '../analysis/compare/side.ts';
+import { mainDeviceIndex } from '../device/model/main-device.ts';
+import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
 import { loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 import { snapshotFromText } from './snapshot-from-text.ts';
 
 /** Of the device that the snapshot is about. */
-export function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): ComparisonSide {
+function sideOf(snapshot: Snapshot, name = 'x.pickle', at: Moment = 'peak'): ComparisonSide {
   const contexts = contextsOf(snapshot);
   const main = mainDeviceIndex(
     contexts.map(({ trace, replay }) => ({ kind: trace.kind, peaks: replay.peaks })),

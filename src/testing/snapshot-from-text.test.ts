@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACTION_NAMES, type Snapshot } from '../core/snapshot/tables.ts';
+import { ACTION_NAMES, type Snapshot } from '../format/snapshot/tables.ts';
 import { snapshotFromText } from './snapshot-from-text.ts';
 
 const actions = ({ devices }: Snapshot, device = 0): string[] =>

@@ -27,9 +27,9 @@
  * fits nowhere draws a segment first, as it would (mapped pages after `set expandable_segments=true`).
  * Events are 10 us apart.
  */
-import type { Counters } from '../core/replay/types.ts';
-import { snapshotFromValue } from '../core/snapshot/from-value.ts';
-import type { Snapshot } from '../core/snapshot/tables.ts';
+import type { Counters } from '../allocator/replay/types.ts';
+import { snapshotFromValue } from '../format/snapshot/from-value.ts';
+import type { Snapshot } from '../format/snapshot/tables.ts';
 import {
   isSmallRequest,
   NaiveAllocator,

@@ -7,7 +7,7 @@ import {
   NEVER,
   type Peak,
   type Replay,
-} from '../core/replay/types.ts';
+} from '../allocator/replay/types.ts';
 
 /** One block's life; events as in AllocationTable, -1 = before the trace. */
 export interface Life {

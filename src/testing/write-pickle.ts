@@ -1,5 +1,5 @@
 /** Small pickles for tests, written by hand: protocol 4, no memo, one SETITEMS or APPENDS each. */
-import { concatBytes } from '../core/base/bytes.ts';
+import { concatBytes } from '../base/bytes.ts';
 
 export type PickleValue =
   | undefined

@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { analyse } from '../../core/findings/analyse.ts';
-import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../core/findings/detectors.ts';
-import { deviceOrder } from '../../core/report/device-order.ts';
-import { buildFindings, type FindingsReport } from '../../core/report/findings.ts';
-import { findingsMarkdown } from '../../core/report/findings-markdown.ts';
-import { findingsText } from '../../core/report/findings-text.ts';
-import { citeWhatIf } from '../../core/report/what-if-citation.ts';
+import { analyse } from '../../analysis/findings/analyse.ts';
+import { DETECTOR_IDS, type DetectorId, detectorIdOf } from '../../analysis/findings/detectors.ts';
+import { deviceOrder } from '../../output/report/device-order.ts';
+import { buildFindings, type FindingsReport } from '../../output/report/findings.ts';
+import { findingsMarkdown } from '../../output/report/findings-markdown.ts';
+import { findingsText } from '../../output/report/findings-text.ts';
+import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import type { CliIo } from '../cli-io.ts';
 import { FailedOn } from '../exit-codes.ts';
 import { openSnapshot } from '../open-snapshot.ts';

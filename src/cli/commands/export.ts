@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { LoadError } from '../../core/base/load-error.ts';
-import { exportFile } from '../../core/export/export-file.ts';
-import { EXPORT_KINDS, type ExportKind, exportFormat } from '../../core/export/export-kinds.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { exportFile } from '../../output/export/export-file.ts';
+import { EXPORT_KINDS, type ExportKind, exportFormat } from '../../output/export/export-kinds.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { addOutputOptions, deviceOf, type OutputOptions, outputTarget } from '../output-options.ts';

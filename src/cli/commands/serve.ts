@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { errorText } from '../../core/base/errors.ts';
-import { LoadError } from '../../core/base/load-error.ts';
-import { printable } from '../../core/report/text.ts';
+import { errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { printable } from '../../output/report/text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { rankFiles } from '../ranks/rank-files.ts';
 import { hasScreen, openBrowser } from '../serve/open-browser.ts';

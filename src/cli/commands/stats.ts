@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { buildStats } from '../../core/report/stats.ts';
-import { statsText } from '../../core/report/stats-text.ts';
+import { buildStats } from '../../output/report/stats.ts';
+import { statsText } from '../../output/report/stats-text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { type PrintOptions, printReport, SNAPSHOT_ARGUMENT } from '../output-options.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { rankOfName } from '../../core/summary-file/rank-of-name.ts';
-import { summarize, summaryText } from '../../core/summary-file/summarize.ts';
-import { SUMMARY_EXTENSION } from '../../core/summary-file/types.ts';
+import { rankOfName } from '../../analysis/summary-file/rank-of-name.ts';
+import { summarize, summaryText } from '../../analysis/summary-file/summarize.ts';
+import { SUMMARY_EXTENSION } from '../../analysis/summary-file/types.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { addFileOptions, type FileOptions, outputTarget, parseWhole } from '../output-options.ts';

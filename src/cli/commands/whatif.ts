@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { parseBytes } from '../../core/base/format.ts';
-import { deviceOrder } from '../../core/report/device-order.ts';
-import { buildWhatIf } from '../../core/report/whatif.ts';
-import { whatIfText } from '../../core/report/whatif-text.ts';
-import { type AllocConf, parseAllocConf } from '../../core/simulator/alloc-conf.ts';
-import { PRESETS } from '../../core/simulator/presets.ts';
+import { type AllocConf, parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { PRESETS } from '../../allocator/simulator/presets.ts';
+import { parseBytes } from '../../base/format.ts';
+import { deviceOrder } from '../../output/report/device-order.ts';
+import { buildWhatIf } from '../../output/report/whatif.ts';
+import { whatIfText } from '../../output/report/whatif-text.ts';
 import type { CliIo } from '../cli-io.ts';
 import { openSnapshot } from '../open-snapshot.ts';
 import { type PrintOptions, printReport } from '../output-options.ts';

@@ -1,7 +1,7 @@
 /** Answers of the MCP tools: JSON that stays within a budget, says how to get the rest, and marks what a file says. */
-import { assert } from '../../core/base/assert.ts';
-import { cutUtf8 } from '../../core/base/file-names.ts';
-import { printable } from '../../core/report/text.ts';
+import { assert } from '../../base/assert.ts';
+import { cutUtf8 } from '../../base/file-names.ts';
+import { printable } from '../../output/report/text.ts';
 
 /** What a model reads without effort, and what an answer has unless it asks for more. */
 export const DEFAULT_ANSWER_BYTES = 4000;

@@ -1,11 +1,11 @@
 /** The snapshots that an agent works on, kept open between its questions. */
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { LoadError } from '../../core/base/load-error.ts';
-import type { DeviceContext } from '../../core/device/device-context.ts';
-import { mainDeviceIndex } from '../../core/device/main-device.ts';
-import { type Analysis, analyse } from '../../core/findings/analyse.ts';
-import { citeWhatIf } from '../../core/report/what-if-citation.ts';
+import { type Analysis, analyse } from '../../analysis/findings/analyse.ts';
+import { LoadError } from '../../base/load-error.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { mainDeviceIndex } from '../../device/model/main-device.ts';
+import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import { type OpenedSnapshot, openRegularSnapshot } from '../open-snapshot.ts';
 
 /** A comparison has two; each keeps its tables in memory. */

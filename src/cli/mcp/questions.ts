@@ -1,6 +1,6 @@
 /** A question of an agent and its answer: plain data, so that it is answered in any thread. */
-import { LoadError } from '../../core/base/load-error.ts';
-import { printable } from '../../core/report/text.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { printable } from '../../output/report/text.ts';
 import { cutBytes, DEFAULT_ANSWER_BYTES, jsonOf } from './answer.ts';
 import { allocationsTool, callSitesTool } from './memory-tools.ts';
 import { OpenFiles } from './open-files.ts';

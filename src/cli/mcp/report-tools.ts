@@ -1,22 +1,22 @@
 /** Tools that answer with the reports of the command line: overview, findings, counters, other settings. */
 import { z } from 'zod';
-import { assert } from '../../core/base/assert.ts';
-import { formatBytes } from '../../core/base/format.ts';
-import { compareSides } from '../../core/compare/compare.ts';
-import { SideMaker } from '../../core/compare/make-side.ts';
-import type { ComparisonSide } from '../../core/compare/side.ts';
-import { deviceInfo, failedOoms } from '../../core/device/device-info.ts';
-import type { Analysis } from '../../core/findings/analyse.ts';
-import { buildComparison, type CallSiteReport } from '../../core/report/comparison.ts';
+import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { PRESETS } from '../../allocator/simulator/presets.ts';
+import { compareSides } from '../../analysis/compare/compare.ts';
+import { SideMaker } from '../../analysis/compare/make-side.ts';
+import type { ComparisonSide } from '../../analysis/compare/side.ts';
+import type { Analysis } from '../../analysis/findings/analyse.ts';
+import { assert } from '../../base/assert.ts';
+import { formatBytes } from '../../base/format.ts';
+import { deviceInfo, failedOoms } from '../../device/model/device-info.ts';
+import { buildComparison, type CallSiteReport } from '../../output/report/comparison.ts';
 import {
   buildFindings,
   type DeviceFindings,
   type FindingReport,
-} from '../../core/report/findings.ts';
-import { buildStats } from '../../core/report/stats.ts';
-import { buildWhatIf } from '../../core/report/whatif.ts';
-import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
-import { PRESETS } from '../../core/simulator/presets.ts';
+} from '../../output/report/findings.ts';
+import { buildStats } from '../../output/report/stats.ts';
+import { buildWhatIf } from '../../output/report/whatif.ts';
 import { runWhatIf } from '../what-if-runs.ts';
 import { type Json, pageOf, shortened } from './answer.ts';
 import type { OneDevice, OpenFiles } from './open-files.ts';

@@ -1,7 +1,7 @@
 /** What an MCP tool is, and what several of them ask for. */
 import { z } from 'zod';
-import { LoadError } from '../../core/base/load-error.ts';
-import type { FrameReport } from '../../core/device/frame-text.ts';
+import { LoadError } from '../../base/load-error.ts';
+import type { FrameReport } from '../../device/model/frame-text.ts';
 import { DEFAULT_ANSWER_BYTES, type Json, MAX_ANSWER_BYTES } from './answer.ts';
 import type { OpenFiles } from './open-files.ts';
 

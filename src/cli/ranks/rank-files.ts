@@ -1,8 +1,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText } from '../../core/base/errors.ts';
-import { LoadError } from '../../core/base/load-error.ts';
-import { isRankFile } from '../../core/summary-file/rank-of-name.ts';
+import { isRankFile } from '../../analysis/summary-file/rank-of-name.ts';
+import { errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
 
 /** 'rank3/snapshot.pickle' and 'step_10/node1/rank3.pickle' are found, a whole disk is not searched. */
 const MAX_DEPTH = 3;

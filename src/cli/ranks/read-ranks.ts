@@ -1,8 +1,8 @@
 /** All files of a job, snapshots in as many threads as there are cores: one file each at a time. */
 import { availableParallelism } from 'node:os';
-import type { RankFile, UnreadFile } from '../../core/ranks/types.ts';
-import { isSummaryName } from '../../core/summary-file/rank-of-name.ts';
-import type { ReadRank, ReadRankOptions } from '../../core/summary-file/read-rank-file.ts';
+import type { RankFile, UnreadFile } from '../../analysis/ranks/types.ts';
+import { isSummaryName } from '../../analysis/summary-file/rank-of-name.ts';
+import type { ReadRank, ReadRankOptions } from '../../analysis/summary-file/read-rank-file.ts';
 import { JobPool, READ_RANK } from '../jobs.ts';
 
 export interface ReadRanksOptions extends ReadRankOptions {

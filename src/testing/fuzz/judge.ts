@@ -1,20 +1,21 @@
 /** Opens a file as the command line does, and says how it went: well, refused in words, or not as promised. */
+
+import { replayDevice } from '../../allocator/replay/replay.ts';
+import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { PRESETS } from '../../allocator/simulator/presets.ts';
+import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { LoadError } from '../../base/load-error.ts';
 import { nodePlatform } from '../../cli/node-platform.ts';
-import { LoadError } from '../../core/base/load-error.ts';
-import { createDeviceContexts } from '../../core/device/device-context.ts';
-import { readSnapshot } from '../../core/input/read-snapshot.ts';
-import { replayDevice } from '../../core/replay/replay.ts';
-import { buildStats } from '../../core/report/stats.ts';
-import { statsText } from '../../core/report/stats-text.ts';
-import { parseAllocConf } from '../../core/simulator/alloc-conf.ts';
-import { PRESETS } from '../../core/simulator/presets.ts';
-import { simulate, whatIfInput } from '../../core/simulator/what-if.ts';
+import { createDeviceContexts } from '../../device/model/device-context.ts';
+import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import {
   ACTION_NAMES,
   BlockState,
   type Snapshot,
   TraceAction,
-} from '../../core/snapshot/tables.ts';
+} from '../../format/snapshot/tables.ts';
+import { buildStats } from '../../output/report/stats.ts';
+import { statsText } from '../../output/report/stats-text.ts';
 import { bytesSource } from '../byte-source.ts';
 import type { Commands } from './commands.ts';
 import type { EventFigures, Figures, OracleAnswer, SegmentFigures } from './oracle.ts';

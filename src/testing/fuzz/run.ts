@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { SnapshotDecoder } from '../../core/snapshot/decoder.ts';
-import { encodeSnapshot } from '../../core/snapshot-file/encode-snapshot.ts';
+import { SnapshotDecoder } from '../../format/snapshot/decoder.ts';
+import { encodeSnapshot } from '../../format/snapshot-file/encode-snapshot.ts';
 import { fuzzCase } from './cases.ts';
 import { Commands } from './commands.ts';
 import { isFault, judge, type Outcome } from './judge.ts';

@@ -1,9 +1,9 @@
 /** The axes and the grid, by D3, in SVG. */
 import { axisBottom, axisLeft, type NumberValue, scaleLinear, select, tickStep, ticks } from 'd3';
-import { lowerBound } from '../../core/base/binary-search.ts';
-import { formatCount, formatDurationUs } from '../../core/base/format.ts';
-import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../core/device/time-folds.ts';
-import type { TimeAxis, Viewport } from '../../core/raster/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import { formatCount, formatDurationUs } from '../../base/format.ts';
+import { foldTime, NO_FOLDS, type TimeFolds, unfoldTime } from '../../device/model/time-folds.ts';
+import type { TimeAxis, Viewport } from '../../draw/timeline/types.ts';
 
 export interface AxisElements {
   readonly x: SVGSVGElement;

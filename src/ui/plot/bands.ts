@@ -4,8 +4,8 @@
  */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { BandStyle } from '../../core/findings/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
+import type { BandStyle } from '../../analysis/findings/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 
 export interface Band {
   /** First event of it, and one past the last. */

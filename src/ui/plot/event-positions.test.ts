@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionApi } from '../../engine/protocol.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 import { EventPositions } from './event-positions.ts';
 
 const COUNTERS = {

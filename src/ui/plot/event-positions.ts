@@ -1,8 +1,8 @@
 /** Where single events lie on the x axis: by time that is asked of the worker, once an event. */
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { PlotAxis } from '../../core/raster/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { PlotAxis } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 import { endOf, toPlotX } from './viewport-of.ts';
 
 export class EventPositions {

@@ -5,9 +5,9 @@
  * is wanted, so that a pan or zoom moves at once and sharpens when its own frame comes.
  */
 
-import { isAbortError } from '../../core/base/errors.ts';
-import type { Viewport } from '../../core/raster/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
+import { isAbortError } from '../../base/errors.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { drawLine } from './line-raster.ts';
 import type { PlotFrame, PlotLine, PlotRequest, PlotSource } from './plot-source.ts';
 

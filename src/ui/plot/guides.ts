@@ -1,9 +1,9 @@
 /** What the analysis adds to every plot: the limit, and where steps begin. Whoever shows a verdict fills the store. */
 import { createContext, useContext } from 'react';
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { StepMarks } from '../../core/findings/verdict/verdict.ts';
-import type { PlotAxis } from '../../core/raster/types.ts';
+import type { StepMarks } from '../../analysis/verdict/verdict.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { toPlotX } from './viewport-of.ts';
 
 export interface Guides {
@@ -16,10 +16,10 @@ export type GuidesStore = StoreApi<Guides>;
 
 export const NO_GUIDES: Guides = { limitBytes: undefined, steps: undefined };
 
-export const createGuidesStore = (): GuidesStore => createStore<Guides>(() => NO_GUIDES);
+const createGuidesStore = (): GuidesStore => createStore<Guides>(() => NO_GUIDES);
 
 /** One store serves the page; a test can provide its own. */
-export const GuidesContext = createContext<GuidesStore>(createGuidesStore());
+const GuidesContext = createContext<GuidesStore>(createGuidesStore());
 
 export const useGuidesStore = (): GuidesStore => useContext(GuidesContext);
 

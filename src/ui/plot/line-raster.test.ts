@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Viewport } from '../../core/raster/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
 import { drawLine, type LineStyle } from './line-raster.ts';
 
 const STYLE: LineStyle = { color: 2, halo: 1, thickness: 1, dash: undefined, reach: 0 };

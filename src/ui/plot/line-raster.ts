@@ -4,7 +4,7 @@
  * Stroking a jagged path of 1,440 points in a software canvas costs more than drawing the whole
  * stack; this costs next to nothing, and a frame that is stretched takes its lines along.
  */
-import type { Viewport } from '../../core/raster/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
 
 export interface LineStyle {
   /** 0xAABBGGRR */

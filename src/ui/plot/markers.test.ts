@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OomInfo } from '../../core/device/types.ts';
+import type { OomInfo } from '../../device/model/types.ts';
 import { deviceInfo } from '../../testing/device-info.ts';
 import { markersInView, markersOf } from './markers.ts';
 

@@ -1,7 +1,7 @@
 /** OOMs and snapshots as marks on the x axis, found by where they are. */
-import { lowerBound } from '../../core/base/binary-search.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { PlotAxis } from '../../core/raster/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { PlotAxis } from '../../draw/timeline/types.ts';
 import { oomContent, snapshotContent, type TooltipContent } from './tooltip.ts';
 import { toPlotX } from './viewport-of.ts';
 

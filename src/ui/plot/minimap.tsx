@@ -9,10 +9,10 @@ import {
   select,
 } from 'd3';
 import { type RefObject, useEffect, useRef } from 'react';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { MinimapResult } from '../../engine/handlers/raster.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
+import type { MinimapResult } from '../../worker/handlers/raster.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useElementWidth } from '../shared/use-element-width.ts';
 import { useQuery } from '../shared/use-query.ts';

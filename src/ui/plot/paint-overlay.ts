@@ -1,6 +1,6 @@
 /** What moves with the pointer, over the picture: crosshair, markers, a range being drawn. */
 
-import type { BandStyle } from '../../core/findings/types.ts';
+import type { BandStyle } from '../../analysis/findings/types.ts';
 import type { PlotStyle } from '../theme/plot-style.ts';
 import type { Marker } from './markers.ts';
 

@@ -4,12 +4,12 @@
  * The view store says what is to be seen. Gestures write to it, a change of it makes a viewport,
  * a viewport asks for a frame; painting happens in one place, when a frame came or once a picture.
  */
-import type { TimeFolds } from '../../core/device/time-folds.ts';
-import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
-import type { Viewport } from '../../core/raster/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { TimeFolds } from '../../device/model/time-folds.ts';
+import type { Crosshair, DeviceInfo } from '../../device/model/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { ViewState, ViewStore } from '../../state/view-store.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 import { plotColors, type ThemeName } from '../theme/palette.ts';
 import { type AxisElements, drawAxes } from './axes.ts';
 import type { BandsStore } from './bands.ts';

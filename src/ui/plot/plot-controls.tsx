@@ -1,6 +1,6 @@
 import { Maximize2 } from 'lucide-react';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { TimeAxis } from '../../core/raster/types.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { TimeAxis } from '../../draw/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PixelInfo } from '../../engine/handlers/raster.ts';
 import { crosshairOf, deviceInfo } from '../../testing/device-info.ts';
+import type { PixelInfo } from '../../worker/handlers/raster.ts';
 import { createBandsStore } from './bands.ts';
 import { PlotHover } from './plot-hover.ts';
 import type { PlotHit, PlotPixel } from './plot-source.ts';

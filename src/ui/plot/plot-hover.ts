@@ -1,11 +1,11 @@
 /** What follows the pointer: crosshair, tooltip, counters, markers. Painted on the overlay canvas. */
 
-import { formatBytes, formatCount, formatDurationUs } from '../../core/base/format.ts';
-import type { Crosshair, DeviceInfo } from '../../core/device/types.ts';
-import type { Viewport } from '../../core/raster/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { PixelInfo } from '../../engine/handlers/raster.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import { formatBytes, formatCount, formatDurationUs } from '../../base/format.ts';
+import type { Crosshair, DeviceInfo } from '../../device/model/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { PixelInfo } from '../../worker/handlers/raster.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 import { COUNTERS } from '../shared/device-labels.ts';
 import { LatestOnly } from '../shared/latest-only.ts';
 import type { ThemeName } from '../theme/palette.ts';

@@ -1,11 +1,11 @@
 /** Where to look and what to pin, from gestures, keys and buttons: all of it goes to the view store. */
-import { failedOoms } from '../../core/device/device-info.ts';
-import type { AnnotationSpan, DeviceInfo } from '../../core/device/types.ts';
-import type { Viewport } from '../../core/raster/types.ts';
-import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../core/raster/viewport.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { PixelInfo } from '../../engine/handlers/raster.ts';
+import { failedOoms } from '../../device/model/device-info.ts';
+import type { AnnotationSpan, DeviceInfo } from '../../device/model/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
+import { type Extent, panBy, zoomToRange, zoomXAt, zoomYAt } from '../../draw/timeline/viewport.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Range, ViewState, ViewStore } from '../../state/view-store.ts';
+import type { PixelInfo } from '../../worker/handlers/raster.ts';
 import type { GestureHandlers, Point } from './gestures.ts';
 import type { PlotHeights, PlotHit, PlotPixel } from './plot-source.ts';
 import { extentOf, plotAxisOf, rangeX, rangeY, toPlotX } from './viewport-of.ts';

@@ -6,10 +6,10 @@
  * y is in bytes for all of them, 0 at the bottom: of a stack, or of addresses packed together.
  */
 
-import type { Viewport } from '../../core/raster/types.ts';
-import type { EventIndex } from '../../core/snapshot/tables.ts';
-import type { PixelInfo } from '../../engine/handlers/raster.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Range, ViewState } from '../../state/view-store.ts';
+import type { PixelInfo } from '../../worker/handlers/raster.ts';
 import type { ThemeName } from '../theme/palette.ts';
 import type { LineStyle } from './line-raster.ts';
 import type { TooltipContent } from './tooltip.ts';

@@ -1,9 +1,9 @@
 /** Short strokes on the x axis where the program's steps begin, and how many there are in its corner. */
 import { select } from 'd3';
-import { plural } from '../../core/base/format.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { StepMarks } from '../../core/findings/verdict/verdict.ts';
-import type { Viewport } from '../../core/raster/types.ts';
+import type { StepMarks } from '../../analysis/verdict/verdict.ts';
+import { plural } from '../../base/format.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { Viewport } from '../../draw/timeline/types.ts';
 import { stepsInView } from './guides.ts';
 
 /** CSS pixels; the labels of the axis begin below. */

@@ -1,7 +1,7 @@
-import { formatBytes, formatCount, formatDurationUs, plural } from '../../core/base/format.ts';
-import { siteLabel } from '../../core/device/frame-text.ts';
-import { absenceText } from '../../core/device/stacks.ts';
-import type { HitResult, OomInfo } from '../../core/device/types.ts';
+import { formatBytes, formatCount, formatDurationUs, plural } from '../../base/format.ts';
+import { siteLabel } from '../../device/model/frame-text.ts';
+import { absenceText } from '../../device/model/stacks.ts';
+import type { HitResult, OomInfo } from '../../device/model/types.ts';
 
 /** Distance from the pointer, so that it never covers what it speaks of. */
 const OFFSET = 14;

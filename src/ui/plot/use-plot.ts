@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
-import { errorText } from '../../core/base/errors.ts';
-import { LoadError } from '../../core/base/load-error.ts';
+import { errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
 import { useStores } from '../../state/stores.ts';
 import { useDevice } from '../shared/device-context.ts';
 import { useSelectedIndex } from '../shared/selection.ts';

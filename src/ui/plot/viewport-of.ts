@@ -1,14 +1,14 @@
 /** Between what the URL says (ranges, 'all', 'fit') and the viewport of a canvas. */
-import { foldTime, unfoldTime } from '../../core/device/time-folds.ts';
-import type { DeviceInfo } from '../../core/device/types.ts';
-import type { PlotAxis, TimeAxis, Viewport } from '../../core/raster/types.ts';
+import { foldTime, unfoldTime } from '../../device/model/time-folds.ts';
+import type { DeviceInfo } from '../../device/model/types.ts';
+import type { PlotAxis, TimeAxis, Viewport } from '../../draw/timeline/types.ts';
 import {
   axisExtent,
   clampViewport,
   type Extent,
   fitViewport,
   snapToColumns,
-} from '../../core/raster/viewport.ts';
+} from '../../draw/timeline/viewport.ts';
 import type { Range } from '../../state/view-store.ts';
 import type { PlotHeights } from './plot-source.ts';
 

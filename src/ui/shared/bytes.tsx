@@ -1,4 +1,4 @@
-import { formatBytes, formatExactBytes } from '../../core/base/format.ts';
+import { formatBytes, formatExactBytes } from '../../base/format.ts';
 
 interface BytesProps {
   readonly bytes: number;

@@ -1,7 +1,7 @@
 /** The device that the page shows: the workbench provides it, everything below reads it here. */
 import { createContext, useContext, useEffect } from 'react';
 import { useStore } from 'zustand';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
+import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
 import type { FindingsState } from '../../state/findings-store.ts';
 import { useAnalysis } from './services.ts';
 

@@ -1,6 +1,6 @@
-import { formatCount, plural } from '../../core/base/format.ts';
-import type { DeviceInfo, SessionInfo } from '../../core/device/types.ts';
-import type { CounterName, Recording } from '../../core/replay/types.ts';
+import type { CounterName, Recording } from '../../allocator/replay/types.ts';
+import { formatCount, plural } from '../../base/format.ts';
+import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
 
 export interface Note {
   readonly code: string;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { hasTerm, toggleTerm } from '../../core/search/edit-search.ts';
+import { hasTerm, toggleTerm } from '../../device/search/edit-search.ts';
 import { useStores, useView } from '../../state/stores.ts';
 
 interface FilterLinkProps {

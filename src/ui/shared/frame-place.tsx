@@ -1,5 +1,5 @@
-import { framePath, fullPlace } from '../../core/device/frame-text.ts';
-import type { FrameView } from '../../core/device/types.ts';
+import { framePath, fullPlace } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** Where a frame is, ready to be copied as a whole path; of C++ without a known file, its whole name. */

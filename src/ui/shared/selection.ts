@@ -1,6 +1,6 @@
 /** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
 import { createContext, useContext, useMemo } from 'react';
-import type { ClassifiedDetails } from '../../core/classes/types.ts';
+import type { ClassifiedDetails } from '../../device/classes/types.ts';
 import { useView } from '../../state/stores.ts';
 import { useQuery } from './use-query.ts';
 

@@ -2,13 +2,13 @@
 
 import { createContext, useContext } from 'react';
 import type { StoreApi } from 'zustand/vanilla';
-import type { ReportHead } from '../../core/report/report-page.ts';
-import type { AnalysisClient } from '../../engine/analysis/client.ts';
-import type { SessionClient } from '../../engine/client.ts';
-import type { IdleCounter, Marks } from '../../engine/instrumentation.ts';
-import type { SessionApi } from '../../engine/protocol.ts';
+import type { ReportHead } from '../../output/report/report-page.ts';
 import type { FindingsStore } from '../../state/findings-store.ts';
 import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
+import type { AnalysisClient } from '../../worker/analysis/client.ts';
+import type { SessionClient } from '../../worker/client.ts';
+import type { IdleCounter, Marks } from '../../worker/instrumentation.ts';
+import type { SessionApi } from '../../worker/protocol.ts';
 
 export interface Services {
   readonly session: SessionApi & Pick<SessionClient, 'onReplaced'>;

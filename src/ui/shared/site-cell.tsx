@@ -1,6 +1,6 @@
-import { framePath, functionText, leafPlace, leafText } from '../../core/device/frame-text.ts';
-import { absenceText } from '../../core/device/stacks.ts';
-import type { CallSiteLine } from '../../core/lists/allocation-list-types.ts';
+import type { CallSiteLine } from '../../device/lists/allocation-list-types.ts';
+import { framePath, functionText, leafPlace, leafText } from '../../device/model/frame-text.ts';
+import { absenceText } from '../../device/model/stacks.ts';
 import { FrameCell } from './frame-cell.tsx';
 import { frameTitle } from './stack-text.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { absenceText } from '../../core/device/stacks.ts';
-import type { FrameView } from '../../core/device/types.ts';
+import { absenceText } from '../../device/model/stacks.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import { frameRuns } from './stack-list.tsx';
 import { absenceExplanation, frameTitle } from './stack-text.ts';
 

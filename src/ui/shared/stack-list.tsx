@@ -1,9 +1,9 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { plural } from '../../core/base/format.ts';
-import { functionText } from '../../core/device/frame-text.ts';
-import { absenceText } from '../../core/device/stacks.ts';
-import type { AllocationDetails, FrameView, StackView } from '../../core/device/types.ts';
+import { plural } from '../../base/format.ts';
+import { functionText } from '../../device/model/frame-text.ts';
+import { absenceText } from '../../device/model/stacks.ts';
+import type { AllocationDetails, FrameView, StackView } from '../../device/model/types.ts';
 import { FramePlace } from './frame-place.tsx';
 import { absenceExplanation, frameTitle } from './stack-text.ts';
 

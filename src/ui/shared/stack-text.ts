@@ -1,5 +1,5 @@
-import { frameLocation, fullPlace } from '../../core/device/frame-text.ts';
-import type { FrameView, StackKind } from '../../core/device/types.ts';
+import { frameLocation, fullPlace } from '../../device/model/frame-text.ts';
+import type { FrameView, StackKind } from '../../device/model/types.ts';
 
 /** What a frame that is written short says when it is pointed at: all that was recorded. */
 export function frameTitle(frame: FrameView): string {

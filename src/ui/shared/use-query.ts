@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { errorText } from '../../core/base/errors.ts';
-import type { SessionInfo } from '../../core/device/types.ts';
-import type { DeviceQueries } from '../../engine/handlers.ts';
-import type { CallOptions, DeviceRequest, QueryClient } from '../../engine/queries.ts';
+import { errorText } from '../../base/errors.ts';
+import type { SessionInfo } from '../../device/model/types.ts';
+import type { DeviceQueries } from '../../worker/handlers.ts';
+import type { CallOptions, DeviceRequest, QueryClient } from '../../worker/queries.ts';
 import { useDevice } from './device-context.ts';
 import { LatestOnly } from './latest-only.ts';
 import { useServices } from './services.ts';

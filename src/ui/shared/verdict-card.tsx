@@ -1,14 +1,14 @@
 import './verdict-card.css';
 import { ChevronDown, CircleCheck, CircleHelp, OctagonAlert, TriangleAlert } from 'lucide-react';
-import { formatBytes } from '../../core/base/format.ts';
-import { frameLabel, frameLocation, functionText } from '../../core/device/frame-text.ts';
-import type { FrameView } from '../../core/device/types.ts';
 import {
   areCallers,
   type Remedy,
   type Verdict,
   type VerdictTone,
-} from '../../core/findings/verdict/types.ts';
+} from '../../analysis/verdict/types.ts';
+import { formatBytes } from '../../base/format.ts';
+import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
 import { CodeText } from './code-text.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {

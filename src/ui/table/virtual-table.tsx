@@ -1,4 +1,4 @@
-import { errorText } from '../../core/base/errors.ts';
+import { errorText } from '../../base/errors.ts';
 import './table.css';
 import {
   type KeyboardEvent,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { classLabels, MEMORY_CLASSES } from '../../core/classes/types.ts';
-import type { EntryKind } from '../../core/findings/account/types.ts';
-import { partColor } from '../findings/account-parts.ts';
+import type { EntryKind } from '../../analysis/account/types.ts';
+import { classLabels, MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { partColor } from '../panels/findings/account-parts.ts';
 import { classColors, paletteFor, plotColors, type ThemeName, toAbgr } from './palette.ts';
 
 type Vector = readonly [number, number, number];

@@ -5,19 +5,19 @@
  * for normal sight and for protanopia and deuteranopia (palette.test.ts measures it). Sizes go
  * along a ramp whose lightness alone tells the order.
  */
-import { LruCache } from '../../core/base/lru-cache.ts';
+import { LruCache } from '../../base/lru-cache.ts';
 import {
   colorOfClass,
   FIRST_STACK_CLASS,
   readSiteColors,
   type SiteColors,
   STACK_CLASSES,
-} from '../../core/coloring/site-colors.ts';
-import type { ColorBy, Palette } from '../../core/raster/types.ts';
+} from '../../draw/coloring/site-colors.ts';
+import type { ColorBy, Palette } from '../../draw/timeline/types.ts';
 
 export type ThemeName = 'light' | 'dark';
 
-/** CSS colors of one theme's plot, in the order of the classes of core/coloring/classes.ts. */
+/** CSS colors of one theme's plot, in the order of the classes of src/draw/coloring/classes.ts. */
 interface PlotColors {
   readonly background: string;
   readonly pending: string;

@@ -1,5 +1,5 @@
 /** Colors of what is drawn over the stack; canvases cannot read the style sheet's light-dark(). */
-import type { CounterName } from '../../core/replay/types.ts';
+import type { CounterName } from '../../allocator/replay/types.ts';
 import { type ThemeName, toAbgr } from './palette.ts';
 
 export interface PlotStyle {

@@ -1,0 +1,163 @@
+/**
+ * The allocation table while the trace is replayed, with room for allocs that are to come; and
+ * the layout of what was there before the first of them.
+ */
+import { type Column, finished, slice, tableFrom } from '../../base/table.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { BlockList, BlockRow } from './block-list.ts';
+import type { Preexisting, PreexistingBlock } from './preexisting.ts';
+import type { SegmentTracker } from './segment-tracker.ts';
+import {
+  ALLOCATION_COLUMNS,
+  type AllocationIndex,
+  type AllocationTable,
+  BEFORE_TRACE,
+  NEVER,
+  type ReplayedEvents,
+} from './types.ts';
+
+export class AllocationBuilder {
+  /** Its columns are written here and by the replay, and have room for more rows than there are. */
+  table: AllocationTable;
+  #next: number;
+
+  constructor(preexisting: number) {
+    this.#next = preexisting;
+    this.table = tableOf(preexisting, preexisting);
+  }
+
+  /** Allocations so far. */
+  get length(): number {
+    return this.#next;
+  }
+
+  /** Makes room for so many allocations in all. */
+  reserve(length: number): void {
+    if (length <= this.table.length) return;
+    const { preexisting, length: _, ...columns } = this.table;
+    const table = tableOf(preexisting, length);
+    for (const [name, column] of Object.entries(columns)) {
+      const larger = table[name as keyof typeof columns];
+      larger.set(column.subarray(0, this.#next));
+    }
+    this.table = table;
+  }
+
+  /** Starts the allocation of an alloc event, which is row `at` of the events; its place is set apart. */
+  add(event: EventIndex, events: ReplayedEvents, at: number): AllocationIndex {
+    const row = this.#next++;
+    const { table } = this;
+    table.start[row] = event;
+    table.freeRequested[row] = NEVER;
+    table.end[row] = NEVER;
+    table.address[row] = events.address[at];
+    table.requestedBytes[row] = events.sizeBytes[at];
+    table.stream[row] = events.stream[at];
+    table.stack[row] = events.stack[at];
+    if (events.pool !== undefined) table.pool[row] = events.pool[at];
+    return row;
+  }
+
+  /** The rows that are there, as views. */
+  soFar(): AllocationTable {
+    const { table } = this;
+    if (table.length === this.#next) return table;
+    const { preexisting } = table;
+    return { preexisting, ...slice(ALLOCATION_COLUMNS, table, 0, this.#next) };
+  }
+
+  /** All rows, once there are no more. */
+  finish(): AllocationTable {
+    const { preexisting, ...table } = this.table;
+    const columns: Readonly<Record<string, Column | number>> = table;
+    const all = tableFrom(ALLOCATION_COLUMNS, this.#next, (name, spec) => {
+      const column = columns[name];
+      return typeof column === 'object' ? finished(column, spec, this.#next) : undefined;
+    });
+    return { preexisting, ...all };
+  }
+
+  setPreexisting(row: AllocationIndex, block: PreexistingBlock): void {
+    const { table } = this;
+    table.start[row] = BEFORE_TRACE;
+    table.freeRequested[row] = block.isPending ? BEFORE_TRACE : NEVER;
+    table.end[row] = NEVER;
+    table.address[row] = block.address;
+    table.requestedBytes[row] = block.requestedBytes;
+    table.sizeBytes[row] = block.sizeBytes;
+    table.stream[row] = block.stream;
+    table.stack[row] = block.stack;
+  }
+
+  /** The segment's pools: what the trace does not say of a block. */
+  setPlace(row: AllocationIndex, isSmall: boolean, pool: number): void {
+    if (isSmall) this.table.isSmall[row] = 1;
+    if (pool > 0) this.table.pool[row] = pool;
+  }
+}
+
+/**
+ * Lays out the memory and the blocks from before the trace; what lies between the blocks is free.
+ * @param hasMemory false when the segments are none of an allocator's: all blocks lie apart.
+ * @param setPlace called for each allocation that lies in a segment, with the segment's group.
+ */
+export function placePreexisting(
+  before: Preexisting,
+  hasMemory: boolean,
+  tracker: SegmentTracker,
+  blocks: BlockList,
+  allocations: AllocationBuilder,
+  setPlace: (row: AllocationIndex, group: number) => void,
+): void {
+  const segments = [...before.segments].sort((a, b) => a.address - b.address);
+  for (const segment of segments) {
+    const group = tracker.open(BEFORE_TRACE, segment);
+    if (hasMemory) blocks.addMemory(segment.address, segment.sizeBytes, group);
+  }
+  before.blocks.forEach((block, row) => {
+    allocations.setPreexisting(row, block);
+  });
+  const { address, sizeBytes } = allocations.table;
+  const rows = Array.from(before.blocks.keys()).sort((a, b) => address[a] - address[b]);
+  let next = 0;
+  // Each stretch of memory is one free block yet: the blocks are taken out of it from below.
+  for (const segment of segments) {
+    let free = blocks.at(segment.address);
+    if (free < 0 || blocks.allocation(free) >= 0) continue;
+    const end = blocks.address(free) + blocks.bytes(free);
+    for (; next < rows.length && address[rows[next]] < end; next++) {
+      const row = rows[next];
+      if (free < 0 || address[row] < blocks.address(free)) {
+        blocks.addApart(address[row], sizeBytes[row], row);
+        continue;
+      }
+      free = startingAt(blocks, free, address[row]);
+      sizeBytes[row] = Math.min(sizeBytes[row], blocks.bytes(free));
+      setPlace(row, blocks.group(free));
+      free = blocks.take(free, sizeBytes[row], row);
+    }
+  }
+  for (const row of rows.slice(next)) blocks.addApart(address[row], sizeBytes[row], row);
+}
+
+function startingAt(blocks: BlockList, free: BlockRow, address: number): BlockRow {
+  return address > blocks.address(free) ? blocks.splitAt(free, address) : free;
+}
+
+/** Written out and not by the schema: the replay writes its columns a quarter faster so. */
+function tableOf(preexisting: number, length: number): AllocationTable {
+  return {
+    length,
+    preexisting,
+    start: new Int32Array(length),
+    freeRequested: new Int32Array(length),
+    end: new Int32Array(length),
+    address: new Float64Array(length),
+    requestedBytes: new Float64Array(length),
+    sizeBytes: new Float64Array(length),
+    stream: new Uint16Array(length),
+    pool: new Uint16Array(length),
+    isSmall: new Uint8Array(length),
+    stack: new Int32Array(length),
+  };
+}

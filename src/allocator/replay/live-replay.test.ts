@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DeviceTrace } from '../../format/snapshot/tables.ts';
+import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
+import { differences } from '../../testing/differences.ts';
+import { completeLiveReplay, type EventChunk, LiveReplay } from './live-replay.ts';
+import { replayDevice } from './replay.ts';
+import { COUNTER_NAMES, NEVER, type Replay } from './types.ts';
+
+/** Events `first` to before `to` in columns of their own, as they go to another thread. */
+function chunkOf({ events }: DeviceTrace, first: number, to: number): EventChunk {
+  return {
+    first,
+    length: to - first,
+    action: events.action.slice(first, to),
+    address: events.address.slice(first, to),
+    sizeBytes: events.sizeBytes.slice(first, to),
+    stream: events.stream.slice(first, to),
+    stack: events.stack.slice(first, to),
+    pool: events.pool?.slice(first, to),
+  };
+}
+
+/** @param expected what is said of the events to come, which may be wrong */
+function feed(
+  live: LiveReplay,
+  trace: DeviceTrace,
+  sizes: readonly number[],
+  expected = trace.events.length,
+): void {
+  for (let at = 0, i = 0; at < trace.events.length; i++) {
+    const to = Math.min(trace.events.length, at + (sizes[i % sizes.length] ?? 1));
+    live.advance(chunkOf(trace, at, to), expected);
+    at = to;
+  }
+}
+
+/** All that a replay says, its counters after each event too. */
+function plain(replay: Replay) {
+  const { countersAt, fillCounter, ...tables } = replay;
+  const { length } = replay.allocationOfEvent;
+  const lines = COUNTER_NAMES.map((name) => {
+    const values = new Float64Array(length);
+    fillCounter(name, 0, values);
+    return values;
+  });
+  return { ...tables, lines, last: countersAt(length - 1) };
+}
+
+const NAMES = [
+  ...allCaptureNames(),
+  ...pairNames().flatMap((name) => [`${name}.python.pickle.gz`, `${name}.all.pickle.gz`]),
+];
+const devicesOf = (name: string) => {
+  const { devices, settings } = loadCapture(name);
+  return devices.filter(({ events }) => events.length > 0).map((trace) => ({ trace, settings }));
+};
+
+function deviceOf(name: string) {
+  const [device] = devicesOf(name);
+  if (device === undefined) throw new Error(`${name} has no events`);
+  return device;
+}
+
+describe('a trace replayed as its events come', () => {
+  it.each(NAMES)('%s: as the whole, or not at all', (name) => {
+    for (const { trace, settings } of devicesOf(name)) {
+      const live = new LiveReplay(trace.segments.length > 0);
+      feed(live, trace, [997, 64, 5000]);
+      const replay = completeLiveReplay(live.finish(), trace, settings);
+      const whole = replayDevice(trace, settings);
+      // What begins late can only be replayed from its end.
+      if (whole.recording !== 'complete' || whole.anomalyCount > 0) expect(replay).toBeUndefined();
+      if (replay !== undefined) expect(differences(plain(replay), plain(whole))).toEqual([]);
+    }
+  });
+
+  it('is the whole for nearly all complete recordings', () => {
+    const complete = NAMES.flatMap(devicesOf).filter(
+      ({ trace, settings }) => replayDevice(trace, settings).recording === 'complete',
+    );
+    const live = complete.filter(({ trace, settings }) => {
+      const replay = new LiveReplay(trace.segments.length > 0);
+      feed(replay, trace, [4096]);
+      return completeLiveReplay(replay.finish(), trace, settings) !== undefined;
+    });
+    expect(live.length).toBeGreaterThan(complete.length * 0.8);
+  });
+
+  it('is the same for any chunks, and whatever was expected', () => {
+    const { trace, settings } = deviceOf('train_gpt_small.pickle.gz');
+    const whole = plain(replayDevice(trace, settings));
+    const sizes = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(sizes, fc.nat(20_000), (chunks, expected) => {
+        const live = new LiveReplay(true);
+        feed(live, trace, chunks, expected);
+        const replay = completeLiveReplay(live.finish(), trace, settings);
+        expect(replay && differences(plain(replay), whole)).toEqual([]);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('says of the events so far what the whole says of them', () => {
+    const { trace, settings } = deviceOf('train_gpt_small.pickle.gz');
+    const whole = replayDevice(trace, settings);
+    const live = new LiveReplay(true);
+    for (const [from, to] of [
+      [0, 1],
+      [1, 640],
+      [640, 3001],
+      [3001, 9000],
+    ] as const) {
+      live.advance(chunkOf(trace, from, to), trace.events.length);
+      const { allocations, length, isExact } = live.soFar();
+      expect({ length, isExact }).toEqual({ length: to, isExact: true });
+      expect(allocations.length).toBe(whole.allocations.start.filter((start) => start < to).length);
+      for (let row = 0; row < allocations.length; row++) {
+        const end = whole.allocations.end[row];
+        expect(allocations.end[row]).toBe(end < to ? end : NEVER);
+        expect(allocations.sizeBytes[row]).toBe(whole.allocations.sizeBytes[row]);
+      }
+      for (const event of [-1, 0, to >> 1, to - 1]) {
+        expect(live.countersAt(event)).toEqual(whole.countersAt(event));
+      }
+    }
+  });
+
+  it('knows that memory from before is missing', () => {
+    const { trace, settings } = deviceOf('train_recorded_late.pickle.gz');
+    const live = new LiveReplay(trace.segments.length > 0);
+    feed(live, trace, [500]);
+    expect(live.soFar().isExact).toBe(false);
+    expect(completeLiveReplay(live.finish(), trace, settings)).toBeUndefined();
+  });
+});

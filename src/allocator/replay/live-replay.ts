@@ -1,0 +1,162 @@
+/**
+ * The replay of a trace whose file is still being read: events come in parts, and what is there of
+ * them can be drawn. It begins with nothing allocated, by the rules that PyTorch has without settings:
+ * what a file says of both, it says last. `completeLiveReplay` finds out whether that was right.
+ */
+import { enlarged } from '../../base/growable.ts';
+import {
+  type DeviceTrace,
+  type EventIndex,
+  type Snapshot,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import { completeReplay, endsAsTheFile, NOTHING } from './complete-replay.ts';
+import { CounterReader } from './counters.ts';
+import { DeviceReplay } from './device-replay.ts';
+import type { ReplayTables } from './replay-tables.ts';
+import { blockRules } from './rounding.ts';
+import { FinalPools } from './segment-tracker.ts';
+import { isUsualKind, traceKindOf, USUAL_KIND } from './trace-kind.ts';
+import type { CounterName, Counters, Replay, ReplayedEvents } from './types.ts';
+
+/** The next events of a trace. */
+export interface EventChunk extends ReplayedEvents {
+  readonly first: EventIndex;
+  readonly length: number;
+}
+
+/** What is known of the events so far. Views: they hold until the next chunk is replayed. */
+export interface ReplaySoFar extends Pick<ReplayTables, 'allocations' | 'peaks' | 'end'> {
+  readonly length: number;
+  /**
+   * No event contradicts that nothing was allocated before the first one. Else blocks from before are
+   * missing, and sizes may be too small: the whole file is needed to know them.
+   */
+  readonly isExact: boolean;
+}
+
+/** All that was replayed, as plain data. */
+export interface LiveTables {
+  readonly tables: ReplayTables;
+  readonly hasSegments: boolean;
+}
+
+/** Room is made for a little more than what is expected. */
+const MARGIN = 1.04;
+
+export class LiveReplay implements Pick<Replay, 'countersAt' | 'fillCounter'> {
+  readonly #replay: DeviceReplay;
+  readonly #hasSegments: boolean;
+  /** Of all events so far; sizes of segment events alone. */
+  #action = new Uint8Array(0);
+  readonly #segmentBytes: number[] = [];
+  #reader: CounterReader | undefined;
+
+  /** @param hasSegments whether the file lists segments of the device, which it does first */
+  constructor(hasSegments: boolean) {
+    this.#hasSegments = hasSegments;
+    this.#replay = new DeviceReplay({
+      kind: USUAL_KIND,
+      rules: blockRules({}),
+      before: NOTHING,
+      pools: undefined,
+      hasPools: true,
+      hasSegments,
+    });
+  }
+
+  /**
+   * Replays a chunk, which must begin where the last one ended.
+   * @param expected events that the whole trace may have
+   */
+  advance(chunk: EventChunk, expected: number): void {
+    const { first, length, action } = chunk;
+    const to = first + length;
+    const allocs = this.#replay.allocs + this.#look(chunk);
+    const whole = Math.max(to, expected) * MARGIN;
+    if (to > this.#action.length) {
+      this.#replay.reserve(Math.ceil(whole), 0);
+      this.#action = enlarged(this.#action, Math.ceil(whole));
+    }
+    if (allocs > this.#replay.allocRoom) {
+      this.#replay.reserve(0, Math.ceil(allocs * Math.max(MARGIN, (whole * MARGIN) / to)));
+    }
+    this.#action.set(action.subarray(0, length), first);
+    this.#replay.advance(chunk, first, to, false);
+    this.#reader = undefined;
+  }
+
+  soFar(): ReplaySoFar {
+    const { length, anomalyCount } = this.#replay;
+    const { allocations, peaks, end } = this.#replay.soFar();
+    return { length, allocations, peaks, end, isExact: anomalyCount === 0 };
+  }
+
+  countersAt(event: EventIndex): Counters {
+    return this.#counters().at(event);
+  }
+
+  fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void {
+    this.#counters().fill(name, from, out);
+  }
+
+  /** Everything, once no more events come. */
+  finish(): LiveTables {
+    return { tables: this.#replay.tables(), hasSegments: this.#hasSegments };
+  }
+
+  /** Keeps the sizes of segment events, and counts the allocs. */
+  #look({ first, length, action, sizeBytes }: EventChunk): number {
+    let allocs = 0;
+    for (let at = 0; at < length; at++) {
+      const each = action[at];
+      if (each === TraceAction.Alloc) allocs++;
+      else if (each >= TraceAction.SegmentAlloc && each <= TraceAction.SegmentUnmap)
+        this.#segmentBytes[first + at] = sizeBytes[at];
+    }
+    return allocs;
+  }
+
+  #counters(): CounterReader {
+    if (this.#reader === undefined) {
+      const { log, allocations, allocationOfEvent } = this.#replay.soFar();
+      const { length } = this.#replay;
+      const events = { length, action: this.#action, sizeBytes: this.#segmentBytes };
+      this.#reader = new CounterReader(log, events, allocations, allocationOfEvent);
+    }
+    return this.#reader;
+  }
+}
+
+/**
+ * The replay of a whole trace, where its events were replayed as they came and nothing that the file says
+ * at its end contradicts how; undefined where it must be replayed from what the whole file says.
+ */
+export function completeLiveReplay(
+  { tables, hasSegments }: LiveTables,
+  trace: DeviceTrace,
+  settings: Snapshot['settings'],
+): Replay | undefined {
+  const isAll =
+    trace.opening === undefined &&
+    trace.events.length > 0 &&
+    trace.events.length === tables.allocationOfEvent.length;
+  const isRight =
+    isAll &&
+    tables.anomalyCount === 0 &&
+    hasSegments === trace.segments.length > 0 &&
+    isUsualKind(traceKindOf(trace)) &&
+    hasUsualRules(settings) &&
+    !new FinalPools(trace).isNeeded &&
+    endsAsTheFile(trace, tables.end);
+  return isRight ? completeReplay(tables, trace, NOTHING) : undefined;
+}
+
+function hasUsualRules(settings: Snapshot['settings']): boolean {
+  const [rules, usual] = [blockRules(settings), blockRules({})];
+  return (
+    !rules.hasDivisions &&
+    rules.maxSplitBytes === usual.maxSplitBytes &&
+    rules.largeSegmentBytes === usual.largeSegmentBytes
+  );
+}

@@ -1,0 +1,81 @@
+/** What a trace records, and whose memory it is: what else it says has to be read by that. */
+import { BlockState, type DeviceTrace, TraceAction } from '../../format/snapshot/tables.ts';
+import type { Falls } from './counters.ts';
+
+export interface TraceKind {
+  /** Number of alloc events. */
+  readonly allocs: number;
+  /** Some free_requested is there. Recordings may leave out whole kinds (skip_actions). */
+  readonly hasFreeRequested: boolean;
+  /**
+   * No free_completed is recorded though blocks were freed: free_requested is the end of a block. Where
+   * all blocks requested are still pending in the final segments, nothing is missing.
+   */
+  readonly completesOnRequest: boolean;
+  readonly falls: Falls;
+  /**
+   * The profiler's own list of tensors: no allocator stands behind it, blocks are as long as they say
+   * and lie anywhere. Example: 100 bytes at 4096, the next block at 4224.
+   */
+  readonly isProfile: boolean;
+  /** Blocks are as long as what was asked for. Pinned memory is not rounded by the CUDA allocator's rules. */
+  readonly isExact: boolean;
+}
+
+/** Of nearly all recordings. `allocs` says nothing. */
+export const USUAL_KIND: TraceKind = {
+  allocs: 0,
+  hasFreeRequested: true,
+  completesOnRequest: false,
+  falls: { allocated: TraceAction.FreeRequested, active: TraceAction.FreeCompleted },
+  isProfile: false,
+  isExact: false,
+};
+
+/** Read as {@link USUAL_KIND} is. */
+export const isUsualKind = ({
+  hasFreeRequested,
+  completesOnRequest,
+  isProfile,
+  isExact,
+}: TraceKind): boolean => hasFreeRequested && !completesOnRequest && !isProfile && !isExact;
+
+export function traceKindOf(trace: DeviceTrace): TraceKind {
+  const { events, blocks } = trace;
+  const counts = countActions(events.action);
+  let pending = 0;
+  for (let b = 0; b < blocks.length; b++) if (blocks.state[b] === BlockState.PendingFree) pending++;
+  const { opening } = trace;
+  const requests = counts[TraceAction.FreeRequested];
+  const segments = counts[TraceAction.SegmentAlloc] + counts[TraceAction.SegmentMap];
+  const isProfile = events.category !== undefined && events.timeUs === undefined && segments === 0;
+  const completesOnRequest =
+    opening === undefined
+      ? counts[TraceAction.FreeCompleted] === 0 && requests > pending
+      : !opening.hasFreeCompleted;
+  const hasFreeRequested = opening?.hasFreeRequested ?? requests > 0;
+  return {
+    allocs: counts[TraceAction.Alloc],
+    hasFreeRequested,
+    completesOnRequest,
+    falls: {
+      allocated: hasFreeRequested ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
+      active: completesOnRequest ? TraceAction.FreeRequested : TraceAction.FreeCompleted,
+    },
+    isProfile,
+    isExact: isProfile || trace.kind === 'host',
+  };
+}
+
+/** Events of each action. Two tables in turn: the same counter twice in a row waits for itself. */
+function countActions(action: Uint8Array): Int32Array {
+  const even = new Int32Array(256);
+  const odd = new Int32Array(256);
+  let t = 0;
+  for (; t + 1 < action.length; t += 2) {
+    even[action[t]]++;
+    odd[action[t + 1]]++;
+  }
+  if (t < action.length) even[action[t]]++;
+  return even.map((count, a) => count + odd[a]);
+}

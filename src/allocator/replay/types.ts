@@ -1,0 +1,142 @@
+/**
+ * What replaying a device's trace gives: allocations with lifetimes and true block sizes, and the
+ * five counters at any event, equal to torch.cuda.memory_stats() to the byte.
+ */
+import { pick, type TableOf, type TableSchema } from '../../base/table.ts';
+import { EVENT_COLUMNS, type EventIndex, type EventTable } from '../../format/snapshot/tables.ts';
+
+/** The columns of events that are replayed. */
+export const REPLAYED_COLUMNS = pick(EVENT_COLUMNS, [
+  'action',
+  'address',
+  'sizeBytes',
+  'stream',
+  'stack',
+  'pool',
+]);
+export type ReplayedEvents = Pick<EventTable, keyof typeof REPLAYED_COLUMNS>;
+
+/** Row of {@link AllocationTable}: allocations from before the trace first, then in order of alloc event. */
+export type AllocationIndex = number;
+
+/** `end` and `freeRequested` of an allocation that is still there when the trace ends. */
+export const NEVER: EventIndex = 2 ** 31 - 1;
+/** `start` of an allocation that was there before the first event. */
+export const BEFORE_TRACE: EventIndex = -1;
+
+export const ALLOCATION_COLUMNS = {
+  /** Alloc event, or {@link BEFORE_TRACE}. Not decreasing. */
+  start: { type: 'i32' },
+  /** free_requested event, or NEVER. Allocated bytes fall here. */
+  freeRequested: { type: 'i32' },
+  /** free_completed event, or NEVER. Active and requested bytes fall here. */
+  end: { type: 'i32' },
+  address: { type: 'f64' },
+  /** Bytes asked for; NaN where it cannot be known (a pre-trace allocation freed in the trace by an event that does not say). */
+  requestedBytes: { type: 'f64', mayNarrow: true },
+  /** True bytes of the block, rounding and unsplit remainder included. */
+  sizeBytes: { type: 'f64', mayNarrow: true },
+  stream: { type: 'u16', ref: 'stream' },
+  pool: { type: 'u16', ref: 'pool' },
+  /** 1 = lives in a small-pool segment. */
+  isSmall: { type: 'u8' },
+  /** Stack of the allocation; NO_STACK when allocated before recording and not known. */
+  stack: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
+
+/** A lifetime of one block. "State t" is the state after event t; it is live in states start <= t < end. */
+export interface AllocationTable extends TableOf<typeof ALLOCATION_COLUMNS> {
+  /** How many allocations, the first ones, are from before the trace. */
+  readonly preexisting: number;
+}
+
+export const SEGMENT_SPAN_COLUMNS = {
+  start: { type: 'i32' },
+  end: { type: 'i32' },
+  address: { type: 'f64' },
+  sizeBytes: { type: 'f64' },
+  stream: { type: 'u16', ref: 'stream' },
+  pool: { type: 'u16', ref: 'pool' },
+  isSmall: { type: 'u8' },
+  isExpandable: { type: 'u8' },
+  stack: { type: 'i32', ref: 'stack', orNone: true },
+} as const satisfies TableSchema;
+
+/** A segment's (or expandable mapping's) life. Expandable: one row for each mapped piece. */
+export type SegmentSpanTable = TableOf<typeof SEGMENT_SPAN_COLUMNS>;
+
+export const COUNTER_NAMES = [
+  'requestedBytes',
+  'allocatedBytes',
+  'activeBytes',
+  'reservedBytes',
+  'inactiveSplitBytes',
+] as const;
+export type CounterName = (typeof COUNTER_NAMES)[number];
+
+export type PerCounter<V> = { readonly [K in CounterName]: V };
+
+/** What `make` makes for each counter; it also gets the place among {@link COUNTER_NAMES}. */
+export function perCounter<V>(make: (name: CounterName, place: number) => V): PerCounter<V> {
+  const values = COUNTER_NAMES.map((name, place) => [name, make(name, place)]);
+  return Object.fromEntries(values);
+}
+
+/** Bytes of each counter at one moment. */
+export type Counters = PerCounter<number>;
+
+/** Highest value of one counter and the first event after which it stood there (-1: before the trace). */
+export interface Peak {
+  readonly bytes: number;
+  readonly event: EventIndex;
+}
+
+/**
+ * How much of the process the trace shows.
+ * complete: nothing was there before; preexisting: blocks or segments were there before the first event
+ * (recording began late); truncated: the ring dropped the oldest entries; none: no events at all.
+ * Late and truncated look alike when no one says the ring overflowed: see `recordingReason`.
+ */
+export type Recording = 'complete' | 'preexisting' | 'truncated' | 'none';
+
+/** An event that contradicts the state: kept, counted, and replay goes on. */
+export interface Anomaly {
+  readonly event: EventIndex;
+  readonly message: string;
+}
+
+export interface Replay {
+  readonly allocations: AllocationTable;
+  readonly segmentSpans: SegmentSpanTable;
+  readonly recording: Recording;
+  /** One sentence: why `recording` is what it is, in words for the user. */
+  readonly recordingReason: string;
+  readonly start: Counters;
+  readonly end: Counters;
+  readonly peaks: PerCounter<Peak>;
+  /** Number of anomalies, and the first 100 of them. */
+  readonly anomalyCount: number;
+  readonly anomalies: readonly Anomaly[];
+  /** Allocation that an alloc, free_requested or free_completed event belongs to; -1 for others. */
+  readonly allocationOfEvent: Int32Array;
+  /** Counters after event t; t = -1 gives `start`. Cheap: one checkpoint and at most 63 events. */
+  countersAt(event: EventIndex): Counters;
+  /**
+   * Fills out[i] with one counter after event from + i, for whole ranges (lines on the timeline).
+   */
+  fillCounter(name: CounterName, from: EventIndex, out: Float64Array): void;
+}
+
+/** The columns that a copy of a replay can have in another thread: all that findings and the simulator read. */
+export type ReplayColumns = Pick<
+  Replay,
+  | 'allocations'
+  | 'segmentSpans'
+  | 'recording'
+  | 'recordingReason'
+  | 'start'
+  | 'end'
+  | 'peaks'
+  | 'anomalyCount'
+  | 'allocationOfEvent'
+>;

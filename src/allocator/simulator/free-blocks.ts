@@ -1,0 +1,178 @@
+/**
+ * Free blocks of one pool and stream in the allocator's order: by size, then by address. Lists of up to
+ * 256 rows hang in order behind each other, so that adding and removing costs little both for the usual
+ * fifty blocks and for the hundred thousand of a shattered pool.
+ */
+import { enlarged } from '../../base/growable.ts';
+import { type BlockRow, type BlockTable, NO_BLOCK } from './block-table.ts';
+
+const CAPACITY = 256;
+/** What a list begins with: a hostile file has a hundred thousand streams of one block each. */
+const FIRST_CAPACITY = 8;
+
+interface Run {
+  rows: Int32Array;
+  /** Sizes of the rows once more, side by side: searching touches one array. */
+  sizes: Float64Array;
+  count: number;
+}
+
+const newRun = (capacity: number): Run => ({
+  rows: new Int32Array(capacity),
+  sizes: new Float64Array(capacity),
+  count: 0,
+});
+
+/** What a list says of its blocks to the pool that it is part of. */
+interface Owner {
+  readonly pageBytes: number;
+  /** Free blocks that hold something to give back to the device: whole segments, whole pages. */
+  readonly releasable: Set<BlockRow>;
+}
+
+export class FreeBlocks {
+  readonly #table: BlockTable;
+  readonly #owner: Owner;
+  readonly #runs: Run[] = [newRun(FIRST_CAPACITY)];
+  /** Where the last search ended: run and position in it. */
+  #run = 0;
+  #at = 0;
+
+  constructor(table: BlockTable, owner: Owner) {
+    this.#table = table;
+    this.#owner = owner;
+  }
+
+  add(row: BlockRow): void {
+    const size = this.#table.sizeBytes[row];
+    this.#seek(size, this.#table.address[row], true);
+    let run = this.#runs[this.#run];
+    if (run.count === CAPACITY) run = this.#split(run);
+    else if (run.count === run.rows.length) enlarge(run);
+    const { rows, sizes, count } = run;
+    const at = this.#at;
+    // Loops: of some twenty elements copyWithin takes three times as long.
+    for (let i = count; i > at; i--) {
+      rows[i] = rows[i - 1];
+      sizes[i] = sizes[i - 1];
+    }
+    rows[at] = row;
+    sizes[at] = size;
+    run.count++;
+    if (this.#isReleasable(row)) this.#owner.releasable.add(row);
+  }
+
+  /** Removes a block whose size and address are those it was added with. */
+  remove(row: BlockRow): void {
+    this.#seek(this.#table.sizeBytes[row], this.#table.address[row], false);
+    this.#removeHere();
+  }
+
+  /** Takes out the block that the last search found. */
+  removeFound(): void {
+    this.#removeHere();
+  }
+
+  /** The first block of at least so many bytes, -1 for none. */
+  first(sizeBytes: number): BlockRow {
+    this.#seek(sizeBytes, 0, false);
+    return this.#here();
+  }
+
+  /** The block behind the one that the last search found, -1 for none. */
+  after(): BlockRow {
+    this.#at++;
+    if (this.#at >= this.#runs[this.#run].count) {
+      this.#run++;
+      this.#at = 0;
+    }
+    return this.#here();
+  }
+
+  /** All blocks in order; stays valid while blocks are removed and added. */
+  all(): BlockRow[] {
+    return this.#runs.flatMap(({ rows, count }) => Array.from(rows.subarray(0, count)));
+  }
+
+  #here(): BlockRow {
+    if (this.#run >= this.#runs.length) return NO_BLOCK;
+    const run = this.#runs[this.#run];
+    return this.#at < run.count ? run.rows[this.#at] : NO_BLOCK;
+  }
+
+  /**
+   * Goes to the first block not before (size, address). Past the end of a run that is the start of the
+   * next, but for adding its end: so only the last run can grow at its end.
+   */
+  #seek(size: number, address: number, forAdding: boolean): void {
+    const runs = this.#runs;
+    let low = 0;
+    let high = runs.length - 1;
+    while (low < high) {
+      const mid = (low + high) >>> 1;
+      if (this.#isBefore(runs[mid], runs[mid].count - 1, size, address)) low = mid + 1;
+      else high = mid;
+    }
+    this.#run = low;
+    const run = runs[low];
+    let from = 0;
+    let to = run.count;
+    while (from < to) {
+      const mid = (from + to) >>> 1;
+      if (this.#isBefore(run, mid, size, address)) from = mid + 1;
+      else to = mid;
+    }
+    this.#at = from;
+    if (!forAdding && from === run.count) {
+      this.#run = runs.length;
+      this.#at = 0;
+    }
+  }
+
+  #isBefore(run: Run, at: number, size: number, address: number): boolean {
+    const other = run.sizes[at];
+    return other < size || (other === size && this.#table.address[run.rows[at]] < address);
+  }
+
+  #removeHere(): void {
+    const run = this.#runs[this.#run];
+    const row = run.rows[this.#at];
+    if (this.#isReleasable(row)) this.#owner.releasable.delete(row);
+    run.count--;
+    const { rows, sizes, count } = run;
+    for (let i = this.#at; i < count; i++) {
+      rows[i] = rows[i + 1];
+      sizes[i] = sizes[i + 1];
+    }
+    if (run.count === 0 && this.#runs.length > 1) this.#runs.splice(this.#run, 1);
+  }
+
+  /** Says the same of a block for as long as it is in the list: its neighbors change only with it. */
+  #isReleasable(row: BlockRow): boolean {
+    const { isExpandable, address, sizeBytes } = this.#table;
+    if (isExpandable[row] === 0) return this.#table.isWholeSegment(row);
+    const page = this.#owner.pageBytes;
+    const end = Math.floor((address[row] + sizeBytes[row]) / page);
+    return Math.ceil(address[row] / page) < end;
+  }
+
+  /** Moves the upper half of a full run into one of its own; stays at the place searched for. */
+  #split(run: Run): Run {
+    const half = CAPACITY / 2;
+    const upper = newRun(CAPACITY);
+    upper.rows.set(run.rows.subarray(half));
+    upper.sizes.set(run.sizes.subarray(half));
+    upper.count = CAPACITY - half;
+    run.count = half;
+    this.#runs.splice(this.#run + 1, 0, upper);
+    if (this.#at <= half) return run;
+    this.#run++;
+    this.#at -= half;
+    return upper;
+  }
+}
+
+function enlarge(run: Run): void {
+  run.rows = enlarged(run.rows);
+  run.sizes = enlarged(run.sizes);
+}

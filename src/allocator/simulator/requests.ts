@@ -1,0 +1,134 @@
+/**
+ * What the program asked of the allocator, in order: the trace without what the allocator did about it.
+ * Made once for a device, then run under any number of settings.
+ */
+
+import { upperBound } from '../../base/binary-search.ts';
+import { type DeviceTrace, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { findRetriedOoms } from '../replay/retried-requests.ts';
+import { endsWithoutFree } from '../replay/trace-events.ts';
+import type { AllocationIndex, AllocationTable, ReplayColumns } from '../replay/types.ts';
+import type { AllocSettings } from './alloc-conf.ts';
+import { type ReleaseRun, releaseRuns } from './release-runs.ts';
+import type { ReservedSteps } from './reserved-steps.ts';
+
+/** Free is a free_requested whose free_completed follows at once, as nearly all do. */
+export const RequestKind = {
+  Alloc: 0,
+  Free: 1,
+  FreeRequested: 2,
+  FreeCompleted: 3,
+  EmptyCache: 4,
+  Oom: 5,
+} as const;
+export type RequestKind = (typeof RequestKind)[keyof typeof RequestKind];
+
+export interface Requests {
+  readonly length: number;
+  /** {@link RequestKind} */
+  readonly kind: Uint8Array;
+  /** Allocation that is meant, -1 for EmptyCache and Oom. */
+  readonly row: Int32Array;
+  readonly event: Int32Array;
+  readonly allocations: AllocationTable;
+  /** Pool of each allocation. */
+  readonly pool: Uint16Array;
+  /** Runs of frees of segments in the recording: retries, and calls of empty_cache(). */
+  readonly releases: readonly ReleaseRun[];
+  /** Recorded OOMs, all of them. */
+  readonly ooms: number;
+  /** Recorded OOMs that the program never saw as an error. */
+  readonly retriedOoms: ReadonlySet<EventIndex>;
+  /** Frees that waited for another stream. */
+  readonly delayedFrees: number;
+}
+
+/** @param reserved memory that the recording had reserved: it distinguishes a retry from a call of empty_cache() */
+export function collectRequests(
+  trace: DeviceTrace,
+  replay: ReplayColumns,
+  reserved: ReservedSteps,
+  recorded: AllocSettings,
+): Requests {
+  const { action } = trace.events;
+  const releases = releaseRuns(trace, reserved, replay.peaks.reservedBytes.bytes, recorded);
+  const emptied = new Set(
+    releases.filter(({ cause }) => cause === 'user').map(({ event }) => event),
+  );
+  const unfreed = endsWithoutFree(replay, 'end');
+  // Each event is one request at most, but for an alloc that ends an allocation whose free is missing.
+  const most = trace.events.length + replay.anomalyCount;
+  const kind = new Uint8Array(most);
+  const row = new Int32Array(most);
+  const event = new Int32Array(most);
+  let length = 0;
+  let delayedFrees = 0;
+  let ooms = 0;
+  const add = (own: RequestKind, allocation: AllocationIndex, t: EventIndex) => {
+    kind[length] = own;
+    row[length] = allocation;
+    event[length] = t;
+    length++;
+  };
+  for (let t = 0; t < action.length; t++) {
+    for (const allocation of unfreed.get(t) ?? []) add(RequestKind.Free, allocation, t);
+    if (action[t] <= TraceAction.FreeCompleted) {
+      const own = requestOfBlock(replay, action[t], t);
+      if (own === undefined) continue;
+      add(own, replay.allocationOfEvent[t], t);
+      if (own === RequestKind.FreeRequested) delayedFrees++;
+    } else if (action[t] === TraceAction.Oom) {
+      add(RequestKind.Oom, -1, t);
+      ooms++;
+    } else if (emptied.has(t)) add(RequestKind.EmptyCache, -1, t);
+  }
+  return {
+    length,
+    kind,
+    row,
+    event,
+    allocations: replay.allocations,
+    pool: poolsOfAllocations(trace, replay.allocations),
+    releases,
+    ooms,
+    retriedOoms: findRetriedOoms(trace, replay),
+    delayedFrees,
+  };
+}
+
+/** What an alloc or a free asks for; undefined of a free that completes the one before it, or is of no allocation. */
+function requestOfBlock(
+  { allocationOfEvent, allocations }: ReplayColumns,
+  action: number,
+  t: EventIndex,
+): RequestKind | undefined {
+  const row = allocationOfEvent[t];
+  if (row < 0) return undefined;
+  if (action === TraceAction.Alloc) return RequestKind.Alloc;
+  if (action === TraceAction.FreeRequested) {
+    const isCompleted = allocations.end[row] === t + 1 && allocationOfEvent[t + 1] === row;
+    return isCompleted ? RequestKind.Free : RequestKind.FreeRequested;
+  }
+  const requested = allocations.freeRequested[row];
+  if (requested === t) return RequestKind.Free;
+  const wasRequestedJustBefore = requested === t - 1 && allocationOfEvent[t - 1] === row;
+  return wasRequestedJustBefore ? undefined : RequestKind.FreeCompleted;
+}
+
+/**
+ * Up to 2.11 events do not say which pool they are of. The address space of an expandable segment is one
+ * pool's for good, so what lies where a private pool's final mapping is, was of that pool.
+ */
+function poolsOfAllocations(trace: DeviceTrace, { pool, address }: AllocationTable): Uint16Array {
+  const { segments, events } = trace;
+  const isPrivate = (s: number) => segments.isExpandable[s] === 1 && segments.pool[s] > 0;
+  const rows = Array.from({ length: segments.length }, (_, s) => s).filter(isPrivate);
+  if (events.pool !== undefined || rows.length === 0) return pool;
+  const starts = rows.map((s) => segments.address[s]);
+  return pool.map((known, row) => {
+    const at = upperBound(starts, address[row]) - 1;
+    if (at < 0) return known;
+    const isInside = address[row] < starts[at] + segments.totalBytes[rows[at]];
+    return isInside ? segments.pool[rows[at]] : known;
+  });
+}

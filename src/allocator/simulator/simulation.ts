@@ -1,0 +1,239 @@
+/** Runs the recorded requests of one device under one set of settings and one limit. */
+
+import type { DeviceTrace, EventIndex } from '../../format/snapshot/tables.ts';
+import type { AllocationTable, ReplayColumns } from '../replay/types.ts';
+import type { AllocSettings } from './alloc-conf.ts';
+import { CachingAllocator } from './allocator.ts';
+import { NO_BLOCK } from './block-table.ts';
+import { type ByteCurve, ByteCurveBuilder } from './byte-curve.ts';
+import { DeviceMemory, type SegmentChange } from './device-memory.ts';
+import { PlaceGuesser, type RecordedPlaces } from './recorded-places.ts';
+import { RequestKind, type Requests } from './requests.ts';
+import type { ReservedSteps } from './reserved-steps.ts';
+import { Seeder } from './seed.ts';
+import type { EndState, SimulatedOom } from './types.ts';
+
+/** A device's recording, ready to be run any number of times. */
+export interface WhatIfInput {
+  readonly trace: DeviceTrace;
+  readonly replay: ReplayColumns;
+  /** What was reserved in the recorded run. */
+  readonly reserved: ReservedSteps;
+  readonly requests: Requests;
+  /** Where it had its segments. */
+  readonly places: RecordedPlaces;
+  readonly recorded: { readonly text: string; readonly settings: AllocSettings };
+}
+
+export interface SimulationOptions {
+  readonly settings: AllocSettings;
+  /** Infinity: none. */
+  readonly limitBytes: number;
+  /** Parts of the curve. */
+  readonly parts: number;
+  /** Called for each change of what is reserved. */
+  readonly onSegment?: ((change: SegmentChange) => void) | undefined;
+  /** Ends at the first OOM, also one that is recorded: to find the smallest limit. */
+  readonly stopsAtAnyOom?: boolean;
+  /** No free waits for another stream: the least that the GPU's timing could have come to. */
+  readonly freesAtOnce?: boolean;
+}
+
+/** @param freeBytes of each free block */
+export function endStateOf(
+  reservedBytes: number,
+  allocatedBytes: number,
+  freeBytes: readonly number[],
+): EndState {
+  const sum = freeBytes.reduce((total, bytes) => total + bytes, 0);
+  const largestFreeBytes = freeBytes.reduce((most, bytes) => Math.max(most, bytes), 0);
+  const fragmentation = sum === 0 ? 0 : 1 - largestFreeBytes / sum;
+  return { reservedBytes, allocatedBytes, largestFreeBytes, fragmentation };
+}
+
+/** Block of an allocation that has none any more, or never got one. */
+const GONE = NO_BLOCK;
+
+export class Simulation {
+  readonly allocator: CachingAllocator;
+  readonly memory: DeviceMemory;
+  readonly ooms: SimulatedOom[] = [];
+  servedOoms = 0;
+  retriedOoms = 0;
+  readonly #input: WhatIfInput;
+  readonly #allocations: AllocationTable;
+  readonly #stopsAtAnyOom: boolean;
+  readonly #freesAtOnce: boolean;
+  readonly #curve: ByteCurveBuilder;
+  readonly #blockOf: Int32Array;
+  /** Allocations whose free is requested and not completed. */
+  readonly #pending = new Set<number>();
+  #at = 0;
+  #isStopped = false;
+
+  constructor(input: WhatIfInput, options: SimulationOptions) {
+    this.#input = input;
+    this.#allocations = input.requests.allocations;
+    this.#stopsAtAnyOom = options.stopsAtAnyOom === true;
+    this.#freesAtOnce = options.freesAtOnce === true;
+    const { trace } = input;
+    const curve = new ByteCurveBuilder(trace.events.length, options.parts);
+    this.#curve = curve;
+    const { onSegment } = options;
+    const guesser = new PlaceGuesser(input.places);
+    this.memory = new DeviceMemory(limitUnder(options), (change, reservedBytes) => {
+      curve.set(change.event, reservedBytes);
+      onSegment?.(change);
+    });
+    this.allocator = new CachingAllocator(options.settings, this.memory, trace.streams.length, {
+      beforeRelease: () => this.#completePending(),
+      likelyAddresses: (bytes) => guesser.places(bytes, this.memory.event),
+    });
+    this.#blockOf = new Int32Array(this.#allocations.length).fill(GONE);
+    this.#seed(options.settings);
+  }
+
+  /** Requests in all, and how many are done. */
+  get total(): number {
+    return this.#input.requests.length;
+  }
+
+  get done(): number {
+    return this.#at;
+  }
+
+  /** Runs at most so many requests; true when it has ended. */
+  run(requests: number): boolean {
+    const { kind, row, event, length } = this.#input.requests;
+    const to = Math.min(length, this.#at + requests);
+    let at = this.#at;
+    for (; at < to && !this.#isStopped; at++) {
+      this.memory.event = event[at];
+      switch (kind[at]) {
+        case RequestKind.Alloc:
+          this.#alloc(row[at], event[at]);
+          break;
+        case RequestKind.Free:
+          this.#free(row[at]);
+          break;
+        default:
+          this.#runRare(kind[at], row[at], event[at]);
+      }
+    }
+    this.#at = at;
+    return this.#isStopped || at === length;
+  }
+
+  /** Events run: all, or those up to the OOM that ended it. */
+  get events(): number {
+    return this.#isStopped ? this.memory.event + 1 : this.#input.trace.events.length;
+  }
+
+  curve(): ByteCurve {
+    return this.#curve.finish(this.events);
+  }
+
+  endState(): EndState {
+    const { allocator, memory } = this;
+    const free = allocator.arenas.all.flatMap((arena) =>
+      arena.free.all().map((row) => allocator.table.sizeBytes[row]),
+    );
+    return endStateOf(memory.reservedBytes, allocator.allocatedBytes, free);
+  }
+
+  #seed({ expandableSegments }: AllocSettings): void {
+    const { recorded, replay } = this.#input;
+    const { allocator } = this;
+    const seeder = new Seeder(allocator, this.#allocations, replay.segmentSpans, this.#blockOf);
+    if (expandableSegments === recorded.settings.expandableSegments) {
+      seeder.restore();
+    } else {
+      const failedBytes = seeder.allocate();
+      if (failedBytes !== undefined) this.#fail(failedBytes, -1, false);
+    }
+    for (let row = 0; row < this.#allocations.preexisting; row++) {
+      if (this.#allocations.freeRequested[row] === -1) this.#pending.add(row);
+    }
+    if (this.#freesAtOnce) this.#completePending();
+    this.memory.startCounting();
+    allocator.startCounting();
+    this.#curve.set(-1, this.memory.reservedBytes);
+  }
+
+  #alloc(row: number, event: EventIndex): void {
+    const { requestedBytes, stream } = this.#allocations;
+    const pool = this.#input.requests.pool[row];
+    const block = this.allocator.malloc(requestedBytes[row], stream[row], pool);
+    this.#blockOf[row] = block;
+    if (block === NO_BLOCK) this.#fail(requestedBytes[row], event, false);
+  }
+
+  #free(row: number): void {
+    const block = this.#blockOf[row];
+    if (block === GONE) return;
+    this.#blockOf[row] = GONE;
+    this.allocator.requestFree(block);
+    this.allocator.completeFree(block);
+  }
+
+  #runRare(kind: number, row: number, event: EventIndex): void {
+    if (kind === RequestKind.EmptyCache) {
+      this.allocator.emptyCache();
+    } else if (kind === RequestKind.Oom) {
+      this.#retryOom(event);
+    } else if (kind === RequestKind.FreeRequested) {
+      if (this.#freesAtOnce) this.#free(row);
+      if (this.#blockOf[row] === GONE) return;
+      this.allocator.requestFree(this.#blockOf[row]);
+      this.#pending.add(row);
+    } else if (this.#pending.has(row)) {
+      this.#complete(row);
+    }
+  }
+
+  #complete(row: number): void {
+    this.#pending.delete(row);
+    const block = this.#blockOf[row];
+    this.#blockOf[row] = GONE;
+    if (block !== GONE) this.allocator.completeFree(block);
+  }
+
+  /** Releasing all waits for the other streams. */
+  #completePending(): void {
+    for (const row of [...this.#pending]) this.#complete(row);
+  }
+
+  /**
+   * The request that failed when recorded. How long it would have lived is not known: it goes at once.
+   * One that the program asked again at once for less, it can do without: that fails nothing, and where
+   * nothing is limited it is not made.
+   */
+  #retryOom(event: EventIndex): void {
+    const isNeeded = !this.#input.requests.retriedOoms.has(event);
+    if (!isNeeded && this.memory.limitBytes === Infinity) return;
+    const { sizeBytes, stream, pool } = this.#input.trace.events;
+    const block = this.allocator.malloc(sizeBytes[event], stream[event], pool?.[event] ?? 0);
+    if (block === NO_BLOCK) {
+      if (isNeeded) this.#fail(sizeBytes[event], event, true);
+      else this.retriedOoms++;
+      return;
+    }
+    if (isNeeded) this.servedOoms++;
+    this.allocator.requestFree(block);
+    this.allocator.completeFree(block);
+  }
+
+  #fail(requestedBytes: number, event: EventIndex, isRecorded: boolean): void {
+    const missingBytes = this.allocator.missingBytes(requestedBytes);
+    this.ooms.push({ event, requestedBytes, missingBytes, isRecorded });
+    if (!isRecorded || this.#stopsAtAnyOom) this.#isStopped = true;
+  }
+}
+
+/** per_process_memory_fraction is a share of the memory there is. */
+function limitUnder({ limitBytes, settings }: SimulationOptions): number {
+  return limitBytes === Infinity ? Infinity : Math.round(limitBytes * settings.memoryFraction);
+}
+
+/** Steps of a run between two looks whether to go on: a few milliseconds. */
+export const REQUESTS_A_SLICE = 1 << 14;

@@ -1,0 +1,208 @@
+/**
+ * The allocator's segments and blocks after any event, from what the replay knows: which memory was
+ * reserved then, and which allocations lived where. What lies between those is free.
+ */
+import { lowerBound } from '../../base/binary-search.ts';
+import { highest, lowest } from '../../base/extremes.ts';
+import { createTable, tableFrom } from '../../base/table.ts';
+import { BlockState, type EventIndex } from '../../format/snapshot/tables.ts';
+import { liveAt } from '../replay/live-at.ts';
+import type { AllocationIndex, Replay } from '../replay/types.ts';
+import { type MappedRange, mappedRangesAt } from './mapped-ranges.ts';
+import {
+  type AllocatorState,
+  BLOCK_STATE_COLUMNS,
+  SEGMENT_STATE_COLUMNS,
+  SegmentKind,
+} from './types.ts';
+
+/**
+ * The state after `event`, which must be one of the trace, or -1 for the state before it.
+ * @param since {@link mappedSince} of the replay's spans
+ */
+export function allocatorStateAt(
+  replay: Replay,
+  since: Int32Array,
+  event: EventIndex,
+): AllocatorState {
+  const ranges = mappedRangesAt(replay.segmentSpans, event);
+  const live = byAddress(replay, liveAt(replay.allocations, event));
+  const layout = layOut(replay, ranges, live);
+  const builder = new StateBuilder(replay, event, ranges.length + layout.apart.length, live.length);
+  let next = 0;
+  for (const range of ranges) {
+    builder.openRange(range, since);
+    for (; next < layout.inside.length && layout.rangeOf[next] === builder.segment; next++) {
+      builder.addLive(layout.inside[next]);
+    }
+    builder.close();
+  }
+  for (const id of layout.apart) {
+    builder.openApart(id);
+    builder.addLive(id);
+    builder.close();
+  }
+  return builder.finish();
+}
+
+/**
+ * Ids in order of address. The keys are sorted as plain numbers, each id then looks for its place:
+ * a tenth of the time of a sort that compares ids. Blocks of one address, which only a trace that
+ * contradicts itself has, take places beside each other.
+ */
+function byAddress({ allocations }: Replay, ids: Int32Array): Int32Array {
+  const keys = new Float64Array(ids.length);
+  for (let i = 0; i < ids.length; i++) keys[i] = allocations.address[ids[i]];
+  const sorted = keys.slice().sort();
+  const ordered = new Int32Array(ids.length).fill(-1);
+  for (let i = 0; i < ids.length; i++) {
+    let place = lowerBound(sorted, keys[i]);
+    while (ordered[place] >= 0) place++;
+    ordered[place] = ids[i];
+  }
+  return ordered;
+}
+
+interface Layout {
+  /** Allocations inside a range, by address, and the range of each. */
+  readonly inside: readonly AllocationIndex[];
+  readonly rangeOf: readonly number[];
+  /** Those that lie in no range, or over the edge or the block before: shown apart, whole. */
+  readonly apart: readonly AllocationIndex[];
+}
+
+function layOut(
+  { allocations: { address, sizeBytes } }: Replay,
+  ranges: readonly MappedRange[],
+  live: Int32Array,
+): Layout {
+  const inside: AllocationIndex[] = [];
+  const rangeOf: number[] = [];
+  const apart: AllocationIndex[] = [];
+  let range = 0;
+  let usedUpTo = -1;
+  for (const id of live) {
+    const end = address[id] + sizeBytes[id];
+    while (range < ranges.length && address[id] >= endOf(ranges[range])) range++;
+    const place = ranges[range];
+    const fits = place !== undefined && address[id] >= place.address && end <= endOf(place);
+    if (!fits || address[id] < usedUpTo) {
+      apart.push(id);
+      continue;
+    }
+    inside.push(id);
+    rangeOf.push(range);
+    usedUpTo = end;
+  }
+  return { inside, rangeOf, apart };
+}
+
+const endOf = ({ address, sizeBytes }: MappedRange): number => address + sizeBytes;
+
+type BlockColumns = typeof BLOCK_STATE_COLUMNS;
+
+/** Writes the two tables: a segment is opened, gets its live blocks by address, and is closed. */
+class StateBuilder {
+  /** Row of the segment that is open, or comes next. */
+  segment = 0;
+  readonly #replay: Replay;
+  readonly #event: EventIndex;
+  readonly #segments;
+  readonly #blocks;
+  #block = 0;
+  /** End of the last block in the open segment. */
+  #at = 0;
+
+  constructor(replay: Replay, event: EventIndex, segments: number, live: number) {
+    this.#replay = replay;
+    this.#event = event;
+    this.#segments = createTable(SEGMENT_STATE_COLUMNS, segments);
+    // Before each live block and behind the last of a segment there may be a free range.
+    this.#blocks = createTable(BLOCK_STATE_COLUMNS, 2 * live + segments);
+  }
+
+  openRange({ address, sizeBytes, spans: rows }: MappedRange, since: Int32Array): void {
+    const { segmentSpans: spans } = this.#replay;
+    const first = rows[0];
+    const { segment } = this;
+    this.#open(address, sizeBytes);
+    const columns = this.#segments;
+    columns.kind[segment] =
+      spans.isExpandable[first] === 1 ? SegmentKind.Expandable : SegmentKind.Native;
+    columns.isSmall[segment] = spans.isSmall[first];
+    columns.pool[segment] = spans.pool[first];
+    columns.stream[segment] = spans.stream[first];
+    columns.stack[segment] = spans.stack[first];
+    columns.pieces[segment] = rows.length;
+    const mapped = rows.map((row) => since[row]);
+    columns.firstMapped[segment] = lowest(mapped);
+    columns.lastMapped[segment] = highest(mapped);
+  }
+
+  openApart(id: AllocationIndex): void {
+    const { allocations: table } = this.#replay;
+    const { segment } = this;
+    this.#open(table.address[id], table.sizeBytes[id]);
+    const columns = this.#segments;
+    columns.kind[segment] = SegmentKind.None;
+    columns.isSmall[segment] = table.isSmall[id];
+    columns.pool[segment] = table.pool[id];
+    columns.stream[segment] = table.stream[id];
+    columns.stack[segment] = table.stack[id];
+    columns.pieces[segment] = 1;
+    columns.firstMapped[segment] = table.start[id];
+    columns.lastMapped[segment] = table.start[id];
+  }
+
+  addLive(id: AllocationIndex): void {
+    const { address, sizeBytes, requestedBytes, freeRequested } = this.#replay.allocations;
+    const columns = this.#segments;
+    const { segment } = this;
+    const isPending = freeRequested[id] <= this.#event;
+    this.#addFree(address[id]);
+    this.#addBlock(sizeBytes[id], isPending ? BlockState.PendingFree : BlockState.Allocated, id);
+    columns.liveBlocks[segment]++;
+    if (isPending) columns.pendingBytes[segment] += sizeBytes[id];
+    else columns.allocatedBytes[segment] += sizeBytes[id];
+    if (Number.isNaN(requestedBytes[id])) columns.unknownBytes[segment] += sizeBytes[id];
+    else columns.requestedBytes[segment] += requestedBytes[id];
+  }
+
+  close(): void {
+    const { address, sizeBytes, firstBlock } = this.#segments;
+    this.#addFree(address[this.segment] + sizeBytes[this.segment]);
+    this.segment++;
+    firstBlock[this.segment] = this.#block;
+  }
+
+  finish(): AllocatorState {
+    const length = this.#block;
+    const written = (name: string) => this.#blocks[name as keyof BlockColumns].slice(0, length);
+    const blocks = tableFrom(BLOCK_STATE_COLUMNS, length, written);
+    return { event: this.#event, segments: this.#segments, blocks };
+  }
+
+  #open(address: number, sizeBytes: number): void {
+    this.#segments.address[this.segment] = address;
+    this.#segments.sizeBytes[this.segment] = sizeBytes;
+    this.#at = address;
+  }
+
+  /** A free range up to an address, where there is any. */
+  #addFree(upTo: number): void {
+    const bytes = upTo - this.#at;
+    if (bytes <= 0) return;
+    const { largestFreeBytes } = this.#segments;
+    largestFreeBytes[this.segment] = Math.max(largestFreeBytes[this.segment], bytes);
+    this.#addBlock(bytes, BlockState.Inactive, -1);
+  }
+
+  #addBlock(bytes: number, state: BlockState, allocation: AllocationIndex): void {
+    const row = this.#block++;
+    this.#blocks.address[row] = this.#at;
+    this.#blocks.sizeBytes[row] = bytes;
+    this.#blocks.state[row] = state;
+    this.#blocks.allocation[row] = allocation;
+    this.#at += bytes;
+  }
+}

@@ -1,0 +1,126 @@
+/** The account: every reserved byte in exactly one entry, at any moment. */
+import { describe, expect, it } from 'vitest';
+import { sumByClass } from '../../device/classes/class-totals.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { allCaptureNames, loadCapture, pairNames, truthOf } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { AnalysisContext } from '../findings/analysis-context.ts';
+import { accountAt, accountAtEnd, mainAccount } from './account.ts';
+import type { Account } from './types.ts';
+
+const NAMES = [
+  ...allCaptureNames().filter((name) => !/^protocols_/.test(name)),
+  ...pairNames().map((name) => `${name}.all.pickle.gz`),
+];
+/** Accounts of so many moments beside the peak, the end and the OOMs. */
+const RANDOM_EVENTS = 100;
+
+const sumOf = ({ entries }: Account): number => entries.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The same in every run: a test that fails once must fail again. */
+function* randomEvents(count: number, below: number): Generator<EventIndex> {
+  let seed = 12345;
+  for (let i = 0; i < count; i++) {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    yield (seed % (below + 1)) - 1;
+  }
+}
+
+function expectExact(context: DeviceContext, account: Account): void {
+  const { event } = account.moment;
+  const counters = context.replay.countersAt(event);
+  expect([event, sumOf(account)]).toEqual([event, counters.reservedBytes]);
+  expect([event, account.allocatedBytes]).toEqual([event, counters.allocatedBytes]);
+  expect(account.reservedBytes).toBe(counters.reservedBytes);
+  const ids = account.entries.flatMap(({ allocations }) => allocations);
+  expect(new Set(ids).size).toBe(ids.length);
+}
+
+describe('adds up to the byte', () => {
+  it.each(NAMES)('%s', (name) => {
+    for (const context of contextsOf(loadCapture(name))) {
+      if (context.replay.anomalyCount > 0) continue;
+      const analysis = new AnalysisContext(context);
+      expectExact(context, mainAccount(analysis));
+      expectExact(context, accountAtEnd(analysis));
+      for (const event of analysis.eventsOf(TraceAction.Oom).slice(-3))
+        expectExact(context, accountAt(analysis, event, 'oom'));
+    }
+  });
+
+  it.each([
+    'leak_output_list',
+    'oom_fragmented',
+    'streams_record_stream',
+    'whatif_expandable/frag_gpt_varlen',
+  ])('%s, at a hundred random events', (name) => {
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    const analysis = new AnalysisContext(context);
+    const { length } = context.trace.events;
+    for (const event of randomEvents(RANDOM_EVENTS, length))
+      expectExact(context, accountAt(analysis, event, 'peak'));
+  });
+
+  it('is what the allocator itself counted at the end', () => {
+    for (const name of ['train_gpt_small', 'oom_batch_too_big', 'leak_loss_graph']) {
+      const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+      const { reservedBytes, allocatedBytes } = accountAtEnd(new AnalysisContext(context));
+      const stats = truthOf(`${name}.pickle.gz`).stats['0'];
+      expect(reservedBytes).toBe(stats['reserved_bytes.all.current']);
+      expect(allocatedBytes).toBe(stats['allocated_bytes.all.current']);
+    }
+  });
+});
+
+describe('entries', () => {
+  it('have the figures of the classes where nothing is kept', () => {
+    const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
+    const analysis = new AnalysisContext(context);
+    const { moment, entries } = mainAccount(analysis);
+    const classes = sumByClass(
+      context.replay.allocations,
+      analysis.classification,
+      moment.event,
+      true,
+    );
+    for (const { class: of, bytes } of classes) {
+      const { id } = MEMORY_CLASSES[of];
+      if (id === 'kept') continue;
+      expect([id, entries.find(({ kind }) => kind === id)?.bytes]).toEqual([id, bytes]);
+    }
+  });
+
+  it('of a leak have what each step leaves, and the peak without it', () => {
+    const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
+    const { entries, allocatedBytes } = mainAccount(new AnalysisContext(context));
+    const kept = entries.find(({ kind }) => kind === 'kept');
+    expect(kept).toMatchObject({
+      isGrowing: true,
+      rate: { bytes: 524_288, steps: 40, unit: 'step' },
+    });
+    expect(kept?.lines[0]).toMatchObject({ line: 271 });
+    expect(kept?.bytes).toBe(40 * 524_288);
+    // The last capture is made in the forward pass of the last step, before the peak.
+    expect(allocatedBytes - (kept?.peakWithoutBytes ?? 0)).toBeGreaterThan(38 * 524_288);
+  });
+
+  it('of an OOM stand beside what was asked for and the limit', () => {
+    const [context] = contextsOf(loadCapture('oom_batch_too_big.pickle.gz'));
+    const { moment, requestedBytes, limitBytes, reservedBytes } = mainAccount(
+      new AnalysisContext(context),
+    );
+    expect(moment.why).toBe('oom');
+    expect(requestedBytes).toBe(512 * 2 ** 20);
+    expect(limitBytes).toBeGreaterThanOrEqual(reservedBytes);
+  });
+
+  it('without a trace are those of the final state', () => {
+    const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
+    const account = mainAccount(new AnalysisContext(context));
+    expect(account.moment).toEqual({ event: -1, why: 'end' });
+    expect(sumOf(account)).toBe(context.replay.end.reservedBytes);
+    expect(account.entries.map(({ kind }) => kind)).toContain('unknown');
+  });
+});

@@ -1,0 +1,222 @@
+/** Takes the account of a device: every live block and every free range, each in exactly one entry. */
+
+import { liveAt } from '../../allocator/replay/live-at.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { groupBy } from '../../base/grouping.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
+import { pinningSites } from '../detectors/fragmentation-causes.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import { peakWithout } from '../findings/peak-without.ts';
+import { segmentsAt } from '../findings/segment-state.ts';
+import { cohortsAt, type Draft } from './cohorts.ts';
+import { limitOf, momentOf } from './moment.ts';
+import { rateOf } from './repetitions.ts';
+import { replacedAt } from './replacements.ts';
+import type { Account, AccountEntry, EntryKind, MomentWhy } from './types.ts';
+
+/** Of the peak: what the run would need without less than this is not worth counting. */
+const NOTABLE_SHARE = 0.02;
+/** Lines listed of an entry that many lines make up. */
+const MAX_LINES = 3;
+
+const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
+  [MemoryClass.Unknown]: 'unknown',
+  [MemoryClass.Parameters]: 'parameters',
+  [MemoryClass.Gradients]: 'gradients',
+  [MemoryClass.OptimizerState]: 'optimizer-state',
+  [MemoryClass.Activations]: 'activations',
+  [MemoryClass.Temporaries]: 'temporaries',
+  [MemoryClass.Inputs]: 'inputs',
+  [MemoryClass.Communication]: 'communication',
+  [MemoryClass.Workspaces]: 'workspaces',
+  [MemoryClass.GrowingState]: 'kv-cache',
+  [MemoryClass.Kept]: 'kept',
+};
+
+/** The account of the moment that matters most: see `momentOf`. */
+export function mainAccount(context: AnalysisContext): Account {
+  const { event, why } = momentOf(context);
+  return accountAt(context, event, why);
+}
+
+/** What the recording ends with. */
+export function accountAtEnd(context: AnalysisContext): Account {
+  return accountAt(context, context.input.trace.events.length - 1, 'end');
+}
+
+/** @param event the state after it; -1 for the state before the first */
+export function accountAt(context: AnalysisContext, event: EventIndex, why: MomentWhy): Account {
+  const { replay, trace } = context.input;
+  const table = replay.allocations;
+  const live = liveAt(table, event);
+  const drafts = draftsAt(context, live, event);
+  const entries = [
+    ...drafts.map((draft) => entryOf(context, draft)),
+    ...freeEntries(context, event),
+  ].sort((a, b) => b.bytes - a.bytes);
+  let [allocatedBytes, roundingBytes] = [0, 0];
+  for (const id of live) {
+    if (table.freeRequested[id] <= event) continue;
+    allocatedBytes += table.sizeBytes[id];
+    roundingBytes += table.sizeBytes[id] - table.requestedBytes[id];
+  }
+  return {
+    moment: { event, why },
+    allocatedBytes,
+    reservedBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    limitBytes: limitOf(context),
+    requestedBytes: why === 'oom' ? trace.events.sizeBytes[event] : undefined,
+    roundingBytes: Number.isNaN(roundingBytes) ? undefined : roundingBytes,
+    entries,
+  };
+}
+
+/** Who claims a block first has it: streams, cohorts, chains of replaced tensors, then its class. */
+function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+  const { freeRequested } = context.input.replay.allocations;
+  const taken = new Set<AllocationIndex>();
+  const drafts: Draft[] = [];
+  const claim = (draft: Draft) => {
+    const ids = draft.ids.filter((id) => !taken.has(id));
+    for (const id of ids) taken.add(id);
+    if (ids.length > 0) drafts.push({ ...draft, ids });
+  };
+  const pending = Array.from(live).filter((id) => freeRequested[id] <= event);
+  claim(plainDraft(context, 'pending-free', pending));
+  const { leaks, others } = cohortsAt(context, live);
+  for (const draft of [...leaks, ...replacedDrafts(context, live, event), ...others]) claim(draft);
+  const rest = Array.from(live).filter((id) => !taken.has(id));
+  for (const [kind, ids] of groupBy(rest, (id) => kindOf(context, id)))
+    claim(plainDraft(context, kind, ids));
+  return drafts;
+}
+
+function kindOf({ classification }: AnalysisContext, id: AllocationIndex): EntryKind {
+  const { classOf, copies } = classification;
+  if (classOf[id] === MemoryClass.Parameters && copies.has(id)) return 'second-model';
+  return KIND_OF_CLASS[classOf[id] as MemoryClass];
+}
+
+const plainDraft = (
+  context: AnalysisContext,
+  kind: EntryKind,
+  ids: readonly AllocationIndex[],
+): Draft => ({
+  kind,
+  ids,
+  all: undefined,
+  lines: largestLines(context, ids),
+  rate: undefined,
+  isGrowing: false,
+});
+
+/** One entry a function that replaces its tensors by larger ones: the keys and the values of a cache together. */
+function replacedDrafts(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+  const { stack } = context.input.replay.allocations;
+  const byFunction = groupBy(replacedAt(context, live, event), ({ id }) => {
+    const line = context.input.stacks.topUserFrameView(stack[id]);
+    return `${line?.filename} ${line?.name}`;
+  });
+  return [...byFunction.values()].map((chains) => ({
+    ...plainDraft(
+      context,
+      'growing',
+      chains.map(({ id }) => id),
+    ),
+    all: chains.flatMap(({ id, links }) => [id, ...links]),
+    rate: growthRate(context, chains),
+    isGrowing: true,
+  }));
+}
+
+/** What a tensor has more than the one that it replaced, on average. */
+function growthRate(context: AnalysisContext, chains: ReturnType<typeof replacedAt>) {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const [longest] = [...chains].sort((a, b) => b.links.length - a.links.length);
+  const { id, links } = longest;
+  const rate = rateOf(context, [...links].reverse(), stack[id]);
+  const first = links[links.length - 1];
+  const bytes = Math.round((sizeBytes[id] - sizeBytes[first]) / links.length);
+  return rate && { ...rate, bytes, steps: links.length };
+}
+
+/** The lines of the user's that hold most, the largest sum first. */
+function largestLines(context: AnalysisContext, ids: readonly AllocationIndex[]): FrameView[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const sums = new Map<FrameIndex, number>();
+  for (const id of ids) {
+    const line = context.input.stacks.topUserFrame(stack[id]);
+    if (line !== undefined) sums.set(line, (sums.get(line) ?? 0) + sizeBytes[id]);
+  }
+  const largest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_LINES);
+  return largest.map(([line]) => context.input.stacks.frame(line));
+}
+
+function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): AccountEntry {
+  const { sizeBytes } = context.input.replay.allocations;
+  const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
+  const isNotable = bytes >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
+  const holder = holderOf(context, ids);
+  return {
+    ...draft,
+    // A name says for sure what many call sites only suggest.
+    kind: draft.kind === 'kept' && holder?.isGraph === true ? 'kept-graph' : draft.kind,
+    bytes,
+    count: ids.length,
+    holder: holder?.text,
+    peakWithoutBytes: all !== undefined && isNotable ? peakWithout(context.input, all) : undefined,
+    allocations: [...ids].sort((a, b) => sizeBytes[b] - sizeBytes[a]),
+  };
+}
+
+/** Of an entry's bytes that have a name: who holds less is not who holds it. */
+const HOLDER_SHARE = 0.5;
+
+/** Who holds most of some blocks, in words; undefined where nobody holds half of them, or nobody is named. */
+function holderOf(context: AnalysisContext, ids: readonly AllocationIndex[]) {
+  const { owners } = context;
+  if (owners === undefined) return undefined;
+  const { sizeBytes } = context.input.replay.allocations;
+  const sums = new Map<number, number>();
+  let named = 0;
+  for (const id of ids) {
+    const owner = owners.ownerOf[id];
+    if (owner < 0) continue;
+    named += sizeBytes[id];
+    sums.set(owner, (sums.get(owner) ?? 0) + sizeBytes[id]);
+  }
+  const [largest] = [...sums].sort((a, b) => b[1] - a[1]);
+  if (largest === undefined || largest[1] < HOLDER_SHARE * named) return undefined;
+  return owners.owners[largest[0]];
+}
+
+/** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */
+function freeEntries(context: AnalysisContext, event: EventIndex): AccountEntry[] {
+  const segments = segmentsAt(context, event);
+  const pins = pinningSites(context, segments);
+  const lines = pins.flatMap(({ part }) => part.frame ?? []).slice(0, MAX_LINES);
+  const [pinned, empty] = [
+    segments.filter(({ live, freeBytes }) => live.length > 0 && freeBytes > 0),
+    segments.filter(({ live }) => live.length === 0),
+  ];
+  const entry = (
+    kind: EntryKind,
+    of: typeof segments,
+    own: readonly FrameView[],
+  ): AccountEntry => ({
+    kind,
+    bytes: of.reduce((sum, { freeBytes }) => sum + freeBytes, 0),
+    count: of.reduce((sum, { gaps }) => sum + gaps.length, 0),
+    lines: own,
+    holder: undefined,
+    rate: undefined,
+    isGrowing: false,
+    peakWithoutBytes: undefined,
+    allocations: [],
+  });
+  return [entry('gaps', pinned, lines), entry('cached', empty, [])].filter(
+    ({ bytes }) => bytes > 0,
+  );
+}

@@ -1,0 +1,336 @@
+/**
+ * Cohorts: what one call in the program's loop left behind and never gave back.
+ *
+ *     for batch in loader:
+ *         loss = loss_of(model, batch)   ← its line: the activations, the output and the loss of every pass are one cohort
+ *         losses.append(loss)
+ *
+ * The growth detector knows how things grow, down to 512 bytes a step. The classes know what else the same calls
+ * kept: of single evaluations, from before a ring's oldest event, of lines whose sizes differ.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { groupBy } from '../../base/grouping.ts';
+import { memoized } from '../../base/memoized.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
+import { growthOf, type Leak } from '../detectors/growth.ts';
+import type { GrowthKind } from '../detectors/growth-groups.ts';
+import { isOutput } from '../detectors/growth-lead.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import { userLines } from '../findings/user-lines.ts';
+import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
+import type { AccountEntry } from './types.ts';
+
+/** A graph keeps at least an activation, what backward needs of it, an output and a loss. */
+const GRAPH_SITES = 4;
+
+/** An entry before its bytes are added up. */
+export interface Draft extends Pick<AccountEntry, 'kind' | 'lines' | 'rate' | 'isGrowing'> {
+  readonly ids: readonly AllocationIndex[];
+  /** Those of the whole run, also those that are gone; undefined where the entry is no cohort. */
+  readonly all: readonly AllocationIndex[] | undefined;
+}
+
+/** What is kept, in the order in which it claims blocks: what surely grows, then what the classes know beside it. */
+export interface Cohorts {
+  readonly leaks: readonly Draft[];
+  readonly others: readonly Draft[];
+}
+
+/** @param live allocations of the moment, ascending */
+export function cohortsAt(context: AnalysisContext, live: Int32Array): Cohorts {
+  const places = new Places(context);
+  const isLive = new Set(live);
+  const taken = new Set<AllocationIndex>();
+  const rest = keptIds(context);
+  const leaks = mergedLeaks(places, growthOf(context).leaks).map((same): Draft => {
+    const kept = leakIds(same, rest, places, taken);
+    const latest = latestOf(kept, live, places, taken);
+    for (const id of latest) taken.add(id);
+    const all = [...kept, ...latest];
+    const ids = all.filter((id) => isLive.has(id));
+    return { ...leakDraft(context, places, same, ids), all };
+  });
+  const byPlace = groupBy(
+    rest.filter((id) => !taken.has(id)),
+    (id) => places.keyOf(id),
+  );
+  const others = mergedByFunction(places, [...byPlace.values()]).map((kept) => {
+    const latest = latestOf(kept, live, places, taken);
+    const withLatest = [...kept, ...latest];
+    const isAdding = isStillGrowing(
+      context,
+      withLatest.filter((id) => isLive.has(id)),
+      withLatest,
+    );
+    const all = isAdding ? withLatest : kept;
+    if (isAdding) for (const id of latest) taken.add(id);
+    const ids = all.filter((id) => isLive.has(id));
+    return ids.length === 0 ? undefined : placeDraft(context, places, ids, all, isAdding);
+  });
+  return { leaks, others: others.filter((draft) => draft !== undefined) };
+}
+
+/**
+ * What the last repetitions left: too young to be called kept, but of the same lines as what is, and still there.
+ *
+ * @param live allocations of the moment, ascending
+ */
+function latestOf(
+  kept: readonly AllocationIndex[],
+  live: Int32Array,
+  places: Places,
+  taken: ReadonlySet<AllocationIndex>,
+): AllocationIndex[] {
+  const stacks = new Set(kept.map((id) => places.stackOf(id)));
+  const last = kept[kept.length - 1] ?? 0;
+  return Array.from(live.subarray(upperBound(live, last))).filter(
+    (id) => !taken.has(id) && stacks.has(places.stackOf(id)),
+  );
+}
+
+/** Outputs and tensors that one function keeps side by side, the keys and the values of a cache, are one cohort. */
+const SINGLE: readonly GrowthKind[] = ['kept-output', 'kept-tensor'];
+
+/** The largest of each cohort first. */
+function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
+  const largestFirst = [...leaks].sort((a, b) => b.finding.bytes - a.finding.bytes);
+  const groups = groupBy(largestFirst, ({ group: { kind, holder }, sequence }) => {
+    const key = places.functionOf(holder.stack);
+    return SINGLE.includes(kind) && key !== undefined
+      ? `${key} ${holder.keptSteps} ${sequence.row}`
+      : `site ${holder.site}`;
+  });
+  return [...groups.values()];
+}
+
+/** All that is kept: what the classes call so, and what a ring began with; ascending. */
+function keptIds(context: AnalysisContext): AllocationIndex[] {
+  const { classOf } = context.classification;
+  const { preexisting } = context.input.replay.allocations;
+  const isOld = keptBeforeRing(context);
+  const ids: AllocationIndex[] = [];
+  for (let id = 0; id < classOf.length; id++) {
+    if (classOf[id] === MemoryClass.Kept || (id < preexisting && isOld(id))) ids.push(id);
+  }
+  return ids;
+}
+
+/** Made once and kept by every program, or scratch memory. */
+const LASTING: ReadonlySet<number> = new Set([
+  MemoryClass.Parameters,
+  MemoryClass.Gradients,
+  MemoryClass.OptimizerState,
+  MemoryClass.Workspaces,
+  MemoryClass.GrowingState,
+]);
+/** Calls of a line within the ring that a tensor from before it has to outlive. */
+const OUTLIVED = 2;
+
+/**
+ * Tensors from before a ring's oldest event that a line made which runs in every repetition: they are left from
+ * repetitions long gone. Weights and buffers come from lines that don't run again.
+ */
+function keptBeforeRing({ input, classification }: AnalysisContext) {
+  const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
+  const calls = new Map<StackIndex, EventIndex[]>();
+  for (let id = preexisting; id < length && preexisting > 0; id++) {
+    if (stack[id] <= EMPTY_STACK) continue;
+    const known = calls.get(stack[id]);
+    if (known === undefined) calls.set(stack[id], [start[id]]);
+    else if (known.length < OUTLIVED) known.push(start[id]);
+  }
+  return (id: AllocationIndex): boolean => {
+    const outlived = calls.get(stack[id])?.[OUTLIVED - 1];
+    return (
+      outlived !== undefined &&
+      freeRequested[id] > outlived &&
+      !LASTING.has(classification.classOf[id])
+    );
+  };
+}
+
+/**
+ * What a leak keeps, and what else the classes know of it: the tensors of its own lines and, where it is a whole graph,
+ * all that came from the same statement.
+ */
+function leakIds(
+  same: readonly Leak[],
+  rest: readonly AllocationIndex[],
+  places: Places,
+  taken: Set<AllocationIndex>,
+): AllocationIndex[] {
+  const sites = same.flatMap(({ group }) => group.sites);
+  const own = sites.flatMap(({ kept }) => kept).filter((id) => !taken.has(id));
+  for (const id of own) taken.add(id);
+  const stacks = new Set(sites.map(({ stack }) => stack));
+  const [{ kind }] = same.map(({ group }) => group);
+  const isWide = kind === 'kept-graph' || kind === 'kept-output';
+  const keys = new Set(isWide ? own.map((id) => places.keyOf(id)) : []);
+  for (const id of rest) {
+    if (taken.has(id) || (!stacks.has(places.stackOf(id)) && !keys.has(places.keyOf(id)))) continue;
+    taken.add(id);
+    own.push(id);
+  }
+  return own.sort((a, b) => a - b);
+}
+
+function leakDraft(
+  context: AnalysisContext,
+  places: Places,
+  same: readonly Leak[],
+  ids: readonly AllocationIndex[],
+): Omit<Draft, 'all'> {
+  const [{ group, sequence, finding }] = same;
+  const { frameIs, perStep } = finding;
+  const bytesPerStep = same.reduce((sum, leak) => sum + (leak.finding.perStep?.bytes ?? 0), 0);
+  const isGraph = group.kind === 'kept-graph';
+  // A running total says where the graph is held; else the statement that called the model is nearest to it.
+  const isCalled = isGraph && frameIs !== 'stored at' && ids.length > 0;
+  const { frame, lines } = isCalled
+    ? places.linesOf(places.heaviest(ids))
+    : { frame: finding.frame, lines: finding.userLines };
+  return {
+    kind: isGraph ? 'kept-graph' : 'kept',
+    ids,
+    lines: linesFrom(frame, lines),
+    rate: perStep && {
+      bytes: Math.round(bytesPerStep),
+      steps: perStep.steps,
+      unit: unitOf(context, sequence),
+    },
+    isGrowing:
+      same.some((leak) => leak.finding.severity !== 'low') || isStillGrowing(context, ids, ids),
+  };
+}
+
+/** The line to look at, then those that lead there from the program's loop. */
+function linesFrom(first: FrameView | undefined, lines: readonly FrameView[]): FrameView[] {
+  if (first === undefined) return [...lines];
+  const at = lines.findIndex(
+    ({ filename, line }) => filename === first.filename && line === first.line,
+  );
+  return [first, ...lines.slice(at + 1)];
+}
+
+function placeDraft(
+  context: AnalysisContext,
+  places: Places,
+  ids: readonly AllocationIndex[],
+  all: readonly AllocationIndex[],
+  isAdding: boolean,
+): Draft {
+  const stack = places.heaviest(ids);
+  const isGraph = places.forwardSites(ids) >= GRAPH_SITES;
+  const own = ids.filter((id) => places.stackOf(id) === stack);
+  const isFromCall = isGraph || isOutput(context, { kept: own });
+  const { frame, lines } = isFromCall
+    ? places.linesOf(stack)
+    : { frame: context.input.stacks.topUserFrameView(stack), lines: userLines(context, stack) };
+  return {
+    kind: isGraph ? 'kept-graph' : 'kept',
+    ids,
+    all,
+    lines: linesFrom(frame, lines),
+    rate: rateOf(context, ids, stack),
+    isGrowing: isAdding,
+  };
+}
+
+/** Lines of one function that keep something side by side, `out = model(x)` and `loss = criterion(out)`, are one cohort. */
+function mergedByFunction(
+  places: Places,
+  groups: readonly AllocationIndex[][],
+): AllocationIndex[][] {
+  const byFunction = groupBy(
+    groups,
+    ([id]) => places.functionOf(places.stackOf(id)) ?? `stack ${places.keyOf(id)}`,
+  );
+  return [...byFunction.values()].map((same) => same.flat().sort((a, b) => a - b));
+}
+
+/** Where allocations come from, by the statement outside of all modules that led to them. */
+class Places {
+  readonly #context: AnalysisContext;
+  readonly statement: (stack: StackIndex) => FrameIndex | undefined;
+
+  constructor(context: AnalysisContext) {
+    this.#context = context;
+    this.statement = memoized((stack: StackIndex) => this.#findStatement(stack));
+  }
+
+  stackOf(id: AllocationIndex): StackIndex {
+    return this.#context.input.replay.allocations.stack[id];
+  }
+
+  /** The same for all that one statement made; what backward threads made is one place. */
+  keyOf(id: AllocationIndex): number {
+    const stack = this.stackOf(id);
+    if (this.#context.classifier.isBackward(stack)) return -1;
+    return this.statement(stack) ?? -2 - stack;
+  }
+
+  /** The function that the statement is in; undefined without a line of the user's. */
+  functionOf(stack: StackIndex): string | undefined {
+    const frame = this.statement(stack);
+    if (frame === undefined) return undefined;
+    const { name, filename } = this.#context.input.stacks.frame(frame);
+    return `${filename} ${name}`;
+  }
+
+  /**
+   * The innermost line of the user's that is in no model: outside of all modules that are called, and of all forward
+   * methods, which some call by their name.
+   */
+  #findStatement(stack: StackIndex): FrameIndex | undefined {
+    const { input, classifier } = this.#context;
+    if (stack <= EMPTY_STACK) return undefined;
+    const { frame, parent } = input.snapshot.stacks;
+    const call = classifier.moduleCall(stack);
+    let outer = call;
+    for (let row = stack; row > 0; row = parent[row]) {
+      if (input.stacks.frame(frame[row]).name === 'forward') outer = row;
+    }
+    const isWithin = outer > 0 && (call === 0 || outer < call);
+    const from = isWithin ? outer : call;
+    for (let row = from > 0 ? parent[from] : stack; row > 0; row = parent[row]) {
+      if (input.stacks.frame(frame[row]).kind === 'user') return frame[row];
+    }
+    return input.stacks.topUserFrame(stack);
+  }
+
+  /** The statement that called the model, and the user's lines that lead to it. */
+  linesOf(stack: StackIndex) {
+    const frame = this.statement(stack);
+    return {
+      frame: frame === undefined ? undefined : this.#context.input.stacks.frame(frame),
+      lines: userLines(this.#context, stack, frame),
+    };
+  }
+
+  /** The stack that most bytes came from. */
+  heaviest(ids: readonly AllocationIndex[]): StackIndex {
+    const { sizeBytes } = this.#context.input.replay.allocations;
+    const sums = new Map<StackIndex, number>();
+    for (const id of ids) {
+      const stack = this.stackOf(id);
+      sums.set(stack, (sums.get(stack) ?? 0) + sizeBytes[id]);
+    }
+    return [...sums].reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+  }
+
+  /** Different call sites within modules. */
+  forwardSites(ids: readonly AllocationIndex[]): number {
+    const { classifier } = this.#context;
+    return new Set(ids.map((id) => this.stackOf(id)).filter((stack) => classifier.isForward(stack)))
+      .size;
+  }
+}

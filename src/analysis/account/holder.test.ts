@@ -1,0 +1,32 @@
+/** Names of variables in the account and in the verdict, for a recording that has them. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { analyse } from '../findings/analyse.ts';
+
+const TRUTH: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync('fixtures/record/holders.truth.json', 'utf8'),
+);
+
+describe('a recording with holders', () => {
+  it('names the variable that holds the graphs, with what memory_allocated() gave back for it', async () => {
+    const [context] = contextsOf(loadCapture('record/holders.pickle.gz'));
+    const { verdict, accountAtEnd } = await analyse(context);
+    expect(verdict.cause).toBe('kept-graph');
+    expect(verdict.text).toContain(
+      "held by the graph of `losses in main()['train']`, a deque of 4",
+    );
+    const held = accountAtEnd.entries.filter(({ holder }) => holder?.includes("['train']"));
+    const bytes = held.reduce((sum, entry) => sum + entry.bytes, 0);
+    expect(Math.abs(bytes / TRUTH["losses['train']"] - 1)).toBeLessThan(0.1);
+  });
+
+  it('names none where there are no names', async () => {
+    const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
+    const { account } = await analyse(context);
+    expect(account.entries.map(({ holder }) => holder)).toEqual(
+      account.entries.map(() => undefined),
+    );
+  });
+});

@@ -1,0 +1,138 @@
+/** How often what a cohort left behind came, and whether it was still coming. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import type { EntryRate } from './types.ts';
+
+/** 'step', or 'iteration in estimate_loss' for a loop within or beside the steps. */
+export function unitOf(context: AnalysisContext, { source, loop, row }: StepSequence): string {
+  const [primary] = context.stepSequences;
+  if (source !== 'loop' || loop === undefined || row === primary?.row) return 'step';
+  const { name } = context.input.stacks.frame(loop.line);
+  return name === '<module>' ? 'iteration' : `iteration in ${name}`;
+}
+
+/**
+ * How many repetitions left these tensors behind, by the innermost loop that they come from.
+ *
+ * @param ids in the order in which they came @param stack where most of them were allocated
+ */
+export function rateOf(
+  context: AnalysisContext,
+  ids: readonly AllocationIndex[],
+  stack: StackIndex,
+): EntryRate | undefined {
+  const sequence = loopAround(context, stack);
+  if (sequence === undefined) return undefined;
+  const { start, sizeBytes } = context.input.replay.allocations;
+  const byStep = new Map<number, number>();
+  for (const id of ids) {
+    if (start[id] < 0) continue;
+    const step = stepAt(sequence, start[id]);
+    byStep.set(step, (byStep.get(step) ?? 0) + sizeBytes[id]);
+  }
+  if (byStep.size === 0) return undefined;
+  const sums = [...byStep.values()];
+  const bytes = Math.round(sums.reduce((sum, own) => sum + own, 0) / sums.length);
+  return { bytes, steps: sums.length, unit: unitOf(context, sequence) };
+}
+
+const stepAt = ({ bounds }: StepSequence, event: EventIndex): number => lowerBound(bounds, event);
+
+/** The innermost of the program's loops that a stack runs in, else its steps. */
+function loopAround(context: AnalysisContext, stack: StackIndex): StepSequence | undefined {
+  const { parent } = context.input.snapshot.stacks;
+  for (let row = stack; row > 0; row = parent[row]) {
+    const found = context.stepSequences.find(({ loop }) => loop?.caller === parent[row]);
+    if (found !== undefined) return found;
+  }
+  return context.stepSequences[0];
+}
+
+/** Tensors that came late, of all that are there, show that more were to come. */
+const LATE_SHARE = 0.1;
+/** Those from before a ring's oldest event hide when they came. */
+const LATE_SHARE_OF_RING = 0.02;
+/** What came before the ring, of what came in it: several repetitions' worth is still there. */
+const MANY_BEFORE = 2;
+const PARTS = 10;
+const MIN_PARTS = 3;
+/** What falls below this share of its height was given back. */
+const GIVEN_BACK_SHARE = 0.6;
+
+/**
+ * Whether a cohort was still being added to when the recording ended, and never given back before:
+ *
+ *     leak      ▁▂▃▄▅▆▇█   births in many parts of the run, some of them late
+ *     cache     ▃▆██████   no late births
+ *     sawtooth  ▃▆█▁▃▆█▃   given back before
+ *
+ * @param ids those that are live at the moment @param all of the same lines, also those that are gone
+ */
+export function isStillGrowing(
+  context: AnalysisContext,
+  ids: readonly AllocationIndex[],
+  all: readonly AllocationIndex[],
+): boolean {
+  const { start, sizeBytes, length, preexisting } = context.input.replay.allocations;
+  if (preexisting >= length) return false;
+  const first = start[preexisting];
+  // Not up to the moment of the account: a cache that is full by the peak and then stays is none.
+  const span = Math.max(1, start[length - 1] - first);
+  const parts = new Set<number>();
+  let [total, late, before] = [0, 0, 0];
+  for (const id of ids) {
+    total += sizeBytes[id];
+    if (start[id] < 0) before += sizeBytes[id];
+    else parts.add(Math.floor((PARTS * (start[id] - first)) / span));
+    if (start[id] > first + span / 2) late += sizeBytes[id];
+  }
+  const isFromBefore = before > 0;
+  if (isFromBefore && parts.size === 0) return false;
+  const isLate = isFromBefore
+    ? late > LATE_SHARE_OF_RING * total || before > MANY_BEFORE * (total - before)
+    : late > LATE_SHARE * total && parts.size >= MIN_PARTS;
+  return isLate && hasRisen(context, all, isFromBefore) && !wasGivenBack(context, all);
+}
+
+/** What is there at the end against what was there before the last part of the run: a full queue stays as it is. */
+const BEFORE_LAST = 0.6;
+const MIN_RISE = 1.15;
+const MIN_RISE_OF_RING = 1.01;
+
+function hasRisen(
+  { input }: AnalysisContext,
+  all: readonly AllocationIndex[],
+  isFromBefore: boolean,
+): boolean {
+  const { start, freeRequested, sizeBytes, length, preexisting } = input.replay.allocations;
+  const [first, last] = [start[preexisting], start[length - 1]];
+  const liveAt = (event: EventIndex): number =>
+    all.reduce(
+      (sum, id) => (start[id] <= event && freeRequested[id] > event ? sum + sizeBytes[id] : sum),
+      0,
+    );
+  // A ring is short: it may end in a phase that keeps nothing, so it is compared with its beginning.
+  if (isFromBefore) return liveAt(last) >= MIN_RISE_OF_RING * liveAt(first - 1);
+  return liveAt(last) >= MIN_RISE * liveAt(first + Math.floor(BEFORE_LAST * (last - first)));
+}
+
+/** Whether most of a cohort was freed once, and it went on after that. */
+function wasGivenBack({ input }: AnalysisContext, all: readonly AllocationIndex[]): boolean {
+  const { start, freeRequested, sizeBytes } = input.replay.allocations;
+  const frees = all
+    .filter((id) => freeRequested[id] < input.trace.events.length)
+    .sort((a, b) => freeRequested[a] - freeRequested[b]);
+  let [live, highest, next] = [0, 0, 0];
+  for (const id of all) {
+    for (; next < frees.length && freeRequested[frees[next]] < start[id]; next++)
+      live -= sizeBytes[frees[next]];
+    if (live < (1 - GIVEN_BACK_SHARE) * highest) return true;
+    live += sizeBytes[id];
+    highest = Math.max(highest, live);
+  }
+  return false;
+}

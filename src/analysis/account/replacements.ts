@@ -1,0 +1,129 @@
+/**
+ * Tensors that are replaced by larger ones again and again: `preds = torch.cat([preds, out])`, a padded gather of an
+ * evaluation, a cache without a limit. The old one is freed right after the new one came:
+ *
+ *     pass 1  ██            pass 2  ████          pass 3  ██████        pass 4  ████████
+ *
+ * Ever larger tensors within one pass (a pyramid of feature maps) are none: the links lie in different repetitions. Nor are
+ * batches of ever longer sentences: the classes know whether all lines grow with them.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import { addTo } from '../../base/grouping.ts';
+import { memoized } from '../../base/memoized.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+
+/** Smaller ones fill no card. */
+const MIN_BYTES = 2 ** 20;
+/** Of all that is live: chains are looked for where it matters. */
+const MIN_SHARE = 0.02;
+const MIN_LINKS = 4;
+const MAX_LINKS = 60;
+/** Of the run so far, and events beside it: the old one goes that soon after the new one came. */
+const SOON_SHARE = 0.02;
+const SOON_EVENTS = 400;
+
+/** A tensor that is live at the moment, and how it came to its size. */
+export interface Replaced {
+  readonly id: AllocationIndex;
+  /** Sizes of the tensors before it, the last first. */
+  readonly links: readonly AllocationIndex[];
+}
+
+/** @param live allocations of the moment, ascending */
+export function replacedAt(
+  context: AnalysisContext,
+  live: Int32Array,
+  event: EventIndex,
+): Replaced[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  const placeOf = placesOf(context);
+  const sums = new Map<number, number>();
+  let total = 0;
+  for (const id of live) {
+    total += sizeBytes[id];
+    const place = placeOf(stack[id]);
+    if (sizeBytes[id] >= MIN_BYTES) sums.set(place, (sums.get(place) ?? 0) + sizeBytes[id]);
+  }
+  sums.delete(NOWHERE);
+  const isWorth = (place: number) => (sums.get(place) ?? 0) >= MIN_SHARE * total;
+  const births = birthsOf(context, (site) => isWorth(placeOf(site)) && placeOf(site), event);
+  return Array.from(live)
+    .filter((id) => classOf[id] === MemoryClass.GrowingState && isWorth(placeOf(stack[id])))
+    .map((id) => ({ id, links: linksOf(context, id, births.get(placeOf(stack[id])) ?? [], event) }))
+    .filter(({ id, links }) => links.length >= MIN_LINKS && areApart(context, [id, ...links]));
+}
+
+const NOWHERE = -1;
+
+/**
+ * The innermost line with the user's line that leads to it, whichever way the program came there: a cache is made
+ * larger for the prompt and then for every token.
+ */
+function placesOf({ input }: AnalysisContext): (site: StackIndex) => number {
+  const { frame } = input.snapshot.stacks;
+  return memoized((site: StackIndex) => {
+    if (site <= EMPTY_STACK) return NOWHERE;
+    const user = input.stacks.topUserFrame(site) ?? 0;
+    return frame[site] * input.snapshot.frames.length + user;
+  });
+}
+
+function birthsOf(
+  { input }: AnalysisContext,
+  placeOf: (site: StackIndex) => number | false,
+  event: EventIndex,
+): Map<number, AllocationIndex[]> {
+  const { stack, sizeBytes, start, length } = input.replay.allocations;
+  const births = new Map<number, AllocationIndex[]>();
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    if (sizeBytes[id] < MIN_BYTES) continue;
+    const place = placeOf(stack[id]);
+    if (place !== false) addTo(births, place, id);
+  }
+  return births;
+}
+
+/** From one tensor back to the smaller one that it replaced, and so on. @param births of the same place */
+function linksOf(
+  { input }: AnalysisContext,
+  last: AllocationIndex,
+  births: readonly AllocationIndex[],
+  event: EventIndex,
+): AllocationIndex[] {
+  const { start, end, requestedBytes, preexisting } = input.replay.allocations;
+  const soon = (event - (start[preexisting] ?? 0)) * SOON_SHARE + SOON_EVENTS;
+  const links: AllocationIndex[] = [];
+  let current = last;
+  let at = births.indexOf(last);
+  while (links.length < MAX_LINKS) {
+    let before = -1;
+    // Births are in order of time, so the nearest smaller one that this one replaced is the link.
+    for (let i = at - 1; i >= 0 && at - i <= 2 * MAX_LINKS; i--) {
+      const id = births[i];
+      const isReplaced = end[id] >= start[current] && end[id] < start[current] + soon;
+      // What was asked for grows with every token; blocks do so in larger steps.
+      if (!isReplaced || requestedBytes[id] >= requestedBytes[current]) continue;
+      if (before < 0 || requestedBytes[id] > requestedBytes[births[before]]) before = i;
+    }
+    if (before < 0) break;
+    [at, current] = [before, births[before]];
+    links.push(current);
+  }
+  return links;
+}
+
+/** Most links come in repetitions of their own. */
+const APART_SHARE = 0.7;
+
+function areApart({ input, stepSequences }: AnalysisContext, ids: readonly AllocationIndex[]) {
+  const { start } = input.replay.allocations;
+  return stepSequences.some(({ bounds }) => {
+    const steps = new Set(ids.map((id) => lowerBound(bounds, start[id])));
+    return steps.size >= Math.max(MIN_LINKS, APART_SHARE * ids.length);
+  });
+}

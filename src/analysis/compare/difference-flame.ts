@@ -1,0 +1,83 @@
+/** The difference of two sides as a flame graph: what grew and what shrank, by call stack. */
+import { getOrMake } from '../../base/memoized.ts';
+import { flameGraph } from '../../device/flame-graph/flame-graph.ts';
+import { calleeTree, callerTree } from '../../device/flame-graph/flame-nodes.ts';
+import { foldTree, weighTree } from '../../device/flame-graph/folded-tree.ts';
+import { FrameGroups } from '../../device/flame-graph/frame-groups.ts';
+import {
+  BEFORE_RECORDING_ROW,
+  EXTRA_ROWS,
+  NO_CONTEXT_ROW,
+} from '../../device/flame-graph/stack-weights.ts';
+import type { FlameFrames, FlameGraph, FlameGrouping } from '../../device/flame-graph/types.ts';
+import { StackReader, type StackSource } from '../../device/model/stacks.ts';
+import { alignFrames } from './align-frames.ts';
+import { mergeStacks } from './match-sites.ts';
+import type { ComparisonSide, SideFrame, SideStacks } from './side.ts';
+
+export interface DifferenceFlameOptions {
+  readonly groupBy: Exclude<FlameGrouping, 'stack'>;
+  readonly frames: FlameFrames;
+  readonly inverted: boolean;
+  /** Path of the box to zoom into. */
+  readonly root: string | undefined;
+  /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
+  readonly smallestShare: number;
+}
+
+/** Makes the graph for one pair of sides, zoomed and grouped as asked. Rounding has no stack, and is left out. */
+export class DifferenceFlame {
+  readonly #source: StackSource;
+  readonly #value: Float64Array;
+  readonly #count: Float64Array;
+
+  constructor(a: ComparisonSide, b: ComparisonSide) {
+    const alignment = alignFrames(a, b);
+    const merged = mergeStacks(a, b, alignment);
+    // Frames of A, then those of B: of these the ones with a counterpart are in no stack.
+    this.#source = stackSource([...a.frames, ...b.frames], merged);
+    this.#value = new Float64Array(merged.length + EXTRA_ROWS);
+    this.#count = new Float64Array(merged.length + EXTRA_ROWS);
+    const add = ({ sites }: ComparisonSide, rowOf: Int32Array, sign: number) => {
+      for (const { stack, class: className, bytes, count } of sites) {
+        if (className === 'rounding' || className === 'unaccounted') continue;
+        const row = this.#rowOf(className, stack, rowOf, merged.length);
+        this.#value[row] += sign * bytes;
+        this.#count[row] += sign * count;
+      }
+    };
+    add(b, merged.ofB, 1);
+    add(a, merged.ofA, -1);
+  }
+
+  #rowOf(className: string, stack: number, rowOf: Int32Array, length: number): number {
+    if (className === 'before-recording') return length + BEFORE_RECORDING_ROW;
+    return stack < 0 ? length + NO_CONTEXT_ROW : rowOf[stack];
+  }
+
+  graph({ groupBy, frames, inverted, ...zoom }: DifferenceFlameOptions): FlameGraph {
+    const groups = new FrameGroups(this.#source, new StackReader(this.#source), groupBy, frames);
+    const tree = foldTree(this.#source, groups, groupBy);
+    const weights = { value: this.#value, count: this.#count, matched: this.#value };
+    const weighed = weighTree(tree, weights);
+    return flameGraph(inverted ? calleeTree(weighed) : callerTree(weighed), groups, zoom);
+  }
+}
+
+function stackSource(frames: readonly SideFrame[], stacks: SideStacks): StackSource {
+  const texts: string[] = [''];
+  const known = new Map<string, number>([['', 0]]);
+  const intern = (text: string) => getOrMake(known, text, () => texts.push(text) - 1);
+  const table = {
+    length: frames.length,
+    name: Int32Array.from(frames, ({ name }) => intern(name)),
+    filename: Int32Array.from(frames, ({ filename }) => intern(filename)),
+    line: Int32Array.from(frames, ({ line }) => line),
+    extras: new Map(),
+  };
+  return {
+    strings: { length: texts.length, get: (index) => texts[index] },
+    frames: table,
+    stacks,
+  };
+}

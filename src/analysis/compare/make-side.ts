@@ -1,0 +1,262 @@
+/** From an open device to its side of a comparison: two passes over the allocations. */
+
+import { failedOoms } from '../../allocator/replay/retried-requests.ts';
+import { COUNTER_NAMES, type Counters } from '../../allocator/replay/types.ts';
+import { getOrMake, memoized } from '../../base/memoized.ts';
+import { classify } from '../../device/classes/classify.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { functionText } from '../../device/model/frame-text.ts';
+import { keepOnlyFrames, pythonFrameMask } from '../../device/model/python-frames.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FileInfo,
+  type StackIndex,
+  type StackTable,
+} from '../../format/snapshot/tables.ts';
+import { accountAt } from '../account/account.ts';
+import type { EntryKind } from '../account/types.ts';
+import { AnalysisContext } from '../findings/analysis-context.ts';
+import type {
+  ComparisonSide,
+  Moment,
+  SideEntry,
+  SideFrame,
+  SideSite,
+  SideStacks,
+  StackRun,
+} from './side.ts';
+
+export interface SideOptions {
+  readonly file: FileInfo;
+  /** Position of the device in the file. */
+  readonly deviceIndex: number;
+  readonly at: Moment;
+}
+
+/** What stays the same wherever in the recording a device is looked at: make it once for each. */
+export class SideMaker {
+  readonly #context: DeviceContext;
+  readonly #analysis: AnalysisContext;
+  readonly #tree: StackTree;
+  #runs: readonly StackRun[] | undefined;
+  #stepBounds: Int32Array | undefined;
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+    this.#analysis = new AnalysisContext(context);
+    this.#tree = new StackTree(context);
+  }
+
+  side({ file, deviceIndex, at }: SideOptions): ComparisonSide {
+    const { trace, replay, snapshot } = this.#context;
+    const event = eventAt(this.#context, at);
+    const sites = this.#sitesAt(event);
+    this.#runs ??= stackRuns(this.#context, this.#tree);
+    this.#stepBounds ??= this.#analysis.findPrimarySteps()?.bounds ?? new Int32Array(0);
+    const peak = Object.fromEntries(COUNTER_NAMES.map((name) => [name, replay.peaks[name].bytes]));
+    return {
+      file,
+      deviceIndex,
+      device: trace.device,
+      kind: trace.kind,
+      event,
+      events: trace.events.length,
+      counters: replay.countersAt(event),
+      peak: peak as Counters,
+      end: replay.end,
+      recording: replay.recording,
+      recordingReason: replay.recordingReason,
+      settings: snapshot.settings,
+      warnings: snapshot.warnings.map(({ message }) => message),
+      ooms: failedOoms(trace, replay).length,
+      ...this.#tree.finish(),
+      sites,
+      entries: this.#entriesAt(event),
+      runs: this.#runs,
+      stepBounds: this.#stepBounds,
+    };
+  }
+
+  #entriesAt(event: EventIndex): SideEntry[] {
+    const { replay } = this.#context;
+    const account = accountAt(this.#analysis, event, 'peak');
+    const own = account.entries
+      .filter(({ kind }) => !NOT_ALLOCATED.has(kind))
+      .map(({ kind, bytes, count, rate, isGrowing, lines }) => ({
+        ...{ kind, bytes, count, rate, isGrowing },
+        lines: lines.map(frameOf),
+      }));
+    const bytes = replay.countersAt(event).allocatedBytes - account.allocatedBytes;
+    if (bytes === 0) return own;
+    const rest = { bytes, count: 1, rate: undefined, isGrowing: false, lines: [] };
+    return [...own, { kind: 'unaccounted', ...rest }];
+  }
+
+  #sitesAt(event: EventIndex): SideSite[] {
+    const { replay } = this.#context;
+    const { allocations: table } = replay;
+    const { classOf } = classify(this.#context);
+    const sums = new Map<string, SiteSum>();
+    let rounding = 0;
+    let rounded = 0;
+    let total = 0;
+    const add = (id: number, stack: number, className: string, bytes: number) => {
+      const key = `${stack} ${className}`;
+      const sum = sums.get(key) ?? { stack, class: className, example: id, bySize: new Map() };
+      sums.set(key, sum);
+      sum.bySize.set(bytes, (sum.bySize.get(bytes) ?? 0) + 1);
+    };
+    for (let id = 0; id < table.length && table.start[id] <= event; id++) {
+      // Allocated falls when the free is requested, and not when it is completed.
+      if (Math.min(table.freeRequested[id], table.end[id]) <= event) continue;
+      const size = table.sizeBytes[id];
+      total += size;
+      if (id < table.preexisting && table.stack[id] <= EMPTY_STACK) {
+        add(id, -1, 'before-recording', size);
+        continue;
+      }
+      const requested = Number.isNaN(table.requestedBytes[id]) ? size : table.requestedBytes[id];
+      if (size !== requested) rounded++;
+      rounding += size - requested;
+      add(id, this.#tree.rowOf(table.stack[id]), MEMORY_CLASSES[classOf[id]].id, requested);
+    }
+    const rest = replay.countersAt(event).allocatedBytes - total;
+    return [
+      ...Array.from(sums.values(), siteOf),
+      ...restSite('rounding', rounding, rounded),
+      ...restSite('unaccounted', rest, 1),
+    ];
+  }
+}
+
+/** Reserved, but not allocated. */
+const NOT_ALLOCATED: ReadonlySet<EntryKind> = new Set(['pending-free', 'gaps', 'cached']);
+
+const frameOf = ({ name, filename, line, kind }: SideFrame): SideFrame => ({
+  ...{ name, filename, line, kind },
+});
+
+const restSite = (name: string, bytes: number, count: number): SideSite[] =>
+  bytes === 0 ? [] : [{ stack: -1, class: name, bytes, count, sizes: [], example: -1 }];
+
+interface SiteSum extends Pick<SideSite, 'stack' | 'class' | 'example'> {
+  /** Live allocations by their size. */
+  readonly bySize: Map<number, number>;
+}
+
+function siteOf({ bySize, ...site }: SiteSum): SideSite {
+  const sizes = Array.from(bySize, ([bytes, count]) => ({ bytes, count }));
+  sizes.sort((a, b) => a.bytes - b.bytes);
+  return {
+    ...site,
+    bytes: sizes.reduce((sum, { bytes, count }) => sum + bytes * count, 0),
+    count: sizes.reduce((sum, { count }) => sum + count, 0),
+    sizes,
+  };
+}
+
+/** The peak is that of allocated bytes; an event beyond the end stands for the end. */
+function eventAt({ trace, replay }: DeviceContext, at: Moment): EventIndex {
+  const last = trace.events.length - 1;
+  if (at === 'end') return last;
+  return at === 'peak' ? replay.peaks.allocatedBytes.event : Math.min(Math.max(-1, at), last);
+}
+
+/**
+ * Python's frames of all stacks as a tree of their own, and a row for each name of a stack without Python,
+ * such as 'AddmmBackward0 (backward pass)'. Without any Python the C++ frames are all there is, and stay.
+ */
+class StackTree {
+  readonly #context: DeviceContext;
+  readonly #rowOf: Int32Array | undefined;
+  readonly #hasCpp: boolean;
+  readonly #frames: SideFrame[] = [];
+  readonly #frame: number[] = [];
+  readonly #parent: number[] = [];
+  /** Rows of stacks without Python, by their name. */
+  readonly #named = new Map<string, number>();
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+    const { snapshot, stacks: reader } = context;
+    const isPython = pythonFrameMask(snapshot.frames.length, (frame) => reader.isPython(frame));
+    this.#hasCpp = isPython.includes(0);
+    const isMixed = this.#hasCpp && isPython.includes(1);
+    const alone = isMixed ? keepOnlyFrames(snapshot.stacks, isPython) : undefined;
+    this.#rowOf = alone?.rowOf;
+    this.#addTree(alone?.stacks ?? snapshot.stacks);
+  }
+
+  rowOf(stack: StackIndex): number {
+    if (stack <= EMPTY_STACK) return stack;
+    const row = this.#rowOf === undefined ? stack : this.#rowOf[stack];
+    return row === EMPTY_STACK ? this.#namedRow(stack) : row;
+  }
+
+  /** All that has been asked for so far is in it. */
+  finish(): { frames: readonly SideFrame[]; stacks: SideStacks; hasCpp: boolean } {
+    const stacks = {
+      length: this.#frame.length,
+      frame: Int32Array.from(this.#frame),
+      parent: Int32Array.from(this.#parent),
+    };
+    return { frames: this.#frames, stacks, hasCpp: this.#hasCpp };
+  }
+
+  #addTree(tree: StackTable): void {
+    const frameRow = memoized((frame: number) => {
+      if (frame < 0) return -1;
+      return this.#frames.push(frameOf(this.#context.stacks.frame(frame))) - 1;
+    });
+    for (let row = 0; row < tree.length; row++) {
+      this.#frame.push(frameRow(tree.frame[row]));
+      this.#parent.push(tree.parent[row]);
+    }
+  }
+
+  #namedRow(stack: StackIndex): number {
+    const view = this.#context.stacks.topUserFrameView(stack);
+    if (view === undefined) return EMPTY_STACK;
+    const name = functionText(view);
+    return getOrMake(this.#named, name, () => {
+      this.#frame.push(this.#frames.push({ name, filename: '', line: 0, kind: 'cpp' }) - 1);
+      return this.#parent.push(EMPTY_STACK) - 1;
+    });
+  }
+}
+
+/** One pass over all allocations. */
+function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[] {
+  const { allocations: table } = replay;
+  const events = trace.events.length;
+  const byRow = new Map<number, RunSum>();
+  const sumOf = memoized((own: StackIndex) => {
+    const stack = tree.rowOf(own);
+    return getOrMake(byRow, stack, () => ({ stack, allocations: 0, totalBytes: 0, lifetimes: 0 }));
+  });
+  let stack = Number.NaN;
+  let sum: RunSum | undefined;
+  for (let id = 0; id < table.length; id++) {
+    if (table.stack[id] !== stack || sum === undefined) {
+      stack = table.stack[id];
+      sum = sumOf(stack);
+    }
+    const lived = Math.min(events, table.end[id]) - Math.max(0, table.start[id]);
+    sum.allocations++;
+    sum.totalBytes += table.sizeBytes[id];
+    sum.lifetimes += events === 0 ? 0 : lived / events;
+  }
+  return Array.from(byRow.values(), ({ lifetimes, ...run }) => ({
+    ...run,
+    lifetimeShare: lifetimes / run.allocations,
+  }));
+}
+
+interface RunSum {
+  readonly stack: number;
+  allocations: number;
+  totalBytes: number;
+  lifetimes: number;
+}

@@ -1,0 +1,172 @@
+/**
+ * Why entries of the two accounts differ: a larger batch, another precision, one more layer, another optimizer,
+ * checkpointing, a wrapper. What is kept or grows needs none: its entry says it all.
+ */
+import { formatBytes } from '../../base/format.ts';
+import type { EntryKind } from '../account/types.ts';
+import { changedLike, changedLines, framesText, joinWithAnd } from './change-text.ts';
+import { FEATURES, type Feature, type Program, programOf } from './program-features.ts';
+import type { SideFrame } from './side.ts';
+import {
+  autocastPattern,
+  classBytes,
+  type Explanation,
+  layersPattern,
+  modelPattern,
+  OF_BATCH,
+  OF_MODEL,
+  sizePattern,
+  weightsPattern,
+} from './size-patterns.ts';
+import type { ComparisonFacts } from './types.ts';
+
+/**
+ * An entry belongs to the first that explains its kind. What the call stacks prove (a wrapper, a compiler) comes before
+ * what sizes and counts suggest: both change those by themselves.
+ */
+export function explanationsOf(facts: ComparisonFacts): Explanation[] {
+  const a = programOf(facts.a);
+  const b = programOf(facts.b);
+  const unseen = unseenPattern(facts);
+  if (unseen.length > 0) return [...checkpointPattern(a, b), ...sizePattern(facts), ...unseen];
+  return [
+    ...wrapperPattern(a, b),
+    ...compilePattern(a, b),
+    ...checkpointPattern(a, b),
+    ...optimizerPattern(a, b, facts),
+    ...layersPattern(facts),
+    ...weightsPattern(facts),
+    ...modelPattern(facts),
+    ...sizePattern(facts),
+    ...autocastPattern(facts),
+    ...keptGradientsPattern(facts),
+    ...gradPattern(a, b, facts),
+  ];
+}
+
+const EVERYTHING: readonly EntryKind[] = [
+  ...OF_MODEL,
+  ...(['inputs', 'communication', 'workspaces', 'unknown'] as const),
+];
+
+/** A larger part of the memory than this from before the recording leaves no class whole. */
+const UNSEEN_SHARE = 0.1;
+
+/** Weights and optimizer state that nobody saw being made seem to be missing on one side. */
+function unseenPattern(facts: ComparisonFacts): Explanation[] {
+  const before = classBytes(facts, 'before-recording');
+  const shareA = before.bytesA / Math.max(1, facts.a.counters.allocatedBytes);
+  const shareB = before.bytesB / Math.max(1, facts.b.counters.allocatedBytes);
+  if (Math.abs(shareA - shareB) < UNSEEN_SHARE) return [];
+  const [side, bytes] =
+    shareB > shareA ? (['b', before.bytesB] as const) : (['a', before.bytesA] as const);
+  const why = `${formatBytes(bytes)} in ${nameOf(side)} are from before the recording: they have no call site, so nothing of ${otherOf(side)} can be set against them`;
+  return [{ kinds: EVERYTHING, why }];
+}
+
+type Has = 'a' | 'b';
+
+/** The side that has a feature when one alone has it. */
+function hasAlone(feature: Feature, a: Program, b: Program): Has | undefined {
+  const [inA, inB] = [a.features.has(feature), b.features.has(feature)];
+  if (inA === inB) return undefined;
+  return inA ? 'a' : 'b';
+}
+
+const nameOf = (side: Has): string => side.toUpperCase();
+const otherOf = (side: Has): string => (side === 'a' ? 'B' : 'A');
+
+function wrapperPattern(a: Program, b: Program): Explanation[] {
+  const wrappers = (['fsdp', 'ddp', 'deepspeed', 'peft'] as const).flatMap((feature) => {
+    const side = hasAlone(feature, a, b);
+    return side === undefined ? [] : [`${nameOf(side)} ${FEATURES[feature].says}`];
+  });
+  return wrappers.length === 0 ? [] : [{ kinds: EVERYTHING, why: joinWithAnd(wrappers) }];
+}
+
+function compilePattern(a: Program, b: Program): Explanation[] {
+  const side = hasAlone('compiling', a, b);
+  if (side === undefined) return [];
+  const why = `${nameOf(side)} ${FEATURES.compiling.says} and ${otherOf(side)} runs eagerly`;
+  return [{ kinds: EVERYTHING, why }];
+}
+
+function checkpointPattern(a: Program, b: Program): Explanation[] {
+  const side = hasAlone('checkpointing', a, b);
+  if (side === undefined) return [];
+  const { recomputed } = side === 'a' ? a : b;
+  const lines =
+    recomputed.length === 0
+      ? ''
+      : `, and runs ${framesText(recomputed, MAX_RECOMPUTED)} again in the backward pass`;
+  const why = `${nameOf(side)} ${FEATURES.checkpointing.says}${lines}`;
+  return [{ kinds: OF_BATCH, why }];
+}
+
+function optimizerPattern(a: Program, b: Program, facts: ComparisonFacts): Explanation[] {
+  const change = classDifference(facts, 'optimizer-state');
+  const parameters = classBytes(facts, 'parameters');
+  const state = classBytes(facts, 'optimizer-state');
+  const notable = Math.max(2 ** 20, 0.02 * facts.a.counters.allocatedBytes);
+  // What is sharded is smaller whatever optimizer runs.
+  const isSharded =
+    hasAlone('fsdp', a, b) !== undefined || hasAlone('deepspeed', a, b) !== undefined;
+  if (Math.abs(change) < notable || isSharded) return [];
+  // Of a larger model the state grows with the parameters.
+  const ratio = (bytes: number, of: number) => (of === 0 ? 0 : bytes / of);
+  const perByteA = ratio(state.bytesA, parameters.bytesA);
+  const perByteB = ratio(state.bytesB, parameters.bytesB);
+  if (Math.abs(perByteA - perByteB) < 0.2) return [];
+  const evidence = `${perByteA.toFixed(1)} bytes per byte of parameters in A, ${perByteB.toFixed(1)} in B`;
+  return [{ kinds: ['optimizer-state'], why: `${evidence}: ${optimizersText(a, b)}` }];
+}
+
+function optimizersText({ optimizer: a }: Program, { optimizer: b }: Program): string {
+  const none = 'has none, or one that keeps nothing, such as SGD without momentum';
+  if (a === b) return a === undefined ? 'another optimizer' : `${a} in both, with other settings`;
+  return `A ${a === undefined ? none : `runs ${a}`}, and B ${b === undefined ? none : `runs ${b}`}`;
+}
+
+/** Gradients of all parameters are live on one side and gone on the other. */
+function keptGradientsPattern(facts: ComparisonFacts): Explanation[] {
+  const parameters = classBytes(facts, 'parameters');
+  const change = classDifference(facts, 'gradients');
+  const side = change > 0 ? 'b' : 'a';
+  const whole = side === 'b' ? parameters.bytesB : parameters.bytesA;
+  if (whole === 0 || Math.abs(change) < 0.6 * whole) return [];
+  const why = `${nameOf(side)} still has those of all parameters: it is at another moment of a step, they are summed over several batches, or zero_grad() keeps them (set_to_none=False)`;
+  return [{ kinds: ['gradients'], why }];
+}
+
+/** An evaluation: nobody runs backward, and the side that needs more keeps what it would need. */
+function gradPattern(a: Program, b: Program, facts: ComparisonFacts): Explanation[] {
+  if (a.hasBackward || b.hasBackward) return [];
+  const change = classDifference(facts, 'activations');
+  if (change / facts.differenceBytes < 0.5) return [];
+  const side = nameOf(change > 0 ? 'b' : 'a');
+  const sites = changedLike(facts, ['activations'], change);
+  const why = `${side} keeps what no backward pass uses, at ${changedLines(sites)}: torch.no_grad() or inference_mode() is missing in ${side}`;
+  return [{ kinds: ['activations'], why }];
+}
+
+/** Code that one side alone runs: the last resort, for what nothing else explains. */
+export function onlyCodeText(facts: ComparisonFacts): string | undefined {
+  // What ran out of memory did not get to run the rest of its code.
+  const a = facts.b.ooms > 0 ? [] : facts.onlyCode.a;
+  const b = facts.a.ooms > 0 ? [] : facts.onlyCode.b;
+  const text = (lines: readonly SideFrame[]) => {
+    const names = [...new Set(lines.map(({ name }) => name))].slice(0, MAX_FUNCTIONS);
+    return `${joinWithAnd(names)} at ${framesText(lines, 3)}`;
+  };
+  if (a.length > 0 && b.length > 0) return `where A runs ${text(a)}, B runs ${text(b)}`;
+  if (b.length > 0) return `B runs code that A does not have, ${text(b)}`;
+  return a.length > 0 ? `A runs code that B does not have, ${text(a)}` : undefined;
+}
+
+function classDifference(facts: ComparisonFacts, name: string): number {
+  const { bytesA, bytesB } = classBytes(facts, name);
+  return bytesB - bytesA;
+}
+
+const MAX_RECOMPUTED = 4;
+const MAX_FUNCTIONS = 3;

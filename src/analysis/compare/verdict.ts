@@ -1,0 +1,109 @@
+/**
+ * The comparison in a few sentences: how much, and what explains it, the cause of most bytes first.
+ *
+ *   Peak +59.77 GiB (+830%): +61.32 GiB of kept autograd graphs from train.py:224 (estimate_loss), 392.16 MiB more
+ *   each iteration.
+ */
+import { formatBytes, formatCount, formatPercent } from '../../base/format.ts';
+import { notableBytes, weightOf } from './causes.ts';
+import { entryText, lineText, signedBytes } from './change-text.ts';
+import type { Cause, ComparisonFacts } from './types.ts';
+
+const MAX_CAUSES = 3;
+/** Of the difference: causes of less are not named. */
+const NAMED_SHARE = 0.01;
+
+/** Sentences, the headline first. */
+export function verdictOf(facts: ComparisonFacts, causes: readonly Cause[]): [string, ...string[]] {
+  const { a, differenceBytes } = facts;
+  const notable = notableBytes(facts);
+  const moved = facts.sites.reduce((sum, site) => sum + Math.abs(site.differenceBytes), 0);
+  // What came and what went are each half of what moved.
+  if (Math.max(moved / 2, Math.abs(differenceBytes)) <= notable) return sameText(facts);
+  const head =
+    Math.abs(differenceBytes) < notable
+      ? `${whatText(facts)} is the same within ${formatBytes(notable)}, but ${formatBytes(moved / 2)} are used otherwise`
+      : `${whatText(facts)} ${signedBytes(differenceBytes)}${shareText(differenceBytes, a.counters.allocatedBytes)}`;
+  const named = Math.max(notable, NAMED_SHARE * Math.abs(differenceBytes));
+  const shown = causes.filter((cause) => weightOf(cause) > named);
+  // Where all stays as much as it was, the one that has most to do with it.
+  const first = shown[0] ?? causes.find(({ entries }) => entries.length > 1);
+  const explained = shown.filter((cause) => cause !== first && cause.isExplained);
+  return [
+    `${head}: ${headText(first)}.`,
+    ...explained.slice(0, MAX_CAUSES - 1).map(({ text }) => `${text}.`),
+    ...restText(causes, first, named),
+    ...reservedText(facts, notable),
+  ];
+}
+
+function headText(first: Cause | undefined): string {
+  if (first === undefined) return 'the same kinds of memory come from other lines';
+  return first.isExplained ? first.text : `${first.text}; the two files alone do not show why`;
+}
+
+/** 'Not explained: +8.20 MiB (+12.00 MiB of temporaries, -3.80 MiB of inputs).' */
+function restText(causes: readonly Cause[], first: Cause | undefined, least: number): string[] {
+  const rest = causes.filter((cause) => cause !== first && !cause.isExplained);
+  const named = rest.filter((cause) => weightOf(cause) > least).slice(0, MAX_CAUSES);
+  if (named.length === 0) return [];
+  const bytes = rest.reduce((sum, cause) => sum + cause.bytes, 0);
+  const parts = named.flatMap(({ entries }) => entries.map(entryText)).join(', ');
+  const head = first?.isExplained === false ? 'Not explained either' : 'Not explained';
+  return [`${head}: ${rest.length === 1 ? parts : `${signedBytes(bytes)} (${parts})`}.`];
+}
+
+/** 'Peak', or what is looked at otherwise. */
+function whatText({ a, b }: ComparisonFacts): string {
+  const isPeak = [a, b].every(
+    ({ counters, peak }) => counters.allocatedBytes === peak.allocatedBytes,
+  );
+  return isPeak ? 'Peak' : 'Allocated';
+}
+
+function sameText(facts: ComparisonFacts): [string, ...string[]] {
+  const { a, differenceBytes, sites } = facts;
+  const notable = notableBytes(facts);
+  const largest = Math.max(0, ...sites.map((site) => Math.abs(site.differenceBytes)));
+  const bytes = formatBytes(a.counters.allocatedBytes);
+  const head =
+    differenceBytes === 0 && largest === 0
+      ? `No difference: both have ${bytes} at the ${whatText(facts) === 'Peak' ? 'peak' : 'same moment'}, from the same call sites.`
+      : `No change above ${formatBytes(notable)}: ${whatText(facts).toLowerCase()} ${bytes} (${signedBytes(differenceBytes)}).`;
+  return [head, ...churnText(facts), ...reservedText(facts, notable)];
+}
+
+/** Less of all that is allocated over the run is no churn to speak of. */
+const NOTABLE_CHURN = 0.01;
+
+function churnText({ a, b, runChanges }: ComparisonFacts): string[] {
+  const total = (side: ComparisonFacts['a']) =>
+    side.runs.reduce((sum, { totalBytes }) => sum + totalBytes, 0);
+  const least = NOTABLE_CHURN * Math.max(total(a), total(b));
+  const found = runChanges.find(
+    (change) =>
+      change.kinds.some((kind) => kind.startsWith('churns')) &&
+      Math.abs(change.b.totalBytes - change.a.totalBytes) >= least,
+  );
+  if (found?.frame === undefined) return [];
+  const { allocations: before } = found.a;
+  const { allocations: after } = found.b;
+  return [
+    `Over the run ${lineText(found.frame)} allocates ${formatCount(after)} times in B and ${formatCount(before)} times in A.`,
+  ];
+}
+
+/** Where allocated is the same, reserved says whether the allocator served it otherwise. */
+function reservedText({ a, b, differenceBytes }: ComparisonFacts, notable: number): string[] {
+  const reserved = b.peak.reservedBytes - a.peak.reservedBytes;
+  if (Math.abs(differenceBytes) >= notable || Math.abs(reserved) < 0.02 * a.peak.reservedBytes)
+    return [];
+  return [
+    `The peak of reserved memory differs by ${signedBytes(reserved)}: that is caching and fragmentation, or the settings.`,
+  ];
+}
+
+function shareText(bytes: number, of: number): string {
+  if (of === 0) return '';
+  return ` (${bytes < 0 ? '-' : '+'}${formatPercent(Math.abs(bytes) / of, 0)})`;
+}

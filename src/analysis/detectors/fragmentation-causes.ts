@@ -1,0 +1,95 @@
+/** What fragments memory: live blocks that pin segments, and lines that ask for ever other sizes. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { highest, lowest } from '../../base/extremes.ts';
+import { formatBytes, plural } from '../../base/format.ts';
+import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import { sitePart } from '../findings/finding-parts.ts';
+import type { SegmentState } from '../findings/segment-state.ts';
+import type { FindingPart } from '../findings/types.ts';
+
+export interface Pin {
+  /** The site; its bytes are those of the gaps that it keeps. */
+  readonly part: FindingPart;
+  readonly allocations: readonly AllocationIndex[];
+}
+
+/**
+ * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
+ * the blocks that are still in it, so that sums are true.
+ */
+export function pinningSites(context: AnalysisContext, segments: readonly SegmentState[]): Pin[] {
+  const { stack } = context.input.replay.allocations;
+  const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
+  for (const { live, freeBytes, isSmall } of segments) {
+    if (live.length === 0 || freeBytes === 0 || isSmall) continue;
+    const counted = new Set<number>();
+    for (const id of live) {
+      const site = bySite.get(stack[id]) ?? { bytes: 0, ids: [], segments: 0 };
+      bySite.set(stack[id], site);
+      site.bytes += freeBytes / live.length;
+      site.ids.push(id);
+      if (!counted.has(stack[id])) site.segments++;
+      counted.add(stack[id]);
+    }
+  }
+  return [...bySite]
+    .map(([site, { bytes, ids, segments: count }]) => ({
+      part: sitePart(
+        context,
+        { stack: site, bytes: Math.round(bytes), count: ids.length },
+        `pins ${plural(count, 'segment')}`,
+      ),
+      allocations: ids,
+    }))
+    .sort((a, b) => b.part.bytes - a.part.bytes);
+}
+
+/** Backward has no line to show: the first pin that has one is more use. */
+export function namedPin(pins: readonly Pin[]): Pin | undefined {
+  return pins.find(({ part }) => part.stack > EMPTY_STACK) ?? pins[0];
+}
+
+export interface VaryingSizes {
+  readonly stack: StackIndex;
+  /** Different sizes above the small pool's. */
+  readonly sizes: number;
+  readonly smallestBytes: number;
+  readonly largestBytes: number;
+  readonly bytes: number;
+}
+
+/** Follows the line's name: 'asked for 12 different sizes from 2 MiB to 48 MiB, and …' */
+export const sizesText = ({ sizes, smallestBytes, largestBytes }: VaryingSizes): string =>
+  `asked for ${plural(sizes, 'different size')} from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}, and blocks cached for one do not fit the next.`;
+
+/** Smaller requests share 2 MiB segments and pin nothing much. */
+const LARGE_BYTES = 2 ** 20;
+const MIN_SIZES = 4;
+
+export function varyingSites(context: AnalysisContext): VaryingSizes[] {
+  const { stack, requestedBytes, length, preexisting } = context.input.replay.allocations;
+  const sizes = new Map<StackIndex, Set<number>>();
+  const bytes = new Map<StackIndex, number>();
+  for (let id = preexisting; id < length; id++) {
+    if (requestedBytes[id] <= LARGE_BYTES) continue;
+    let seen = sizes.get(stack[id]);
+    if (seen === undefined) {
+      seen = new Set();
+      sizes.set(stack[id], seen);
+    }
+    seen.add(requestedBytes[id]);
+    bytes.set(stack[id], (bytes.get(stack[id]) ?? 0) + requestedBytes[id]);
+  }
+  return [...sizes]
+    .filter(([, seen]) => seen.size >= MIN_SIZES)
+    .map(([site, seen]) => ({
+      stack: site,
+      sizes: seen.size,
+      smallestBytes: lowest([...seen]),
+      largestBytes: highest([...seen]),
+      bytes: bytes.get(site) ?? 0,
+    }))
+    .sort((a, b) => b.sizes - a.sizes || b.bytes - a.bytes);
+}

@@ -1,0 +1,349 @@
+/**
+ * Memory that is reserved and that no tensor uses.
+ *
+ * A gap at one moment is normal: after a step the allocator holds on to what activations had. What is
+ * lost to fragmentation is the part of the reserved peak that no moment's tensors needed: the highest
+ * reserved minus the highest active. A perfect allocator would never have asked the driver for it.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { highest } from '../../base/extremes.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { memoized } from '../../base/memoized.ts';
+import { neverNeeded } from '../../device/model/never-needed.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import {
+  cannotTell,
+  clear,
+  evidence,
+  fingerprint,
+  locationOf,
+  locationText,
+  sitePart,
+  thinned,
+} from '../findings/finding-parts.ts';
+import { largestGaps, type SegmentState, segmentsAt } from '../findings/segment-state.ts';
+import type { Detector, DetectorResult, Fact, FindingBy, Severity } from '../findings/types.ts';
+import { stepCount } from '../steps/step-sequence.ts';
+import {
+  namedPin,
+  type Pin,
+  pinningSites,
+  sizesText,
+  varyingSites,
+} from './fragmentation-causes.ts';
+import {
+  CONCATENATION_ADVICE,
+  type Concatenation,
+  concatenationFinding,
+  copiesText,
+  findConcatenations,
+} from './fragmentation-concatenation.ts';
+
+export const fragmentation = {
+  id: 'fragmentation',
+  about: 'reserved memory that no tensor ever needed',
+  titles: {
+    'reserved-unused': 'Fragmentation',
+    'growing-concatenation': 'Growing concatenation',
+  },
+  bytesAre: 'never needed',
+  bytesOfKind: { 'growing-concatenation': 'at its largest' },
+  band: { style: 'gap', label: 'gaps' },
+  evidenceSearch: 'line',
+  isMendedBySettings: true,
+} as const satisfies Detector;
+type FragmentationFinding = FindingBy<typeof fragmentation>;
+
+/** Of what was lost: blocks that pin less explain less than the sizes that change. */
+const MIN_PINNED_SHARE = 0.5;
+const TOP_PARTS = 8;
+
+export function detectFragmentation(
+  context: AnalysisContext,
+): DetectorResult<FragmentationFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) {
+    return cannotTell(
+      `The file has no trace. At the end ${formatBytes(replay.end.reservedBytes)} is reserved and ${formatBytes(replay.end.activeBytes)} in use; whether more was needed before is not recorded.`,
+    );
+  }
+  const { reservedBytes, activeBytes } = replay.peaks;
+  const ooms = context.eventsOf(TraceAction.Oom);
+  const { bytes: excessBytes, share, severity: atMost } = neverNeeded(replay.peaks, ooms.length);
+  const isOfStart = atMost !== 'none' && ooms.length === 0 && cameAtOnce(context);
+  const severity = isOfStart ? 'low' : atMost;
+  const concatenations = findConcatenations(context);
+  const figures = `reserved at most ${formatBytes(reservedBytes.bytes)}, in use at most ${formatBytes(activeBytes.bytes)}`;
+  if (severity === 'none') {
+    const worth = concatenations.find((c) => c.largestBytes >= 0.1 * activeBytes.bytes);
+    if (worth !== undefined) {
+      return { status: 'found', findings: [concatenationFinding(context, worth)] };
+    }
+    return clear(`${figures}: ${formatPercent(share)} was never needed.`);
+  }
+  if (reservedBytes.event < 0 && replay.recording !== 'complete') {
+    return cannotTell(
+      `${replay.recordingReason} ${formatBytes(reservedBytes.bytes)} was reserved already then, and what needed it is not recorded.`,
+    );
+  }
+  const [largest] = concatenations;
+  const lost = fragmentationFinding(context, { excessBytes, share, severity }, largest);
+  if (largest === undefined) return { status: 'found', findings: [lost] };
+  const concatenation = concatenationFinding(context, largest);
+  const isCause = isSameFrame(lost.frame, concatenation.frame);
+  const grade = isCause ? severity : concatenation.severity;
+  return { status: 'found', findings: [lost, { ...concatenation, severity: grade }] };
+}
+
+interface Excess {
+  readonly excessBytes: number;
+  readonly share: number;
+  readonly severity: Severity;
+}
+
+function fragmentationFinding(
+  context: AnalysisContext,
+  { excessBytes, share, severity }: Excess,
+  concatenation: Concatenation | undefined,
+): FragmentationFinding {
+  const { peaks } = context.input.replay;
+  const ooms = context.eventsOf(TraceAction.Oom);
+  const event = ooms[ooms.length - 1] ?? peaks.reservedBytes.event;
+  const segments = segmentsAt(context, event);
+  const pins = pinningSites(context, segments);
+  const varying = varyingSites(context).slice(0, 3);
+  const varied = varying.find(({ stack }) => stack > EMPTY_STACK);
+  const pinnedBytes = pins.reduce((sum, { part }) => sum + part.bytes, 0);
+  const isPinned = pinnedBytes >= MIN_PINNED_SHARE * excessBytes;
+  const named = varied === undefined || isPinned ? namedPin(pins) : undefined;
+  const cause = named?.part.stack ?? varied?.stack;
+  const where = locationOf(context, cause, named === undefined ? 'requested by' : 'pinned by');
+  const isCopied = varied !== undefined && isSameLine(context, varied.stack, concatenation?.stack);
+  const sizesReason =
+    isCopied && concatenation !== undefined
+      ? copiesText(context, concatenation)
+      : varied &&
+        `${locationText(context.input.stacks.topUserFrameView(varied.stack))} ${sizesText(varied)}`;
+  const texts =
+    named === undefined ? [sizesReason] : [pinText(where.frame, named, pins), sizesReason];
+  const curve = gapCurve(context);
+  const pinParts = pins.slice(0, TOP_PARTS).map(({ part }) => part);
+  // Not their sum over the run: it is more than any GPU has, and nothing to compare the other parts with.
+  const sizeParts = [...new Set([varied ?? [], varying].flat())].map(
+    ({ stack, sizes, largestBytes: bytes }) =>
+      sitePart(
+        context,
+        { stack, bytes, count: sizes },
+        'different sizes requested, the largest shown',
+      ),
+  );
+  const reserved = formatBytes(peaks.reservedBytes.bytes);
+  const headline = `${formatBytes(excessBytes)} (${formatPercent(share)}) of what PyTorch reserved was never needed: ${reserved} was reserved, and tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}.`;
+  return {
+    detector: 'fragmentation',
+    kind: 'reserved-unused',
+    severity,
+    bytes: excessBytes,
+    claim: [headline, ooms.length > 0 ? freeText(segments) : undefined, ...texts]
+      .filter((text) => text !== undefined)
+      .join(' '),
+    ...where,
+    events: { first: growthOfGap(curve), last: event },
+    parts: named === undefined ? [...sizeParts, ...pinParts] : [...pinParts, ...sizeParts],
+    facts: gapFacts(context, event, segments),
+    evidence: evidence(
+      context,
+      named?.allocations ?? allocationsOfLine(context, cause),
+      [...pins.map(({ part }) => part), ...varying],
+      largestGaps(segments),
+    ),
+    series: gapSeries(context, curve),
+    advice: [
+      ...(isCopied ? CONCATENATION_ADVICE : []),
+      'Set PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF in older versions) before the program starts: a segment then grows in place, and its free pages are given back.',
+      'Make sizes repeat: pad to a few lengths (buckets), drop the last smaller batch, run the largest batch first.',
+      'Allocate what lives long before the loop, not between big temporaries, or move it to the CPU.',
+      'Where neither is possible, garbage_collection_threshold:0.8 with a memory fraction set lets the allocator give cached blocks back earlier.',
+    ],
+    disproof:
+      'With expandable_segments:True the reserved peak stays where it is: then something needs the memory that this recording does not show.',
+    fingerprint: fingerprint(context, 'fragmentation', 'reserved-unused', cause),
+  };
+}
+
+/** What was free at the OOM, where these segments were: the peaks were at other moments. */
+function freeText(segments: readonly SegmentState[]): string {
+  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
+  return `At the OOM ${formatBytes(free)} of ${formatBytes(total)} was free.`;
+}
+
+function pinText(
+  frame: FragmentationFinding['frame'],
+  { part }: Pin,
+  pins: readonly Pin[],
+): string {
+  const most = part === pins[0]?.part ? 'the most' : 'the most of the lines that are known';
+  return `${locationText(frame)} pins ${most}: ${plural(part.count, 'block')} of it ${part.count === 1 ? 'keeps' : 'keep'} ${formatBytes(part.bytes)} of free memory from being given back.`;
+}
+
+/** What the line that is named has allocated: so the views show the line that the claim names. */
+function allocationsOfLine(
+  { input }: AnalysisContext,
+  cause: StackIndex | undefined,
+): AllocationIndex[] {
+  if (cause === undefined) return [];
+  const frame = input.stacks.topUserFrame(cause);
+  const isOfLine = memoized(
+    (site: StackIndex) => site > EMPTY_STACK && input.stacks.topUserFrame(site) === frame,
+  );
+  const { stack, length } = input.replay.allocations;
+  const ids: AllocationIndex[] = [];
+  for (let id = 0; id < length; id++) if (isOfLine(stack[id])) ids.push(id);
+  return ids;
+}
+
+function isSameLine(
+  { input }: AnalysisContext,
+  stack: StackIndex,
+  other: StackIndex | undefined,
+): boolean {
+  return (
+    other !== undefined && input.stacks.topUserFrame(stack) === input.stacks.topUserFrame(other)
+  );
+}
+
+const isSameFrame = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
+  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
+
+function gapFacts(
+  context: AnalysisContext,
+  event: EventIndex,
+  segments: readonly SegmentState[],
+): Fact[] {
+  const { requestedBytes, length, start } = context.input.replay.allocations;
+  const total = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const free = segments.reduce((sum, { freeBytes }) => sum + freeBytes, 0);
+  const empty = segments.filter(({ live }) => live.length === 0);
+  const cached = empty.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let largestRequest = 0;
+  for (let id = 0; id < length && start[id] <= event; id++) {
+    largestRequest = Math.max(largestRequest, requestedBytes[id] || 0);
+  }
+  const usable = segments
+    .flatMap(({ gaps }) => gaps)
+    .filter(({ sizeBytes }) => sizeBytes >= largestRequest)
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return [
+    { label: 'seen at event', count: event },
+    { label: 'reserved then', bytes: total },
+    { label: 'free then', bytes: free },
+    { label: 'of it in empty segments, which the cache keeps', bytes: cached },
+    { label: 'of it in gaps: free ranges between live blocks', bytes: free - cached },
+    {
+      label: 'largest contiguous free range',
+      bytes: Math.max(0, highest(segments.map((s) => s.largestFreeBytes))),
+    },
+    { label: 'largest request so far', bytes: largestRequest },
+    {
+      label: 'free, but in ranges too small for it',
+      text: formatPercent(free > 0 ? (free - usable) / free : 0),
+    },
+  ];
+}
+
+/** Of all that was never needed; and of the recording, or its first steps where these are known. */
+const FIRST_SHARE = 0.8;
+const FIRST_STEPS = 2;
+const FIRST_EVENTS_SHARE = 0.1;
+
+/**
+ * cuDNN tries algorithms with large workspaces in the first iteration, and PyTorch caches what they leave. Segments
+ * that came then and were enough for all the rest are no fragmentation: nothing grows, and they are given back when
+ * memory is short.
+ */
+function cameAtOnce(context: AnalysisContext): boolean {
+  const [primary] = context.stepSequences;
+  const start =
+    primary !== undefined && stepCount(primary) > 2 * FIRST_STEPS
+      ? primary.bounds[FIRST_STEPS]
+      : context.input.trace.events.length * FIRST_EVENTS_SHARE;
+  const curve = gapCurve(context);
+  const last = curve[curve.length - 1];
+  const first = curve.findLast(({ event }) => event <= start);
+  return first !== undefined && last !== undefined && first.gap >= FIRST_SHARE * last.gap;
+}
+
+interface GapPoint {
+  readonly event: EventIndex;
+  /** Highest reserved so far minus highest active so far. */
+  readonly gap: number;
+}
+
+/** Where segments came: between them the gap can only shrink. */
+function gapCurve(context: AnalysisContext): GapPoint[] {
+  const { trace, replay } = context.input;
+  const { action, sizeBytes } = trace.events;
+  const { allocations: table, allocationOfEvent, start } = replay;
+  const points: GapPoint[] = [];
+  let [active, reserved] = [start.activeBytes, start.reservedBytes];
+  let [mostActive, mostReserved] = [active, reserved];
+  for (let t = 0; t < action.length; t++) {
+    const id = allocationOfEvent[t];
+    switch (action[t]) {
+      case TraceAction.Alloc:
+        if (id >= 0) active += table.sizeBytes[id];
+        mostActive = Math.max(mostActive, active);
+        break;
+      case TraceAction.FreeCompleted:
+        if (id >= 0) active -= table.sizeBytes[id];
+        break;
+      case TraceAction.SegmentAlloc:
+      case TraceAction.SegmentMap:
+        reserved += sizeBytes[t];
+        if (reserved > mostReserved) {
+          mostReserved = reserved;
+          points.push({ event: t, gap: mostReserved - mostActive });
+        }
+        break;
+      case TraceAction.SegmentFree:
+      case TraceAction.SegmentUnmap:
+        reserved -= sizeBytes[t];
+        break;
+      default:
+    }
+  }
+  return points;
+}
+
+/** First event at which half of the final gap between the two peaks was there. */
+function growthOfGap(points: readonly GapPoint[]): EventIndex {
+  const last = points[points.length - 1];
+  return points.find(({ gap }) => gap >= (last?.gap ?? 0) / 2)?.event ?? 0;
+}
+
+/** The gap over time, for the plot. */
+function gapSeries(
+  context: AnalysisContext,
+  curve: readonly GapPoint[],
+): FragmentationFinding['series'] {
+  const points = thinned(curve);
+  if (points.length < 2) return undefined;
+  return {
+    unit:
+      context.stepSequences.length > 0 && stepCount(context.stepSequences[0]) === points.length
+        ? 'step'
+        : 'event',
+    label: 'reserved, beyond the most needed by then',
+    events: points.map(({ event }) => event),
+    bytes: points.map(({ gap }) => Math.max(0, gap)),
+  };
+}

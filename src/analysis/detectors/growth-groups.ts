@@ -1,0 +1,215 @@
+/**
+ * Which growing sites belong together, for the many tensors of one kept autograd graph are one leak; and
+ * which statement holds a graph, which its tensors do not say: they were made in the model.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { groupBy } from '../../base/grouping.ts';
+import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import type { GrowingSite } from './growth-sites.ts';
+
+export type GrowthKind =
+  | 'kept-graph'
+  | 'kept-hook'
+  | 'kept-scalar'
+  | 'kept-output'
+  | 'kept-gradients'
+  | 'kept-optimizer'
+  | 'kept-tensor';
+
+export interface GrowthGroup {
+  readonly kind: GrowthKind;
+  /** The largest first. */
+  readonly sites: readonly GrowingSite[];
+  /** What holds the others, as far as the order of allocation tells: its stack is the finding's. */
+  readonly holder: GrowingSite;
+}
+
+/** A graph keeps at least an activation, what backward needs of it, an output and a loss. */
+const GRAPH_SITES = 4;
+/** Tensors of a few numbers: losses, norms, accuracies. */
+export const SCALAR_BYTES = 64;
+
+export function groupSites(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
+  const groups: GrowthGroup[] = [];
+  for (const cluster of clusters(sites)) {
+    const { classifier } = context;
+    const hooks = cluster.filter(({ stack }) => classifier.isHook(stack));
+    const rest = cluster.filter(({ stack }) => !classifier.isHook(stack));
+    const forward = rest.filter(
+      ({ stack }) => !classifier.isBackward(stack) && !classifier.isOptimizer(stack),
+    );
+    const isGraph =
+      forward.length >= GRAPH_SITES && forward.some(({ stack }) => classifier.isForward(stack));
+    if (isGraph) {
+      const { graph, apart } = splitGraph(context, rest);
+      groups.push({ kind: 'kept-graph', sites: graph, holder: lastBorn(graph, context) });
+      groups.push(...singles(context, [...apart, ...hooks]));
+    } else {
+      groups.push(...singles(context, cluster));
+    }
+  }
+  return groups;
+}
+
+/** Sites that keep something in (nearly) the same steps. */
+function clusters(sites: readonly GrowingSite[]): GrowingSite[][] {
+  const found: GrowingSite[][] = [];
+  for (const site of [...sites].sort((a, b) => sum(b.keptBytes) - sum(a.keptBytes))) {
+    const home = found.find(([leader]) => overlap(leader, site) >= 0.8);
+    if (home === undefined) found.push([site]);
+    else home.push(site);
+  }
+  return found;
+}
+
+/** Steps in both, of the steps in either; the first and last may differ. */
+function overlap(a: GrowingSite, b: GrowingSite): number {
+  let both = 0;
+  let either = 0;
+  for (let i = 0; i < a.keptCount.length - 1; i++) {
+    const inA = a.keptCount[i] > 0 && i >= a.firstStep;
+    const inB = b.keptCount[i] > 0 && i >= b.firstStep;
+    if (inA && inB) both++;
+    if (inA || inB) either++;
+  }
+  return both / either;
+}
+
+/**
+ * What is allocated after backward has run is no part of the graph that the step made, but a scalar
+ * there may well hold it: `total = total + loss`.
+ */
+function splitGraph(
+  context: AnalysisContext,
+  sites: readonly GrowingSite[],
+): { graph: GrowingSite[]; apart: GrowingSite[] } {
+  const { classifier } = context;
+  const { stack } = context.input.replay.allocations;
+  const lastForward = Math.max(
+    ...sites.filter((site) => classifier.isForward(site.stack)).map((site) => bornInStep(site)),
+  );
+  const graph: GrowingSite[] = [];
+  const apart: GrowingSite[] = [];
+  for (const site of sites) {
+    const born = bornInStep(site);
+    let ranBackward = false;
+    for (let id = lastForward; id < born; id++)
+      if (classifier.isBackward(stack[id])) ranBackward = true;
+    const isApart =
+      classifier.isOptimizer(site.stack) ||
+      (ranBackward && !classifier.isBackward(site.stack) && !isScalar(context, site));
+    (isApart ? apart : graph).push(site);
+  }
+  return { graph, apart };
+}
+
+/** Last tensor of a middle step: the same step for all sites of a cluster, and no unusual one. */
+function bornInStep({ keptCount, kept, firstStep }: GrowingSite): AllocationIndex {
+  const middle = (firstStep + keptCount.length) >> 1;
+  let before = 0;
+  for (let i = 0; i <= middle; i++) before += keptCount[i];
+  return kept[Math.max(0, before - 1)];
+}
+
+function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisContext): GrowingSite {
+  const named = sites.filter(
+    ({ stack }) => classifier.hasPython(stack) && !classifier.isBackward(stack),
+  );
+  return (named.length > 0 ? named : sites).reduce((a, b) =>
+    bornInStep(b) > bornInStep(a) ? b : a,
+  );
+}
+
+/** One group a site; but one for all that backward threads keep, and one for a line. */
+function singles(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
+  const byPlace = groupBy(sites, ({ site, stack }) =>
+    context.classifier.isBackward(stack)
+      ? 'backward'
+      : (context.input.stacks.topUserFrame(stack) ?? `site ${site}`),
+  );
+  return [...byPlace.values()].map((same) => ({
+    kind: kindOf(context, same[0]),
+    sites: same,
+    holder: same[0],
+  }));
+}
+
+function kindOf(context: AnalysisContext, site: GrowingSite): GrowthKind {
+  const { classifier } = context;
+  if (classifier.isHook(site.stack)) return 'kept-hook';
+  if (site.stack <= EMPTY_STACK || classifier.isBackward(site.stack)) return 'kept-gradients';
+  if (classifier.isOptimizer(site.stack)) return 'kept-optimizer';
+  if (isScalar(context, site)) return 'kept-scalar';
+  return classifier.isForward(site.stack) ? 'kept-output' : 'kept-tensor';
+}
+
+function isScalar(context: AnalysisContext, { kept }: GrowingSite): boolean {
+  const { requestedBytes } = context.input.replay.allocations;
+  return kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
+}
+
+const sum = (column: Float64Array): number => column.reduce((total, bytes) => total + bytes, 0);
+
+/**
+ * The running total of `total = total + loss` is no kept tensor: each is freed when the next replaces
+ * it, and its graph is what stays. So look for scalars made outside the model, after the last tensor
+ * of the graph, once a step, each freed soon after the next was made. Undefined when the model's own output
+ * is kept: then that is what holds the graph.
+ */
+export function runningTotal(
+  context: AnalysisContext,
+  holder: GrowingSite,
+  { bounds }: StepSequence,
+): StackIndex | undefined {
+  const { classifier, input } = context;
+  const { allocations: table } = input.replay;
+  const steps = bounds.length - 1;
+  const middle = Math.max(1, steps >> 1);
+  const from = holder.kept.find((id) => table.start[id] > bounds[middle]);
+  if (from === undefined) return undefined;
+  if (classifier.isForward(holder.stack) && isOutputKept(context, from, bounds[steps]))
+    return undefined;
+  const next = holder.kept.find((id) => table.start[id] > bounds[middle + 1]) ?? from;
+  let found: StackIndex | undefined;
+  // Up to the model of the next step: the total may be made after the optimizer has run.
+  for (let id = from; id < next; id++) {
+    const stack = table.stack[id];
+    if (table.start[id] > bounds[middle + 1] && classifier.isForward(stack)) break;
+    const isCandidate =
+      table.requestedBytes[id] <= SCALAR_BYTES &&
+      classifier.hasPython(stack) &&
+      !classifier.isBackward(stack) &&
+      !classifier.isForward(stack) &&
+      !classifier.isOptimizer(stack);
+    if (isCandidate && isReplacedByNext(context, id)) found = stack;
+  }
+  return found;
+}
+
+/** Whether the last tensor that the forward pass of `inside` makes is alive at the end. */
+function isOutputKept(
+  { classifier, input }: AnalysisContext,
+  inside: number,
+  end: number,
+): boolean {
+  const { stack, freeRequested, length } = input.replay.allocations;
+  let output = inside;
+  for (let id = inside; id < length && classifier.isForward(stack[id]); id++) output = id;
+  return freeRequested[output] > end;
+}
+
+/** Freed within a few events after the next allocation of its own site, which is not at once. */
+function isReplacedByNext(context: AnalysisContext, id: number): boolean {
+  const { stack, start, freeRequested, length } = context.input.replay.allocations;
+  for (let next = id + 1; next < length; next++) {
+    if (start[next] > freeRequested[id]) return false;
+    if (stack[next] === stack[id]) {
+      const isOld = start[next] - start[id] > 100;
+      return isOld && freeRequested[id] - start[next] <= 4;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,162 @@
+/** Memory that climbs step after step and is not given back. */
+import { plural } from '../../base/format.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import { cannotTell, clear, locationText } from '../findings/finding-parts.ts';
+import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
+import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
+import { burstFindings } from './growth-bursts.ts';
+import { growthFinding, SURE_STEPS } from './growth-finding.ts';
+import { type GrowthGroup, type GrowthKind, groupSites } from './growth-groups.ts';
+import { type GrowingSite, judgeSites } from './growth-sites.ts';
+
+export const growth = {
+  id: 'growth',
+  about: 'tensors that a program keeps, more of them step after step',
+  titles: {
+    'kept-graph': 'Growth: a kept graph',
+    'kept-hook': 'Growth: kept by a hook',
+    'kept-scalar': 'Growth: kept numbers',
+    'kept-output': 'Growth: kept outputs',
+    'kept-gradients': 'Growth: kept in backward',
+    'kept-optimizer': 'Growth: optimizer state',
+    'kept-tensor': 'Growth: kept tensors',
+    'given-back-in-bursts': 'Piled up, freed at once',
+  },
+  bytesAre: 'kept by the end',
+  bytesOfKind: { 'given-back-in-bursts': 'at its highest' },
+  band: { style: 'growth', label: 'grows' },
+  evidenceSearch: 'line',
+} as const satisfies Detector;
+type GrowthFinding = FindingBy<typeof growth>;
+
+export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
+  const [primary] = context.stepSequences;
+  if (primary === undefined) {
+    const { stack: stacks, preexisting } = replay.allocations;
+    const why = stacks.subarray(preexisting).every((stack) => stack <= 0)
+      ? 'No call stacks were recorded, and no annotation marks the steps'
+      : `Nothing in the recording repeats at least ${MIN_STEPS} times: no optimizer, annotation or loop`;
+    return cannotTell(`${why}, so there are no steps to compare.`);
+  }
+  const { leaks, bursts, suspects } = growthOf(context);
+  const findings = [...leaks.map(({ finding }) => finding), ...bursts];
+  if (findings.length > 0) return { status: 'found', findings };
+  const steps = stepCount(primary);
+  if (suspects.length > 0) {
+    const where = locationText(context.input.stacks.topUserFrameView(suspects[0]));
+    return cannotTell(
+      `Only ${plural(steps, 'step')} were recorded, and in each of them ${where} kept something: too few to tell a leak from a start. Record ten or more.`,
+    );
+  }
+  if (replay.recording === 'truncated') {
+    const reason = `${replay.recordingReason} In the ${plural(steps, 'step')} that are left nothing grows`;
+    return cannotTell(`${reason}, but slow growth before them cannot be seen.`);
+  }
+  return clear(
+    `${plural(steps, 'step')}, from ${primary.description}: no call site has more live tensors step after step.${steps < SURE_STEPS ? ' A leak slower than every step would need a longer recording.' : ''}`,
+  );
+}
+
+/** What grows, with all the tensors that it keeps. */
+export interface Leak {
+  readonly group: GrowthGroup;
+  readonly sequence: StepSequence;
+  readonly finding: AnyFinding<'growth', GrowthKind>;
+}
+
+interface Growth {
+  readonly leaks: readonly Leak[];
+  readonly bursts: readonly GrowthFinding[];
+  /** In a recording too short to tell: stacks that kept something in every step. */
+  readonly suspects: readonly StackIndex[];
+}
+
+const known = new WeakMap<AnalysisContext, Growth>();
+
+/** What grows step after step, for this detector and for the account: found once. */
+export function growthOf(context: AnalysisContext): Growth {
+  const found = known.get(context) ?? findGrowth(context);
+  known.set(context, found);
+  return found;
+}
+
+function findGrowth(context: AnalysisContext): Growth {
+  const [primary] = context.stepSequences;
+  const leaks: Leak[] = [];
+  if (primary === undefined) return { leaks, bursts: [], suspects: [] };
+  const claimed = new Set<number>();
+  const ofPrimary = judgeSites(context, primary);
+  for (const sequence of context.stepSequences) {
+    context.checkCancelled();
+    if (sequence !== primary && !mayStandAlone(context, sequence, primary)) continue;
+    const judged = sequence === primary ? ofPrimary : judgeSites(context, sequence);
+    const fresh = judged.leaks.filter(
+      (site) => !claimed.has(site.site) && isCredible(context, site, sequence, primary),
+    );
+    for (const { site } of fresh) claimed.add(site);
+    for (const group of groupSites(context, fresh))
+      leaks.push({ group, sequence, finding: growthFinding(context, group, sequence) });
+  }
+  return {
+    leaks,
+    bursts: burstFindings(context, primary, ofPrimary.bursts),
+    suspects: ofPrimary.suspects.filter((stack) => !context.classifier.isBuilding(stack)),
+  };
+}
+
+/** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */
+function mayStandAlone(
+  { classifier }: AnalysisContext,
+  sequence: StepSequence,
+  primary: StepSequence,
+): boolean {
+  if (sequence.source !== 'loop' || classifier.isBuilding(sequence.row)) return false;
+  const inside = classifier.moduleCall(sequence.row) > 0;
+  return !inside && sequence.row !== primary.row && stepCount(sequence) >= MIN_STEPS * 2;
+}
+
+/**
+ * Building a model or loading data is a loop that keeps everything, and no leak. In a loop within the
+ * steps, what is kept must come from at least two of them: once is a start.
+ */
+function isCredible(
+  context: AnalysisContext,
+  site: GrowingSite,
+  sequence: StepSequence,
+  primary: StepSequence,
+): boolean {
+  if (sequence.source !== 'loop') return true;
+  if (context.classifier.isBuilding(site.stack)) return false;
+  if (sequence === primary) return true;
+  if (!goesOn(context, site)) return false;
+  const { start } = context.input.replay.allocations;
+  const { bounds } = primary;
+  const end = bounds[bounds.length - 1];
+  const steps = new Set<number>();
+  let after = 0;
+  for (const id of site.kept) {
+    if (start[id] > end) after++;
+    else {
+      let step = 0;
+      while (step < bounds.length - 2 && start[id] > bounds[step + 1]) step++;
+      if (step > 0) steps.add(step);
+    }
+  }
+  return steps.size >= 2 || after > site.kept.length / 2;
+}
+
+/**
+ * A loop that ended long ago and what it kept (a data set cached in the first epoch) grow no more: the
+ * pause since must not be much longer than the longest before.
+ */
+function goesOn({ input }: AnalysisContext, { kept }: GrowingSite): boolean {
+  const { start, length } = input.replay.allocations;
+  let longest = 0;
+  for (let i = 1; i < kept.length; i++) {
+    longest = Math.max(longest, start[kept[i]] - start[kept[i - 1]]);
+  }
+  return start[length - 1] - start[kept[kept.length - 1]] <= 2 * longest;
+}

@@ -1,0 +1,95 @@
+/** Steps up that stay, in recorded programs and in series of peaks; and what only looks like one. */
+import { describe, expect, it } from 'vitest';
+import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { detect } from '../findings/analyse.ts';
+import { AnalysisContext } from '../findings/analysis-context.ts';
+import type { Finding } from '../findings/detectors.ts';
+import { findShift } from './level-shift-steps.ts';
+
+const MIB = 2 ** 20;
+
+function shiftsOf(name: string): readonly Finding[] {
+  return contextsOf(loadCapture(`${name}.pickle.gz`)).flatMap((context) => {
+    const result = detect('level-shift', new AnalysisContext(context));
+    return result.status === 'found' ? result.findings : [];
+  });
+}
+
+const SHIFTED = ['experts_skewed', 'batch_grows_at_step_6'];
+
+describe('a step up that stays', () => {
+  // capture, kind, line, step, peaks before and after in MiB, what changed first
+  it.each([
+    ['experts_skewed', 'larger-tensors', 472, 7, 336, 520, 'capture.py:469 (forward)'],
+    ['batch_grows_at_step_6', 'larger-tensors', 79, 6, 293.08, 645.15, 'capture.py:88 (rows)'],
+  ])('%s: %s at line %d, after %d steps', (name, kind, line, step, before, after, first) => {
+    for (const stacks of ['python', 'all']) {
+      const [finding, ...more] = shiftsOf(`pairs/${name}.${stacks}`);
+      expect(more).toEqual([]);
+      expect(finding).toMatchObject({ kind, severity: 'medium', frame: { line } });
+      const facts = new Map(finding.facts.map((fact) => [fact.label, fact]));
+      expect(facts.get('at step')).toMatchObject({ count: step });
+      const mib = (label: string) => {
+        const fact = facts.get(label);
+        return fact !== undefined && 'bytes' in fact ? fact.bytes / MIB : Number.NaN;
+      };
+      expect(mib('peak of a step before')).toBeCloseTo(before, 1);
+      expect(mib('peak of a step after')).toBeCloseTo(after, 1);
+      expect(finding.bytes / MIB).toBeCloseTo(after - before, 1);
+      expect(facts.get('changed first')).toMatchObject({ text: expect.stringContaining(first) });
+    }
+  });
+
+  it('says how the tensors changed, and where the larger ones come from', () => {
+    const [experts] = shiftsOf('pairs/experts_skewed.python');
+    expect(experts.claim).toContain(
+      'tensors of capture.py:472 (forward) grew from 32.00 MiB to 64.00 MiB',
+    );
+    const [batch] = shiftsOf('pairs/batch_grows_at_step_6.python');
+    expect(batch.claim).toContain('grew from 16.00 MiB to 48.00 MiB');
+    expect(batch.claim).toContain(
+      'The first to change in that step was capture.py:88 (rows), called from capture.py:510 (batch_grows_at_step_6).',
+    );
+  });
+
+  it('is none where weights are copied once, for an average of them', () => {
+    for (const stacks of ['python', 'all'])
+      expect(shiftsOf(`pairs/ema_from_step_6.${stacks}`)).toEqual([]);
+  });
+
+  it('is in no other capture', () => {
+    const names = [
+      ...allCaptureNames().map((name) => name.replace('.pickle.gz', '')),
+      ...pairNames()
+        .filter((name) => !SHIFTED.includes(name.replace('pairs/', '')))
+        .map((name) => `${name}.python`),
+    ];
+    expect(names.length).toBeGreaterThan(90);
+    for (const name of names) expect([name, shiftsOf(name)]).toEqual([name, []]);
+  }, 120_000);
+});
+
+describe('a series of peaks', () => {
+  it.each([
+    ['a step up', [50, 60, 60, 60, 60, 90, 90, 90, 90], 5],
+    ['one after a higher start', [80, 60, 60, 60, 60, 100, 100, 101, 100], undefined],
+    ['one between uneven levels', [50, 60, 62, 61, 60, 90, 93, 91, 90], 5],
+    ['the start', [50, 90, 90, 90, 90, 90, 90, 90, 90], undefined],
+    ['a slow start', [50, 60, 70, 80, 85, 90, 90, 90, 90, 90], undefined],
+    ['one high step', [50, 60, 60, 60, 60, 90, 60, 60, 60], undefined],
+    ['a leak', [50, 60, 70, 80, 90, 100, 110, 120, 130], undefined],
+    ['a leak behind a step', [50, 60, 60, 60, 60, 90, 100, 110, 120, 130], undefined],
+    ['several steps up', [50, 60, 60, 60, 80, 80, 80, 100, 100, 100], undefined],
+    ['too few steps after it', [50, 60, 60, 60, 60, 60, 60, 90, 90], undefined],
+    ['nothing', [60, 60, 60, 60, 60, 60, 60, 60], undefined],
+  ])('%s', (_, peaks, step) => {
+    expect(findShift(peaks)?.step).toBe(step);
+  });
+
+  it('of thousands of slowly rising steps takes no time', () => {
+    const started = performance.now();
+    expect(findShift(Array.from({ length: 50_000 }, (_, i) => 1e9 + i * 1e5))).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});

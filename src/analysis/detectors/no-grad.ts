@@ -1,0 +1,299 @@
+/** Evaluation or inference that keeps the graph: activations saved for a backward that never comes. */
+
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import { formatBytes, formatPercent, plural } from '../../base/format.ts';
+import { groupBy } from '../../base/grouping.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import {
+  cannotTell,
+  clear,
+  evidence,
+  fingerprint,
+  locationOf,
+  locationText,
+  series,
+  sitePart,
+  sumBySite,
+} from '../findings/finding-parts.ts';
+import { peakWithout } from '../findings/peak-without.ts';
+import type { Detector, DetectorResult, FindingBy, Severity } from '../findings/types.ts';
+import { type ForwardRun, forwardRuns } from '../steps/forward-runs.ts';
+
+export const noGrad = {
+  id: 'no-grad',
+  about: 'forward passes that keep their graph for a backward that never comes',
+  titles: {
+    'graph-without-backward': 'Graph without backward',
+    'evaluation-ran-out': 'Graph without backward',
+  },
+  bytesAre: 'at its highest',
+  band: { style: 'growth', label: 'graphs without backward' },
+  evidenceSearch: 'line',
+} as const satisfies Detector;
+type NoGradFinding = FindingBy<typeof noGrad>;
+
+/** Shorter runs (a single layer, a loss module) say nothing. */
+const MIN_ALLOCATIONS = 8;
+/** Share of a run's tensors that is alive at its end. Inference keeps outputs and caches, a graph keeps most. */
+const GRAPH_SHARE = 0.4;
+const MIN_RUNS = 2;
+/** Of the passes of one call: where nearly all had their backward, the others are no evaluation. */
+const MIN_RUNS_SHARE = 0.1;
+/** Below this share of the peak it is not worth a change. */
+const MIN_PEAK_SHARE = 0.02;
+const TOP_PARTS = 8;
+/** What must be known of a pass that ran out before its end: without a graph, half a block's tensors are alive too. */
+const MIN_ALLOCATIONS_OF_FAILED = 16;
+const GRAPH_SHARE_OF_FAILED = 0.5;
+/** So many passes of another call had their backward: a program's first step has each call once. */
+const MIN_TRAINED = 2;
+
+export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) {
+    return cannotTell(
+      'The file has no trace: what was kept, and whether backward used it, is not recorded.',
+    );
+  }
+  const runs = forwardRuns(context).filter(({ allocations }) => allocations >= MIN_ALLOCATIONS);
+  if (runs.length === 0) {
+    return cannotTell(
+      'No forward pass of a torch.nn.Module with several allocations is in the recorded stacks.',
+    );
+  }
+  const findings: NoGradFinding[] = [];
+  for (const [call, own] of byCall(runs)) {
+    const finding = unusedGraphs(context, call, own) ?? failedEvaluation(context, call, own, runs);
+    if (finding === undefined) continue;
+    const isWorth = finding.bytes >= MIN_PEAK_SHARE * replay.peaks.allocatedBytes.bytes;
+    if (isWorth) findings.push(finding);
+  }
+  if (findings.length > 0) {
+    return { status: 'found', findings: findings.sort((a, b) => b.bytes - a.bytes) };
+  }
+  if (runs.every(({ isCutOff }) => isCutOff)) {
+    return cannotTell('The recording breaks off in its only forward pass.');
+  }
+  return clear(checkedText(runs));
+}
+
+/** '9 forward passes: 8 kept a graph that backward used, 1 ran out of memory before a backward could come.' */
+function checkedText(runs: readonly ForwardRun[]): string {
+  const judged = runs.filter(({ isCutOff }) => !isCutOff);
+  const graphs = judged.filter(keepsGraph).length;
+  const failed = runs.filter(({ oom }) => oom !== undefined).length;
+  const cutOff = runs.length - judged.length - failed;
+  const parts: [count: number, text: string][] = [
+    [graphs, 'kept a graph that backward used'],
+    [judged.length - graphs, 'kept no graph'],
+    [failed, 'ran out of memory before a backward could come'],
+    [cutOff, 'came last, so a backward may have followed'],
+  ];
+  const texts = parts.flatMap(([count, text]) => (count > 0 ? `${count} ${text}` : []));
+  return `${plural(runs.length, 'forward pass', 'forward passes')}: ${texts.join(', ')}.`;
+}
+
+function keepsGraph({ keptCount, allocations }: ForwardRun): boolean {
+  return keptCount >= MIN_ALLOCATIONS / 2 && keptCount >= GRAPH_SHARE * allocations;
+}
+
+const isUnusedGraph = (run: ForwardRun): boolean =>
+  keepsGraph(run) && !run.isCutOff && isMostlyUnused(run);
+
+const isMostlyUnused = ({ keptBytes, unusedBytes, lateBytes }: ForwardRun): boolean =>
+  unusedBytes > (keptBytes - lateBytes) / 2;
+
+/** Whether a pass that was cut off kept so much that a graph is the only reason. */
+function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
+  return (
+    allocations >= MIN_ALLOCATIONS_OF_FAILED && keptCount >= GRAPH_SHARE_OF_FAILED * allocations
+  );
+}
+
+/** Passes of one call whose graphs no backward used; undefined where there are too few of them. */
+function unusedGraphs(
+  context: AnalysisContext,
+  call: StackIndex,
+  own: readonly ForwardRun[],
+): NoGradFinding | undefined {
+  const unused = own.filter(isUnusedGraph);
+  if (unused.length < Math.max(MIN_RUNS, MIN_RUNS_SHARE * own.length)) return undefined;
+  // Where no pass had a backward, the one that broke off would not have had one either.
+  const isAlways = own.every((run) => run.isCutOff || unused.includes(run));
+  const cutOff = isAlways ? own.filter((run) => run.isCutOff && surelyKeepsGraph(run)) : [];
+  const counted = own.filter((run) => unused.includes(run) || cutOff.includes(run));
+  return unusedGraphsFinding(context, call, counted, own.length);
+}
+
+const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
+  groupBy(runs, ({ call }) => call);
+
+function unusedGraphsFinding(
+  context: AnalysisContext,
+  call: StackIndex,
+  runs: readonly ForwardRun[],
+  total: number,
+): NoGradFinding {
+  const { allocations: table } = context.input.replay;
+  const isSetUp = setUpTest(context, runs);
+  const ids = runs.flatMap((run) => keptOf(context, run)).filter((id) => !isSetUp(id));
+  const savedBytes = highestAtOnce(context, runs, isSetUp);
+  const largest = runs.reduce((a, b) => (b.keptBytes > a.keptBytes ? b : a));
+  const where = locationOf(context, call, 'called by');
+  const sites = sumBySite(context, ids);
+  const failed = runs.at(-1)?.oom;
+  const headline = `${plural(runs.length, 'forward pass', 'forward passes')} at ${locationText(where.frame)} kept their activations for a backward that never came`;
+  return {
+    detector: 'no-grad',
+    kind: 'graph-without-backward',
+    severity: failed === undefined ? severityOf(context, ids) : 'high',
+    bytes: savedBytes,
+    claim: `${headline}: ${formatPercent(largest.keptCount / largest.allocations)} of the tensors of a pass were live at its end, up to ${formatBytes(largest.keptBytes)}. Under torch.inference_mode() about ${formatBytes(savedBytes)} less would have been in use at the worst moment.${failed === undefined ? '' : ' Memory ran out in the last of them.'}`,
+    ...where,
+    events: { first: table.start[runs[0].first], last: failed ?? runs[runs.length - 1].close },
+    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
+    facts: [
+      { label: 'forward passes from this call', count: total },
+      { label: 'of them without backward', count: runs.length },
+      { label: 'kept at the end of one', bytes: largest.keptBytes },
+      {
+        label: 'of it the output, which stays',
+        bytes: largest.output < 0 ? 0 : table.sizeBytes[largest.output],
+      },
+    ],
+    evidence: evidence(context, ids, sites),
+    series: series(
+      'step',
+      'bytes kept by each pass',
+      runs.map(({ close }) => close),
+      runs.map(({ keptBytes }) => keptBytes),
+    ),
+    advice: ADVICE,
+    disproof:
+      'A backward over these passes comes later, outside this recording, or through another process.',
+    fingerprint: fingerprint(context, 'no-grad', 'graph-without-backward', call),
+  };
+}
+
+/** Of the peak: what it would be lower by. */
+const NOTABLE_SHARE = 0.05;
+const SEVERE_SHARE = 0.2;
+
+/** By what the peak would be lower without them: graphs that are freed before training needs more cost nothing. */
+function severityOf({ input }: AnalysisContext, ids: readonly AllocationIndex[]): Severity {
+  const peak = input.replay.peaks.allocatedBytes.bytes;
+  const lower = peak - peakWithout(input, ids);
+  if (lower >= SEVERE_SHARE * peak) return 'high';
+  return lower >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+}
+
+const ADVICE = [
+  'Run evaluation and inference under torch.inference_mode(), or torch.no_grad() where its tensors enter autograd later. model.eval() alone does not stop the graph.',
+  'If only some outputs are needed, keep output.detach().',
+];
+
+/** Allocations of a pass that were alive at its end. */
+function keptOf({ input }: AnalysisContext, { first, last, close }: ForwardRun): AllocationIndex[] {
+  const { freeRequested } = input.replay.allocations;
+  const kept: AllocationIndex[] = [];
+  for (let id = first; id <= last; id++) if (freeRequested[id] > close) kept.push(id);
+  return kept;
+}
+
+/**
+ * A call that ran out of memory in its first pass, with a graph, where another call's passes all had their
+ * backward: the evaluation after a training. A training step that dies in its own forward is none, for
+ * earlier passes of its call had a backward, or nothing else was trained before it.
+ */
+function failedEvaluation(
+  context: AnalysisContext,
+  call: StackIndex,
+  own: readonly ForwardRun[],
+  runs: readonly ForwardRun[],
+): NoGradFinding | undefined {
+  const run = own.find(({ oom }) => oom !== undefined);
+  if (run?.oom === undefined || !surelyKeepsGraph(run)) return undefined;
+  if (!own.every(({ isCutOff }) => isCutOff)) return undefined;
+  const trained = trainedBefore(runs, run);
+  if (trained === undefined || trained.length < MIN_TRAINED) return undefined;
+  const where = locationOf(context, call, 'called by');
+  const ids = keptOf(context, run);
+  const sites = sumBySite(context, ids);
+  const { start } = context.input.replay.allocations;
+  const at = locationText(where.frame);
+  const trainedAt = locationText(context.input.stacks.topUserFrameView(trained[0].call));
+  const bytes = run.keptBytes;
+  const headline = `Out of memory in what looks like an evaluation without torch.inference_mode(): the forward pass at ${at} kept ${formatBytes(bytes)} for a backward.`;
+  return {
+    detector: 'no-grad',
+    kind: 'evaluation-ran-out',
+    severity: 'high',
+    bytes,
+    claim: `${headline} ${formatPercent(run.keptCount / run.allocations)} of its tensors were live when memory ran out. No backward belongs to this call, while ${plural(trained.length, 'earlier pass', 'earlier passes')} at ${trainedAt} had one each.`,
+    ...where,
+    events: { first: start[run.first], last: run.oom },
+    parts: sites.slice(0, TOP_PARTS).map((site) => sitePart(context, site, 'kept for backward')),
+    facts: [
+      { label: 'earlier passes of another call that had a backward', count: trained.length },
+      { label: 'kept when memory ran out', bytes },
+    ],
+    evidence: evidence(context, ids, sites),
+    advice: ADVICE,
+    disproof: 'The call is a training step of its own, and its backward would have come.',
+    fingerprint: fingerprint(context, 'no-grad', 'evaluation-ran-out', call),
+  };
+}
+
+/** Passes before this one that had their backward, of the other call that has most. */
+function trainedBefore(
+  runs: readonly ForwardRun[],
+  { call, first }: ForwardRun,
+): readonly ForwardRun[] | undefined {
+  const trained = runs.filter(
+    (run) =>
+      run.last < first &&
+      run.call !== call &&
+      keepsGraph(run) &&
+      !run.isCutOff &&
+      !isMostlyUnused(run),
+  );
+  return [...byCall(trained).values()].sort((a, b) => b.length - a.length)[0];
+}
+
+/** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
+function setUpTest(context: AnalysisContext, runs: readonly ForwardRun[]): (id: number) => boolean {
+  const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
+  const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
+  const isRepeated = new Set<string>();
+  for (const { first, last } of runs.slice(1)) {
+    for (let id = first; id <= last; id++) isRepeated.add(key(id));
+  }
+  const end = runs[0].last;
+  return (id) => id <= end && freeRequested[id] === NEVER && !isRepeated.has(key(id));
+}
+
+/** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
+function highestAtOnce(
+  context: AnalysisContext,
+  runs: readonly ForwardRun[],
+  isSetUp: (id: number) => boolean,
+): number {
+  const { freeRequested, sizeBytes } = context.input.replay.allocations;
+  const changes: { event: number; bytes: number }[] = [];
+  for (const { first, last, close, output } of runs) {
+    for (let id = first; id <= last; id++) {
+      if (freeRequested[id] <= close || id === output || isSetUp(id)) continue;
+      changes.push({ event: close, bytes: sizeBytes[id] });
+      changes.push({ event: freeRequested[id], bytes: -sizeBytes[id] });
+    }
+  }
+  changes.sort((a, b) => a.event - b.event || a.bytes - b.bytes);
+  let now = 0;
+  let most = 0;
+  for (const { bytes } of changes) {
+    now += bytes;
+    most = Math.max(most, now);
+  }
+  return most;
+}

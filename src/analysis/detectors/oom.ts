@@ -1,0 +1,204 @@
+/** For each OOM event: what was asked, what was there, and why it did not fit. */
+
+import { liveAt } from '../../allocator/replay/live-at.ts';
+import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
+import { formatBytes, formatCount, plural } from '../../base/format.ts';
+import { groupBy } from '../../base/grouping.ts';
+import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import { isCaught, judgeOomAt } from '../account/moment.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import {
+  cannotTell,
+  classFacts,
+  clear,
+  evidence,
+  fingerprint,
+  locationOf,
+  locationText,
+  SiteSums,
+  sitePart,
+  sumBySite,
+} from '../findings/finding-parts.ts';
+import { holdersOf, holdersText } from '../findings/holders.ts';
+import { largestGaps, segmentsAt } from '../findings/segment-state.ts';
+import type { Detector, DetectorResult, Fact, FindingBy } from '../findings/types.ts';
+import { keptExceptions } from './oom-kept-exceptions.ts';
+import { type RequestOrigin, requestOrigin, shapeFacts } from './oom-request.ts';
+
+/** `kind` of requests that failed and were retried at once: the program saw no error. */
+export const RETRIED = 'asked-again';
+/** `kind` of what caught OOMs left behind. */
+const KEPT_EXCEPTIONS = 'kept-exceptions';
+
+const TITLE = 'Out of memory';
+
+export const oom = {
+  id: 'oom',
+  about: 'requests that failed, and whether they were too large or the memory fragmented',
+  titles: {
+    'too-large': TITLE,
+    fragmented: TITLE,
+    both: TITLE,
+    'others-on-the-card': TITLE,
+    'driver-refused': TITLE,
+    [RETRIED]: TITLE,
+    [KEPT_EXCEPTIONS]: 'Kept exceptions',
+  },
+  bytesAre: 'requested',
+  bytesOfKind: { [KEPT_EXCEPTIONS]: 'left behind in all' },
+  band: { style: 'oom', label: 'out of memory' },
+  evidenceSearch: 'none',
+  isMendedBySettings: true,
+} as const satisfies Detector;
+type OomFinding = FindingBy<typeof oom>;
+
+/** OOMs reported one by one; a program that catches and retries can have thousands. */
+const MAX_OOMS = 20;
+const TOP_SITES = 8;
+
+export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> {
+  const { replay } = context.input;
+  if (!context.hasTrace) {
+    return cannotTell('The file has no trace, so no OOM could be recorded.');
+  }
+  const ooms = context.eventsOf(TraceAction.Oom);
+  if (ooms.length > 0) {
+    const retried = findRetriedOoms(context.input.trace, replay);
+    const failures = ooms.filter((event) => !retried.has(event));
+    const caught = failures.filter((event) => isCaught(context, event));
+    const reported = failures.slice(-MAX_OOMS);
+    const findings = repeated(context, reported, caught).map((events) =>
+      oomFinding(context, events, failures.length),
+    );
+    const kept = keptExceptions(context, caught);
+    if (kept !== undefined) findings.push(kept);
+    if (retried.size > 0) findings.push(retriedOomsFinding(context, [...retried]));
+    return { status: 'found', findings };
+  }
+  if (replay.recording === 'truncated') {
+    return cannotTell(`${replay.recordingReason} No OOM is among the events that are left.`);
+  }
+  return clear('No OOM event in the trace.');
+}
+
+/** A request that was caught and made again, over and over, is one finding: it is named by its last time. */
+function repeated(
+  { input }: AnalysisContext,
+  ooms: readonly EventIndex[],
+  caught: readonly EventIndex[],
+): EventIndex[][] {
+  const groups = groupBy(ooms, (event) =>
+    caught.includes(event) ? `stack ${input.trace.events.stack[event]}` : `event ${event}`,
+  );
+  return [...groups.values()];
+}
+
+/** @param times OOMs of one request, in order */
+function oomFinding(
+  context: AnalysisContext,
+  times: readonly EventIndex[],
+  total: number,
+): OomFinding {
+  const { events } = context.input.trace;
+  const event = times[times.length - 1];
+  const state = context.stateAt(event);
+  const segments = segmentsAt(context, event);
+  const requestedBytes = events.sizeBytes[event];
+  const verdict = judgeOomAt(context, event);
+  const origin = requestOrigin(context, event);
+  const where = locationOf(context, origin.stack, 'requested by');
+  const live = liveAt(context.input.replay.allocations, event);
+  const sites = sumBySite(context, live).slice(0, TOP_SITES);
+  const who = requesterText(origin, locationText(where.frame), formatBytes(requestedBytes));
+  return {
+    detector: 'oom',
+    kind: verdict.cause,
+    severity: isCaught(context, event) ? 'medium' : 'high',
+    bytes: requestedBytes,
+    claim: joined([
+      `${times.length > 1 ? `${formatCount(times.length)} times: ` : ''}${who}`,
+      verdict.claim,
+      `Most of what was live: ${holdersText(holdersOf(context, live))}.`,
+    ]),
+    ...where,
+    events: { first: times[0], last: event },
+    parts: sites.map((site) => sitePart(context, site, 'live at the OOM')),
+    facts: [
+      ...verdict.arithmetic.map((text): Fact => ({ label: 'arithmetic', text })),
+      { label: 'missing', bytes: verdict.missingBytes },
+      ...shapeFacts(requestedBytes, state.activeBytes),
+      ...classFacts(context, event),
+      ...(total > 1 ? [{ label: 'OOM events in all', count: total }] : []),
+    ],
+    evidence: evidence(context, live, sites, largestGaps(segments)),
+    advice: verdict.advice,
+    disproof:
+      verdict.cause === 'fragmented'
+        ? 'With expandable_segments:True the same run fails at the same place with hardly any gaps: then it was too large after all.'
+        : 'The same run passes with expandable_segments:True: then gaps mattered more than this says.',
+    fingerprint: fingerprint(context, 'oom', verdict.cause, events.stack[event]),
+  };
+}
+
+/** Longer claims are no claims: what does not fit is among the figures and parts. */
+const MAX_CLAIM = 500;
+
+function joined(sentences: readonly string[]): string {
+  return sentences.reduce((text, next) => {
+    const longer = next === '' ? text : `${text} ${next}`;
+    return longer.length <= MAX_CLAIM ? longer : text;
+  });
+}
+
+function requesterText({ source }: RequestOrigin, line: string, bytes: string): string {
+  switch (source) {
+    case 'own':
+      return `${line} asked for ${bytes} and ran out of memory.`;
+    case 'same-size':
+      return `Backward asked for ${bytes} and ran out of memory. The line nearest to it is ${line}: in the forward pass it made a tensor of exactly that size.`;
+    case 'last-line':
+      return `Backward asked for ${bytes} and ran out of memory. The last line of Python before it is ${line}.`;
+    case 'none':
+      return `Backward, which has no Python stack, asked for ${bytes} and ran out of memory.`;
+  }
+}
+
+const TOP_PARTS = 8;
+
+/** One finding for all of them. @param ooms in order, at least one */
+function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[]): OomFinding {
+  const { sizeBytes, stack } = context.input.trace.events;
+  const sums = new SiteSums();
+  for (const event of ooms) sums.add(stack[event], sizeBytes[event]);
+  const sites = sums.largestFirst().slice(0, TOP_PARTS);
+  const largest = ooms.reduce((a, b) => (sizeBytes[b] > sizeBytes[a] ? b : a));
+  const bytes = sizeBytes[largest];
+  const where = locationOf(context, stack[largest]);
+  const who = context.classifier.isBackward(stack[largest])
+    ? 'backward'
+    : locationText(where.frame);
+  return {
+    detector: 'oom',
+    kind: RETRIED,
+    severity: 'low',
+    bytes,
+    claim: `${plural(ooms.length, 'request')} failed and were retried at once, so your program saw no error. cuDNN does so when it tries which workspace fits. The largest, of ${formatBytes(bytes)}, was made by ${who}.`,
+    ...where,
+    events: { first: ooms[0], last: ooms[ooms.length - 1] },
+    parts: sites.map((site) =>
+      sitePart(context, site, 'requested without success, all attempts together'),
+    ),
+    facts: [
+      { label: 'attempts that failed', count: ooms.length },
+      { label: 'the largest', bytes },
+      { label: 'at event', text: formatCount(largest) },
+    ],
+    evidence: evidence(context, [], sites),
+    advice: [
+      'Nothing has to be done: torch.cuda.memory_stats() counts these in num_ooms, but the program saw no error.',
+      'With more memory free cuDNN may choose faster algorithms. torch.backends.cudnn.benchmark = False makes fewer attempts.',
+    ],
+    disproof: 'The program stops with an OutOfMemoryError at one of these events.',
+    fingerprint: fingerprint(context, 'oom', RETRIED, stack[largest]),
+  };
+}

@@ -1,0 +1,115 @@
+/** Runs every detector over one device, handing out findings as they come. */
+import { formatBytes, plural } from '../../base/format.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import type { Account } from '../account/types.ts';
+import type { Verdict } from '../verdict/types.ts';
+import { type Judgement, judge } from '../verdict/verdict.ts';
+import { AnalysisContext } from './analysis-context.ts';
+import {
+  type Check,
+  DETECTOR_IDS,
+  type DetectorId,
+  type Finding,
+  RUN_DETECTOR,
+} from './detectors.ts';
+import { locationText } from './finding-parts.ts';
+import { bySeverity } from './ranked-findings.ts';
+import { type AnalysisInput, type DetectorResult, MAX_EVIDENCE } from './types.ts';
+
+export interface AnalyseOptions {
+  /** Findings of a detector come before its check. */
+  readonly onFinding?: (finding: Finding) => void;
+  readonly onCheck?: (check: Check) => void;
+  readonly isCancelled?: () => boolean;
+  /** Awaited between detectors, so that a worker can read its messages. */
+  readonly pause?: () => Promise<void>;
+}
+
+export interface Analysis extends Judgement {
+  /** In the detectors' order. */
+  readonly checks: readonly Check[];
+  /** The most severe first, then the largest. */
+  readonly findings: readonly Finding[];
+}
+
+/** @throws CancelledError when `isCancelled` says so; what has been handed out until then stays true. */
+export function analyse(input: AnalysisInput, options: AnalyseOptions = {}): Promise<Analysis> {
+  return analyseContext(new AnalysisContext(input, options.isCancelled), options);
+}
+
+/** As `analyse`, for callers that need the steps and call sites of the context too: both are found once. */
+export async function analyseContext(
+  context: AnalysisContext,
+  options: Omit<AnalyseOptions, 'isCancelled'> = {},
+): Promise<Analysis> {
+  const findings: Finding[] = [];
+  const checks: Check[] = [];
+  for (const detector of DETECTOR_IDS) {
+    await options.pause?.();
+    context.checkCancelled();
+    const result = detect(detector, context);
+    if (result.status === 'found') {
+      for (const finding of result.findings) {
+        findings.push(finding);
+        options.onFinding?.(finding);
+      }
+    }
+    const check = { detector, status: result.status, reason: reasonOf(result) };
+    checks.push(check);
+    options.onCheck?.(check);
+  }
+  const judgement = judge(context, findings);
+  const told = findings.map((finding) =>
+    asGraveAs(inAccount(finding, judgement.accountAtEnd), judgement.verdict),
+  );
+  return { checks, findings: told.sort(bySeverity), ...judgement };
+}
+
+/** The finding that the verdict is about is as grave as the verdict: a detector by itself knows fewer bytes. */
+function asGraveAs(finding: Finding, { finding: lead, severity }: Verdict): Finding {
+  const isGraver = severity === 'high' || (severity === 'medium' && finding.severity === 'low');
+  const isLead = finding.fingerprint === lead && finding.detector === 'growth';
+  return isLead && isGraver ? { ...finding, severity } : finding;
+}
+
+/**
+ * What grows counts the lines that it is sure of. Where the account knows more that the same statement left behind,
+ * its bytes are the finding's, so that one leak has one figure.
+ */
+function inAccount(finding: Finding, { entries }: Account): Finding {
+  if (finding.detector !== 'growth') return finding;
+  const own = new Set(finding.evidence.allocations);
+  const entry = entries.find(
+    ({ allocations, bytes }) => bytes > finding.bytes && allocations.some((id) => own.has(id)),
+  );
+  if (entry === undefined) return finding;
+  const { bytes, allocations, lines, rate } = entry;
+  const where = lines[0] === undefined ? locationText(finding.frame) : frameLabel(lines[0]);
+  const each = rate === undefined ? '' : `, ${formatBytes(rate.bytes)} each ${rate.unit}`;
+  return {
+    ...finding,
+    bytes,
+    claim: `${where} keeps ${formatBytes(bytes)} in ${plural(allocations.length, 'tensor')}${each}, and none of it was given back by the end.`,
+    evidence: {
+      ...finding.evidence,
+      allocations: allocations.slice(0, MAX_EVIDENCE),
+      allocationCount: allocations.length,
+    },
+  };
+}
+
+/** One detector by itself. */
+export function detect(detector: DetectorId, context: AnalysisContext): DetectorResult<Finding> {
+  return RUN_DETECTOR[detector](context);
+}
+
+function reasonOf(result: DetectorResult): string {
+  switch (result.status) {
+    case 'found':
+      return plural(result.findings.length, 'finding');
+    case 'clear':
+      return result.checked;
+    default:
+      return result.reason;
+  }
+}

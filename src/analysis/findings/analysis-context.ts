@@ -1,0 +1,148 @@
+/** What several detectors need, made once and when first asked for. */
+
+import { eventsOf } from '../../allocator/replay/trace-events.ts';
+import type { AllocationIndex, Counters } from '../../allocator/replay/types.ts';
+import { CancelledError } from '../../base/errors.ts';
+import { classify } from '../../device/classes/classify.ts';
+import type { Classification } from '../../device/classes/types.ts';
+import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type StackIndex,
+  type TraceAction,
+} from '../../format/snapshot/tables.ts';
+import { detectSteps } from '../steps/detect-steps.ts';
+import type { StepDetectionInput, StepSequence } from '../steps/step-sequence.ts';
+import { pythonStacks } from './python-stacks.ts';
+import { StackClassifier } from './stack-classifier.ts';
+import type { AnalysisInput } from './types.ts';
+
+/** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
+type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
+
+export class AnalysisContext implements StepDetectionInput {
+  readonly input: AnalysisInput;
+  /** With the C++ frames that `input` is without. */
+  readonly #recorded: AnalysisInput;
+  readonly #isCancelled: () => boolean;
+  #classifier: StackClassifier | undefined;
+  #stepSequences: readonly StepSequence[] | undefined;
+  #knownSites: SiteIndex | undefined;
+
+  constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
+    this.#recorded = input;
+    this.input = pythonStacks(input).input;
+    this.#isCancelled = isCancelled;
+  }
+
+  /** @throws CancelledError when the user has. Called now and then in long loops. */
+  checkCancelled(): void {
+    if (this.#isCancelled()) throw new CancelledError();
+  }
+
+  get classifier(): StackClassifier {
+    this.#classifier ??= new StackClassifier(this.input);
+    return this.#classifier;
+  }
+
+  /** What each allocation is. */
+  get classification(): Classification {
+    return this.#recorded.classification ?? classify(this.#recorded);
+  }
+
+  /** Who holds each allocation; undefined where the recording has no names. */
+  get owners(): AllocationOwners | undefined {
+    return this.#recorded.owners ?? allocationOwners(this.#recorded);
+  }
+
+  /**
+   * The call site of an allocation that its C++ frames name, such as 'AddmmBackward0 (backward pass)': `input` has no
+   * stack for it. Undefined where no C++ frames were recorded.
+   */
+  nativeSiteOf(allocation: AllocationIndex): StackIndex | undefined {
+    if (this.#recorded === this.input) return undefined;
+    const stack = this.#recorded.replay.allocations.stack[allocation];
+    return stack > EMPTY_STACK ? this.#recorded.stacks.siteOf(stack) : undefined;
+  }
+
+  /** @param site as `nativeSiteOf` gives it */
+  nativeFrame(site: StackIndex): FrameView | undefined {
+    return this.#recorded.stacks.topUserFrameView(site);
+  }
+
+  /** How the program repeats itself, the most trustworthy first. */
+  get stepSequences(): readonly StepSequence[] {
+    this.#stepSequences ??= [...detectSteps(this)];
+    return this.#stepSequences;
+  }
+
+  /** The first of {@link stepSequences}, without finding the others. */
+  findPrimarySteps(): StepSequence | undefined {
+    const [primary] = this.#stepSequences ?? detectSteps(this);
+    return primary;
+  }
+
+  /**
+   * Site of each allocation. A site is a stack; where there is none (backward threads) it is a size,
+   * for otherwise everything that backward does would be one site.
+   */
+  get sites(): Int32Array {
+    return this.#siteIndex.sites;
+  }
+
+  get siteCount(): number {
+    return this.#siteIndex.count;
+  }
+
+  get #siteIndex(): SiteIndex {
+    this.#knownSites ??= indexSites(this.input);
+    return this.#knownSites;
+  }
+
+  /** Counters after an event. One pass over the allocations: for a few events, not for curves. */
+  stateAt(event: EventIndex): StateBytes {
+    const { allocations: table, segmentSpans: spans } = this.input.replay;
+    let allocatedBytes = 0;
+    let activeBytes = 0;
+    let requestedBytes = 0;
+    for (let id = 0; id < table.length && table.start[id] <= event; id++) {
+      if (table.end[id] <= event) continue;
+      activeBytes += table.sizeBytes[id];
+      requestedBytes += table.requestedBytes[id];
+      if (table.freeRequested[id] > event) allocatedBytes += table.sizeBytes[id];
+    }
+    let reservedBytes = 0;
+    for (let s = 0; s < spans.length; s++) {
+      if (spans.start[s] <= event && spans.end[s] > event) reservedBytes += spans.sizeBytes[s];
+    }
+    return { allocatedBytes, activeBytes, requestedBytes, reservedBytes };
+  }
+
+  eventsOf(action: TraceAction): EventIndex[] {
+    return eventsOf(this.input.trace.events, action);
+  }
+
+  get hasTrace(): boolean {
+    return this.input.trace.events.length > 0;
+  }
+}
+
+interface SiteIndex {
+  readonly sites: Int32Array;
+  readonly count: number;
+}
+
+function indexSites({ replay, snapshot }: AnalysisInput): SiteIndex {
+  const { stack, requestedBytes } = replay.allocations;
+  const bySize = new Map<number, number>();
+  const sites = stack.map((own, id) => {
+    if (own > EMPTY_STACK) return own;
+    const bytes = requestedBytes[id];
+    const site = bySize.get(bytes) ?? snapshot.stacks.length + bySize.size;
+    bySize.set(bytes, site);
+    return site;
+  });
+  return { sites, count: snapshot.stacks.length + bySize.size };
+}

@@ -1,0 +1,99 @@
+/** What people read of a finding, for every capture there is and for files that are odd. */
+import { describe, expect, it } from 'vitest';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
+import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
+import {
+  allCaptureNames,
+  loadCapture,
+  pairNames,
+  settingsCaptureNames,
+} from '../../testing/captures.ts';
+import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
+import { type Analysis, analyse } from './analyse.ts';
+
+/** Longer is no claim. */
+const MAX_LENGTH = 500;
+/** Names of C++ that nobody can read, and of files that nobody has. */
+const UNREADABLE = /\?\?|std::|tmpxft/;
+
+const NAMES = [
+  ...allCaptureNames(),
+  ...settingsCaptureNames(),
+  ...pairNames().flatMap((name) => [`${name}.python.pickle.gz`, `${name}.all.pickle.gz`]),
+];
+
+function textsOf({ findings, checks, verdict }: Analysis): string[] {
+  const { text, brief, also, advice } = verdict;
+  return [
+    ...findings.map(({ claim }) => claim),
+    ...[text, brief, ...also, ...advice.map((remedy) => remedy.text)],
+    ...checks.map(({ reason }) => reason),
+  ];
+}
+
+function expectReadable(texts: readonly string[]): void {
+  for (const text of texts) {
+    expect(text.length, text).toBeLessThanOrEqual(MAX_LENGTH);
+    expect(text).not.toMatch(UNREADABLE);
+  }
+}
+
+describe('what is said of every capture', () => {
+  it.each(NAMES)('%s', async (name) => {
+    for (const context of contextsOf(loadCapture(name))) {
+      const analysis = await analyse(context);
+      expectReadable(textsOf(analysis));
+      expect(analysis.verdict.also.length).toBeLessThanOrEqual(3);
+      for (const { severity, frame, evidence } of analysis.findings) {
+        const isUser = (stack: number) => context.stacks.topUserFrameView(stack)?.kind === 'user';
+        const hasUser = evidence.stacks.some((stack) => stack > EMPTY_STACK && isUser(stack));
+        if (severity !== 'low' && hasUser) expect(frame?.kind).toBe('user');
+      }
+    }
+  });
+});
+
+const MIB = 2 ** 20;
+
+/** Ever new sizes that are kept until an OOM, all from one stack. */
+function untilOom(frames: readonly Readonly<Record<string, unknown>>[]): DeviceContext {
+  const kept = Array.from({ length: 40 }, (_, i) => [
+    { action: 'segment_alloc', addr: (i + 1) * 2 ** 32, size: (2 * i + 22) * MIB, frames },
+    { action: 'alloc', addr: (i + 1) * 2 ** 32, size: (2 * i + 21) * MIB, frames },
+  ]).flat();
+  const oom = { action: 'oom', device_free: 0, size: 4096 * MIB, frames };
+  return contextOf(traceOf(...kept, oom));
+}
+
+describe('odd files', () => {
+  it('of which all devices are empty', async () => {
+    const devices = contextsOf(snapshotFromValue({ segments: [], device_traces: [[], [], []] }));
+    expect(devices.length).toBeGreaterThan(0);
+    for (const context of devices) {
+      const analysis = await analyse(context);
+      expect(analysis.findings).toEqual([]);
+      expect(analysis.verdict.tone).toBe('unknown');
+      expectReadable(textsOf(analysis));
+    }
+  });
+
+  it('with stacks of C++ alone', async () => {
+    const frames = [
+      { filename: '??', line: 0, name: 'std::vector<at::Tensor>::push_back(at::Tensor&&)' },
+      { filename: '/tmp/tmpxft_0000_1.cudafe1.cpp', line: 3, name: 'void at::native::kernel<4>()' },
+      { filename: '??', line: 0, name: 'torch::autograd::generated::AddmmBackward0::apply(int)' },
+    ];
+    const analysis = await analyse(untilOom(frames));
+    expect(analysis.findings.map(({ detector }) => detector)).toContain('oom');
+    expectReadable(textsOf(analysis));
+  });
+
+  it('with names of 10 kB', async () => {
+    const name = 'f'.repeat(10_000);
+    const frames = [{ filename: `/${'d'.repeat(10_000)}/${'a'.repeat(10_000)}.py`, line: 7, name }];
+    const analysis = await analyse(untilOom(frames));
+    expect(analysis.findings.map(({ detector }) => detector)).toContain('oom');
+    expectReadable(textsOf(analysis));
+  });
+});

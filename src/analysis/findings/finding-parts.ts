@@ -1,0 +1,184 @@
+/** Pieces that all detectors' findings are made of. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { fileName } from '../../base/file-names.ts';
+import { sumByClass } from '../../device/classes/class-totals.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type FrameIndex,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from './analysis-context.ts';
+import {
+  type AddressGap,
+  type AnyFinding,
+  type Evidence,
+  type Fact,
+  type FindingPart,
+  type LineRole,
+  MAX_EVIDENCE,
+  type Series,
+} from './types.ts';
+import { userLines as userLinesOf } from './user-lines.ts';
+
+/** 'train.py:21 (step)'; says so where there is no frame. */
+export function locationText(frame: FrameView | undefined): string {
+  return frame === undefined ? 'a place that has no recorded stack' : frameLabel(frame);
+}
+
+/** What a detector answers where the recording lacks what it reads. */
+export const cannotTell = (reason: string) => ({ status: 'cannot-tell', reason }) as const;
+
+/** What a detector answers where it found nothing. */
+export const clear = (checked: string) => ({ status: 'clear', checked }) as const;
+
+/**
+ * Rows that the page can select. Of more than MAX_EVIDENCE allocations the largest are listed, and
+ * `allocationCount` says how many there are; stacks are listed once each.
+ */
+export function evidence(
+  context: AnalysisContext,
+  allocations: ArrayLike<AllocationIndex>,
+  sites: readonly { readonly stack: StackIndex }[],
+  gaps: readonly AddressGap[] = [],
+): Evidence {
+  const { sizeBytes } = context.input.replay.allocations;
+  const largestFirst = Array.from(allocations).sort((a, b) => sizeBytes[b] - sizeBytes[a]);
+  return {
+    allocations: largestFirst.slice(0, MAX_EVIDENCE),
+    allocationCount: allocations.length,
+    stacks: [...new Set(sites.map(({ stack }) => stack))],
+    gaps,
+  };
+}
+
+/**
+ * Where a finding points to.
+ *
+ * @param role what the frame is to the memory; undefined where that is not known
+ * @param first the frame to look at where it is not the innermost user frame
+ */
+export function locationOf(
+  context: AnalysisContext,
+  stack: StackIndex | undefined,
+  role?: LineRole,
+  first?: FrameIndex,
+): Pick<AnyFinding, 'frame' | 'frameIs' | 'userLines' | 'stack' | 'stackKind'> {
+  const userLines = userLinesOf(context, stack, first);
+  if (stack === undefined)
+    return { frame: undefined, userLines, stack: [], stackKind: 'no-context' };
+  const { input } = context;
+  const view = input.stacks.view(stack);
+  const frame =
+    first === undefined ? input.stacks.topUserFrameView(stack) : input.stacks.frame(first);
+  return {
+    frame,
+    frameIs: frame && role,
+    userLines,
+    stack: view.frames.filter(({ isPlumbing }) => !isPlumbing),
+    stackKind: view.kind,
+  };
+}
+
+/**
+ * The same for the same cause in another recording: file names without folders, functions, no line
+ * numbers (they move with every edit), no addresses.
+ */
+export function fingerprint(
+  { input }: AnalysisContext,
+  detector: string,
+  kind: string,
+  stack: StackIndex | undefined,
+): string {
+  const frames = stack === undefined ? [] : input.stacks.view(stack).frames;
+  const users = frames.filter(({ kind }) => kind === 'user');
+  const names = users.map(({ filename, name }) => `${fileName(filename)}:${name}`);
+  return [detector, kind, ...names.slice(0, 8)].join('|');
+}
+
+/** Points of a small plot: more cannot be seen. */
+const MAX_POINTS = 240;
+
+/** A small plot: `bytes[i]` after `events[i]`. */
+export function series(
+  unit: Series['unit'],
+  label: string,
+  events: ArrayLike<EventIndex>,
+  bytes: ArrayLike<number>,
+): Series {
+  return { unit, label, events: thinned(events), bytes: thinned(bytes) };
+}
+
+/** At most MAX_POINTS of them, evenly, the last always. */
+export function thinned<T>(points: ArrayLike<T>): T[] {
+  const all = Array.from(points);
+  if (all.length <= MAX_POINTS) return all;
+  return Array.from(
+    { length: MAX_POINTS },
+    (_, i) => all[Math.round((i * (all.length - 1)) / (MAX_POINTS - 1))],
+  );
+}
+
+export interface SiteSum {
+  readonly stack: StackIndex;
+  /** Of what has no line of Python: the site that its C++ frames name. */
+  readonly nativeSite?: StackIndex | undefined;
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/** Adds up what call sites have: tensors alive at a peak, segments they had the driver give. */
+export class SiteSums {
+  /** By stack; by the native site, made negative, where there is one. */
+  readonly #sums = new Map<number, SiteSum & { bytes: number; count: number }>();
+
+  add(stack: StackIndex, bytes: number, nativeSite?: StackIndex): void {
+    const key = nativeSite === undefined ? stack : -2 - nativeSite;
+    const known = this.#sums.get(key);
+    if (known === undefined) this.#sums.set(key, { stack, nativeSite, bytes, count: 1 });
+    else {
+      known.bytes += bytes;
+      known.count++;
+    }
+  }
+
+  largestFirst(): SiteSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.bytes - a.bytes);
+  }
+}
+
+/** Allocations by stack, those without any by what their C++ frames name, the largest sum of their blocks first. */
+export function sumBySite(context: AnalysisContext, ids: Iterable<AllocationIndex>): SiteSum[] {
+  const { stack, sizeBytes } = context.input.replay.allocations;
+  const sums = new SiteSums();
+  for (const id of ids) {
+    const native = stack[id] > EMPTY_STACK ? undefined : context.nativeSiteOf(id);
+    sums.add(stack[id], sizeBytes[id], native);
+  }
+  return sums.largestFirst();
+}
+
+/** A site as a part of a finding, under the user's own line or the name of its C++; `note` says why it is listed. */
+export function sitePart(
+  context: AnalysisContext,
+  { stack, nativeSite, bytes, count }: SiteSum,
+  note: string,
+): FindingPart {
+  const frame =
+    nativeSite === undefined
+      ? context.input.stacks.topUserFrameView(stack)
+      : context.nativeFrame(nativeSite);
+  return { stack, frame, bytes, count, note };
+}
+
+/** What is allocated at an event, by class. */
+export function classFacts(context: AnalysisContext, event: EventIndex): Fact[] {
+  const { allocations } = context.input.replay;
+  return sumByClass(allocations, context.classification, event, false).map((total) => {
+    return { label: MEMORY_CLASSES[total.class].label, bytes: total.bytes };
+  });
+}

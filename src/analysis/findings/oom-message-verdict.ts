@@ -1,0 +1,188 @@
+/** What a pasted out-of-memory message means: all of it where it has every figure, else what its figures allow. */
+import { formatBytes } from '../../base/format.ts';
+import { judgeOom, type OomVerdict } from './oom-verdict.ts';
+
+/** The figures of a message; one that its text does not state is undefined, never 0. */
+export interface OomMessage {
+  readonly allocator: 'native' | 'cudaMallocAsync' | 'MPS';
+  readonly device: number | undefined;
+  readonly requestedBytes: number;
+  readonly allocatedBytes: number | undefined;
+  readonly reservedBytes: number | undefined;
+  /** The limit on the process; undefined where there is none, or none is stated. */
+  readonly allowedBytes: number | undefined;
+  /** The most that one allocation may have, where that is what failed (some Intel GPUs). */
+  readonly largestBytes: number | undefined;
+  readonly totalBytes: number | undefined;
+  readonly freeBytes: number | undefined;
+  /** This process with CUDA's context and other libraries. */
+  readonly processBytes: number | undefined;
+  readonly privatePoolBytes: number | undefined;
+  /** On the device and neither free nor PyTorch's, where the message says enough to know. */
+  readonly otherBytes: number | undefined;
+  readonly otherProcesses: readonly ListedProcess[];
+}
+
+export interface ListedProcess {
+  readonly pid: number;
+  readonly bytes: number;
+}
+
+export interface MessageVerdict extends Pick<OomVerdict, 'headline' | 'arithmetic' | 'advice'> {
+  readonly cause: OomVerdict['cause'] | 'limit' | 'allocation-limit' | 'cannot-tell';
+  /** That it failed at a limit, or what the text leaves open; undefined where there is nothing to add. */
+  readonly also: string | undefined;
+}
+
+export function judgeMessage(message: OomMessage): MessageVerdict {
+  const { requestedBytes, allocatedBytes, reservedBytes, freeBytes, allowedBytes } = message;
+  if (allocatedBytes === undefined || reservedBytes === undefined) return judgePart(message);
+  const isRoomKnown = freeBytes !== undefined || allowedBytes !== undefined;
+  if (!isRoomKnown && reservedBytes - allocatedBytes < requestedBytes) return judgePart(message);
+  const verdict = judgeOom({
+    requestedBytes,
+    allocatedBytes,
+    reservedBytes,
+    deviceFreeBytes: freeBytes,
+    deviceTotalBytes: message.totalBytes,
+    allowedBytes,
+    isLimitStated: true,
+    otherBytes: message.otherBytes,
+  });
+  return {
+    cause: verdict.cause,
+    headline: verdict.headline,
+    also: verdict.limit,
+    arithmetic: [...verdict.arithmetic, ...furtherLines(message)],
+    advice: verdict.advice,
+  };
+}
+
+/** What the GPU's processes hold, where the message lists them. */
+function furtherLines({
+  processBytes,
+  privatePoolBytes,
+  otherProcesses,
+  reservedBytes,
+}: OomMessage) {
+  const lines: string[] = [];
+  if (processBytes !== undefined && reservedBytes !== undefined && processBytes >= reservedBytes) {
+    lines.push(
+      `this process ${formatBytes(processBytes)} − reserved = ${formatBytes(processBytes - reservedBytes)} outside PyTorch (CUDA context, NCCL, other libraries)`,
+    );
+  }
+  if (otherProcesses.length > 0) {
+    const bytes = otherProcesses.reduce((sum, process) => sum + process.bytes, 0);
+    const pids = otherProcesses.map(({ pid }) => pid).join(', ');
+    lines.push(`other processes ${formatBytes(bytes)} (${pids})`);
+  }
+  if (privatePoolBytes !== undefined) {
+    lines.push(
+      `in private pools such as CUDA graphs ${formatBytes(privatePoolBytes)} of what is in use`,
+    );
+  }
+  return lines;
+}
+
+/** Some figures are missing: what was requested is held against the limit and against what was free. */
+function judgePart(message: OomMessage): MessageVerdict {
+  const cause = causeOf(message);
+  return {
+    cause,
+    headline: `Out of memory: ${SENTENCES[cause](message)}`,
+    also: message.reservedBytes === undefined ? unsaid(message) : undefined,
+    arithmetic: arithmeticOf(message),
+    advice: [
+      ...(message.allocator === 'native' ? [] : ADVICE[message.allocator]),
+      ...ADVICE[cause],
+    ],
+  };
+}
+
+type PartCause = 'limit' | 'allocation-limit' | 'driver-refused' | 'too-large' | 'cannot-tell';
+
+function causeOf(message: OomMessage): PartCause {
+  const { requestedBytes, freeBytes, totalBytes } = message;
+  if (message.largestBytes !== undefined) return 'allocation-limit';
+  if (isAboveLimit(message)) return 'limit';
+  if (totalBytes !== undefined && requestedBytes > totalBytes) return 'too-large';
+  if (freeBytes === undefined) return 'cannot-tell';
+  return freeBytes >= requestedBytes ? 'driver-refused' : 'too-large';
+}
+
+/** Printed figures have two decimals: the sum may be half a unit of each below the limit. */
+const ROUNDING = 0.002;
+
+function isAboveLimit({ requestedBytes, allocatedBytes, otherBytes, allowedBytes }: OomMessage) {
+  if (allowedBytes === undefined || allocatedBytes === undefined) return false;
+  return requestedBytes + allocatedBytes + (otherBytes ?? 0) > allowedBytes * (1 - ROUNDING);
+}
+
+const SENTENCES: Readonly<Record<PartCause, (message: OomMessage) => string>> = {
+  limit: ({ requestedBytes, allocatedBytes, otherBytes, allowedBytes }) =>
+    `${formatBytes((allocatedBytes ?? 0) + (otherBytes ?? 0))} was in use, ${formatBytes(requestedBytes)} more was requested, and the limit is ${said(allowedBytes)}.`,
+  'allocation-limit': ({ requestedBytes, largestBytes }) =>
+    `${formatBytes(requestedBytes)} was requested at once, and this GPU gives at most ${said(largestBytes)} to one allocation.`,
+  'too-large': ({ requestedBytes, freeBytes, totalBytes }) =>
+    totalBytes !== undefined && requestedBytes > totalBytes
+      ? `${formatBytes(requestedBytes)} was requested at once, and the whole GPU has ${formatBytes(totalBytes)}.`
+      : `${formatBytes(requestedBytes)} was requested, and the GPU had ${said(freeBytes)} free.`,
+  'driver-refused': ({ requestedBytes, freeBytes }) =>
+    `${formatBytes(requestedBytes)} was requested and the GPU reported ${said(freeBytes)} free, but the driver refused it. We can't tell why from these figures.`,
+  'cannot-tell': ({ requestedBytes }) =>
+    `${formatBytes(requestedBytes)} was requested. We can't tell what was missing: the message does not say how much was free.`,
+};
+
+const UNSAID = 'unknown: the message does not say';
+const said = (bytes: number | undefined): string =>
+  bytes === undefined ? UNSAID : formatBytes(bytes);
+
+function unsaid({ allocator }: OomMessage): string {
+  return allocator === 'native'
+    ? 'We can’t tell whether the memory is fragmented: the message ends before it says what PyTorch had allocated and reserved.'
+    : 'We can’t tell whether the memory is fragmented: this allocator does not say what it holds beside live tensors.';
+}
+
+function arithmeticOf(message: OomMessage): string[] {
+  const { requestedBytes, allocatedBytes, totalBytes, freeBytes, allowedBytes, otherBytes } =
+    message;
+  const lines = [
+    `requested ${formatBytes(requestedBytes)}`,
+    `in use by PyTorch ${said(allocatedBytes)}`,
+    `reserved by PyTorch ${said(message.reservedBytes)}`,
+  ];
+  if (otherBytes !== undefined) lines.push(`other allocations ${formatBytes(otherBytes)}`);
+  if (allowedBytes !== undefined) lines.push(`limit ${formatBytes(allowedBytes)}`);
+  if (freeBytes !== undefined) lines.push(`free on the GPU ${formatBytes(freeBytes)}`);
+  if (totalBytes !== undefined && freeBytes !== undefined && allocatedBytes !== undefined) {
+    const rest = totalBytes - freeBytes - allocatedBytes;
+    lines.push(
+      `GPU ${formatBytes(totalBytes)} − free − in use = ${formatBytes(rest)} held by something else: memory kept for reuse, gaps, CUDA's context or other processes`,
+    );
+  }
+  return lines;
+}
+
+const ADVICE: Readonly<Record<PartCause | 'cudaMallocAsync' | 'MPS', readonly string[]>> = {
+  cudaMallocAsync: [
+    'cudaMallocAsync records no snapshot. To see what fills the memory, use PyTorch’s own allocator: start ComfyUI with --disable-cuda-malloc, elsewhere set PYTORCH_ALLOC_CONF=backend:native (PYTORCH_CUDA_ALLOC_CONF in older versions).',
+    'Run nvidia-smi to see whether other processes hold the rest of the GPU.',
+  ],
+  MPS: [
+    'Close other programs that use the GPU: on a Mac they share its memory (“other allocations”).',
+  ],
+  limit: [
+    'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.',
+    'Raise the limit, if the rest of the memory is yours: torch.cuda.set_per_process_memory_fraction, on a Mac PYTORCH_MPS_HIGH_WATERMARK_RATIO.',
+  ],
+  'allocation-limit': [
+    'Make this one tensor smaller: a smaller batch, or split it in chunks. Intel’s driver lifts the limit with UR_L0_USE_RELAXED_ALLOCATION_LIMITS=1 where the hardware can.',
+  ],
+  'too-large': [
+    'Reduce what is live at the peak: a smaller batch or image, lower precision, offloading.',
+  ],
+  'driver-refused': [
+    'Look for a limit outside PyTorch: the memory of the container, job or WSL, the Windows page file, a largest size per allocation (4 GiB on some Intel GPUs).',
+  ],
+  'cannot-tell': ['Paste the whole message, or record a snapshot.'],
+};

@@ -1,0 +1,63 @@
+/** Programs recorded twice, with Python stacks and as PyTorch does by default, with those of C++ too. */
+import { describe, expect, it } from 'vitest';
+import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { analyse } from './analyse.ts';
+import type { Finding } from './detectors.ts';
+import { pythonStacks } from './python-stacks.ts';
+
+async function findingsOf(name: string): Promise<readonly Finding[]> {
+  const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+  return (await analyse(context)).findings;
+}
+
+const seen = ({ detector, kind, severity, frame, claim }: Finding) => ({
+  detector,
+  kind,
+  severity,
+  line: frame?.line,
+  function: frame?.name,
+  claim,
+});
+
+describe('findings', () => {
+  it.each(['leak_loss_graph', 'oom_batch_too_big', 'frag_gpt_varlen', 'eval_without_no_grad'])(
+    'are the same for %s',
+    async (name) => {
+      const python = (await findingsOf(name)).map(seen);
+      const all = (await findingsOf(`default_stacks/${name}`)).map(seen);
+      expect(python.length).toBeGreaterThan(0);
+      expect(all.map(({ claim, ...rest }) => rest)).toEqual(
+        python.map(({ claim, ...rest }) => rest),
+      );
+      for (const { claim } of all) expect(claim).not.toMatch(/\?\?|std::|at::|tmpxft/);
+    },
+  );
+});
+
+describe('stacks without C++', () => {
+  it('have the Python frames of those that were recorded, in their order', () => {
+    const [context] = contextsOf(loadCapture('default_stacks/leak_loss_graph.pickle.gz'));
+    const { input, recordedStack } = pythonStacks(context);
+    const recorded = context.replay.allocations.stack;
+    const projected = input.replay.allocations.stack;
+    const places = new Set<string>();
+    for (let id = 0; id < recorded.length; id += 7) {
+      const own = [...context.stacks.frames(recorded[id])];
+      const python = own.filter((frame) => context.stacks.isPython(frame));
+      expect([...input.stacks.frames(projected[id])]).toEqual(python);
+      if (python.length === 0) expect(projected[id]).toBe(EMPTY_STACK);
+      const shown = [...context.stacks.frames(recordedStack?.(projected[id]) ?? -1)];
+      expect(shown.filter((frame) => context.stacks.isPython(frame))).toEqual(python);
+      places.add(python.join());
+    }
+    expect(places.size).toBeGreaterThan(10);
+    expect(input.snapshot.stacks.length).toBeLessThan(context.snapshot.stacks.length);
+  });
+
+  it('are left alone where all frames are Python', () => {
+    const [python] = contextsOf(loadCapture('leak_loss_graph.pickle.gz'));
+    expect(pythonStacks(python).input).toBe(python);
+  });
+});

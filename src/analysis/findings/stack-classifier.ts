@@ -1,0 +1,123 @@
+/**
+ * What a call stack says of the code that allocates: in an optimizer, in a module's forward, in
+ * backward, while a model is built. Found once for each row of the stack tree, from its caller's row.
+ */
+import { FrameRole, frameRoles } from '../../device/classes/frame-roles.ts';
+import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { AnalysisInput } from './types.ts';
+
+const {
+  Python: PYTHON,
+  Optimizer: OPTIMIZER,
+  ModuleCall: MODULE_CALL,
+  Building: BUILDING,
+} = FrameRole;
+/** Of stacks alone. */
+const HOOK = 16;
+const BACKWARD = 32;
+
+export class StackClassifier {
+  readonly #bits: Uint8Array;
+  /** Row of the outermost module call in a stack; 0 = none. */
+  readonly #moduleCall: Int32Array;
+  /** Row of the call of a module right within the outermost one; 0 = none. */
+  readonly #innerModule: Int32Array;
+  /** Row in which the user called the optimizer; 0 = none. */
+  readonly #optimizerCall: Int32Array;
+
+  constructor(input: AnalysisInput) {
+    const { length, frame, parent } = input.snapshot.stacks;
+    this.#bits = new Uint8Array(length);
+    this.#moduleCall = new Int32Array(length);
+    this.#innerModule = new Int32Array(length);
+    this.#optimizerCall = new Int32Array(length);
+    const frames = readFrames(input);
+    for (let row = 1; row < length; row++)
+      this.#derive(row, parent[row], frames[frame[row]], frames[frame[parent[row]]]);
+  }
+
+  #derive(row: number, above: number, own: FrameFacts, caller: FrameFacts | undefined): void {
+    let bits = this.#bits[above] | own.bits;
+    // Lightning runs the user's training step inside optimizer.step(closure).
+    const leavesOptimizer =
+      (own.isUser || (own.bits & MODULE_CALL) !== 0) && (own.bits & OPTIMIZER) === 0;
+    if (leavesOptimizer) bits &= ~OPTIMIZER;
+    const isFirstPython = (own.bits & PYTHON) !== 0 && (this.#bits[above] & PYTHON) === 0;
+    if (isFirstPython && own.startsInAutograd) bits |= BACKWARD;
+    const isCalledByModule = caller !== undefined && (caller.bits & MODULE_CALL) !== 0;
+    if (isCalledByModule && own.isUser && !own.isForward) bits |= HOOK;
+    this.#bits[row] = bits;
+    const isModuleCall = (bits & MODULE_CALL) !== 0;
+    this.#moduleCall[row] = isModuleCall ? this.#moduleCall[above] || row : 0;
+    // _wrapped_call_impl calls _call_impl: the same module, until a frame that is no call of a module stands between.
+    const isNewCall = (own.bits & MODULE_CALL) !== 0 && ((caller?.bits ?? 0) & MODULE_CALL) === 0;
+    const isInner = isNewCall && this.#moduleCall[row] !== row;
+    this.#innerModule[row] = this.#innerModule[above] || (isInner ? row : 0);
+    const isOptimizer = (bits & OPTIMIZER) !== 0;
+    this.#optimizerCall[row] = isOptimizer ? this.#optimizerCall[above] || above : 0;
+  }
+
+  /** Runs in a backward thread: no Python at all, or Python that autograd called. */
+  isBackward(stack: StackIndex): boolean {
+    if (stack === NO_STACK) return false;
+    if (stack === EMPTY_STACK) return true;
+    return (this.#bits[stack] & PYTHON) === 0 || (this.#bits[stack] & BACKWARD) !== 0;
+  }
+
+  /** Stack rows do not say where a line of Python is: nobody recorded it, or there was none. */
+  hasPython(stack: StackIndex): boolean {
+    return stack > EMPTY_STACK && (this.#bits[stack] & PYTHON) !== 0;
+  }
+
+  isOptimizer(stack: StackIndex): boolean {
+    return stack > EMPTY_STACK && (this.#bits[stack] & OPTIMIZER) !== 0;
+  }
+
+  isForward(stack: StackIndex): boolean {
+    return this.moduleCall(stack) > 0 && !this.isBackward(stack);
+  }
+
+  isBuilding(stack: StackIndex): boolean {
+    return stack > EMPTY_STACK && (this.#bits[stack] & BUILDING) !== 0;
+  }
+
+  /** A user's function that a module called and that is no forward: a hook. */
+  isHook(stack: StackIndex): boolean {
+    return stack > EMPTY_STACK && (this.#bits[stack] & HOOK) !== 0;
+  }
+
+  moduleCall(stack: StackIndex): StackIndex {
+    return stack > EMPTY_STACK ? this.#moduleCall[stack] : 0;
+  }
+
+  /** The call of a module within the outermost one: which part of the model allocates. */
+  innerModule(stack: StackIndex): StackIndex {
+    return stack > EMPTY_STACK ? this.#innerModule[stack] : 0;
+  }
+
+  optimizerCall(stack: StackIndex): StackIndex {
+    return stack > EMPTY_STACK ? this.#optimizerCall[stack] : 0;
+  }
+}
+
+interface FrameFacts {
+  readonly bits: number;
+  readonly isUser: boolean;
+  readonly isForward: boolean;
+  readonly startsInAutograd: boolean;
+}
+
+function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
+  const facts: FrameFacts[] = [];
+  for (let i = 0; i < snapshot.frames.length; i++) {
+    const frame = stacks.frame(i);
+    const roles = frameRoles(frame, stacks.isPython(i));
+    facts.push({
+      bits: roles & (PYTHON | OPTIMIZER | MODULE_CALL | BUILDING),
+      isUser: frame.kind === 'user',
+      isForward: /forward/i.test(frame.name),
+      startsInAutograd: (roles & FrameRole.Autograd) !== 0,
+    });
+  }
+  return facts;
+}

@@ -1,0 +1,134 @@
+/**
+ * The user's own lines on a stack, and what they say of where a tensor was made.
+ *
+ *   model.py:79 (forward)        the innermost: in the model
+ *   loss.py:12 (class_loss)      the line that calls the model: its output is made here
+ *   train.py:97 (train_step)
+ *   train.py:340 (main)          the line in the user's own loop: as far out as one has to look
+ */
+import type { FrameView } from '../../device/model/types.ts';
+import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import type { AnalysisContext } from './analysis-context.ts';
+
+/** Lines listed where none of them is known to loop. */
+const MAX_LINES = 8;
+
+/** Rows of the user's frames, the innermost first. */
+function userRows({ input }: AnalysisContext, stack: StackIndex | undefined): StackIndex[] {
+  const { frame, parent } = input.snapshot.stacks;
+  const rows: StackIndex[] = [];
+  for (let row = stack ?? 0; row > 0; row = parent[row]) {
+    if (input.stacks.frame(frame[row]).kind === 'user') rows.push(row);
+  }
+  return rows;
+}
+
+/**
+ * The user's lines that lead to an allocation, the innermost first, out to the one in the user's own loop,
+ * or to `lead` where that is further out.
+ */
+export function userLines(
+  context: AnalysisContext,
+  stack: StackIndex | undefined,
+  lead?: FrameIndex,
+): FrameView[] {
+  const { frame } = context.input.snapshot.stacks;
+  const rows = userRows(context, stack);
+  const loop = loopRow(context, rows, context.stepSequences);
+  const last = Math.max(
+    loop === undefined ? MAX_LINES - 1 : rows.indexOf(loop),
+    rows.findIndex((row) => frame[row] === lead),
+  );
+  return rows.slice(0, last + 1).map((row) => context.input.stacks.frame(frame[row]));
+}
+
+/** Of the user's rows the one that is the line of a loop: of the first loop that has one. */
+function loopRow(
+  { input }: AnalysisContext,
+  rows: readonly StackIndex[],
+  loops: readonly StepSequence[],
+): StackIndex | undefined {
+  const { parent } = input.snapshot.stacks;
+  for (const { loop } of loops) {
+    const found = loop && rows.find((row) => parent[row] === loop.caller);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * The statement in the loop that leads to a stack: for a graph it says more than the innermost line,
+ * which is somewhere in the model. Where a library loops, the first user frame that it calls.
+ */
+export function statementFrame(
+  { input, classifier, stepSequences }: AnalysisContext,
+  stack: StackIndex,
+): FrameIndex | undefined {
+  if (!classifier.hasPython(stack)) return undefined;
+  const { frame, parent } = input.snapshot.stacks;
+  const path: StackIndex[] = [];
+  for (let row = stack; row > 0; row = parent[row]) path.push(row);
+  for (const { loop } of stepSequences) {
+    if (loop === undefined) continue;
+    const at = path.findIndex((row) => parent[row] === loop.caller);
+    // Outward in, from the loop's own line: the first line that is the user's.
+    for (let i = at; i >= 0; i--) {
+      if (input.stacks.frame(frame[path[i]]).kind === 'user') return frame[path[i]];
+    }
+  }
+  return input.stacks.topUserFrame(stack);
+}
+
+/**
+ * The user's line that calls the model, from outside of any forward method; undefined where no line of the
+ * user's is outside of the model.
+ */
+export function modelCallFrame(
+  context: AnalysisContext,
+  stack: StackIndex,
+): FrameIndex | undefined {
+  const { frame } = context.input.snapshot.stacks;
+  let found: FrameIndex | undefined;
+  for (const row of userRows(context, stack).reverse()) {
+    if (/forward/i.test(context.input.stacks.frame(frame[row]).name)) break;
+    found = frame[row];
+  }
+  return found;
+}
+
+/**
+ * The line that starts the run of several steps in which an optimizer is new: it is made there, or just before.
+ * Where something loops as often as there are new ones that is a line of this loop, else the one that called the
+ * function with the steps' loop.
+ */
+export function runStartFrame(
+  context: AnalysisContext,
+  stack: StackIndex,
+  runs: number,
+  steps: number,
+): FrameIndex | undefined {
+  const { frame } = context.input.snapshot.stacks;
+  const rows = userRows(context, stack);
+  const repeats = (atLeast: number, atMost: number) =>
+    context.stepSequences.filter(({ bounds }) => {
+      const count = bounds.length - 1;
+      return count >= atLeast && count <= atMost;
+    });
+  const own = loopRow(context, rows, repeats(0.8 * runs, 1.2 * runs));
+  if (own !== undefined) return frame[own];
+  const inner = loopRow(context, rows, repeats(0.8 * steps, 1.2 * steps));
+  const outer = inner === undefined ? undefined : rows[rows.indexOf(inner) + 1];
+  return outer === undefined ? undefined : frame[outer];
+}
+
+/** The innermost user frame that all stacks have; undefined where one has no such frame, or there is none. */
+export function commonUserFrame(
+  context: AnalysisContext,
+  stacks: readonly StackIndex[],
+): FrameView | undefined {
+  const { frame } = context.input.snapshot.stacks;
+  const [first, ...others] = stacks.map((stack) => userRows(context, stack));
+  const common = first?.find((row) => others.every((rows) => rows.includes(row)));
+  return common === undefined ? undefined : context.input.stacks.frame(frame[common]);
+}

@@ -1,0 +1,120 @@
+/** What a reader must know of a job's files: what is missing, cannot be read, or is of another job. */
+import { formatDurationUs, plural } from '../../base/format.ts';
+import { groupBy } from '../../base/grouping.ts';
+import { ranksText } from './failures.ts';
+import type { RankLines } from './rank-lines.ts';
+import type { JobProblem, NumberedFile, UnreadFile } from './types.ts';
+
+/** Names in one message. */
+const MAX_NAMED = 5;
+/** Of the lines of the rank that has fewer: a trainer and its evaluation share more. */
+const MIN_SHARED = 0.1;
+/** Hosts' clocks differ by less than that. */
+const APART_US = 3600e6;
+
+/** @param roleOf role of each rank, by position */
+export function fileProblems(
+  ranks: readonly NumberedFile[],
+  lines: readonly RankLines[],
+  roleOf: readonly number[],
+  unread: readonly UnreadFile[],
+): JobProblem[] {
+  const problems: JobProblem[] = [];
+  function add(code: JobProblem['code'], about: readonly { path: string }[], message: string) {
+    problems.push({ code, files: about.map(({ path }) => path), message });
+  }
+  const present = new Set(ranks.map(({ rank }) => rank));
+  const count = 1 + (ranks.at(-1)?.rank ?? -1);
+  const missing = Array.from({ length: count }, (_, rank) => rank).filter((at) => !present.has(at));
+  if (missing.length > 0) {
+    const are = missing.length === 1 ? 'is' : 'are';
+    add(
+      'missing-ranks',
+      [],
+      `${ranksText(missing)} ${are} missing: no file, or none that can be read.`,
+    );
+  }
+  for (const { path, failure } of unread) {
+    const code = failure.code === 'newer-summary' ? 'newer-summary' : 'unreadable';
+    add(code, [{ path }], `${path}: ${failure.message}`);
+  }
+  for (const one of ranks) {
+    const { partial } = one.summary.file;
+    if (partial !== null) add('partial', [one], `${one.path} is cut short: ${partial}`);
+  }
+  const empty = ranks.filter(({ summary }) => (summary.peak.reservedBytes.bytes ?? 0) === 0);
+  if (empty.length > 0) {
+    const names = namesText(empty.map(({ path }) => path));
+    add('no-memory', empty, `${plural(empty.length, 'file')} without any GPU memory: ${names}.`);
+  }
+  const unlike = unlikeRanks(lines, roleOf).map((i) => ranks[i]);
+  if (unlike.length > 0) {
+    const why =
+      'share hardly a line of code with the others: another job, or another program of it';
+    add('several-jobs', unlike, `${namedRanks(unlike)} ${why}.`);
+  } else {
+    for (const { run, when } of otherRuns(ranks)) {
+      add('several-jobs', run, `${namedRanks(run)} ran ${when} than the others: another job?`);
+    }
+  }
+  return problems;
+}
+
+/** Positions of the ranks that have next to nothing in common with those of the largest role. */
+function unlikeRanks(lines: readonly RankLines[], roleOf: readonly number[]): number[] {
+  const roles = [...groupBy(roleOf.keys(), (i) => roleOf[i]).values()];
+  const [main, ...others] = roles.toSorted((a, b) => b.length - a.length || a[0] - b[0]);
+  if (main === undefined) return [];
+  const alike = [main];
+  // A stage need not share a line with the first, but with the next.
+  for (let found: number[] | undefined = main; found !== undefined; ) {
+    found = others.find(
+      (role) =>
+        !alike.includes(role) &&
+        alike.some((known) => sharedOf(lines[role[0]], lines[known[0]]) >= MIN_SHARED),
+    );
+    if (found !== undefined) alike.push(found);
+  }
+  return others.filter((role) => !alike.includes(role)).flat();
+}
+
+function sharedOf(a: RankLines, b: RankLines): number {
+  // What every recording has is no sign of the same program.
+  const ownOf = (one: RankLines) => [...one.allocations.keys()].filter((key) => !key.includes('-'));
+  const [fewer, more] = [ownOf(a), ownOf(b)].sort((x, y) => x.length - y.length);
+  if (fewer.length === 0) return 1;
+  const known = new Set(more);
+  return fewer.filter((key) => known.has(key)).length / fewer.length;
+}
+
+/** Recordings that lie more than an hour before or after those of most ranks. */
+function otherRuns(ranks: readonly NumberedFile[]): { run: NumberedFile[]; when: string }[] {
+  const startOf = ({ summary }: NumberedFile): number => summary.startUs ?? Number.NaN;
+  const timed = ranks
+    .filter(({ summary }) => summary.startUs !== null)
+    .sort((a, b) => startOf(a) - startOf(b));
+  const runs: NumberedFile[][] = [];
+  let reached = -Infinity;
+  for (const one of timed) {
+    if (startOf(one) > reached + APART_US) runs.push([]);
+    runs.at(-1)?.push(one);
+    reached = Math.max(reached, startOf(one) + (one.summary.durationUs ?? 0));
+  }
+  const main = runs.reduce((most, run) => (run.length > most.length ? run : most), []);
+  return runs
+    .filter((run) => run !== main)
+    .map((run) => {
+      const apartUs = startOf(run[0]) - startOf(main[0]);
+      const when = `${formatDurationUs(Math.abs(apartUs))} ${apartUs < 0 ? 'earlier' : 'later'}`;
+      return { run, when };
+    });
+}
+
+const namedRanks = (files: readonly NumberedFile[]): string =>
+  ranksText(files.map(({ rank }) => rank));
+
+/** 'a, b, c, d, e and 7 more' */
+export function namesText(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return more <= 0 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more`;
+}

@@ -1,0 +1,143 @@
+/** Which rank each file is, and which file of a rank is compared where there are several. */
+import { highest } from '../../base/extremes.ts';
+import { fileName } from '../../base/file-names.ts';
+import { addTo, groupBy } from '../../base/grouping.ts';
+import { type RankName, rankName, rankOfName } from '../summary-file/rank-of-name.ts';
+import type { RankSummary } from '../summary-file/types.ts';
+import { namesText } from './file-problems.ts';
+import type { Layout } from './layout.ts';
+import type { JobProblem, NumberedFile, RankFile } from './types.ts';
+
+export interface NumberedFiles {
+  /** One a rank, by rank. */
+  readonly ranks: readonly NumberedFile[];
+  readonly problems: readonly JobProblem[];
+  /** Stages of the pipeline, where all names say one. */
+  readonly layout: Layout | undefined;
+  readonly notes: readonly string[];
+}
+
+const NATURAL = new Intl.Collator('en', { numeric: true });
+/** From the outermost to the innermost, as Megatron-LM numbers its ranks. */
+const MESH_ORDER = ['pp', 'dp', 'ep', 'cp', 'mp', 'tp'];
+
+export function numberFiles(
+  files: readonly RankFile[],
+  pattern: RegExp | undefined,
+): NumberedFiles {
+  // 'rank2' before 'rank10'.
+  const inOrder = files
+    .toSorted((a, b) => NATURAL.compare(a.path, b.path) || (a.path < b.path ? -1 : 1))
+    .map((file) => ({ ...file, name: rankName(file.path) }));
+  const placeOf = meshNumber(inOrder.map(({ name }) => name));
+  const byRank = new Map<number, NumberedFile[]>();
+  const unnumbered: typeof inOrder = [];
+  for (const { name, ...file } of inOrder) {
+    const rank =
+      pattern === undefined
+        ? (name.rank ?? placeOf(name.mesh, file.summary.rank))
+        : rankOfName(file.path, pattern);
+    if (rank == null) unnumbered.push({ name, ...file });
+    else addTo(byRank, rank, { ...file, rank, isCounted: false, moment: name.moment, others: [] });
+  }
+  const problems: JobProblem[] = [];
+  if (byRank.size > 0 && unnumbered.length > 0) {
+    const paths = unnumbered.map(({ path }) => path);
+    problems.push({
+      code: 'unknown-ranks',
+      files: paths,
+      message: `No rank in the name of ${namesText(paths)}: numbered as they come. --pattern says where the rank stands.`,
+    });
+  }
+  let next = 0;
+  for (const { name, ...file } of unnumbered) {
+    while (byRank.has(next)) next++;
+    byRank.set(next, [{ ...file, rank: next, isCounted: true, moment: name.moment, others: [] }]);
+  }
+  const moment = commonMoment([...byRank.values()]);
+  const ranks = [...byRank.values()].map((own) => chosenFile(own, moment.name, problems));
+  ranks.sort((a, b) => a.rank - b.rank);
+  const notes = [...moment.notes, ...countedPair(ranks)];
+  return { ranks, problems, layout: layoutOfNames(ranks), notes };
+}
+
+/** Numbers the places of a mesh that no name numbers; what has no place gets the rank that it says itself. */
+function meshNumber(
+  names: readonly RankName[],
+): (mesh: RankName['mesh'], own: number | null) => number | null {
+  const valuesOf = (dimension: string) => names.map(({ mesh }) => mesh[dimension]);
+  const named = MESH_ORDER.filter((one) => valuesOf(one).some((value) => value !== undefined));
+  // 'tp8/a.pickle' and 'tp8/b.pickle': what is the same everywhere is a size, but for moments of one rank.
+  const areMoments = new Set(names.map(({ moment }) => moment)).size === names.length;
+  const varied = named.filter((one) => new Set(valuesOf(one)).size > 1);
+  const order = varied.length > 0 || !areMoments ? varied : named;
+  const sizes = order.map((one) => 1 + highest(valuesOf(one).map((value) => value ?? 0)));
+  return (mesh, own) => {
+    if (Object.keys(mesh).length === 0) return own;
+    const isPlaced = order.length > 0 && order.every((one) => mesh[one] !== undefined);
+    return isPlaced ? order.reduce((sum, one, i) => sum * sizes[i] + mesh[one], 0) : null;
+  };
+}
+
+/** The moment that most ranks have a file of; of equal ones where most memory was allocated. */
+function commonMoment(ranks: readonly NumberedFile[][]): { name: string; notes: string[] } {
+  const moments = [...groupBy(ranks.flat(), ({ moment }) => moment)].map(([name, own]) => ({
+    name,
+    ranks: new Set(own.map(({ rank }) => rank)).size,
+    bytes: own.reduce((sum, { summary }) => sum + (summary.peak.allocatedBytes.bytes ?? 0), 0),
+  }));
+  const [first] = moments.toSorted((a, b) => b.ranks - a.ranks || b.bytes - a.bytes);
+  const hasSeveral = ranks.some((own) => own.some(({ moment }) => moment !== own[0].moment));
+  if (!hasSeveral) return { name: first?.name ?? '', notes: [] };
+  const textOf = (name: string) => name || 'no moment in the name';
+  const names = namesText(moments.map(({ name }) => textOf(name)));
+  const note = `Ranks have files of ${moments.length} moments (${names}); shown: ${textOf(first.name)}.`;
+  return { name: first.name, notes: [note] };
+}
+
+/** Of a rank's files: the one in which it ran out of memory, else that of the moment. */
+function chosenFile(
+  files: readonly NumberedFile[],
+  moment: string,
+  problems: JobProblem[],
+): NumberedFile {
+  const distinct = files.filter(
+    (file, i) => files.findIndex((one) => isSameSnapshot(one.summary, file.summary)) === i,
+  );
+  const chosen =
+    distinct.find(({ summary }) => summary.ooms.some(({ wasRetried }) => !wasRetried)) ??
+    distinct.find((file) => file.moment === moment) ??
+    distinct[0];
+  for (const { path } of distinct.filter((one) => one !== chosen && one.moment === chosen.moment)) {
+    problems.push({
+      code: 'two-files-of-one-rank',
+      files: [chosen.path, path],
+      message: `${chosen.path} and ${path} are both of rank ${chosen.rank}; the first one is shown.`,
+    });
+  }
+  return { ...chosen, others: distinct.filter((one) => one !== chosen).map(({ path }) => path) };
+}
+
+/** A snapshot and its own summary lie in one folder after `summarize`. */
+function isSameSnapshot(a: RankSummary, b: RankSummary): boolean {
+  return (
+    a.file.name === b.file.name &&
+    a.file.bytes === b.file.bytes &&
+    a.events === b.events &&
+    a.startUs === b.startUs
+  );
+}
+
+/** Two files that no name numbers are known by their names. */
+function countedPair(ranks: readonly NumberedFile[]): string[] {
+  if (ranks.length !== 2 || !ranks.every(({ isCounted }) => isCounted)) return [];
+  const names = ranks.map(({ rank, path }) => `rank ${rank} is ${fileName(path)}`);
+  return [`No name says a rank: ${names.join(', ')}.`];
+}
+
+function layoutOfNames(ranks: readonly NumberedFile[]): Layout | undefined {
+  const stages = new Map(ranks.map(({ rank, path }) => [rank, rankName(path).mesh.pp]));
+  const isKnown = [...stages.values()].every((stage) => stage !== undefined);
+  if (!isKnown || new Set(stages.values()).size < 2) return undefined;
+  return { roleOf: (rank) => `stage ${stages.get(rank)}` };
+}

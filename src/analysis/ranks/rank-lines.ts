@@ -1,0 +1,114 @@
+/** One rank's memory by line of the program, so that ranks can be compared line by line. */
+import { fileName } from '../../base/file-names.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { type FrameReport, frameLabel } from '../../device/model/frame-text.ts';
+import type { RankSummary, SummaryFinding } from '../summary-file/types.ts';
+
+/** What a line holds at the rank's peak of allocated bytes. */
+export interface LineUse {
+  readonly bytes: number;
+  readonly count: number;
+  /** The user's line of its largest call site. */
+  readonly frame: FrameReport | null;
+  readonly label: string;
+  /** What its largest call site holds: 'activations'. */
+  readonly class: string | null;
+}
+
+const NO_USE: LineUse = { bytes: 0, count: 0, frame: null, label: '', class: null };
+
+const known = new WeakMap<RankSummary, RankLines>();
+
+/** Made once for each summary: files come in one by one, and the job is looked at again each time. */
+export function linesOf(summary: RankSummary): RankLines {
+  const found = known.get(summary) ?? new RankLines(summary);
+  known.set(summary, found);
+  return found;
+}
+
+class RankLines {
+  readonly summary: RankSummary;
+  /** Peak of allocated bytes; 0 where it is not known. */
+  readonly peakBytes: number;
+  /** By key of the line; those that the summary lists. */
+  readonly uses: ReadonlyMap<string, LineUse>;
+  /** Bytes at the peak by id of a class. */
+  readonly classes: ReadonlyMap<string, number>;
+  /** Allocations over the recording, by key: all lines, or the first ones by key. */
+  readonly allocations: ReadonlyMap<string, number>;
+  /**
+   * Lines that are a part of what the rank does all the time: they allocate in nearly every step, or hold
+   * memory at the peak. What is left out is met by chance: a log line, a retry.
+   */
+  readonly regular: ReadonlySet<string>;
+  /** Growth of medium severity or higher. */
+  readonly growth: readonly SummaryFinding[];
+
+  constructor(summary: RankSummary) {
+    this.summary = summary;
+    const { callSites, classes, program, findings, steps, peak } = summary;
+    this.peakBytes = peak.allocatedBytes.bytes ?? 0;
+    const uses = new Map<string, LineUse>();
+    // The largest call site comes first, so it names the line.
+    for (const { line, peakBytes, peakCount, frame, label, class: own } of callSites) {
+      const known = uses.get(line);
+      uses.set(line, {
+        bytes: (known?.bytes ?? 0) + peakBytes,
+        count: (known?.count ?? 0) + peakCount,
+        frame: known?.frame ?? frame,
+        label: known?.label ?? (frame === null ? label : frameLabelOf(frame)),
+        class: known?.class ?? own,
+      });
+    }
+    this.uses = uses;
+    this.classes = new Map(classes.map((one) => [one.class, one.peakBytes]));
+    this.allocations = new Map(program.keys.map((key, i) => [key, program.allocations[i] ?? 0]));
+    const regular = [...this.allocations].filter(
+      ([key, count]) =>
+        count >= 0.8 * (steps?.count ?? 0) || this.use(key).bytes > 0.01 * this.peakBytes,
+    );
+    this.regular = new Set(regular.map(([key]) => key));
+    this.growth = findings.filter(
+      ({ detector, severity }) => detector === 'growth' && severity !== 'low',
+    );
+  }
+
+  use(line: string): LineUse {
+    return this.uses.get(line) ?? NO_USE;
+  }
+
+  /** Lines of the call sites that hold a finding's memory. */
+  linesOfFinding({ sites }: SummaryFinding): string[] {
+    const own = this.summary.callSites.filter(({ key }) => sites.includes(key));
+    return [...new Set(own.map(({ line }) => line))];
+  }
+
+  growsAt({ frame }: SummaryFinding): boolean {
+    return this.growth.some((one) => isSameLine(one.frame, frame));
+  }
+
+  /** The last key that is listed: beyond it nothing is known of a program with more lines than fit. */
+  get lastKey(): string | undefined {
+    const { count, keys } = this.summary.program;
+    return count > keys.length ? keys.at(-1) : undefined;
+  }
+}
+
+export type { RankLines };
+
+/** By the end of the path: every rank may have a mount of its own. */
+function isSameLine(a: FrameReport | null, b: FrameReport | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.line === b.line && a.name === b.name && fileName(a.file) === fileName(b.file);
+}
+
+/** 'train.py:21 (step)' */
+export function frameLabelOf({ file, line, name }: FrameReport): string {
+  return frameLabel({ filename: file, line, name });
+}
+
+/** 'activations'; undefined where it says nothing. */
+export function classLabel(id: string | null): string | undefined {
+  if (id === null || id === 'unknown') return undefined;
+  return MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
+}

@@ -1,0 +1,156 @@
+/**
+ * How the program repeats itself: its steps. From the profiler's annotations where there are any,
+ * from the optimizer's own allocations, and from loops seen in the call stacks.
+ */
+import { groupBy } from '../../base/grouping.ts';
+import { annotationSpans } from '../../device/model/annotations.ts';
+import type { AnnotationSpan } from '../../device/model/types.ts';
+import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
+import { findLoops } from './loops.ts';
+import {
+  MIN_STEPS,
+  type StepDetectionInput,
+  type StepSequence,
+  stepCount,
+} from './step-sequence.ts';
+
+/** The most trustworthy first, each found when it is asked for: who wants one need not wait for the loops. */
+export function* detectSteps(context: StepDetectionInput): Generator<StepSequence, void> {
+  if (!context.hasTrace) return;
+  for (const sequence of candidates(context)) {
+    if (sequence !== undefined && stepCount(sequence) >= MIN_STEPS) yield sequence;
+  }
+}
+
+function* candidates(context: StepDetectionInput): Generator<StepSequence | undefined, void> {
+  const groups = annotationGroups(context);
+  const ranges = fromAnnotations(groups, (name) => !isPyTorchRange(name));
+  const optimizer = fromOptimizerRanges(groups) ?? fromOptimizerStacks(context);
+  // Ranges that nothing says are steps may lie within them: the 'forward' of each of four micro-batches.
+  yield* ranges?.isNamedStep === false ? [optimizer, ranges] : [ranges, optimizer];
+  yield fromAnnotations(groups, (name) => LOADER_RANGE.test(name));
+  yield* findLoops(context);
+}
+
+/** PyTorch annotates every optimizer by itself: 'Optimizer.step#AdamW.step', and zero_grad likewise. */
+const OPTIMIZER_RANGE = /^Optimizer\.step#/;
+const ANY_OPTIMIZER_RANGE = /^Optimizer\./;
+/** And every fetch of a batch, for training and validation alike: 'enumerate(DataLoader)#…'. */
+const LOADER_RANGE = /^enumerate\(DataLoader\)/;
+/**
+ * What else PyTorch annotates by itself happens within a step: 'nccl:all_to_all', 'FSDP::pre_forward',
+ * 'aten::mm', 'DistributedDataParallel.forward', 'Torch-Compiled Region: 0/0', '## Call CompiledFxGraph …'.
+ */
+const PYTORCH_RANGE =
+  /^((aten|c10d|prims|autograd|inductor|FSDP)::|(nccl|gloo|mpi|ucc|xccl):|DistributedDataParallel\.|Torch-Compiled Region|CompiledFunction|## Call CompiledFxGraph)/;
+
+function isPyTorchRange(name: string): boolean {
+  return ANY_OPTIMIZER_RANGE.test(name) || LOADER_RANGE.test(name) || PYTORCH_RANGE.test(name);
+}
+
+type Groups = ReadonlyMap<string, readonly AnnotationSpan[]>;
+
+/** Ranges whose names are the same but for their numbers: 'ProfilerStep#1', 'ProfilerStep#2'. */
+function annotationGroups({ input }: StepDetectionInput): Groups {
+  return groupBy(annotationSpans(input), ({ name }) =>
+    ANY_OPTIMIZER_RANGE.test(name) ? name : name.replace(/\d+/g, '…'),
+  );
+}
+
+interface Ranges {
+  readonly score: number;
+  readonly key: string;
+  readonly spans: readonly AnnotationSpan[];
+  /** Numbered, or called a step. */
+  readonly isNamedStep: boolean;
+}
+
+/**
+ * The user's or the profiler's own ranges. Numbered ones ('## step 3 ##') and those called a step go
+ * first; of several, those that cover most time. Ranges that overlap are of nested calls.
+ */
+function fromAnnotations(
+  groups: Groups,
+  isWanted: (name: string) => boolean,
+): (StepSequence & { readonly isNamedStep: boolean }) | undefined {
+  let best: Ranges | undefined;
+  for (const [key, spans] of groups) {
+    if (spans.length < MIN_STEPS || !isWanted(key)) continue;
+    if (!spans.every((span, i) => i === 0 || span.startEvent >= spans[i - 1].endEvent)) continue;
+    const covered = spans.reduce((sum, { startUs, endUs }) => sum + endUs - startUs, 0);
+    const isNumbered = new Set(spans.map(({ name }) => name)).size > spans.length / 2;
+    const isNamedStep = isNumbered || /step|iter|batch/i.test(key);
+    const score = covered * (isNamedStep ? 4 : 1);
+    if (best === undefined || score > best.score) best = { score, key, spans, isNamedStep };
+  }
+  if (best === undefined) return undefined;
+  const { key, spans, isNamedStep } = best;
+  return {
+    source: 'annotation',
+    description: `the ranges annotated “${key}”`,
+    bounds: ascending([
+      ...spans.map(({ startEvent }) => startEvent - 1),
+      spans[spans.length - 1].endEvent - 1,
+    ]),
+    row: 0,
+    loop: undefined,
+    firstIsOpen: false,
+    isNamedStep,
+  };
+}
+
+/** A step ends with the optimizer. With two of them in a loop (a GAN) the busier one counts. */
+function fromOptimizerRanges(groups: Groups): StepSequence | undefined {
+  let best: readonly AnnotationSpan[] = [];
+  for (const [key, spans] of groups) {
+    if (OPTIMIZER_RANGE.test(key) && spans.length > best.length) best = spans;
+  }
+  const inTrace = best.filter(({ endEvent }) => endEvent > 0);
+  return optimizerSequence(
+    inTrace.map(({ endEvent }) => endEvent - 1),
+    0,
+  );
+}
+
+/**
+ * Adam and others allocate temporaries whenever they run: a run of such allocations ends a step.
+ */
+function fromOptimizerStacks(context: StepDetectionInput): StepSequence | undefined {
+  const { classifier } = context;
+  const { allocations: table } = context.input.replay;
+  const endsByCall = new Map<StackIndex, EventIndex[]>();
+  let previous = 0;
+  for (let id = table.preexisting; id < table.length; id++) {
+    const call = classifier.optimizerCall(table.stack[id]);
+    if (call > 0) {
+      const ends = endsByCall.get(call) ?? [];
+      endsByCall.set(call, ends);
+      if (call === previous && ends.length > 0) ends[ends.length - 1] = table.start[id];
+      else ends.push(table.start[id]);
+    }
+    previous = call;
+  }
+  let row = 0;
+  let best: EventIndex[] = [];
+  for (const [call, ends] of endsByCall) {
+    if (ends.length > best.length) [row, best] = [call, ends];
+  }
+  return optimizerSequence(best, row);
+}
+
+function optimizerSequence(ends: readonly EventIndex[], row: StackIndex): StepSequence | undefined {
+  if (ends.length < MIN_STEPS) return undefined;
+  return {
+    source: 'optimizer',
+    description: 'the calls of the optimizer',
+    bounds: ascending([-1, ...ends]),
+    row,
+    loop: undefined,
+    firstIsOpen: true,
+  };
+}
+
+/** Steps without any event (before a ring's oldest entry) are none. */
+function ascending(bounds: readonly EventIndex[]): Int32Array {
+  return Int32Array.from(bounds.filter((bound, i) => i === 0 || bound > bounds[i - 1]));
+}

@@ -1,0 +1,156 @@
+/**
+ * Forward passes: stretches of allocations under one outermost module call. What is alive at the end
+ * of one shows whether autograd recorded it: without a graph each activation is freed as soon as the next
+ * is computed, with one most stay until backward, or until the graph is dropped.
+ */
+
+import { failedOoms } from '../../allocator/replay/retried-requests.ts';
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { MemoryClass } from '../../device/classes/types.ts';
+import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+
+export interface ForwardRun {
+  /** Row of the module call. */
+  readonly call: StackIndex;
+  readonly first: AllocationIndex;
+  last: AllocationIndex;
+  /** Last event of the run. */
+  close: EventIndex;
+  allocations: number;
+  bytes: number;
+  /** Of those, alive after `close`. */
+  keptCount: number;
+  keptBytes: number;
+  /**
+   * Kept ones that were freed before any backward began, or never while none came. The output is not
+   * counted: a loss frees the logits before backward starts, and backward has no use for them. Which of the last few
+   * tensors is the output is not recorded (an LSTM's reserve is larger than the logits), so none of them is.
+   */
+  unusedBytes: number;
+  /** Of the kept ones, those that may be the output. */
+  lateBytes: number;
+  /** The largest kept tensor among the last few: the output, kept in any case. -1: none. */
+  output: AllocationIndex;
+  /** The trace ends, or an OOM comes, before anything says what the graph was for. */
+  isCutOff: boolean;
+  /** The OOM that came before a backward or another pass did; undefined where none came. */
+  oom: EventIndex | undefined;
+}
+
+/** What a graph may keep. Parameters that FSDP gathers, caches and workspaces outlive a pass without one. */
+const GRAPH_CLASSES: ReadonlySet<number> = new Set([
+  MemoryClass.Unknown,
+  MemoryClass.Activations,
+  MemoryClass.Temporaries,
+  MemoryClass.Kept,
+  MemoryClass.Inputs,
+]);
+/** So many frees in a row drop a graph, or end a scope. */
+const DROP_FREES = 8;
+/** A run's last tensors may be its outputs. */
+const OUTPUTS = 3;
+
+export function forwardRuns(context: AnalysisContext): ForwardRun[] {
+  const { trace, replay } = context.input;
+  const ooms = failedOoms(trace, replay);
+  const runs = findRuns(context, ooms);
+  measureKept(context, runs, ooms);
+  return runs;
+}
+
+function findRuns(context: AnalysisContext, ooms: readonly EventIndex[]): ForwardRun[] {
+  const isFailure = new Set(ooms);
+  const { classifier, input } = context;
+  const { allocations: table, allocationOfEvent } = input.replay;
+  const { action } = input.trace.events;
+  const runs: ForwardRun[] = [];
+  let open: ForwardRun | undefined;
+  let frees = 0;
+  for (let t = 0; t < action.length; t++) {
+    if (action[t] === TraceAction.FreeRequested) {
+      frees++;
+      if (frees >= DROP_FREES) open = undefined;
+      continue;
+    }
+    if (isFailure.has(t)) open = undefined;
+    if (action[t] !== TraceAction.Alloc) continue;
+    frees = 0;
+    const id = allocationOfEvent[t];
+    const stack = table.stack[id];
+    const call = classifier.isForward(stack) ? classifier.moduleCall(stack) : 0;
+    if (call === 0) {
+      open = undefined;
+      continue;
+    }
+    if (open === undefined || open.call !== call) {
+      open = newRun(call, id);
+      runs.push(open);
+    }
+    open.last = id;
+    open.close = t;
+    open.allocations++;
+    open.bytes += table.sizeBytes[id];
+  }
+  return runs;
+}
+
+function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
+  return {
+    call,
+    first,
+    last: first,
+    close: 0,
+    allocations: 0,
+    bytes: 0,
+    keptCount: 0,
+    keptBytes: 0,
+    unusedBytes: 0,
+    lateBytes: 0,
+    output: -1,
+    isCutOff: false,
+    oom: undefined,
+  };
+}
+
+function measureKept(
+  context: AnalysisContext,
+  runs: readonly ForwardRun[],
+  ooms: readonly EventIndex[],
+): void {
+  const { start, freeRequested, sizeBytes } = context.input.replay.allocations;
+  const { classOf } = context.classification;
+  const backward = nextBackwardAfter(context, runs);
+  const end = context.input.trace.events.length - 1;
+  runs.forEach((run, i) => {
+    for (let id = run.first; id <= run.last; id++) {
+      if (freeRequested[id] <= run.close || !GRAPH_CLASSES.has(classOf[id])) continue;
+      run.keptCount++;
+      run.keptBytes += sizeBytes[id];
+      const isLate = id > run.last - OUTPUTS;
+      const isUnused = freeRequested[id] < backward[i] || backward[i] > end;
+      if (isLate) run.lateBytes += sizeBytes[id];
+      else if (isUnused) run.unusedBytes += sizeBytes[id];
+      if (isLate && (run.output < 0 || sizeBytes[id] >= sizeBytes[run.output])) run.output = id;
+    }
+    const isLastRun = i === runs.length - 1;
+    const next = Math.min(backward[i], isLastRun ? end + 1 : start[runs[i + 1].first]);
+    run.oom = ooms.find((event) => event > run.close && event < next);
+    run.isCutOff =
+      run.oom !== undefined || (isLastRun && backward[i] > end && start[run.last] <= end);
+  });
+}
+
+/** For each run the first allocation in a backward thread after it; past the end when none comes. */
+function nextBackwardAfter(context: AnalysisContext, runs: readonly ForwardRun[]): Int32Array {
+  const { classifier, input } = context;
+  const { start, stack, length } = input.replay.allocations;
+  const next = new Int32Array(runs.length);
+  let upcoming = 2 ** 31 - 2;
+  let id = length - 1;
+  for (let i = runs.length - 1; i >= 0; i--) {
+    for (; id > runs[i].last; id--) if (classifier.isBackward(stack[id])) upcoming = start[id];
+    next[i] = upcoming;
+  }
+  return next;
+}

@@ -1,0 +1,259 @@
+/**
+ * Loops, seen in the call stacks alone. Going from one allocation to the next, the stacks part at
+ * some function; if that function has gone back to an earlier line, it has begun a loop again:
+ *
+ *     main:10 train:21 forward:5      (first line seen in train: 21)
+ *     main:10 train:22
+ *     main:10 train:21 forward:5  ←   train went from 22 back to 21: a new iteration, its head is train:21
+ *
+ * Where the functions differ (f(g(x)) on one line), the order in which they were first seen serves
+ * as line numbers.
+ */
+import { growableInt32 } from '../../base/growable.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import type {
+  EventIndex,
+  FrameTable,
+  StackIndex,
+  StackTable,
+} from '../../format/snapshot/tables.ts';
+import { MIN_STEPS, type StepDetectionInput, type StepSequence } from './step-sequence.ts';
+
+/** Loops looked at, the outermost first. */
+const MAX_LOOPS = 8;
+/** Shorter loops (building a model, one evaluation) say nothing of the context. */
+const MIN_SHARE = 0.1;
+
+interface Jumps {
+  readonly head: Int32Array;
+  readonly event: Int32Array;
+  /** Heads that the program came back to from another function that the same line calls, and never otherwise. */
+  readonly isCalledByLine: ReadonlySet<StackIndex>;
+}
+
+interface Candidate {
+  readonly head: StackIndex;
+  readonly depth: number;
+  count: number;
+  first: EventIndex;
+  last: EventIndex;
+}
+
+export function findLoops(context: StepDetectionInput): StepSequence[] {
+  const jumps = findJumps(context);
+  const chosen = chooseHeads(context, jumps);
+  return chosen.map((candidate) => loopSequence(context, candidate, jumps));
+}
+
+function findJumps(context: StepDetectionInput): Jumps {
+  const { classifier, input } = context;
+  const { allocations: table } = input.replay;
+  const tree = new SeenTree(context);
+  const head = growableInt32();
+  const event = growableInt32();
+  const isOwnLine = new Set<StackIndex>();
+  const isCalledByLine = new Set<StackIndex>();
+  let previous = 0;
+  for (let id = table.preexisting; id < table.length; id++) {
+    if ((id & 0xffff) === 0) context.checkCancelled();
+    const stack = table.stack[id];
+    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
+    const jumped = tree.step(previous, stack);
+    if (jumped !== undefined) {
+      head.push(jumped.head);
+      // A line that allocates twice in a row says nothing of where the loop is.
+      if (previous !== stack) (jumped.isOwnLine ? isOwnLine : isCalledByLine).add(jumped.head);
+      event.push(table.start[id]);
+    }
+    previous = stack;
+  }
+  for (const own of isOwnLine) isCalledByLine.delete(own);
+  return { head: head.finish(), event: event.finish(), isCalledByLine };
+}
+
+class SeenTree {
+  readonly #tree: StackTable;
+  readonly #frames: FrameTable;
+  /** When a row was first gone into, and when its line itself first allocated; 0 = not yet. */
+  readonly #order: Int32Array;
+  readonly #selfOrder: Int32Array;
+  #next = 1;
+
+  constructor({ input }: StepDetectionInput) {
+    const { stacks, frames } = input.snapshot;
+    this.#tree = stacks;
+    this.#frames = frames;
+    this.#order = new Int32Array(stacks.length);
+    this.#selfOrder = new Int32Array(stacks.length);
+  }
+
+  /** Head of the loop that began again between two allocations; undefined when none did. */
+  step(
+    previous: StackIndex,
+    current: StackIndex,
+  ): { readonly head: StackIndex; readonly isOwnLine: boolean } | undefined {
+    const { parent } = this.#tree;
+    if (previous === current) return { head: current, isOwnLine: true };
+    let a = previous;
+    let b = current;
+    let belowA = 0;
+    let belowB = 0;
+    while (a !== b) {
+      if (a > b) [belowA, a] = [a, parent[a]];
+      else [belowB, b] = [b, parent[b]];
+    }
+    this.#see(current, b);
+    if (!this.#wentBack(belowA, belowB, b)) return undefined;
+    const isOwnLine = belowB === 0 || this.#areOfOneFunction(belowA, belowB);
+    return { head: belowB || current, isOwnLine };
+  }
+
+  #see(current: StackIndex, common: StackIndex): void {
+    const { parent } = this.#tree;
+    for (let row = current; row !== common; row = parent[row]) {
+      if (this.#order[row] === 0) this.#order[row] = this.#next++;
+    }
+    if (this.#selfOrder[current] === 0) this.#selfOrder[current] = this.#next++;
+  }
+
+  #wentBack(a: StackIndex, b: StackIndex, common: StackIndex): boolean {
+    if (a > 0 && b > 0) {
+      const { line } = this.#frames;
+      const { frame } = this.#tree;
+      if (this.#areOfOneFunction(a, b)) return line[frame[b]] < line[frame[a]];
+      return this.#order[b] < this.#order[a];
+    }
+    // One of the two is the line itself, allocating without a further call.
+    if (a > 0) return this.#selfOrder[common] < this.#order[a];
+    return b > 0 && this.#order[b] < this.#selfOrder[common];
+  }
+
+  #areOfOneFunction(a: StackIndex, b: StackIndex): boolean {
+    const { name, filename } = this.#frames;
+    const from = this.#tree.frame[a];
+    const to = this.#tree.frame[b];
+    return a > 0 && b > 0 && name[from] === name[to] && filename[from] === filename[to];
+  }
+}
+
+function chooseHeads(context: StepDetectionInput, { head, event }: Jumps): Candidate[] {
+  const { parent } = context.input.snapshot.stacks;
+  const byHead = new Map<StackIndex, Candidate>();
+  for (let i = 0; i < head.length; i++) {
+    const known = byHead.get(head[i]);
+    if (known === undefined) {
+      let depth = 0;
+      for (let row = head[i]; row > 0; row = parent[row]) depth++;
+      byHead.set(head[i], { head: head[i], depth, count: 1, first: event[i], last: event[i] });
+    } else {
+      known.count++;
+      known.last = event[i];
+    }
+  }
+  const minSpan = context.input.trace.events.length * MIN_SHARE;
+  const ranked = [...byHead.values()]
+    .filter(({ count, first, last }) => count >= MIN_STEPS - 1 && last - first >= minSpan)
+    .map((candidate) => ({ candidate, rank: rankOf(context, candidate.head) }))
+    .filter(({ rank }) => rank < NO_STEP);
+  ranked.sort(
+    (a, b) =>
+      a.rank - b.rank ||
+      a.candidate.depth - b.candidate.depth ||
+      a.candidate.count - b.candidate.count ||
+      a.candidate.first - b.candidate.first,
+  );
+  return ranked.slice(0, MAX_LOOPS).map(({ candidate }) => candidate);
+}
+
+const NO_STEP = 2;
+const TORCH_FILE = /(^|[\\/])torch[\\/]/;
+
+/**
+ * 0: a loop of the context. 1: the outermost module called again and again, where the loop around it
+ * cannot be seen because nothing else in it allocates. 2: loops inside a model, an optimizer or PyTorch.
+ */
+function rankOf({ classifier, input }: StepDetectionInput, head: StackIndex): number {
+  if (classifier.isOptimizer(head)) return NO_STEP;
+  const { frame, parent } = input.snapshot.stacks;
+  const call = classifier.moduleCall(head);
+  if (call > 0) return head === call || parent[head] === call ? 1 : NO_STEP;
+  const { filename, kind } = input.stacks.frame(frame[head]);
+  return TORCH_FILE.test(filename) && kind !== 'user' ? NO_STEP : 0;
+}
+
+/**
+ * An iteration begins where the program comes to the head from elsewhere. Jumps back alone are not
+ * enough: the first iteration of a loop that is entered again and again comes from above. Where it
+ * never goes elsewhere (a loop of one line) each allocation is one.
+ */
+function loopSequence(
+  context: StepDetectionInput,
+  { head, first }: Candidate,
+  jumps: Jumps,
+): StepSequence {
+  const { input, classifier } = context;
+  const { allocations: table } = input.replay;
+  const { stacks } = input.snapshot;
+  const isInside = rowsUnder(stacks, head);
+  const arrivals: number[] = [];
+  let wasInside = false;
+  for (let id = table.preexisting; id < table.length; id++) {
+    const stack = table.stack[id];
+    if (!classifier.hasPython(stack) || classifier.isBackward(stack)) continue;
+    const inside = isInside[stack] === 1;
+    if (inside && !wasInside) arrivals.push(table.start[id] - 1);
+    wasInside = inside;
+  }
+  const starts = arrivals.length >= MIN_STEPS ? arrivals : [Math.min(first, arrivals[0] + 1) - 1];
+  if (arrivals.length < MIN_STEPS) {
+    for (let i = 0; i < jumps.head.length; i++) {
+      const start = jumps.event[i] - 1;
+      if (jumps.head[i] === head && start > starts[starts.length - 1]) starts.push(start);
+    }
+  }
+  // Functions that one line calls, f(g(x)), take turns: it is that line which is run again and again.
+  const parent = stacks.parent[head];
+  const line = jumps.isCalledByLine.has(head) && parent > 0 ? parent : head;
+  return {
+    source: 'loop',
+    description: `the program's returns to ${frameLabel(input.stacks.frame(stacks.frame[line]))}`,
+    bounds: Int32Array.from([...starts, lastInLoop(context, head, starts)]),
+    row: head,
+    loop: { line: stacks.frame[line], caller: stacks.parent[line] },
+    firstIsOpen: false,
+  };
+}
+
+/**
+ * The last iteration ends when the looping function is left, with the trace, or, where that function
+ * goes on to other things, after twice the usual length.
+ */
+function lastInLoop(
+  context: StepDetectionInput,
+  head: StackIndex,
+  starts: readonly EventIndex[],
+): EventIndex {
+  const { input, classifier } = context;
+  const { allocations: table } = input.replay;
+  const { stacks } = input.snapshot;
+  const isInside = rowsUnder(stacks, stacks.parent[head]);
+  const lengths = starts.slice(1).map((start, i) => start - starts[i]);
+  lengths.sort((a, b) => a - b);
+  const begin = starts[starts.length - 1] + 1;
+  const limit = begin + 2 * lengths[lengths.length >> 1];
+  for (let id = table.length - 1; id >= 0 && table.start[id] > begin; id--) {
+    const stack = table.stack[id];
+    if (table.start[id] > limit) continue;
+    const isUnder = classifier.hasPython(stack) && isInside[stack] === 1;
+    if (classifier.isBackward(stack) || isUnder) return table.start[id];
+  }
+  return begin;
+}
+
+/** Rows of a subtree, marked 1. */
+function rowsUnder(tree: StackTable, top: StackIndex): Uint8Array {
+  const isInside = new Uint8Array(tree.length);
+  isInside[top] = 1;
+  for (let row = top + 1; row < tree.length; row++) isInside[row] = isInside[tree.parent[row]];
+  return isInside;
+}

@@ -1,0 +1,72 @@
+/** Summaries as they are read: anybody may have written the file, so nothing is believed before it is checked. */
+import { isRecord } from '../../base/json.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { type RankSummary, type Shape, SUMMARY_SCHEMA, SUMMARY_SHAPE } from './types.ts';
+
+const SCHEMA = /^vramscope\.summary\/(\d{1,6})$/;
+const OWN_VERSION = Number(SCHEMA.exec(SUMMARY_SCHEMA)?.[1]);
+
+/** @throws LoadError 'newer-summary' or 'bad-summary' */
+export function readSummary(text: string): RankSummary {
+  const value = parse(text);
+  const schema = isRecord(value) ? SCHEMA.exec(String(value.schema)) : null;
+  if (schema === null) throw bad('This is not a summary of a snapshot.');
+  if (Number(schema[1]) > OWN_VERSION) {
+    throw new LoadError({
+      code: 'newer-summary',
+      message: `This summary was written by a newer vramscope (version ${schema[1]} of the format; this one reads ${OWN_VERSION}).`,
+      advice: 'Update vramscope.',
+    });
+  }
+  const wrong = wrongPart(value, SUMMARY_SHAPE, '');
+  if (wrong !== undefined) throw bad(`This summary is damaged: ${wrong} is not what it should be.`);
+  return value as unknown as RankSummary;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw bad('This summary is cut short or damaged: it is not valid JSON.');
+  }
+}
+
+const bad = (message: string): LoadError =>
+  new LoadError({ code: 'bad-summary', message, advice: 'Run vramscope summarize again.' });
+
+/** Path of the first part that is not of its shape: 'callSites.3.line'. */
+function wrongPart(value: unknown, shape: Shape, path: string): string | undefined {
+  if (typeof shape === 'string') return isOfType(value, shape) ? undefined : path;
+  if (Array.isArray(shape)) return wrongItem(value, shape[0], path);
+  if ('orNull' in shape) return value === null ? undefined : wrongPart(value, shape.orNull, path);
+  if (!isRecord(value)) return path === '' ? 'it' : path;
+  if ('all' in shape) {
+    return Object.values(value).every((one) => wrongPart(one, shape.all, path) === undefined)
+      ? undefined
+      : path;
+  }
+  const { fields } = shape as Extract<Shape, { readonly fields: unknown }>;
+  for (const name in fields) {
+    const wrong = wrongPart(value[name], fields[name], path === '' ? name : `${path}.${name}`);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function wrongItem(value: unknown, shape: Shape, path: string): string | undefined {
+  if (!Array.isArray(value)) return path;
+  for (let i = 0; i < value.length; i++) {
+    const wrong = wrongPart(value[i], shape, path);
+    if (wrong !== undefined) return `${path}.${i}`;
+  }
+  return undefined;
+}
+
+function isOfType(value: unknown, type: Extract<Shape, string>): boolean {
+  if (type.endsWith('?')) return value === null || isOfType(value, type.slice(0, -1) as 'string');
+  // JSON knows no NaN or Infinity, but 1e999 is read as one; beyond 2^53 no sum would be exact.
+  return type === 'number' ? isExact(value) : typeof value === type;
+}
+
+const isExact = (value: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;

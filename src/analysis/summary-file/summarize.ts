@@ -1,0 +1,302 @@
+/** One rank's snapshot as a summary of at most 64 kB. */
+
+import { COUNTER_NAMES, type CounterName, type Counters } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import { plural } from '../../base/format.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { memoized } from '../../base/memoized.ts';
+import { classTotalsAt } from '../../device/classes/class-totals.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { settingText } from '../../device/memory-summary/settings.ts';
+import { groupAnnotations } from '../../device/model/annotation-groups.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { deviceInfo } from '../../device/model/device-info.ts';
+import type { FrameReport } from '../../device/model/frame-text.ts';
+import { mainDeviceIndex } from '../../device/model/main-device.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
+import type { FileInfo } from '../../format/snapshot/tables.ts';
+import { analyseContext } from '../findings/analyse.ts';
+import { AnalysisContext } from '../findings/analysis-context.ts';
+import type { Finding } from '../findings/detectors.ts';
+import type { StepSequence } from '../steps/step-sequence.ts';
+import { curveOf, stepCurve } from './curves.ts';
+import { rankOfName } from './rank-of-name.ts';
+import { SiteKeys } from './site-keys.ts';
+import { classId, type SiteRow, siteRows, sumOf } from './site-rows.ts';
+import {
+  MAX_SUMMARY_BYTES,
+  type RankSummary,
+  SUMMARY_SCHEMA,
+  type SummaryFinding,
+  type SummarySite,
+} from './types.ts';
+
+export interface SummarizeOptions {
+  /** Of vramscope. */
+  readonly version: string;
+  /** Undefined: as the file's name says. */
+  readonly rank?: number | undefined;
+}
+
+/** How much of each list is kept: lowered until the text fits. */
+const ROOM = {
+  sites: 150,
+  lines: 1000,
+  points: 240,
+  annotations: 40,
+  findings: 12,
+  ooms: 24,
+  settings: 60,
+  letters: 400,
+};
+type Room = Readonly<typeof ROOM>;
+/** No list is cut below this many entries. */
+const LEAST = 4;
+
+function roomOf(share: number): Room {
+  const less = Object.entries(ROOM).map(([name, limit]) => {
+    return [name, Math.max(LEAST, Math.floor(limit * share))] as const;
+  });
+  return Object.fromEntries(less) as Room;
+}
+
+/**
+ * The device with the file's memory, in at most `MAX_SUMMARY_BYTES` of JSON.
+ * `contexts` are those of all devices of one snapshot.
+ * @throws LoadError 'no-device' where there is none
+ */
+export async function summarize(
+  file: FileInfo,
+  contexts: readonly DeviceContext[],
+  options: SummarizeOptions,
+): Promise<RankSummary> {
+  const facts = await factsOf(contexts);
+  for (let share = 1; ; share *= 0.7) {
+    const room = roomOf(share);
+    const summary = summaryIn(room, facts, file, options);
+    const isLeast = Object.values(room).every((limit) => limit === LEAST);
+    if (isLeast || bytesOf(summary) <= MAX_SUMMARY_BYTES) return summary;
+  }
+}
+
+/** The JSON that is written to a file. */
+export const summaryText = (summary: RankSummary): string => `${JSON.stringify(summary)}\n`;
+
+const bytesOf = (summary: RankSummary): number =>
+  new TextEncoder().encode(summaryText(summary)).length;
+
+/** What does not change while the room for it is lowered. */
+async function factsOf(contexts: readonly DeviceContext[]) {
+  const infos = contexts.map((one, i) => deviceInfo(one, i));
+  const main = mainDeviceIndex(infos);
+  const [context, info] = [contexts[main], infos[main]];
+  if (context === undefined) {
+    throw new LoadError({
+      code: 'no-device',
+      message: 'The snapshot has no device, so there is nothing to summarize.',
+      advice: 'Check that the process used a GPU.',
+    });
+  }
+  const analysisContext = new AnalysisContext(context);
+  const analysis = await analyseContext(analysisContext);
+  const peak = info.peaks.allocatedBytes.event;
+  const keys = new SiteKeys(context.snapshot, context.stacks);
+  const { input } = analysisContext;
+  const isSameTable = input.snapshot.stacks === context.snapshot.stacks;
+  const sites = siteRows(context, keys, peak);
+  return {
+    context,
+    info,
+    keys,
+    sites,
+    // Stacks of findings are rows of the analysis' own table, in which there is no C++.
+    findingKeys: isSameTable ? keys : new SiteKeys(input.snapshot, input.stacks),
+    steps: analysisContext.stepSequences[0],
+    findings: analysis.findings,
+    verdict: analysis.verdict,
+    lines: linesOf(sites),
+    classes: classTotalsAt(context, peak, true),
+    annotations: annotationPeaks(context),
+  };
+}
+type Facts = Awaited<ReturnType<typeof factsOf>>;
+
+function summaryIn(
+  room: Room,
+  facts: Facts,
+  file: FileInfo,
+  { version, rank }: SummarizeOptions,
+): RankSummary {
+  const { context, info, sites, lines, classes, annotations, steps, findings, verdict } = facts;
+  const { snapshot, trace } = context;
+  const { letters } = room;
+  const settings = Object.entries(snapshot.settings);
+  const warnings = snapshot.warnings.slice(0, 8);
+  return {
+    schema: SUMMARY_SCHEMA,
+    vramscope: version,
+    rank: rank ?? rankOfName(file.name) ?? null,
+    file: {
+      name: cut(file.name, letters),
+      bytes: file.bytes,
+      container: file.container,
+      protocol: file.protocol ?? null,
+      partial: file.partial ?? null,
+    },
+    device: info.device,
+    kind: info.kind,
+    recording: info.recording,
+    recordingReason: cut(info.recordingReason, letters),
+    events: info.events,
+    allocations: info.allocations,
+    anomalies: info.anomalies,
+    startUs: known(snapshot.startUs + (trace.events.timeUs?.[0] ?? Number.NaN)),
+    durationUs: info.hasTime ? info.durationUs : null,
+    start: nullable(info.start),
+    end: nullable(info.end),
+    peak: byCounter((name) => ({
+      bytes: known(info.peaks[name].bytes),
+      event: info.peaks[name].event,
+    })),
+    steps:
+      steps === undefined
+        ? null
+        : {
+            count: steps.bounds.length - 1,
+            source: steps.source,
+            description: cut(steps.description, 200),
+            ...stepCurve(context, steps.bounds, room.points),
+          },
+    curve: curveOf(context, room.points),
+    classes: classes.map(({ class: own, bytes }) => ({
+      class: MEMORY_CLASSES[own].id,
+      peakBytes: bytes,
+    })),
+    callSites: sites.slice(0, room.sites).map((site) => siteOf(facts, site, letters)),
+    otherSites: {
+      sites: Math.max(0, sites.length - room.sites),
+      ...sumOf(...sites.slice(room.sites)),
+    },
+    program: {
+      count: lines.length,
+      keys: lines.slice(0, room.lines).map(([key]) => key),
+      allocations: lines.slice(0, room.lines).map(([, count]) => count),
+    },
+    annotations: annotations
+      .slice(0, room.annotations)
+      .map((one) => ({ ...one, name: cut(one.name, letters) })),
+    settings: Object.fromEntries(
+      settings
+        .slice(0, room.settings)
+        .map(([name, value]) => [cut(name, letters), cut(settingText(value), letters)]),
+    ),
+    ooms: info.ooms.slice(0, room.ooms).map((oom) => ({
+      event: oom.event,
+      step: steps === undefined ? null : stepOf(steps, oom.event),
+      timeUs: known(oom.timeUs),
+      requestedBytes: oom.requestedBytes,
+      deviceFreeBytes: known(oom.deviceFreeBytes),
+      wasRetried: oom.wasRetried,
+    })),
+    oomCount: info.ooms.length,
+    verdict:
+      verdict === undefined
+        ? null
+        : { tone: verdict.tone, text: cut([verdict.text, ...verdict.also].join(' '), letters) },
+    findings: findings.slice(0, room.findings).map((finding) => findingOf(facts, finding, letters)),
+    warnings: warnings.map(({ code, message }) => ({ code, message: cut(message, letters) })),
+    leftOut: leftOut([
+      ['call site', sites.length - room.sites, 'summed up in otherSites'],
+      ['line', lines.length - room.lines, 'of those that only tell roles apart'],
+      ['annotation', annotations.length - room.annotations, ''],
+      ['setting', settings.length - room.settings, ''],
+      ['out-of-memory event', info.ooms.length - room.ooms, ''],
+      ['finding', findings.length - room.findings, ''],
+      ['warning', snapshot.warnings.length - warnings.length, ''],
+    ]),
+  };
+}
+
+function siteOf({ context, keys }: Facts, site: SiteRow, letters: number): SummarySite {
+  const { key, line, stack, first } = site;
+  const isFromBefore = first < context.replay.allocations.preexisting;
+  return {
+    key,
+    line,
+    frame: frameOf(context.stacks.topUserFrameView(stack), letters),
+    label: cut(keys.labelOf(stack, isFromBefore), letters),
+    class: classId(site),
+    ...sumOf(site),
+  };
+}
+
+function findingOf({ findingKeys }: Facts, finding: Finding, letters: number): SummaryFinding {
+  const rows = new Set(finding.parts.map(({ stack }) => stack));
+  return {
+    detector: finding.detector,
+    kind: finding.kind,
+    severity: finding.severity,
+    bytes: finding.bytes,
+    claim: cut(finding.claim, letters),
+    frame: frameOf(finding.frame, letters),
+    perStep: finding.perStep ?? null,
+    sites: [...rows].slice(0, 20).map((stack) => findingKeys.keyOf(stack)),
+  };
+}
+
+/** The step of an event; what comes after the last one is a step that did not end. */
+const stepOf = ({ bounds }: StepSequence, event: number): number =>
+  lowerBound(bounds, event, 1) - 1;
+
+/** Allocations by key of a line, in the order of the keys. */
+function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number])[] {
+  const lines = new Map<string, number>();
+  for (const { line, allocations } of sites) lines.set(line, (lines.get(line) ?? 0) + allocations);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function annotationPeaks(context: DeviceContext): RankSummary['annotations'] {
+  const spans = context.annotations();
+  const { replay, trace } = context;
+  const maximum = memoized(
+    (name: CounterName) => new CounterBlocks(replay, name, trace.events.length),
+  );
+  return groupAnnotations(spans, replay, maximum).map(({ name, count, peaks }) => ({
+    name,
+    count,
+    allocatedBytes: peaks.allocatedBytes.bytes,
+    reservedBytes: peaks.reservedBytes.bytes,
+  }));
+}
+
+function leftOut(lists: readonly (readonly [string, number, string])[]): string[] {
+  return lists
+    .filter(([, count]) => count > 0)
+    .map(([noun, count, how]) => `${plural(count, noun)}${how === '' ? '' : ` (${how})`}`);
+}
+
+function frameOf(frame: FrameView | undefined, letters: number): FrameReport | null {
+  if (frame === undefined) return null;
+  const { filename, line, name } = frame;
+  return { file: cutStart(filename, letters), line, name: cut(name, letters) };
+}
+
+const known = (value: number | undefined): number | null =>
+  value === undefined || Number.isNaN(value) ? null : value;
+
+const nullable = (counters: Counters): RankSummary['end'] =>
+  byCounter((name) => known(counters[name]));
+
+function byCounter<T>(value: (name: CounterName) => T): { readonly [K in CounterName]: T } {
+  return Object.fromEntries(COUNTER_NAMES.map((name) => [name, value(name)])) as {
+    [K in CounterName]: T;
+  };
+}
+
+const cut = (text: string, letters: number): string =>
+  text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
+
+/** Of a path what is at its end tells files apart. */
+const cutStart = (text: string, letters: number): string =>
+  text.length <= letters ? text : `…${text.slice(1 - letters)}`;

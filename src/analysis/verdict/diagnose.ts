@@ -1,0 +1,416 @@
+/**
+ * Reads the cause from the account. First what would not be there in a healthy run, by its bytes: tensors that are
+ * kept, graphs that no backward uses, tensors replaced by larger ones, gaps. Else what there is most of.
+ */
+
+import { neverNeeded } from '../../device/model/never-needed.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
+import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
+import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
+import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { Finding } from '../findings/detectors.ts';
+import type { OomVerdict } from '../findings/oom-verdict.ts';
+import type { LineRole, Severity } from '../findings/types.ts';
+import { userLines } from '../findings/user-lines.ts';
+import { patternOfGrowth, patternOfReplaced, patternOfRequest } from './patterns.ts';
+import type { Cause, Pattern } from './types.ts';
+
+export interface Diagnosis {
+  readonly cause: Cause;
+  readonly pattern: Pattern | undefined;
+  readonly severity: Severity | 'none';
+  readonly bytes: number;
+  /** Of the account, where one entry is the cause. */
+  readonly entry: AccountEntry | undefined;
+  /** Whether `bytes` are those of the end, where much more had come together than at the peak. */
+  readonly isOfEnd: boolean;
+  readonly lines: readonly FrameView[];
+  readonly does: string;
+  /** The one that shows more. */
+  readonly finding: Finding | undefined;
+}
+
+/** What failed, where the program ended with an OOM. */
+export interface Failure {
+  readonly requestedBytes: number;
+  /** How many times the program caught such an error and went on; 0 where it ended the program. */
+  readonly timesCaught: number;
+  readonly judged: OomVerdict;
+  /** The lines that asked for it, the innermost first. */
+  readonly lines: readonly FrameView[];
+  readonly larger: LargerRequest | undefined;
+  readonly pattern: Pattern | undefined;
+}
+
+/** All that is known when the verdict is spoken. */
+export interface Case {
+  readonly context: AnalysisContext;
+  readonly account: Account;
+  /** Of the end; the same one where that is the moment. */
+  readonly atEnd: Account;
+  readonly findings: readonly Finding[];
+  readonly failure: Failure | undefined;
+}
+
+/** Of what is in use with the request: what is kept below it did not fill the memory. */
+const KEPT_SHARE = 0.25;
+const REPLACED_SHARE = 0.2;
+const SECOND_MODEL_SHARE = 0.2;
+const HUGE_REQUEST_SHARE = 0.35;
+const LARGE_REQUEST_SHARE = 0.2;
+const MODEL_SHARE = 0.6;
+/** Without an OOM: of the peak. What is kept below it is named only where it surely grows. */
+const NOTABLE_SHARE = 0.05;
+const HIGH_SHARE = 0.25;
+/** So many repetitions more would double what the program needs, or nearly. */
+const FAR_STEPS = 1000;
+/** What needs more than these to fill the memory once more troubles nobody. */
+const MANY_STEPS = 100_000;
+
+const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
+const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
+
+export function caseOf(context: AnalysisContext, findings: readonly Finding[]): Case {
+  const account = mainAccount(context);
+  const atEnd = account.moment.why === 'peak' ? accountAtEnd(context) : account;
+  const event = fatalOom(context);
+  const failure = event === undefined ? undefined : failureAt(context, event, 0);
+  return { context, account, atEnd, findings, failure };
+}
+
+/** The last OOM that the program caught, for programs with no other fault; undefined where there was none. */
+export function caseOfCaught(known: Case): Case | undefined {
+  const { context } = known;
+  const ooms = seenOoms(context);
+  const event = ooms.at(-1);
+  if (event === undefined) return undefined;
+  const account = accountAt(context, event, 'oom');
+  return { ...known, account, failure: failureAt(context, event, ooms.length) };
+}
+
+function failureAt(context: AnalysisContext, event: EventIndex, timesCaught: number): Failure {
+  const requestedBytes = context.input.trace.events.sizeBytes[event];
+  const { stack } = requestOrigin(context, event);
+  return {
+    requestedBytes,
+    timesCaught,
+    judged: judgeOomAt(context, event),
+    lines: userLines(context, stack),
+    larger: largerRequest(context, stack, event, requestedBytes),
+    pattern: patternOfRequest(context, event, stack),
+  };
+}
+
+export function diagnose(known: Case): Diagnosis {
+  return known.failure === undefined ? withoutOom(known) : ofOom(known, known.failure);
+}
+
+function ofOom(known: Case, failure: Failure): Diagnosis {
+  const { account } = known;
+  const { judged, requestedBytes } = failure;
+  const wanted = account.allocatedBytes + requestedBytes;
+  const odd = [
+    ...keptCandidates(known).filter(({ bytes }) => bytes >= KEPT_SHARE * wanted),
+    ...replacedCandidates(known).filter(({ bytes }) => bytes >= REPLACED_SHARE * wanted),
+    ...(judged.cause === 'fragmented' ? [fragmented(known)] : []),
+  ].sort((a, b) => b.bytes - a.bytes);
+  // A tensor that is replaced by ever larger ones leaves the gaps: they are its doing.
+  const replaced = odd.find(({ cause }) => cause === 'growing');
+  const [largest] = odd;
+  const first = largest?.cause === 'fragmentation' && replaced !== undefined ? replaced : largest;
+  if (first !== undefined) return { ...first, severity: 'high' };
+  return { ...dominant(known, failure, wanted), severity: 'high' };
+}
+
+/** What there is most of. */
+function dominant(known: Case, failure: Failure, wanted: number): Diagnosis {
+  const { account } = known;
+  const { judged, requestedBytes, larger } = failure;
+  if (judged.cause === 'others-on-the-card')
+    return plain('other-processes', requestedBytes, failure.lines, 'asked for it');
+  if (judged.cause === 'driver-refused')
+    return plain('unknown', requestedBytes, failure.lines, 'asked for it');
+  const request = {
+    ...plain('request', requestedBytes, failure.lines, 'asked for it'),
+    pattern: failure.pattern,
+  };
+  if (requestedBytes >= HUGE_REQUEST_SHARE * wanted) return request;
+  const second = largestOf(account, ['second-model']);
+  if (second !== undefined && second.bytes >= SECOND_MODEL_SHARE * wanted)
+    return ofEntry(second, 'allocates it');
+  const model = sumOf(account, MODEL);
+  if (model >= MODEL_SHARE * wanted) return ofModel(known, failure, model);
+  if (judged.cause === 'both' && sumOf(account, ['gaps', 'cached']) >= HUGE_REQUEST_SHARE * wanted)
+    return fragmented(known);
+  if (requestedBytes >= LARGE_REQUEST_SHARE * wanted && larger === undefined) return request;
+  const entries = account.entries.filter(({ kind }) => kind !== 'gaps' && kind !== 'cached');
+  const byKind = new Map<EntryKind, number>();
+  for (const { kind, bytes } of entries) byKind.set(kind, (byKind.get(kind) ?? 0) + bytes);
+  const [kind] = [...byKind].reduce((a, b) => (b[1] > a[1] ? b : a), ['unknown', 0]);
+  const top = largestOf(account, [kind as EntryKind]);
+  if (top === undefined) return request;
+  if (MODEL.includes(top.kind)) return ofModel(known, failure, model);
+  const lines = withCaller(top.lines, failure.lines);
+  const base = { ...ofEntry({ ...top, lines }, 'holds most'), bytes: sumOf(account, [top.kind]) };
+  if (larger?.caller !== undefined) {
+    const callers = [larger.caller, ...base.lines];
+    return { ...base, pattern: 'larger-batch', lines: callers, does: 'gets the larger batch' };
+  }
+  return { ...base, pattern: failure.pattern === 'whole-graph' ? 'whole-graph' : undefined };
+}
+
+/** The lines that hold most, and the way from the program's loop to what was asked for last. */
+function withCaller(lines: readonly FrameView[], asked: readonly FrameView[]): FrameView[] {
+  return [...lines, ...asked.filter((line) => !lines.some((own) => isSameLine(own, line)))];
+}
+
+function ofModel({ context, account }: Case, failure: Failure, bytes: number): Diagnosis {
+  const [largest] = account.entries.filter(
+    ({ kind, lines }) => MODEL.includes(kind) && lines.length > 0,
+  );
+  const isFirst = failure.pattern === 'first-optimizer-step' && context.hasTrace;
+  return {
+    ...plain('model-state', bytes, largest?.lines ?? [], 'allocates it'),
+    pattern: isFirst ? 'first-optimizer-step' : undefined,
+  };
+}
+
+function withoutOom(known: Case): Diagnosis {
+  const kept = keptCandidates(known);
+  const candidates = [...kept, ...lastingOrWasting(known), ...noted(known)].filter(
+    ({ severity }) => severity === 'high' || severity === 'medium',
+  );
+  const rank = ({ severity }: Diagnosis) => (severity === 'high' ? 1 : 0);
+  candidates.sort((a, b) => rank(b) - rank(a) || b.bytes - a.bytes);
+  const small = isTraining(known.context) ? kept.find(isSmallLeak) : undefined;
+  const [first = small] = candidates;
+  return first ?? plain(known.context.hasTrace ? 'none' : 'unknown', 0, [], '');
+}
+
+/** A leak that is too small to matter is named all the same, as long as it surely is one. */
+const isSmallLeak = ({ finding }: Diagnosis): boolean =>
+  finding?.detector === 'growth' && finding.severity !== 'low';
+
+/** Cohorts that are still being added to, exceptions that hold tensors, and graphs that no backward uses. */
+function keptCandidates(known: Case): Diagnosis[] {
+  const { findings, context } = known;
+  const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
+  const exceptions = findings.find(({ kind }) => kind === 'kept-exceptions');
+  const cohorts = growingEntries(known).map(({ entry, isOfEnd }): Diagnosis => {
+    const finding = findingOf(findings, entry);
+    return {
+      ...ofEntry(entry, doesOf(finding)),
+      isOfEnd,
+      severity: severityOfKept(entry, finding, peak, isTraining(context)),
+      pattern: patternOfGrowth(context, entry, finding),
+      finding,
+    };
+  });
+  const unused = findings
+    .filter(({ detector }) => detector === 'no-grad')
+    .map(
+      (finding): Diagnosis => ({
+        ...plain('kept-graph', finding.bytes, finding.userLines, 'calls the model'),
+        pattern: 'evaluation-without-no-grad',
+        severity: finding.severity,
+        finding,
+      }),
+    );
+  if (exceptions === undefined || exceptions.severity === 'low') return [...cohorts, ...unused];
+  const left: Diagnosis = {
+    ...plain('kept', exceptions.bytes, exceptions.userLines, 'allocates it'),
+    pattern: 'kept-exceptions',
+    severity: exceptions.severity,
+    finding: exceptions,
+  };
+  return [left, ...cohorts.filter(({ lines }) => !isSameLine(lines[0], left.lines[0])), ...unused];
+}
+
+/** Graphs that outlive so much of the peak, steps on end, are no cache: no healthy program needs them. */
+const isHugeGraph = ({ kind, bytes }: AccountEntry, peak: number): boolean =>
+  kind === 'kept-graph' && bytes >= HIGH_SHARE * peak;
+
+/** Cohorts that are still being added to, each at the moment when there is more of it: at the peak, or at the end. */
+function growingEntries({ account, atEnd, context }: Case) {
+  const peak = context.input.replay.peaks.allocatedBytes.bytes;
+  const of = ({ entries }: Account) =>
+    entries.filter(
+      (entry) => KEPT.includes(entry.kind) && (entry.isGrowing || isHugeGraph(entry, peak)),
+    );
+  const atPeak = of(account);
+  const later = account === atEnd ? [] : of(atEnd);
+  const before = (entry: AccountEntry) =>
+    atPeak.find(({ lines }) => isSamePlace(lines, entry.lines));
+  const isMore = (entry: AccountEntry) => entry.bytes > (before(entry)?.bytes ?? 0);
+  const more = later.filter(isMore);
+  const kept = atPeak.filter((entry) => !more.some(({ lines }) => isSamePlace(lines, entry.lines)));
+  return [
+    ...kept.map((entry) => ({ entry, isOfEnd: false })),
+    ...more.map((entry) => ({ entry, isOfEnd: true })),
+  ];
+}
+
+const isSamePlace = ([a]: readonly FrameView[], [b]: readonly FrameView[]): boolean =>
+  (a === undefined && b === undefined) || isSameLine(a, b);
+
+/** By its share of the peak and by where it leads to, never by how few repetitions were seen. */
+function severityOfKept(
+  { bytes, rate }: AccountEntry,
+  finding: Finding | undefined,
+  peak: number,
+  inTraining: boolean,
+): Severity {
+  // What inference returns has to be kept: it counts where it is a good part of the memory.
+  const isSure = inTraining && finding !== undefined && finding.severity !== 'low';
+  const isTiny = rate !== undefined && rate.bytes * MANY_STEPS < peak && bytes < peak / 100;
+  if (isTiny) return 'low';
+  const leadsFar = isSure && rate !== undefined && rate.bytes * FAR_STEPS >= peak / 2;
+  if (bytes >= HIGH_SHARE * peak || leadsFar) return 'high';
+  return isSure || bytes >= NOTABLE_SHARE * peak ? 'medium' : 'low';
+}
+
+/** Whether backward passes ran. */
+function isTraining({ classifier, input }: AnalysisContext): boolean {
+  const { stack, preexisting } = input.replay.allocations;
+  return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
+}
+
+function replacedCandidates({ account, context, findings }: Case): Diagnosis[] {
+  const peak = Math.max(1, context.input.replay.peaks.allocatedBytes.bytes);
+  return account.entries
+    .filter(({ kind }) => kind === 'growing')
+    .map((entry) => ({
+      ...ofEntry(entry, 'makes it larger'),
+      pattern: patternOfReplaced(context, entry),
+      severity: entry.bytes >= HIGH_SHARE * peak ? ('high' as const) : ('medium' as const),
+      finding: findings.find(({ kind }) => kind === 'growing-concatenation'),
+    }));
+}
+
+/** A tensor that is replaced by ever larger ones leaves the gaps: where both are there, it is what is said. */
+function lastingOrWasting(known: Case): Diagnosis[] {
+  const [gaps] = wasted(known);
+  const minBytes = REPLACED_SHARE * known.account.allocatedBytes;
+  const replaced = replacedCandidates(known).filter(({ bytes }) => bytes >= minBytes);
+  if (gaps === undefined || gaps.severity === 'low')
+    return [...replaced.filter((one) => isLasting(known, one)), ...(gaps ? [gaps] : [])];
+  return replaced.length > 0
+    ? replaced.map((one) => ({ ...one, severity: gaps.severity }))
+    : [gaps];
+}
+
+/** What is given back now and then, as the cache of each generation is, does no harm. */
+function isLasting({ context }: Case, { entry }: Diagnosis): boolean {
+  if (entry === undefined) return false;
+  const { freeRequested, length, start, stack, sizeBytes } = context.input.replay.allocations;
+  const [largest] = entry.allocations;
+  if (freeRequested[largest] <= start[length - 1]) return false;
+  let highest = 0;
+  for (let id = 0; id < length; id++) {
+    if (stack[id] !== stack[largest]) continue;
+    if (sizeBytes[id] < highest / 2) return false;
+    highest = Math.max(highest, sizeBytes[id]);
+  }
+  return true;
+}
+
+/** Reserved memory that nothing needed, where the fragmentation detector calls it one. */
+function wasted(known: Case): Diagnosis[] {
+  const finding = known.findings.find(({ kind }) => kind === 'reserved-unused');
+  if (finding === undefined) return [];
+  return [{ ...fragmented(known), severity: finding.severity, finding }];
+}
+
+function fragmented({ account, context, findings, failure }: Case): Diagnosis {
+  const finding = findings.find(({ kind }) => kind === 'reserved-unused');
+  const gaps = sumOf(account, ['gaps', 'cached']);
+  const bytes = failure === undefined ? neverNeeded(context.input.replay.peaks, 0).bytes : gaps;
+  const own = largestOf(account, ['gaps'])?.lines ?? [];
+  const lines = finding === undefined || finding.userLines.length === 0 ? own : finding.userLines;
+  const isPinned = finding?.frameIs === 'pinned by' || finding === undefined;
+  const does = isPinned ? 'pins memory' : 'asks for many sizes';
+  return { ...plain('fragmentation', bytes, lines, does), finding };
+}
+
+/** What is no entry of the account: frees that wait, segments asked for again and again, a step up. */
+function noted({ findings }: Case): Diagnosis[] {
+  const causes: Readonly<Record<string, [Cause, Pattern | undefined]>> = {
+    'pending-free': ['pending-free', undefined],
+    'segment-thrashing': ['cached', 'segments-retaken'],
+    'level-shift': ['activations', 'stepped-up'],
+  };
+  return findings.flatMap((finding): Diagnosis[] => {
+    const known = causes[finding.detector];
+    if (known === undefined) return [];
+    const [cause, pattern] = known;
+    const does = doesOf(finding);
+    return [
+      {
+        ...plain(cause, finding.bytes, finding.userLines, does),
+        pattern,
+        severity: finding.severity,
+        finding,
+      },
+    ];
+  });
+}
+
+const plain = (
+  cause: Cause,
+  bytes: number,
+  lines: readonly FrameView[],
+  does: string,
+): Diagnosis => ({
+  cause,
+  pattern: undefined,
+  severity: 'none',
+  bytes,
+  entry: undefined,
+  isOfEnd: false,
+  lines,
+  does: lines.length === 0 ? '' : does,
+  finding: undefined,
+});
+
+const ofEntry = (entry: AccountEntry, does: string): Diagnosis => ({
+  ...plain(entry.kind, entry.bytes, entry.lines, does),
+  entry,
+});
+
+function largestOf({ entries }: Account, kinds: readonly EntryKind[]): AccountEntry | undefined {
+  return entries.find(({ kind }) => kinds.includes(kind));
+}
+
+const sumOf = ({ entries }: Account, kinds: readonly EntryKind[]): number =>
+  entries.reduce((sum, { kind, bytes }) => (kinds.includes(kind) ? sum + bytes : sum), 0);
+
+/** The growth detector's finding of a cohort: the one whose tensors are in it. */
+function findingOf(
+  findings: readonly Finding[],
+  { allocations }: AccountEntry,
+): Finding | undefined {
+  const own = new Set(allocations);
+  return findings.find(
+    ({ detector, evidence }) =>
+      detector === 'growth' && evidence.allocations.some((id) => own.has(id)),
+  );
+}
+
+const DOES: Readonly<Record<LineRole, string>> = {
+  // Who holds it is not recorded: a stack says where it was allocated, and no more.
+  'allocated at': 'allocates it',
+  'stored at': 'stores it',
+  'started at': 'starts it',
+  'held by': 'holds most',
+  'pinned by': 'pins memory',
+  'requested by': 'asked for it',
+  'called by': 'calls the model',
+};
+
+const doesOf = (finding: Finding | undefined): string => DOES[finding?.frameIs ?? 'allocated at'];
+
+const isSameLine = (a: FrameView | undefined, b: FrameView | undefined): boolean =>
+  a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;

@@ -1,0 +1,85 @@
+/** Programs that other people wrote, with a fault of one line or none: cause, bytes and line, and the allocator's counters. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fileName } from '../../base/file-names.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { analyse } from '../findings/analyse.ts';
+
+const FOLDER = 'others';
+const NAMES = readdirSync(`fixtures/${FOLDER}`)
+  .filter((name) => name.endsWith('.pickle.gz'))
+  .map((name) => name.replace('.pickle.gz', ''));
+const GIB = 2 ** 30;
+/** What the figures of a program may differ by from the memory that its fault gave back. */
+const TOLERANCE = 0.1;
+
+interface Truth {
+  readonly stats: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly verdict: {
+    readonly cause: readonly string[];
+    readonly bytes_gib?: readonly [number, number];
+    readonly file?: string;
+    /** Lines, or the first and the last of a range. */
+    readonly lines?: readonly number[];
+    readonly also?: Readonly<Record<string, readonly number[]>>;
+  };
+}
+
+const truthOf = (name: string): Truth =>
+  JSON.parse(readFileSync(`fixtures/${FOLDER}/${name}.truth.json`, 'utf8'));
+
+const contextOf = (name: string): DeviceContext =>
+  contextsOf(loadCapture(`${FOLDER}/${name}.pickle.gz`)).reduce((a, b) =>
+    b.replay.peaks.allocatedBytes.bytes > a.replay.peaks.allocatedBytes.bytes ? b : a,
+  );
+
+function isOfTruth({ verdict }: Truth, file: string, line: number): boolean {
+  const { lines = [], also = {} } = verdict;
+  if (also[file]?.includes(line) === true) return true;
+  if (file !== verdict.file) return false;
+  const [first = 0, last = 0] = lines;
+  return lines.includes(line) || (lines.length === 2 && line >= first && line <= last);
+}
+
+const isHealthy = (name: string): boolean => truthOf(name).verdict.cause.includes('none');
+
+describe('a fault', () => {
+  it.each(NAMES.filter((name) => !isHealthy(name)))('%s', async (name) => {
+    const truth = truthOf(name);
+    const { verdict } = await analyse(contextOf(name));
+    const [low = 0, high = 0] = truth.verdict.bytes_gib ?? [];
+    expect(truth.verdict.cause).toContain(verdict.cause);
+    expect(verdict.bytes / GIB).toBeGreaterThan(low * (1 - TOLERANCE));
+    expect(verdict.bytes / GIB).toBeLessThan(high * (1 + TOLERANCE));
+    const own = verdict.lines.map(({ filename, line }) => [fileName(filename), line] as const);
+    expect(own.filter(([file, line]) => isOfTruth(truth, file, line))).not.toEqual([]);
+    expect(verdict.severity).not.toBe('low');
+  });
+});
+
+describe('a healthy run', () => {
+  it.each(NAMES.filter(isHealthy))('%s raises no alarm', async (name) => {
+    const { verdict } = await analyse(contextOf(name));
+    expect(['none', 'low']).toContain(verdict.severity);
+  });
+});
+
+describe('the counters', () => {
+  it.each(NAMES)('of %s are those of the allocator', (name) => {
+    const { replay, trace } = contextOf(name);
+    const stats = truthOf(name).stats[trace.device] ?? {};
+    for (const counter of ['requested', 'allocated', 'active', 'reserved'] as const) {
+      expect([counter, replay.end[`${counter}Bytes`]]).toEqual([
+        counter,
+        stats[`${counter}_bytes.all.current`],
+      ]);
+      if (replay.recording !== 'complete') continue;
+      expect([counter, replay.peaks[`${counter}Bytes`].bytes]).toEqual([
+        counter,
+        stats[`${counter}_bytes.all.peak`],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,233 @@
+/** Every sentence of a verdict, made of its figures here and nowhere else; nothing reads one to decide anything. */
+import { formatBytes, formatCount, formatPercent, plural } from '../../base/format.ts';
+import { frameLabel } from '../../device/model/frame-text.ts';
+import { entryLabel } from '../account/types.ts';
+import type { Case, Diagnosis, Failure } from './diagnose.ts';
+import type { Cause, Forecast } from './types.ts';
+
+export interface Figures {
+  readonly known: Case;
+  readonly diagnosis: Diagnosis;
+  readonly forecast: Forecast | undefined;
+  /** The highest allocated bytes, had the cause not been there; undefined where that is not known. */
+  readonly needBytes: number | undefined;
+}
+
+/** The verdict in one sentence. */
+export function textOf(figures: Figures): string {
+  const { known, diagnosis } = figures;
+  const what = clauseOf(figures);
+  if (known.failure !== undefined) return `${headOf(known.failure)}: ${what}`;
+  if (diagnosis.cause === 'none' || diagnosis.cause === 'unknown') return what;
+  return mayHaveFailed(known) ? capitalized(what) : `No out-of-memory error, but ${what}`;
+}
+
+/** A sentence that begins with a file's name keeps it as it is. */
+const capitalized = (text: string): string =>
+  /^[a-z]+ /.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+
+/** 'Out of memory', or how often the program caught it. */
+const headOf = ({ timesCaught }: Failure): string =>
+  timesCaught === 0
+    ? 'Out of memory'
+    : `Memory ran out ${plural(timesCaught, 'time')}, and your program caught it and went on`;
+
+/** Where older events were dropped, nobody knows whether memory ran out before. */
+const mayHaveFailed = ({ context }: Case): boolean =>
+  context.input.replay.recording === 'truncated';
+
+/** In some sixty characters. */
+export function briefOf(figures: Figures): string {
+  const { known, diagnosis } = figures;
+  const { bytes, cause, pattern } = diagnosis;
+  const size = formatBytes(bytes);
+  if (cause === 'none' || cause === 'unknown') return textOf(figures);
+  const what =
+    pattern === undefined
+      ? BRIEFS[cause]?.(size, figures)
+      : (PATTERN_BRIEFS[pattern]?.(size) ?? BRIEFS[cause]?.(size, figures));
+  const text = what ?? `${size} of ${labelOf(cause)}`;
+  const told = `${text}${rateText(figures)}.`;
+  if (known.failure !== undefined) return `${briefHead(known.failure)}: ${told}`;
+  return mayHaveFailed(known) ? capitalized(told) : `No OOM, but ${told}`;
+}
+
+const briefHead = ({ timesCaught }: Failure): string =>
+  timesCaught === 0 ? 'Out of memory' : `Out of memory, caught ${plural(timesCaught, 'time')}`;
+
+/** ', 392.16 MiB more each iteration in estimate_loss' */
+function rateText({ diagnosis: { entry } }: Figures): string {
+  if (entry?.rate === undefined || !entry.isGrowing) return '';
+  return `, ${formatBytes(entry.rate.bytes)} more each ${entry.rate.unit}`;
+}
+
+const labelOf = (cause: Cause): string =>
+  cause === 'model-state'
+    ? 'parameters, gradients and optimizer state'
+    : cause === 'request' || cause === 'other-processes' || cause === 'fragmentation'
+      ? cause
+      : entryLabel(cause as Parameters<typeof entryLabel>[0]);
+
+const BRIEFS: Partial<Record<Cause, (size: string, figures: Figures) => string>> = {
+  kept: (size) => `${size} of tensors are kept`,
+  'kept-graph': (size) => `${size} of autograd graphs are kept`,
+  growing: (size) => `a tensor of ${size} that is replaced by larger ones`,
+  fragmentation: (size, { known }) =>
+    known.failure === undefined
+      ? `fragmentation: ${size} was reserved and never needed`
+      : `fragmented, ${size} is free in pieces`,
+  request: (size) => `one request of ${size} did not fit`,
+  'model-state': (size) => `the model and its optimizer need ${size}`,
+  'second-model': (size) => `a second copy of the model takes ${size}`,
+  'other-processes': () => 'other processes use this GPU too',
+  'pending-free': (size) => `${size} that was freed waits for another stream`,
+};
+
+const PATTERN_BRIEFS: Partial<Record<NonNullable<Diagnosis['pattern']>, (size: string) => string>> =
+  {
+    'evaluation-without-no-grad': (size) => `evaluation keeps ${size} for no backward`,
+    'kept-exceptions': (size) => `stored exceptions hold ${size}`,
+    'larger-batch': () => 'this batch is larger than all before',
+    'stepped-up': (size) => `from one step on, each needs ${size} more`,
+    'segments-retaken': (size) => `${size} is given back and asked for again`,
+  };
+
+/** What the memory went to, as a clause that ends with a stop. */
+function clauseOf(figures: Figures): string {
+  const { known, diagnosis } = figures;
+  const { cause, pattern, bytes, lines } = diagnosis;
+  const at = lines[0] === undefined ? undefined : frameLabel(lines[0]);
+  const by = at === undefined ? '' : ` by ${at}`;
+  const size = formatBytes(bytes);
+  const share = shareText(figures);
+  const { holder } = diagnosis.entry ?? {};
+  const held = holder === undefined ? '' : `, held by ${holder}`;
+  const more = `${rateText(figures)}${held}`;
+  const need =
+    figures.needBytes === undefined || figures.needBytes >= known.account.allocatedBytes
+      ? ''
+      : ` Without ${cause === 'growing' ? 'it' : 'them'} the run needs about ${formatBytes(figures.needBytes)}.`;
+  if (pattern === 'evaluation-without-no-grad')
+    return `forward passes called${by} keep ${size} of activations for a backward pass that never comes.`;
+  if (pattern === 'kept-exceptions')
+    return `stored exceptions keep ${size} of tensors that ${at ?? 'the failed calls'} allocated.`;
+  if (pattern === 'state-not-detached')
+    return `each step's graph stays attached to the one before: ${share}${more}.${need}`;
+  if (pattern === 'larger-batch' && known.failure?.larger !== undefined) {
+    const { times, mostBytes } = known.failure.larger;
+    return `this batch or sequence is larger than all before: ${formatBytes(known.failure.requestedBytes)} was requested where at most ${formatBytes(mostBytes)} was (${times.toFixed(1)} times). ${formatBytes(bytes)} in use is ${labelOf(cause)}.`;
+  }
+  if (pattern === 'stepped-up')
+    return `from one step on, each needs ${size} more than those before.`;
+  if (pattern === 'segments-retaken')
+    return `segments are given back to the driver and asked for again, over and over: ${size} in all.`;
+  switch (cause) {
+    case 'kept':
+      return `tensors that ${at ?? 'the backward pass'} allocates are kept: ${share}${more}.${need}`;
+    case 'kept-graph':
+      return `autograd graphs from ${at ?? 'a line without a recorded stack'} are kept: ${share}${more}.${need}`;
+    case 'growing':
+      return growingClause(figures, share, more, at);
+    case 'fragmentation':
+      return fragmentedClause(figures, size, at);
+    case 'request':
+      return `one request of ${size}${by} did not fit: ${formatPercent(bytes / (known.account.allocatedBytes + bytes))} of all that would have been in use.`;
+    case 'model-state':
+      return `parameters, gradients and optimizer state take ${share}${pattern === 'first-optimizer-step' ? ", in the optimizer's first step" : ''}, so a smaller batch would not help.`;
+    case 'second-model':
+      return `a second copy of the model takes ${share}.`;
+    case 'other-processes':
+      return otherProcesses(known.failure);
+    case 'pending-free':
+      return `${size} that was freed cannot be used again yet: it waits for another stream.`;
+    case 'none':
+      return healthy(known);
+    case 'unknown':
+      return known.failure === undefined
+        ? "We can't tell what happened: the file has no recorded history, only the state at its end."
+        : known.failure.judged.claim;
+    default:
+      return `${labelOf(cause)} take ${share}, and ${formatBytes(known.failure?.requestedBytes ?? 0)} more was requested.`;
+  }
+}
+
+/** '62.18 GiB of the 62.97 GiB in use at the peak', with the moment that it is said of. */
+function shareText({ known, diagnosis }: Figures): string {
+  const { allocatedBytes, moment } = diagnosis.isOfEnd ? known.atEnd : known.account;
+  return `${formatBytes(diagnosis.bytes)} of the ${formatBytes(allocatedBytes)} in use ${WHEN[moment.why]}`;
+}
+
+const WHEN = { oom: 'then', peak: 'at the peak', end: 'at the end' } as const;
+
+function growingClause(
+  { diagnosis, known }: Figures,
+  share: string,
+  more: string,
+  at: string | undefined,
+): string {
+  const where = at ?? 'a line without a recorded stack';
+  const who =
+    diagnosis.pattern === 'evaluation-gathers'
+      ? `the evaluation called at ${where} gathers its outputs on the GPU`
+      : `${where} replaces a tensor by a larger one again and again`;
+  const next =
+    known.failure === undefined
+      ? ''
+      : ` The next one would have been ${formatBytes(known.failure.requestedBytes)}.`;
+  return `${who}: ${share}${more}.${next}`;
+}
+
+function fragmentedClause(
+  { known, diagnosis }: Figures,
+  size: string,
+  at: string | undefined,
+): string {
+  const { reservedBytes } = known.account;
+  const peaks = known.context.input.replay.peaks;
+  const who = at === undefined ? '' : ` ${at} ${diagnosis.does}.`;
+  if (known.failure === undefined) {
+    return `PyTorch reserved ${formatBytes(peaks.reservedBytes.bytes)}, and your tensors never needed more than ${formatBytes(peaks.activeBytes.bytes)}: ${size} is fragmentation.${who}`;
+  }
+  return `memory is fragmented. ${formatBytes(known.failure.requestedBytes)} did not fit in one piece, although ${size} of the ${formatBytes(reservedBytes)} that PyTorch held was free.${who}`;
+}
+
+function otherProcesses(failure: Failure | undefined): string {
+  return `something else uses this GPU too. ${failure?.judged.why ?? ''}`.trim();
+}
+
+/** No fault, and what that rests on. */
+function healthy({ context, findings }: Case): string {
+  const { recording } = context.input.replay;
+  const small = findings.length;
+  const below = small === 0 ? '' : ` ${plural(small, 'small note')} below.`;
+  if (recording === 'truncated')
+    return `No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.${below}`;
+  return `No out-of-memory error, and no problem found.${below}`;
+}
+
+/** What the reader should know beside the sentence. */
+export function alsoOf({ known, diagnosis, forecast }: Figures): string[] {
+  const { failure } = known;
+  return [
+    ...(failure === undefined ? [] : failureText(failure, diagnosis)),
+    ...(forecast === undefined ? [] : forecastText(forecast)),
+    ...(diagnosis.cause !== 'none' && known.context.input.replay.recording === 'truncated'
+      ? ["The recording begins late: older events were dropped, so we can't see how it began."]
+      : []),
+  ];
+}
+
+function failureText({ requestedBytes, judged, lines }: Failure, { cause }: Diagnosis): string[] {
+  const who = lines[0] === undefined ? 'The backward pass' : frameLabel(lines[0]);
+  const asked = `${who} asked for the ${formatBytes(requestedBytes)} that did not fit.`;
+  const limit = judged.limit === undefined ? [] : [judged.limit];
+  return cause === 'request' ? limit : [asked, ...limit];
+}
+
+function forecastText({ stepsLeft, bytesPerStep, unit }: Forecast): string[] {
+  if (stepsLeft === undefined) return [];
+  const rate = `${formatBytes(bytesPerStep)} a ${unit}`;
+  return stepsLeft === 0
+    ? []
+    : [`At ${rate}, the memory that is left is full in about ${formatCount(stepsLeft)} more.`];
+}

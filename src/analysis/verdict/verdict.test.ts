@@ -1,0 +1,147 @@
+/** The verdict of every capture: its cause, its line, and that the healthy ones have none. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { frameLocation } from '../../device/model/frame-text.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
+import { type Analysis, analyse } from '../findings/analyse.ts';
+
+interface Expected {
+  readonly faults: Readonly<
+    Record<
+      string,
+      { readonly cause: string; readonly pattern: string | null; readonly line: string | null }
+    >
+  >;
+  readonly healthy: readonly string[];
+  readonly cannotTell: readonly string[];
+}
+
+const EXPECTED: Expected = JSON.parse(readFileSync('fixtures/verdicts.json', 'utf8'));
+
+/** 'two_devices#1' is the second device of that capture. */
+function analysed(key: string): Promise<Analysis> {
+  const [name, device = '0'] = key.split('#');
+  return analyse(contextsOf(loadCapture(`${name}.pickle.gz`))[Number(device)]);
+}
+
+describe('a fault', () => {
+  it.each(Object.entries(EXPECTED.faults))('%s', async (key, { cause, pattern, line }) => {
+    const { verdict } = await analysed(key);
+    const [first] = verdict.lines;
+    expect({
+      cause: verdict.cause,
+      pattern: verdict.pattern ?? null,
+      line: first === undefined ? null : frameLocation(first),
+    }).toEqual({ cause, pattern, line });
+    expect(verdict.bytes).toBeGreaterThan(0);
+    expect(verdict.severity).not.toBe('none');
+    expect(verdict.advice.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a healthy run', () => {
+  it.each(EXPECTED.healthy)('%s', async (key) => {
+    const { verdict, findings } = await analysed(key);
+    expect([verdict.cause, verdict.severity]).toEqual(['none', 'none']);
+    // A green check never stands beside a finding that contradicts it.
+    expect(findings.filter(({ severity }) => severity !== 'low')).toEqual([]);
+  });
+});
+
+describe('a file without a history', () => {
+  it.each(EXPECTED.cannotTell)('%s', async (key) => {
+    const { verdict } = await analysed(key);
+    expect([verdict.cause, verdict.tone]).toEqual(['unknown', 'unknown']);
+    expect(verdict.text).toMatch(/^We can't tell what happened/);
+  });
+});
+
+describe('the sentence', () => {
+  it.each([
+    [
+      'oom_fragmented',
+      'Out of memory: memory is fragmented. 379.75 MiB did not fit in one piece, although 3.76 GiB of the 5.80 GiB that PyTorch held was free. scenarios.py:323 (_fragment) pins memory.',
+    ],
+    [
+      'near-miss/leak_until_oom',
+      'Out of memory: tensors that capture.py:375 (run) allocates are kept: 432.00 MiB of the 499.57 MiB in use then, 16.00 MiB more each step. Without them the run needs about 86.09 MiB.',
+    ],
+    [
+      'frag_gpt_varlen',
+      'No out-of-memory error, but PyTorch reserved 15.86 GiB, and your tensors never needed more than 5.36 GiB: 10.50 GiB is fragmentation. scenarios.py:47 (attention) asks for many sizes.',
+    ],
+    [
+      'leak_slow_in_long_run',
+      /^No out-of-memory error, but tensors that scenarios\.py:292 .* 512 bytes more each step\.$/,
+    ],
+    ['train_gpt_small', 'No out-of-memory error, and no problem found.'],
+    [
+      'train_ring_truncated',
+      "No problem found in what is left of the recording: older events were dropped, so we can't tell whether memory ran out before.",
+    ],
+    [
+      'pairs/oom_caught_and_halved.python',
+      /^Memory ran out 2 times, and your program caught it and went on: /,
+    ],
+  ])('of %s', async (key, text) => {
+    const { verdict } = await analysed(key);
+    if (typeof text === 'string') expect(verdict.text).toBe(text);
+    else expect(verdict.text).toMatch(text);
+  });
+});
+
+describe('what to try', () => {
+  it.each([
+    ['oom_fragmented', ['expandable-segments', 'raise-limit', 'repeat-sizes']],
+    ['oom_batch_too_big', ['check-batch', 'raise-limit']],
+    ['leak_forward_hook', ['remove-hook', 'to-cpu']],
+    ['pairs/lru_cache_by_key.python', ['bound-cache']],
+    ['pairs/kept_exceptions.python', ['clear-exceptions']],
+    ['pairs/oom_eval_no_grad.python', ['no-grad', 'raise-limit']],
+    ['pairs/oom_logits_backward.python', ['chunked-loss', 'batch-size', 'raise-limit']],
+    [
+      'pairs/oom_first_forward.python',
+      ['batch-size', 'checkpointing', 'lower-precision', 'raise-limit'],
+    ],
+    ['train_gpt_small', []],
+  ])('of %s', async (key, ids) => {
+    const { verdict } = await analysed(key);
+    expect(verdict.advice.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('says of an OOM whether it would have been enough, and puts first what would', async () => {
+    const { advice } = (await analysed('near-miss/leak_until_oom')).verdict;
+    expect(advice[0].isEnough).toBe(true);
+    expect(advice[0].savesBytes).toBeGreaterThan(400 * 2 ** 20);
+    const gains = advice.map(({ isEnough }) => isEnough);
+    expect(gains.indexOf(false)).toBeLessThan(0);
+  });
+
+  it('cannot tell whether it is enough where memory did not run out', async () => {
+    const { advice } = (await analysed('leak_output_list')).verdict;
+    expect(advice.map(({ isEnough }) => isEnough)).toEqual(advice.map(() => undefined));
+  });
+});
+
+describe('the forecast', () => {
+  it('is what each step leaves behind, and how many more there is room for', async () => {
+    const { forecast } = (await analysed('leak_output_list')).verdict;
+    expect(forecast).toMatchObject({ stepsLeft: undefined, unit: 'step' });
+    expect(Math.abs((forecast?.bytesPerStep ?? 0) / 49_340_000 - 1)).toBeLessThan(0.01);
+    expect((await analysed('near-miss/leak_until_oom')).verdict.forecast?.stepsLeft).toBe(0);
+    expect((await analysed('train_gpt_small')).verdict.forecast).toBeUndefined();
+  });
+});
+
+it('is calm where a library asked again for less, and grave where a request failed too', async () => {
+  const conv = '@conv.py:5 forward < train.py:3 step';
+  const text = `+A 1Mi ${conv}\n oom 300Mi ${conv}\n +B 2Mi ${conv}\n -B\n -A`;
+  const toneOf = async (drawn: string) => {
+    const [context] = contextsOf(snapshotFromText(drawn).snapshot);
+    return (await analyse(context)).verdict.tone;
+  };
+  expect(await toneOf(text)).toBe('calm');
+  expect(await toneOf(`${text}\n oom 400Mi ${conv}`)).toBe('severe');
+});

@@ -1,0 +1,131 @@
+/** The answer for someone who has ten seconds: what the memory went to, which line to look at, what to try first. */
+
+import { timeOfEventUs } from '../../device/model/events.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { Account } from '../account/types.ts';
+import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { Finding } from '../findings/detectors.ts';
+import { stepCount } from '../steps/step-sequence.ts';
+import { type Case, caseOf, caseOfCaught, type Diagnosis, diagnose } from './diagnose.ts';
+import { remediesFor } from './remedies.ts';
+import { alsoOf, briefOf, textOf } from './sentences.ts';
+import type { Forecast, Verdict, VerdictTone } from './types.ts';
+
+export interface Judgement {
+  readonly account: Account;
+  /** Of the end of the recording; the same one where that is the moment of the account. */
+  readonly accountAtEnd: Account;
+  readonly verdict: Verdict;
+  /** Where the program's steps begin and end; undefined where none were found. */
+  readonly steps: StepMarks | undefined;
+}
+
+/** The bounds of a program's steps, few enough to be drawn. */
+export interface StepMarks {
+  /** All of them, also where fewer are marked. */
+  readonly count: number;
+  /** The first event after each bound, ascending. */
+  readonly events: readonly EventIndex[];
+  /** Of those events, since the first event of the trace; NaN without times. */
+  readonly timesUs: readonly number[];
+}
+
+/** More would be a line. */
+const MAX_MARKS = 240;
+
+/** @param findings of all detectors */
+export function judge(context: AnalysisContext, findings: readonly Finding[]): Judgement {
+  const { known, diagnosis } = lookedAt(context, findings);
+  const forecast = forecastOf(known, diagnosis);
+  const needBytes = needOf(known, diagnosis);
+  const savedBytes = savedOf(known, diagnosis, needBytes);
+  const figures = { known, diagnosis, forecast, needBytes };
+  const { cause, pattern, severity, bytes, lines, does, finding } = diagnosis;
+  return {
+    account: known.account,
+    accountAtEnd: known.atEnd,
+    verdict: {
+      cause,
+      pattern,
+      severity,
+      bytes,
+      tone: toneOf(known, diagnosis),
+      text: textOf(figures),
+      brief: briefOf(figures),
+      also: alsoOf(figures),
+      lines,
+      does,
+      holder: diagnosis.entry?.holder,
+      advice: remediesFor(known, diagnosis, savedBytes),
+      forecast,
+      finding: (finding ?? failureFinding(known, diagnosis))?.fingerprint,
+    },
+    steps: stepMarks(context),
+  };
+}
+
+function stepMarks(context: AnalysisContext): StepMarks | undefined {
+  const steps = context.findPrimarySteps();
+  if (steps === undefined) return undefined;
+  const { events: table } = context.input.trace;
+  const every = Math.ceil(steps.bounds.length / MAX_MARKS);
+  const events = [...steps.bounds.filter((_, i) => i % every === 0)]
+    .map((bound) => bound + 1)
+    .filter((event) => event < table.length);
+  const timesUs = events.map((event) => timeOfEventUs(table, event));
+  return { count: stepCount(steps), events, timesUs };
+}
+
+/** An OOM that the program caught is spoken of where nothing else is wrong. */
+function lookedAt(context: AnalysisContext, findings: readonly Finding[]) {
+  const known = caseOf(context, findings);
+  const diagnosis = diagnose(known);
+  const caught = diagnosis.cause === 'none' ? caseOfCaught(known) : undefined;
+  if (caught === undefined) return { known, diagnosis };
+  return { known: caught, diagnosis: { ...diagnose(caught), severity: 'medium' as const } };
+}
+
+function toneOf({ failure, context, findings }: Case, { cause }: Diagnosis): VerdictTone {
+  if (failure !== undefined) return failure.timesCaught > 0 ? 'warning' : 'severe';
+  if (cause === 'unknown') return 'unknown';
+  if (cause !== 'none' || findings.some(doesHarm)) return 'warning';
+  return context.input.replay.recording === 'truncated' ? 'unknown' : 'calm';
+}
+
+const doesHarm = ({ severity }: Finding): boolean => severity !== 'low';
+
+/** The OOM that ended the program; where nothing else is wrong, one that it caught. */
+const failureFinding = ({ failure, findings }: Case, { cause }: Diagnosis): Finding | undefined =>
+  failure !== undefined || cause === 'none'
+    ? findings.filter((one) => one.detector === 'oom' && doesHarm(one)).at(-1)
+    : undefined;
+
+/** At this rate the memory that is left is full in so many steps. */
+function forecastOf(
+  { context, account, failure }: Case,
+  { entry }: Diagnosis,
+): Forecast | undefined {
+  if (entry?.rate === undefined || !entry.isGrowing || entry.rate.bytes <= 0) return undefined;
+  const { bytes: bytesPerStep, unit } = entry.rate;
+  if (failure !== undefined) return { stepsLeft: 0, bytesPerStep, unit };
+  const { limitBytes } = account;
+  if (limitBytes === undefined) return { stepsLeft: undefined, bytesPerStep, unit };
+  const left = Math.max(0, limitBytes - context.input.replay.end.allocatedBytes);
+  return { stepsLeft: Math.floor(left / bytesPerStep), bytesPerStep, unit };
+}
+
+/** What the run needs without the cause; at an OOM with the request that failed, unless that was of the cause too. */
+function needOf({ failure }: Case, { entry, cause }: Diagnosis): number | undefined {
+  if (entry?.peakWithoutBytes === undefined) return undefined;
+  const request = cause === 'growing' ? 0 : (failure?.requestedBytes ?? 0);
+  return entry.peakWithoutBytes + request;
+}
+
+function savedOf(
+  { account, failure }: Case,
+  { bytes }: Diagnosis,
+  needBytes: number | undefined,
+): number {
+  if (needBytes === undefined) return bytes;
+  return Math.max(0, account.allocatedBytes + (failure?.requestedBytes ?? 0) - needBytes);
+}

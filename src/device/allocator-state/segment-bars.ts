@@ -1,0 +1,173 @@
+/**
+ * Segments as bars of pixels: which block a pixel shows, and how much of it is used. What crosses to
+ * the page is as wide as the bar, however many blocks a segment has.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import type { AllocatorState, SegmentStateIndex } from '../../allocator/state/types.ts';
+import { BlockState } from '../../format/snapshot/tables.ts';
+import { describeHit } from '../model/allocation-details.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import type { HitResult } from '../model/types.ts';
+
+/** `width` entries a segment, in the order asked for. */
+export interface SegmentBars {
+  readonly width: number;
+  /** The live block that covers most of the pixel, one that matches before others; -1 where none is. */
+  readonly allocation: Int32Array;
+  /** Share of the pixel that live blocks cover, 0 to 255; at least 1 where there is one. */
+  readonly used: Uint8Array;
+  /** 1 where the block that is shown awaits the end of its free. */
+  readonly isPending: Uint8Array;
+  /** 1 where the block that is shown matches; all are 1 when nothing is searched for. */
+  readonly isMatch: Uint8Array;
+  /** Colour class of the block that is shown; 0 where none is. */
+  readonly classOf: Uint8Array;
+}
+
+/** A byte an allocation each. */
+export interface BarLook {
+  /** 1 for those that the search found; undefined without a search. */
+  readonly matches: Uint8Array | undefined;
+  readonly classOf: Uint8Array;
+}
+
+/**
+ * @param rows segments to draw, in the order wanted
+ * @param width pixels of each bar
+ */
+export function segmentBars(
+  state: AllocatorState,
+  rows: Int32Array,
+  width: number,
+  { matches, classOf }: BarLook,
+): SegmentBars {
+  const bars: SegmentBars = {
+    width,
+    allocation: new Int32Array(rows.length * width).fill(-1),
+    used: new Uint8Array(rows.length * width),
+    isPending: new Uint8Array(rows.length * width),
+    isMatch: new Uint8Array(rows.length * width),
+    classOf: new Uint8Array(rows.length * width),
+  };
+  const cover = new Float64Array(width);
+  const best = new Float64Array(width);
+  rows.forEach((row, i) => {
+    cover.fill(0);
+    best.fill(0);
+    paintSegment(state, row, matches, { bars, from: i * width, cover, best });
+  });
+  bars.allocation.forEach((id, at) => {
+    if (id >= 0) bars.classOf[at] = classOf[id];
+  });
+  return bars;
+}
+
+interface Target {
+  readonly bars: SegmentBars;
+  /** First entry of the segment. */
+  readonly from: number;
+  /** Pixels covered by live blocks so far, and by the block that is shown; 0 to 1. */
+  readonly cover: Float64Array;
+  readonly best: Float64Array;
+}
+
+function paintSegment(
+  { segments, blocks }: AllocatorState,
+  row: SegmentStateIndex,
+  matches: Uint8Array | undefined,
+  target: Target,
+): void {
+  const { width } = target.bars;
+  const start = segments.address[row];
+  const perByte = width / segments.sizeBytes[row];
+  for (let b = segments.firstBlock[row]; b < segments.firstBlock[row + 1]; b++) {
+    const id = blocks.allocation[b];
+    if (id < 0) continue;
+    const x0 = (blocks.address[b] - start) * perByte;
+    const x1 = x0 + blocks.sizeBytes[b] * perByte;
+    const isPending = blocks.state[b] === BlockState.PendingFree;
+    paintBlock(target, x0, x1, {
+      id,
+      isPending,
+      isMatch: matches === undefined || matches[id] === 1,
+    });
+  }
+  for (let x = 0; x < width; x++) {
+    if (target.bars.allocation[target.from + x] < 0) continue;
+    const share = Math.min(1, target.cover[x]);
+    target.bars.used[target.from + x] = Math.max(1, Math.round(255 * share));
+  }
+}
+
+interface PaintedBlock {
+  readonly id: AllocationIndex;
+  readonly isPending: boolean;
+  readonly isMatch: boolean;
+}
+
+function paintBlock(
+  { bars, from, cover, best }: Target,
+  x0: number,
+  x1: number,
+  { id, isPending, isMatch }: PaintedBlock,
+): void {
+  // A block of no bytes at the very end has its place in the last pixel.
+  const first = Math.min(Math.floor(x0), bars.width - 1);
+  for (let x = first; x < bars.width && (x < x1 || x === first); x++) {
+    const share = Math.min(x + 1, x1) - Math.max(x, x0);
+    const at = from + x;
+    cover[x] += share;
+    const wasMatch = bars.isMatch[at] === 1;
+    const isBetter = isMatch === wasMatch ? share > best[x] : isMatch;
+    if (bars.allocation[at] >= 0 && !isBetter) continue;
+    best[x] = share;
+    bars.allocation[at] = id;
+    bars.isPending[at] = Number(isPending);
+    bars.isMatch[at] = Number(isMatch);
+  }
+}
+
+/** What lies in a part of a segment. */
+export type SegmentHit =
+  /** Live blocks: how many, and the one that covers most of the part. */
+  | { readonly kind: 'blocks'; readonly hit: HitResult }
+  /** Nothing but this free range, of which the part is all or some. */
+  | { readonly kind: 'free'; readonly addressHex: string; readonly sizeBytes: number };
+
+/**
+ * @param from, to shares of the segment, 0 to 1: those of a pixel of its bar
+ * @returns undefined for a part outside of the segment
+ */
+export function segmentHit(
+  context: DeviceContext,
+  state: AllocatorState,
+  row: SegmentStateIndex,
+  from: number,
+  to: number,
+): SegmentHit | undefined {
+  const { segments, blocks } = state;
+  const start = segments.address[row];
+  const [bytesFrom, bytesTo] = [from * segments.sizeBytes[row], to * segments.sizeBytes[row]];
+  const { sizeBytes: blockBytes } = context.replay.allocations;
+  const ids: AllocationIndex[] = [];
+  let [totalBytes, main, most, free] = [0, -1, 0, -1];
+  for (let b = segments.firstBlock[row]; b < segments.firstBlock[row + 1]; b++) {
+    const at = blocks.address[b] - start;
+    const overlap = Math.min(at + blocks.sizeBytes[b], bytesTo) - Math.max(at, bytesFrom);
+    if (overlap <= 0) continue;
+    const id = blocks.allocation[b];
+    if (id < 0) {
+      free = b;
+      continue;
+    }
+    ids.push(id);
+    totalBytes += blockBytes[id];
+    if (overlap > most) [main, most] = [id, overlap];
+  }
+  const hit = describeHit(context, state.event, { ids, totalBytes, main, mainBottomBytes: 0 });
+  if (hit !== undefined) return { kind: 'blocks', hit };
+  if (free < 0) return undefined;
+  const addressHex = context.snapshot.addresses.toHex(blocks.address[free]);
+  return { kind: 'free', addressHex, sizeBytes: blocks.sizeBytes[free] };
+}

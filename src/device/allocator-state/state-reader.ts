@@ -1,0 +1,104 @@
+/** States of one device, the last few kept: scrolling through one asks for it again and again. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { allocatorStateAt } from '../../allocator/state/allocator-state.ts';
+import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
+import type { AllocatorState } from '../../allocator/state/types.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import { LruCache } from '../../base/lru-cache.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import { type StateOverview, stateOverview } from './describe-state.ts';
+import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
+
+export interface OrderedState {
+  readonly state: AllocatorState;
+  readonly grouped: GroupedSegments;
+  readonly overview: StateOverview;
+}
+
+/** One on screen, and the one before: of a million blocks each takes 20 MB. */
+const CACHED_STATES = 2;
+
+export class StateReader {
+  readonly #context: DeviceContext;
+  readonly #since: Int32Array;
+  /** By event and order. */
+  readonly #states = new LruCache<OrderedState>(CACHED_STATES);
+
+  constructor(context: DeviceContext) {
+    this.#context = context;
+    this.#since = mappedSince(context.replay.segmentSpans, context.trace.events);
+  }
+
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  at(event: EventIndex, order: SegmentOrder): OrderedState {
+    const clamped = Math.max(-1, Math.min(event, this.#context.trace.events.length - 1));
+    const key = `${clamped} ${order}`;
+    return this.#states.getOrMake(key, () => this.#read(clamped, order));
+  }
+
+  #read(event: EventIndex, order: SegmentOrder): OrderedState {
+    const context = this.#context;
+    const state = allocatorStateAt(context.replay, this.#since, event);
+    const grouped = groupSegments(state, context.trace, order);
+    return { state, grouped, overview: stateOverview(context, state, grouped) };
+  }
+}
+
+/** A live block of a state, and the position of its segment in the order. */
+export interface LocatedBlock {
+  readonly allocation: AllocationIndex;
+  readonly position: number;
+}
+
+/** Where an allocation lies; undefined when it is not live in this state. */
+export function locateBlock(
+  ordered: OrderedState,
+  allocation: AllocationIndex,
+): LocatedBlock | undefined {
+  const row = ordered.state.blocks.allocation.indexOf(allocation);
+  return allocation < 0 || row < 0 ? undefined : located(ordered, row);
+}
+
+/**
+ * The live block before (-1) or after (1) an allocation, through the segments in their order;
+ * undefined at the ends.
+ */
+export function neighbourOfBlock(
+  ordered: OrderedState,
+  { allocation, position: groupRow }: LocatedBlock,
+  direction: -1 | 1,
+): LocatedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  let row = blocks.allocation.indexOf(allocation) + direction;
+  for (let at = groupRow; at >= 0 && at < order.length; ) {
+    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
+    for (; row >= first && row < end; row += direction) {
+      if (blocks.allocation[row] >= 0) return { allocation: blocks.allocation[row], position: at };
+    }
+    at += direction;
+    if (at >= 0 && at < order.length) {
+      row = direction > 0 ? segments.firstBlock[order[at]] : segments.firstBlock[order[at] + 1] - 1;
+    }
+  }
+  return undefined;
+}
+
+/** The first live block of the segment at a position, or of a later one. */
+export function firstBlockFrom(ordered: OrderedState, position: number): LocatedBlock | undefined {
+  const { segments, blocks } = ordered.state;
+  const { order } = ordered.grouped;
+  for (let at = Math.max(0, position); at < order.length; at++) {
+    const [first, end] = [segments.firstBlock[order[at]], segments.firstBlock[order[at] + 1]];
+    const allocation = blocks.allocation.subarray(first, end).find((id) => id >= 0);
+    if (allocation !== undefined) return { allocation, position: at };
+  }
+  return undefined;
+}
+
+function located({ state, grouped }: OrderedState, row: number): LocatedBlock {
+  const segment = upperBound(state.segments.firstBlock, row) - 1;
+  return { allocation: state.blocks.allocation[row], position: grouped.order.indexOf(segment) };
+}

@@ -1,0 +1,367 @@
+/**
+ * Decides what each allocation is: one walk over them in order of time, and a look back at the end for what shows only
+ * in sum, such as a second copy of the model.
+ */
+import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  NO_STACK,
+  type StackIndex,
+} from '../../format/snapshot/tables.ts';
+import { growingStacks } from './growing.ts';
+import { Hindsight } from './hindsight.ts';
+import { type ForwardRuns, findForwardRuns, type Passes, PIECE } from './passes.ts';
+import { repeatStarts, successorStarts } from './size-evidence.ts';
+import { StackHint, StackRole, type StackRoles } from './stack-roles.ts';
+import { type ClassSource, Evidence, MemoryClass } from './types.ts';
+import { workspacesBySize } from './workspaces.ts';
+import { writtenLabels } from './written.ts';
+
+/** Events within which a tensor that backward does not need is gone, where no backward pass tells. */
+const SHORT_EVENTS = 64;
+/** Events within which an operator's own scratch memory, or an argument made for one call, is gone. */
+const INSTANT_EVENTS = 8;
+/** Steps that an allocation has to outlive to be kept. */
+const KEPT_STEPS = 2;
+/** Allocations from before a ring that make their line one of each step. */
+const MANY_BEFORE = 4;
+/** Steps of optimizers in one turn of the program's loop, as far as that differs from a slower rhythm. */
+const MOST_STEPS_OF_A_TURN = 4;
+/** A class and its evidence. */
+type Verdict = number;
+const verdict = (name: MemoryClass, evidence: Evidence): Verdict => (name << 8) | evidence;
+const GATHERED = verdict(MemoryClass.Parameters, Evidence.Gathered);
+const COLLECTIVE = verdict(MemoryClass.Communication, Evidence.Collective);
+const REDUCED = verdict(MemoryClass.Gradients, Evidence.Reduced);
+const GRADIENT = verdict(MemoryClass.Gradients, Evidence.BackwardKept);
+const MADE_BEFORE = verdict(MemoryClass.Inputs, Evidence.BeforeFirstStep);
+const PARAMETER = verdict(MemoryClass.Parameters, Evidence.BuiltAndKept);
+const COPY = verdict(MemoryClass.Parameters, Evidence.CopiedWeights);
+const BEFORE_RECORDING = verdict(MemoryClass.Unknown, Evidence.BeforeRecording);
+const WORKSPACE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceStack);
+const WORKSPACE_BY_SIZE = verdict(MemoryClass.Workspaces, Evidence.WorkspaceSize);
+const FREED_IN_BACKWARD = verdict(MemoryClass.Temporaries, Evidence.BackwardFreed);
+const ACTIVATION = verdict(MemoryClass.Activations, Evidence.FreedInBackward);
+const FREED_IN_FORWARD = verdict(MemoryClass.Temporaries, Evidence.ForwardFreed);
+const CACHE = verdict(MemoryClass.GrowingState, Evidence.CacheStack);
+const GROWING = verdict(MemoryClass.GrowingState, Evidence.Grows);
+/** Parameters and gradients have the same sizes. */
+const MODEL: ReadonlySet<number> = new Set([MemoryClass.Parameters, MemoryClass.Gradients]);
+
+export class Classifier {
+  readonly classOf: Uint8Array;
+  readonly evidenceOf: Uint8Array;
+  readonly names = new Map<AllocationIndex, string>();
+  readonly copies = new Map<AllocationIndex, number>();
+  readonly #source: ClassSource;
+  readonly #table: AllocationTable;
+  readonly #roles: StackRoles;
+  readonly #passes: Passes;
+  readonly #last: EventIndex;
+  readonly #workspaces: ReadonlySet<AllocationIndex>;
+  /** Requested bytes of parameters and gradients. */
+  readonly #modelSizes = new Set<number>();
+  /** See {@link growingStacks}. */
+  readonly #growing: ReadonlySet<StackIndex>;
+  readonly #runs: ForwardRuns;
+  readonly #hindsight: Hindsight;
+  /** Stacks of what backward passes used. */
+  readonly #trained = new Set<StackIndex>();
+  /** See {@link successorStarts} and {@link repeatStarts}; made when they are first asked for. */
+  #successors: Int32Array | undefined;
+  #repeats: Int32Array | undefined;
+  /** By call site: allocations from before the trace. */
+  #before: Map<StackIndex, number> | undefined;
+  #pass = 0;
+  #step = 0;
+
+  constructor(source: ClassSource, roles: StackRoles, passes: Passes) {
+    this.#source = source;
+    this.#table = source.replay.allocations;
+    this.#roles = roles;
+    this.#passes = passes;
+    this.#last = source.trace.events.length - 1;
+    const lastStep = passes.stepEnds.at(-1) ?? this.#last;
+    this.#workspaces = workspacesBySize(this.#table, roles, lastStep);
+    this.classOf = new Uint8Array(this.#table.length);
+    this.evidenceOf = new Uint8Array(this.#table.length);
+    this.#runs = findForwardRuns(this.#table, roles);
+    this.#growing = growingStacks(
+      this.#table,
+      source.replay.allocationOfEvent,
+      this.#runs.before,
+      source.snapshot.stacks.length,
+    );
+    this.#hindsight = new Hindsight(source, roles);
+  }
+
+  *run(): Generator<void, void> {
+    const { length, requestedBytes, start } = this.#table;
+    const { begin, stepEnds } = this.#passes;
+    for (let id = 0; id < length; id++) {
+      if (id % PIECE === 0) yield;
+      while (this.#pass < begin.length && this.#passes.end[this.#pass] < start[id]) this.#pass++;
+      while (this.#step < stepEnds.length && stepEnds[this.#step] < start[id]) this.#step++;
+      const found = this.#decide(id);
+      this.#set(id, found);
+      const of = (found >> 8) as MemoryClass;
+      if (MODEL.has(of)) this.#modelSizes.add(requestedBytes[id]);
+      const isJudged = this.#step + KEPT_STEPS <= stepEnds.length;
+      this.#hindsight.see(id, of, found & 255, this.#pass, isJudged);
+    }
+    yield;
+    this.#lookBack();
+    for (const { id, class: of, name, evidence } of writtenLabels(this.#source)) {
+      if (name !== '') this.names.set(id, name);
+      if (of !== undefined) this.#set(id, verdict(of, evidence));
+    }
+  }
+
+  #lookBack(): void {
+    const hindsight = this.#hindsight;
+    hindsight.correct((id, to, evidence) => this.#set(id, verdict(to, evidence)));
+    for (const [id, copy] of hindsight.modelCopies()) {
+      this.copies.set(id, copy);
+      this.#set(id, COPY);
+    }
+    for (const [id, set] of hindsight.laterOptimizers(this.#passes)) this.copies.set(id, set);
+  }
+
+  #set(id: AllocationIndex, found: Verdict): void {
+    this.classOf[id] = found >> 8;
+    this.evidenceOf[id] = found & 255;
+  }
+
+  #decide(id: AllocationIndex): Verdict {
+    const stack = this.#table.stack[id];
+    if (id < this.#table.preexisting && stack <= EMPTY_STACK) return BEFORE_RECORDING;
+    const role = this.#roles.role[stack - NO_STACK];
+    const hints = this.#roles.hints[stack - NO_STACK];
+    if ((hints & StackHint.Workspace) !== 0) return WORKSPACE;
+    if ((hints & StackHint.Gathered) !== 0) return GATHERED;
+    if (this.#workspaces.has(id)) return WORKSPACE_BY_SIZE;
+    switch (role) {
+      case StackRole.Backward:
+        return this.#inBackward(id, hints);
+      case StackRole.Optimizer:
+        return this.#inOptimizer(id, hints);
+      case StackRole.Forward:
+        return this.#inForward(id, hints);
+      case StackRole.Host:
+        return this.#onHost(id, hints);
+      default:
+        return verdict(MemoryClass.Unknown, Evidence.NoStack);
+    }
+  }
+
+  #inBackward(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, requestedBytes } = this.#table;
+    const { end, endsIn } = this.#passes;
+    const passEnd = end[this.#pass] ?? this.#last;
+    const isLastPass = this.#pass >= end.length - 1 && endsIn === StackRole.Backward;
+    if ((hints & StackHint.Recompute) !== 0) return this.#recomputed(id);
+    if (freeRequested[id] <= passEnd) {
+      if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+      if (this.#isFreedByCollective(id)) return REDUCED;
+      return FREED_IN_BACKWARD;
+    }
+    if (isLastPass) {
+      // Nobody knows what would have outlived this pass: a gradient has the size of a parameter.
+      const isModelSize = this.#modelSizes.has(requestedBytes[id]);
+      const name = isModelSize ? MemoryClass.Gradients : MemoryClass.Temporaries;
+      return verdict(name, isModelSize ? Evidence.SizeOfParameter : Evidence.BackwardFreed);
+    }
+    return GRADIENT;
+  }
+
+  /** A forward that runs again: what it keeps is an activation until the backward pass has used it. */
+  #recomputed(id: AllocationIndex): Verdict {
+    const { freeRequested, start } = this.#table;
+    const free = freeRequested[id];
+    const isFreedThere = this.#passes.hasFreeStacks
+      ? (this.#freeHints(free) & StackHint.Recompute) !== 0
+      : free - start[id] <= SHORT_EVENTS / 4;
+    if (isFreedThere) return FREED_IN_BACKWARD;
+    return verdict(MemoryClass.Activations, Evidence.Recomputed);
+  }
+
+  #inOptimizer(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested } = this.#table;
+    const { begin } = this.#passes;
+    const nextBackward = begin[this.#nextPass(id)] ?? NEVER - 1;
+    const isState = (hints & (StackHint.StateInit | StackHint.Building)) !== 0;
+    const isLast = nextBackward === NEVER - 1 && this.#passes.endsIn === StackRole.Optimizer;
+    if (freeRequested[id] > nextBackward && (isState || !isLast)) {
+      return verdict(MemoryClass.OptimizerState, Evidence.OptimizerKept);
+    }
+    return verdict(MemoryClass.Temporaries, Evidence.OptimizerFreed);
+  }
+
+  /** Row of the first backward pass that begins after an allocation. */
+  #nextPass(id: AllocationIndex): number {
+    const isWithin = this.#passes.begin[this.#pass] <= this.#table.start[id];
+    return isWithin ? this.#pass + 1 : this.#pass;
+  }
+
+  #inForward(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, stack } = this.#table;
+    const free = freeRequested[id];
+    if ((hints & StackHint.Building) !== 0 && this.#isKept(id)) return PARAMETER;
+    const pass = this.#nextPass(id);
+    const begin = this.#passes.begin[pass];
+    if (begin === undefined) return this.#withoutBackward(id, hints);
+    if (free < begin) {
+      if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+      if (this.#isShort(id)) return this.#freedInForward(id, hints);
+      if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
+      return this.#isGathered(id) ? this.#keptOver(id, hints) : this.#freedInForward(id, hints);
+    }
+    this.#trained.add(stack[id]);
+    if (this.#isFreedInBackward(id)) return ACTIVATION;
+    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    if (this.#isKept(id)) return this.#keptOver(id, hints);
+    return verdict(MemoryClass.Activations, Evidence.LiveUntilBackward);
+  }
+
+  /** A convolution's output outlives its call; what is freed before the next allocation is cuDNN's workspace. */
+  #freedInForward(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, start } = this.#table;
+    const isScratch = freeRequested[id] === start[id] + 1;
+    if (isScratch && (hints & StackHint.Convolution) !== 0) {
+      return verdict(MemoryClass.Workspaces, Evidence.ConvolutionFreed);
+    }
+    return FREED_IN_FORWARD;
+  }
+
+  #isFreedByCollective(id: AllocationIndex): boolean {
+    if (!this.#passes.hasFreeStacks) return false;
+    return (this.#freeHints(this.#table.freeRequested[id]) & StackHint.Collective) !== 0;
+  }
+
+  /** What the stack of a free says. */
+  #freeHints(free: EventIndex): number {
+    if (free > this.#last) return 0;
+    return this.#roles.hints[this.#source.trace.events.stack[free] - NO_STACK];
+  }
+
+  #isFreedInBackward(id: AllocationIndex): boolean {
+    const free = this.#table.freeRequested[id];
+    if (!this.#passes.hasFreeStacks || free > this.#last) return false;
+    const freedBy = this.#source.trace.events.stack[free];
+    return this.#roles.role[freedBy - NO_STACK] === StackRole.Backward;
+  }
+
+  /** Whether it outlives the step in which it was made and one more. */
+  #isKept(id: AllocationIndex): boolean {
+    const free = this.#table.freeRequested[id];
+    const end = this.#passes.stepEnds[this.#step + KEPT_STEPS - 1];
+    if (end !== undefined) return free > end && !this.#isOfOneTurn(id);
+    if (this.#passes.stepEnds.length > 0) return false;
+    const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
+    return free === NEVER || (run !== undefined && free > run);
+  }
+
+  /** Whether its line runs again and again while it is there, in forward passes that no backward pass follows. */
+  #isGathered(id: AllocationIndex): boolean {
+    this.#repeats ??= repeatStarts(this.#table, this.#runs.before);
+    return this.#table.freeRequested[id] > this.#repeats[id];
+  }
+
+  #isShort(id: AllocationIndex): boolean {
+    return this.#table.freeRequested[id] - this.#table.start[id] <= SHORT_EVENTS;
+  }
+
+  /**
+   * A variable that each turn of the loop makes anew outlives two steps where a turn has two, as that of a GAN:
+   *
+   *     fake₀ | step of D, step of G (fake₀ is freed) | fake₁ | step of D, …
+   */
+  #isOfOneTurn(id: AllocationIndex): boolean {
+    this.#successors ??= successorStarts(this.#table, SHORT_EVENTS);
+    const next = this.#successors[id];
+    const turnEnd = this.#passes.stepEnds[this.#step + MOST_STEPS_OF_A_TURN] ?? this.#last;
+    return next <= turnEnd && this.#table.freeRequested[id] - next <= INSTANT_EVENTS;
+  }
+
+  #keptOver(id: AllocationIndex, hints: number): Verdict {
+    const isCache = (hints & StackHint.Cache) !== 0;
+    if (isCache && !this.#isGathered(id)) return CACHE;
+    return verdict(MemoryClass.Kept, Evidence.OutlivesSteps);
+  }
+
+  /** What is still there when its line has made several others was not replaced. */
+  #growingOrKept(id: AllocationIndex): Verdict {
+    return this.#isGathered(id) ? verdict(MemoryClass.Kept, Evidence.OutlivesSteps) : GROWING;
+  }
+
+  /** Inference, or the forward pass that the trace ends in. */
+  #withoutBackward(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, start, stack } = this.#table;
+    const free = freeRequested[id];
+    const runEnd = this.#runs.end[this.#runs.before[id]] ?? this.#last;
+    const isInstant = free - start[id] <= INSTANT_EVENTS;
+    const isShort = free - start[id] <= SHORT_EVENTS || free <= runEnd;
+    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    if ((hints & StackHint.Cache) !== 0 && !isInstant) return this.#keptOver(id, hints);
+    if (isShort) return this.#freedInForward(id, hints);
+    if (this.#growing.has(stack[id])) return this.#growingOrKept(id);
+    if (!this.#trained.has(stack[id]) && this.#isGathered(id)) return this.#keptOver(id, hints);
+    if (this.#passes.begin.length === 0 && this.#isKept(id)) {
+      const run = this.#runs.end[this.#runs.before[id] + KEPT_STEPS];
+      if (run !== undefined) return this.#keptOver(id, hints);
+    }
+    return verdict(MemoryClass.Activations, Evidence.OutlivesForward);
+  }
+
+  /** Made before a ring began, by a line that had made many by then: each step's, and no input made in advance. */
+  #isOfManyBefore(id: AllocationIndex): boolean {
+    const { preexisting, stack } = this.#table;
+    if (id >= preexisting || !this.#isKept(id)) return false;
+    const siteOf = (row: StackIndex) => this.#source.stacks.siteOf(row);
+    if (this.#before === undefined) {
+      this.#before = new Map();
+      for (let other = 0; other < preexisting; other++) {
+        const site = siteOf(stack[other]);
+        this.#before.set(site, (this.#before.get(site) ?? 0) + 1);
+      }
+    }
+    return (this.#before.get(siteOf(stack[id])) ?? 0) >= MANY_BEFORE;
+  }
+
+  /** Made by the program's own lines, outside of modules: the model while it is built, batches, and what is computed on the side. */
+  #onHost(id: AllocationIndex, hints: number): Verdict {
+    const { freeRequested, start, stack, requestedBytes } = this.#table;
+    const { first } = this.#passes;
+    const free = freeRequested[id];
+    const isEarly = start[id] < first;
+    const isLong = isEarly ? free > first : this.#isKept(id);
+    if ((hints & StackHint.Collective) !== 0) return COLLECTIVE;
+    const isModel = isLong || (isEarly && free - start[id] > INSTANT_EVENTS);
+    const isLastCopy = (hints & StackHint.Copied) !== 0 && free === NEVER;
+    if ((hints & StackHint.Building) !== 0 && (isModel || isLastCopy)) return PARAMETER;
+    if ((hints & StackHint.Loader) !== 0) {
+      return verdict(MemoryClass.Inputs, Evidence.DataLoader);
+    }
+    const isInstant = free - start[id] <= INSTANT_EVENTS;
+    const isInference = this.#passes.begin.length === 0;
+    if (!isInstant && isInference && (hints & StackHint.Cache) !== 0) {
+      return this.#keptOver(id, hints);
+    }
+    if (!isInstant && this.#growing.has(stack[id])) return this.#growingOrKept(id);
+    if (first > this.#last) return verdict(MemoryClass.Unknown, Evidence.None);
+    if (isEarly && isLong && this.#isOfManyBefore(id)) return this.#keptOver(id, hints);
+    if (isEarly) return isLong ? MADE_BEFORE : FREED_IN_FORWARD;
+    const begin = this.#passes.begin[this.#nextPass(id)] ?? NEVER;
+    const isUnread = (this.#runs.begin[this.#runs.before[id]] ?? NEVER - 1) >= free;
+    if (free < begin && (isUnread || this.#isShort(id))) return FREED_IN_FORWARD;
+    if (this.#isFreedInBackward(id)) return ACTIVATION;
+    if ((begin === NEVER || free < begin) && this.#isGathered(id)) return this.#keptOver(id, hints);
+    if (this.#isKept(id)) {
+      const isModelSize = this.#modelSizes.has(requestedBytes[id]);
+      if (isModelSize && (hints & StackHint.Building) !== 0) return PARAMETER;
+      return this.#keptOver(id, hints);
+    }
+    return verdict(MemoryClass.Inputs, Evidence.OutsideModules);
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What every allocation is. Evidence is asked in the order of its worth: what the program wrote, what the
+ * stack says, how the lifetime lies against the passes of a step, and sizes where the trace ends too early.
+ *
+ * One walk over the trace finds the passes and one over the allocations, which are in order of time,
+ * decides; stacks are looked up in tables. 5.7 M events with 1.9 M allocations take about 0.1 s.
+ */
+import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import { TraceAction } from '../../format/snapshot/tables.ts';
+import { Classifier } from './classifier.ts';
+import { findPasses } from './passes.ts';
+import { stackRoles } from './stack-roles.ts';
+import { type Classification, type ClassSource, classAt } from './types.ts';
+
+const known = new WeakMap<AllocationTable, Classification>();
+
+/** The classes of a device's allocations, found when they are first asked for. */
+export function classify(source: ClassSource): Classification {
+  const found = known.get(source.replay.allocations);
+  if (found !== undefined) return found;
+  const work = classifyInPieces(source);
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
+}
+
+/** The same, yielding every millisecond or so: for a thread that has frames to draw. */
+export function* classifyInPieces(source: ClassSource): Generator<void, Classification> {
+  const { allocations, allocationOfEvent } = source.replay;
+  const found = known.get(allocations);
+  if (found !== undefined) return found;
+  const roles = stackRoles(source.snapshot, source.stacks);
+  const passes = yield* findPasses(source.trace.events, roles, allocationOfEvent, allocations);
+  const classifier = new Classifier(source, roles, passes);
+  yield* classifier.run();
+  const { classOf, evidenceOf, names, copies } = classifier;
+  const result = { classOf, evidenceOf, names, copies };
+  known.set(allocations, result);
+  return result;
+}
+
+/** Where they have been asked for before: for a hover, which must not wait. */
+export const knownClasses = ({ replay }: Pick<ClassSource, 'replay'>): Classification | undefined =>
+  known.get(replay.allocations);
+
+/** 'gradients blocks.0.qkv.weight', or 'gradients' for what has no name. */
+export function classText(found: Classification, id: AllocationIndex): string {
+  const name = found.names.get(id);
+  return `${classAt(found, id).label}${name === undefined ? '' : ` ${name}`}`;
+}
+
+/** Names that the program gave to tensors; without any, nothing is classified for it. */
+export function tensorNames(source: ClassSource): ReadonlyMap<AllocationIndex, string> {
+  const { action, userMetadata } = source.trace.events;
+  const mayHaveAny =
+    source.snapshot.labels !== undefined ||
+    source.snapshot.holders !== undefined ||
+    userMetadata !== undefined ||
+    action.includes(TraceAction.Annotate);
+  return mayHaveAny ? classify(source).names : new Map();
+}

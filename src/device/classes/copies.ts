@@ -1,0 +1,154 @@
+/**
+ * Copies of a model that nothing trains: a reference policy, an average of the weights, a snapshot of the best epoch.
+ * A copy is a set of tensors that has the sizes of another set, and that other lines made:
+ *
+ *     train.py:10  to()        4 GiB in 148 tensors ─┐ same sizes, and each backward pass makes one set of
+ *     train.py:12  deepcopy()  4 GiB in 148 tensors ─┘ gradients: the second one is a copy
+ */
+
+import type { AllocationIndex, AllocationTable } from '../../allocator/replay/types.ts';
+import { addTo, groupBy } from '../../base/grouping.ts';
+import { EMPTY_STACK, type StackIndex, type StackTable } from '../../format/snapshot/tables.ts';
+
+/** Tensors below this share of what is trained (of all, where nothing is) don't decide: an average may leave out buffers. */
+const LEAST_TENSOR = 0.001;
+/** A set has this share of it or more: less is a layer. And it is more than a few scalars. */
+const LEAST_SET = 0.1;
+const LEAST_SET_BYTES = 4096;
+/** Where nothing is trained, sets of fewer tensors, or with less of the parameters, may be layers of one model. */
+const LEAST_UNTRAINED = 8;
+const UNTRAINED_SHARE = 0.8;
+
+export interface WeightSets {
+  readonly parameters: readonly AllocationIndex[];
+  /** What may be copies, by lifetime: made by the program's own lines, and kept all along. */
+  readonly candidates: readonly AllocationIndex[];
+  /** By requested bytes: most gradients that a backward pass made. */
+  readonly gradients: ReadonlyMap<number, number>;
+  /** Made by copy.deepcopy. */
+  readonly isDeepCopy: (id: AllocationIndex) => boolean;
+}
+
+/** Where the trained one is sought first. */
+const Origin = { Built: 0, DeepCopy: 1, Candidate: 2 } as const;
+
+/** The tensors that one row of the stack tree led to. */
+interface TensorSet {
+  readonly ids: readonly AllocationIndex[];
+  /** By requested bytes. */
+  readonly counts: ReadonlyMap<number, number>;
+  readonly tensors: number;
+  readonly bytes: number;
+  readonly origin: number;
+}
+
+/** By allocation: the number of the copy that it belongs to, from 1 on, in the order in which they were made. */
+export function modelCopies(
+  table: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
+  stacks: StackTable,
+  weights: WeightSets,
+): Map<AllocationIndex, number> {
+  const copies = new Map<AllocationIndex, number>();
+  const total = weights.parameters.reduce((bytes, id) => bytes + table.requestedBytes[id], 0);
+  let trained = 0;
+  for (const [bytes, count] of weights.gradients) trained += bytes * count;
+  const sets = tensorSets(table, stacks, weights, trained || total);
+  const families = [...groupBy(sets, signature).values()].sort((a, b) => b[0].bytes - a[0].bytes);
+  for (const family of families) {
+    const again = sets.flatMap((set) => timesOf(set, family[0], table));
+    const members = disjoint([...family, ...again]).filter(({ ids }) => !copies.has(ids[0]));
+    if (members.length < 2) continue;
+    members.sort((a, b) => a.origin - b.origin || a.ids[0] - b.ids[0]);
+    const originals = trainedAmong(members, weights.gradients, total);
+    members.slice(originals).forEach(({ ids }, at) => {
+      for (const id of ids) copies.set(id, at + 1);
+    });
+  }
+  return copies;
+}
+
+/** All that are large enough, each once: a row that leads to all that its caller leads to is the same set. */
+function tensorSets(
+  { stack, requestedBytes }: Pick<AllocationTable, 'stack' | 'requestedBytes'>,
+  { parent }: StackTable,
+  { parameters, candidates, isDeepCopy }: WeightSets,
+  modelBytes: number,
+): readonly TensorSet[] {
+  const below = new Map<StackIndex, AllocationIndex[]>();
+  for (const id of [...parameters, ...candidates]) {
+    for (let row = stack[id]; row > EMPTY_STACK; row = parent[row]) addTo(below, row, id);
+  }
+  const isCandidate = new Set(candidates);
+  const originOf = (id: AllocationIndex) => {
+    if (isCandidate.has(id)) return Origin.Candidate;
+    return isDeepCopy(id) ? Origin.DeepCopy : Origin.Built;
+  };
+  const least = Math.max(LEAST_SET_BYTES, modelBytes * LEAST_SET);
+  const sets: TensorSet[] = [];
+  for (const [row, ids] of below) {
+    if (below.get(parent[row])?.length === ids.length) continue;
+    const counted = ids.filter((id) => requestedBytes[id] >= modelBytes * LEAST_TENSOR);
+    const bytes = counted.reduce((sum, id) => sum + requestedBytes[id], 0);
+    const origins = new Set(ids.map(originOf));
+    const isMixed = origins.size > 1 && origins.has(Origin.Candidate);
+    if (counted.length < 2 || bytes < least || isMixed) continue;
+    const counts = new Map<number, number>();
+    for (const id of counted)
+      counts.set(requestedBytes[id], (counts.get(requestedBytes[id]) ?? 0) + 1);
+    sets.push({ ids, counts, tensors: counted.length, bytes, origin: Math.min(...origins) });
+  }
+  return sets;
+}
+
+/** Of sets that share tensors, as those of a caller and of what it calls do, the largest. */
+function disjoint(sets: readonly TensorSet[]): TensorSet[] {
+  const taken = new Set<AllocationIndex>();
+  const largestFirst = [...sets].sort((a, b) => b.ids.length - a.ids.length);
+  return largestFirst.filter(({ ids }) => {
+    if (ids.some((id) => taken.has(id))) return false;
+    for (const id of ids) taken.add(id);
+    return true;
+  });
+}
+
+const signature = ({ counts }: TensorSet): string =>
+  [...counts].sort(([a], [b]) => a - b).join(' ');
+
+/** The parts of a set that one line made `n` times over, such as deep copies in a list; none for any other set. */
+function timesOf(
+  { ids, counts, bytes, tensors, origin }: TensorSet,
+  one: TensorSet,
+  { requestedBytes }: Pick<AllocationTable, 'requestedBytes'>,
+): readonly TensorSet[] {
+  const times = bytes / one.bytes;
+  const isMultiple =
+    times >= 2 && [...one.counts].every(([size, n]) => counts.get(size) === n * times);
+  if (!isMultiple || tensors !== one.tensors * times || origin === Origin.Candidate) return [];
+  const seen = new Map<number, number>();
+  const counted = ids.filter((id) => one.counts.has(requestedBytes[id]));
+  const parts = groupBy(counted, (id) => {
+    const before = seen.get(requestedBytes[id]) ?? 0;
+    seen.set(requestedBytes[id], before + 1);
+    return Math.floor(before / (one.counts.get(requestedBytes[id]) ?? 1));
+  });
+  return [...parts.values()].map((part) => ({ ...one, ids: part, origin }));
+}
+
+/** How many of a family are no copies: as many as each backward pass makes gradients for. */
+function trainedAmong(
+  members: readonly TensorSet[],
+  gradients: ReadonlyMap<number, number>,
+  total: number,
+): number {
+  const [{ counts, bytes, tensors }] = members;
+  const bytesTrained = (times: number) =>
+    [...counts].reduce((sum, [size, n]) => {
+      return (gradients.get(size) ?? 0) >= n * times ? sum + size * n : sum;
+    }, 0);
+  let trained = 0;
+  while (trained < members.length && bytesTrained(trained + 1) >= bytes / 2) trained++;
+  if (trained > 0) return trained;
+  const isWhole = tensors >= LEAST_UNTRAINED && bytes * members.length >= total * UNTRAINED_SHARE;
+  if (isWhole) return 1;
+  return Math.max(1, members.filter(({ origin }) => origin === Origin.Built).length);
+}

@@ -1,0 +1,134 @@
+/**
+ * When the program ran its passes: the stretches of events that belong to the backward pass, and where
+ * steps end. Found in one walk over the trace.
+ *
+ *     forward forward | backward backward (free) | optimizer | forward …
+ *                     begin                  end         step end
+ */
+
+import type { AllocationTable } from '../../allocator/replay/types.ts';
+import { growableInt32 } from '../../base/growable.ts';
+import {
+  type EventIndex,
+  type EventTable,
+  NO_STACK,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import { StackRole, type StackRoles } from './stack-roles.ts';
+
+export interface Passes {
+  /** First event and last event of each backward pass. */
+  readonly begin: Int32Array;
+  readonly end: Int32Array;
+  /** Last events of the steps: of the optimizer's runs or, where it allocates nothing, of backward passes. */
+  readonly stepEnds: Int32Array;
+  /** First event of a forward pass, a backward pass, or an optimizer; past the end where there is none. */
+  readonly first: EventIndex;
+  /** The trace ends within a backward pass, or within the optimizer. */
+  readonly endsIn: StackRole;
+  /** Whether the stacks of frees are those of the code that freed: with context='alloc' they repeat the allocation's. */
+  readonly hasFreeStacks: boolean;
+}
+
+/** Events between two looks at the clock. */
+export const PIECE = 1 << 16;
+
+type Trace = Pick<EventTable, 'length' | 'action' | 'stack'>;
+
+export function* findPasses(
+  events: Trace,
+  { role }: StackRoles,
+  allocationOfEvent: Int32Array,
+  table: Pick<AllocationTable, 'stack'>,
+): Generator<void, Passes> {
+  const hasFreeStacks = freesHaveStacks(events, allocationOfEvent, table);
+  const { action, stack, length } = events;
+  const begin = growableInt32();
+  const end = growableInt32();
+  const optimizerEnds = growableInt32();
+  let inside: number = StackRole.Unknown;
+  let last = 0;
+  let first = length;
+  for (let t = 0; t < length; t++) {
+    if (t % PIECE === 0) yield;
+    const isAlloc = action[t] === TraceAction.Alloc;
+    if (!isAlloc && (action[t] !== TraceAction.FreeRequested || !hasFreeStacks)) continue;
+    const own = role[stack[t] - NO_STACK];
+    if (own === StackRole.Unknown) continue;
+    if (own === inside) {
+      last = t;
+      continue;
+    }
+    // What a free says ends a pass, and begins none.
+    if (inside === StackRole.Backward) end.push(last);
+    else if (inside === StackRole.Optimizer && isAlloc) optimizerEnds.push(last);
+    if (!isAlloc && inside !== StackRole.Backward) continue;
+    inside = isAlloc ? own : StackRole.Unknown;
+    last = t;
+    if (isAlloc && own !== StackRole.Host && t < first) first = t;
+    if (inside === StackRole.Backward) begin.push(t);
+  }
+  if (inside === StackRole.Backward) end.push(last);
+  else if (inside === StackRole.Optimizer) optimizerEnds.push(last);
+  const ends = end.finish();
+  const steps = optimizerEnds.finish();
+  const isStepping = steps.length >= 2 && steps.length * MOST_PASSES >= ends.length;
+  return {
+    begin: begin.finish(),
+    end: ends,
+    stepEnds: isStepping ? steps : ends,
+    first,
+    endsIn: inside as StackRole,
+    hasFreeStacks,
+  };
+}
+
+/** Backward passes of one step with gradient accumulation: with more of them the optimizer's runs are not the steps. */
+const MOST_PASSES = 64;
+/** Frees looked at. */
+const SAMPLES = 2000;
+
+function freesHaveStacks(
+  { action, stack, length }: Trace,
+  allocationOfEvent: Int32Array,
+  table: Pick<AllocationTable, 'stack'>,
+): boolean {
+  let seen = 0;
+  for (let t = 0; t < length && seen < SAMPLES; t++) {
+    if (action[t] !== TraceAction.FreeRequested || stack[t] <= 0) continue;
+    const id = allocationOfEvent[t];
+    if (id < 0) continue;
+    if (table.stack[id] !== stack[t]) return true;
+    seen++;
+  }
+  return false;
+}
+
+/** Stretches of allocations that a forward pass makes, without any of other code in between. */
+export interface ForwardRuns {
+  /** First and last allocation, as events. */
+  readonly begin: Int32Array;
+  readonly end: Int32Array;
+  /** By allocation: how many runs ended before it; its own run, where it is in one. */
+  readonly before: Int32Array;
+}
+
+export function findForwardRuns(
+  { length, preexisting, stack, start }: AllocationTable,
+  { role }: StackRoles,
+): ForwardRuns {
+  const begin: number[] = [];
+  const end: number[] = [];
+  const before = new Int32Array(length);
+  let isInside = false;
+  // Those from before the trace are in no order.
+  for (let id = preexisting; id < length; id++) {
+    const isForward = role[stack[id] - NO_STACK] === StackRole.Forward;
+    if (isForward && !isInside) begin.push(start[id]);
+    if (!isForward && isInside) end.push(start[id - 1]);
+    before[id] = end.length;
+    isInside = isForward;
+  }
+  if (isInside) end.push(start[length - 1]);
+  return { begin: Int32Array.from(begin), end: Int32Array.from(end), before };
+}

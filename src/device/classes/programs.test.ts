@@ -1,0 +1,342 @@
+/** The rules of classes, each on a program made by hand that shows it and one that must not. */
+import { describe, expect, it } from 'vitest';
+import {
+  adamAt,
+  at,
+  BACKWARD,
+  forwardAt,
+  inTorch,
+  movedAt,
+  Program,
+  type Tensor,
+} from '../../testing/program.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import { classify } from './classify.ts';
+import { classAt, evidenceAt } from './types.ts';
+
+const MiB = 2 ** 20;
+const SIZES = [4, 3, 2].map((size) => size * MiB);
+
+/** 'parameters' of each tensor that a program made, by its place in `program.tensors`. */
+function classesOf(context: DeviceContext): readonly string[] {
+  const found = classify(context);
+  return Array.from(
+    { length: context.replay.allocations.length },
+    (_, id) => classAt(found, id).id,
+  );
+}
+
+const idsOf = (program: Program, tensors: readonly Tensor[]): number[] =>
+  tensors.map((tensor) => program.tensors.indexOf(tensor));
+
+/** `steps` steps of a model whose weights have `sizes`; `inStep` is called within each, before its backward pass. */
+function train(
+  program: Program,
+  {
+    sizes = SIZES,
+    steps = 5,
+    line = 30,
+    hasState = true,
+    inStep,
+  }: {
+    sizes?: readonly number[];
+    steps?: number;
+    line?: number;
+    hasState?: boolean;
+    inStep?: (step: number) => void;
+  } = {},
+): void {
+  for (let step = 0; step < steps; step++) {
+    const activations = [5, 6].map((size) => program.alloc(size * MiB, forwardAt(line)));
+    inStep?.(step);
+    const gradients = sizes.map((size) => program.alloc(size, BACKWARD));
+    program.free(...activations);
+    program.work(1, BACKWARD);
+    if (hasState && step === 0) for (const size of sizes) program.alloc(size, adamAt(line + 1));
+    program.work(1, adamAt(line + 1));
+    program.free(...gradients);
+  }
+}
+
+describe('workspaces of cuBLAS', () => {
+  const WORKSPACE = 32 * MiB;
+
+  it('are one in each thread: other tensors of 32 MiB that an OOM finds live are what they are', () => {
+    const program = new Program();
+    for (const size of SIZES) program.alloc(size, movedAt(10));
+    const forward = program.alloc(WORKSPACE, forwardAt(30));
+    const lt = program.alloc(MiB, forwardAt(30));
+    train(program);
+    const backward = program.alloc(WORKSPACE, BACKWARD);
+    train(program);
+    const activations = Array.from({ length: 10 }, () => program.alloc(WORKSPACE, forwardAt(30)));
+    const classes = classesOf(program.context());
+    for (const id of idsOf(program, [forward, lt, backward]))
+      expect(classes[id]).toBe('workspaces');
+    for (const id of idsOf(program, activations)) expect(classes[id]).toBe('activations');
+  });
+
+  it('are not sought where C++ frames name them', () => {
+    const program = new Program();
+    const named = { name: 'at::cuda::getCUDABlasLtWorkspace()', filename: '??', line: 0 };
+    const workspace = program.alloc(MiB, [named, ...forwardAt(30)]);
+    train(program);
+    const activation = program.alloc(WORKSPACE, forwardAt(30));
+    const classes = classesOf(program.context());
+    expect(idsOf(program, [workspace, activation]).map((id) => classes[id])).toEqual([
+      'workspaces',
+      'activations',
+    ]);
+  });
+});
+
+describe('what an evaluation gathers', () => {
+  const logitsAt = forwardAt(40);
+  const gatherAt = [
+    {
+      name: 'pad_and_concatenate',
+      filename: '/usr/lib/python3.12/site-packages/x/utils.py',
+      line: 87,
+    },
+    at(41),
+  ];
+
+  /** One batch after the other: what `gather` makes of each stays until the next, or to the end. */
+  function evaluate(program: Program, batches: number, gather: (batch: number) => void): void {
+    for (let batch = 0; batch < batches; batch++) {
+      const input = program.alloc(MiB, [at(39)]);
+      const logits = program.alloc(8 * MiB, logitsAt);
+      program.work(40, logitsAt);
+      gather(batch);
+      program.free(logits, input);
+    }
+  }
+
+  it('into one tensor is growing state, within training too', () => {
+    const program = new Program();
+    train(program);
+    let all = program.alloc(8 * MiB, gatherAt);
+    const gathered = [all];
+    evaluate(program, 8, (batch) => {
+      const larger = program.alloc((batch + 2) * 8 * MiB, gatherAt);
+      program.free(all);
+      all = larger;
+      gathered.push(all);
+    });
+    program.work(20, [at(51)]);
+    program.free(all);
+    train(program, { steps: 2 });
+    const classes = classesOf(program.context());
+    for (const id of idsOf(program, gathered)) expect(classes[id]).toBe('growing-state');
+  });
+
+  it('into a list is kept over the steps of the evaluation, and its batches are inputs', () => {
+    const program = new Program();
+    train(program);
+    const list: Tensor[] = [];
+    evaluate(program, 8, () => list.push(program.alloc(2 * MiB, [at(42)])));
+    program.free(...list);
+    train(program, { steps: 2 });
+    const classes = classesOf(program.context());
+    const [first] = idsOf(program, list);
+    expect(classes[first]).toBe('kept');
+    expect(classes.filter((of) => of === 'kept').length).toBe(list.length - 3);
+  });
+
+  it('at its end, when no forward pass follows, is no input', () => {
+    const program = new Program();
+    train(program);
+    evaluate(program, 3, () => undefined);
+    const all = program.alloc(24 * MiB, [at(50)]);
+    program.work(40, [at(51)]);
+    program.free(all);
+    train(program, { steps: 2 });
+    expect(classesOf(program.context())[idsOf(program, [all])[0]]).toBe('temporaries');
+  });
+});
+
+describe('growing state', () => {
+  /** A loop over forward passes; `sizes` of what one line makes in each, and holds until the next one is made. */
+  function replacing(sizes: readonly number[]): readonly string[] {
+    const program = new Program();
+    train(program);
+    const line = [at(60)];
+    let last: Tensor | undefined;
+    const made = sizes.map((size) => {
+      program.work(20, forwardAt(40));
+      const next = program.alloc(size * MiB, line);
+      if (last !== undefined) program.free(last);
+      last = next;
+      return next;
+    });
+    const classes = classesOf(program.context());
+    return idsOf(program, made).map((id) => classes[id]);
+  }
+
+  it('is replaced by larger tensors', () => {
+    expect(new Set(replacing([1, 2, 3, 4, 5, 6]))).toEqual(new Set(['growing-state']));
+  });
+
+  it('is not what two models make in turns, nor what varies or grows now and then', () => {
+    expect(replacing([1, 9, 1, 9, 2, 9, 2, 9, 3, 9])).not.toContain('growing-state');
+    expect(replacing([1, 2, 4, 2, 3, 1, 5, 2, 6, 3, 4])).not.toContain('growing-state');
+    expect(replacing([1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])).not.toContain('growing-state');
+  });
+
+  it('is none where all batches grow, as of sentences that are sorted by length', () => {
+    const program = new Program();
+    let last: Tensor[] = [];
+    for (let size = 1; size < 9; size++) {
+      const input = program.alloc(size * MiB, [at(59)]);
+      const next = [60, 61, 62].map((line) => program.alloc(size * MiB, forwardAt(line)));
+      program.free(input, ...last);
+      last = next;
+    }
+    expect(classesOf(program.context())).not.toContain('growing-state');
+  });
+
+  it('is kept once its line has begun anew several times and it is still there', () => {
+    const program = new Program();
+    train(program);
+    const remembered: Tensor[] = [];
+    for (let request = 0; request < 5; request++) {
+      let cache = program.alloc(MiB, [at(60)]);
+      for (let size = 2; size < 8; size++) {
+        program.work(20, forwardAt(40));
+        const longer = program.alloc(size * MiB, [at(60)]);
+        program.free(cache);
+        cache = longer;
+      }
+      program.work(20, forwardAt(40));
+      remembered.push(cache);
+    }
+    const classes = classesOf(program.context());
+    const [first, ...others] = idsOf(program, remembered).map((id) => classes[id]);
+    expect(first).toBe('kept');
+    expect(others.at(-1)).toBe('growing-state');
+  });
+
+  it('is not what grows within one forward pass', () => {
+    const program = new Program();
+    train(program);
+    let last = program.alloc(MiB, forwardAt(40));
+    for (let size = 2; size < 9; size++) {
+      program.work(12, forwardAt(40));
+      const next = program.alloc(size * MiB, forwardAt(40));
+      program.free(last);
+      last = next;
+    }
+    expect(classesOf(program.context())).not.toContain('growing-state');
+  });
+});
+
+describe('copies of the model', () => {
+  const deepCopyAt = (line: number) => [
+    inTorch('nn/parameter.py', '__deepcopy__', 79),
+    { name: 'deepcopy', filename: '/usr/lib/python3.12/copy.py', line: 137 },
+    at(line),
+  ];
+
+  /** Copies by the allocations of `tensors`. */
+  function copiesOf(program: Program, tensors: readonly Tensor[]): (number | undefined)[] {
+    const found = classify(program.context());
+    const ids = idsOf(program, tensors);
+    for (const id of ids) expect(classAt(found, id).id).toBe('parameters');
+    return ids.map((id) => found.copies.get(id));
+  }
+
+  it.each([
+    ['a deep copy', deepCopyAt(12)],
+    ['a model that another line moved', movedAt(12)],
+    ['clones in a dictionary', [at(12)]],
+  ])('%s that is not trained', (_name, stack) => {
+    const program = new Program();
+    const model = SIZES.map((size) => program.alloc(size, movedAt(10)));
+    const copy = SIZES.map((size) => program.alloc(size, stack));
+    train(program);
+    expect(copiesOf(program, model)).toEqual([undefined, undefined, undefined]);
+    expect(copiesOf(program, copy)).toEqual([1, 1, 1]);
+    const found = classify(program.context());
+    expect(evidenceAt(found, idsOf(program, copy)[0])).toMatch(/second copy/);
+  });
+
+  it('is one that leaves out small buffers, too', () => {
+    const program = new Program();
+    const model = [...SIZES, 512].map((size) => program.alloc(size, movedAt(10)));
+    const copy = SIZES.map((size) => program.alloc(size, [at(12)]));
+    train(program);
+    expect(copiesOf(program, [...model, ...copy])).toEqual([
+      ...model.map(() => undefined),
+      1,
+      1,
+      1,
+    ]);
+  });
+
+  it('are numbered, those of one line too', () => {
+    const program = new Program();
+    for (const size of SIZES) program.alloc(size, movedAt(10));
+    const copies = [0, 1, 2].map(() => SIZES.map((size) => program.alloc(size, deepCopyAt(12))));
+    train(program);
+    expect(copiesOf(program, copies.flat())).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
+  });
+
+  it('are none of two models that are both trained, nor layers of one', () => {
+    const program = new Program();
+    for (const line of [10, 11]) for (const size of SIZES) program.alloc(size, movedAt(line));
+    train(program, { sizes: [...SIZES, ...SIZES] });
+    expect(classify(program.context()).copies.size).toBe(0);
+  });
+
+  it('are none of weights that are frozen: the rest of the model is no second one', () => {
+    const program = new Program();
+    for (const size of [...SIZES, ...SIZES]) program.alloc(size, movedAt(10));
+    train(program);
+    expect(classify(program.context()).copies.size).toBe(0);
+  });
+
+  it('are none of what each step keeps, though it has the sizes of the weights', () => {
+    const program = new Program();
+    for (const size of SIZES) program.alloc(size, movedAt(10));
+    train(program, {
+      steps: 8,
+      inStep: () => {
+        for (const size of SIZES) program.alloc(size, [at(70)]);
+      },
+    });
+    expect(classify(program.context()).copies.size).toBe(0);
+  });
+});
+
+it('an optimizer that is built anew while the old one is there has its state counted again', () => {
+  const program = new Program();
+  for (const size of SIZES) program.alloc(size, movedAt(10));
+  train(program, { steps: 3 });
+  train(program, { steps: 3 });
+  const context = program.context();
+  const { classOf, copies } = classify(context);
+  const states = [...classOf.keys()].filter((id) => classesOf(context)[id] === 'optimizer-state');
+  expect(states.map((id) => copies.get(id))).toEqual([undefined, undefined, undefined, 1, 1, 1]);
+});
+
+it('a state that each step replaces is no second optimizer', () => {
+  const program = new Program();
+  for (const size of SIZES) program.alloc(size, movedAt(10));
+  let states: Tensor[] = [];
+  for (let step = 0; step < 4; step++) {
+    train(program, { steps: 1, hasState: false });
+    const next = SIZES.map((size) => program.alloc(size, adamAt(31)));
+    program.free(...states);
+    states = next;
+  }
+  const { copies } = classify(program.context());
+  expect(idsOf(program, states).map((id) => copies.has(id))).toEqual([false, false, false]);
+});
+
+it('what a line keeps of each step is kept in the last ones too', () => {
+  const program = new Program();
+  const kept: Tensor[] = [];
+  train(program, { steps: 6, inStep: () => kept.push(program.alloc(7 * MiB, forwardAt(33))) });
+  const classes = classesOf(program.context());
+  expect(idsOf(program, kept).map((id) => classes[id])).toEqual(kept.map(() => 'kept'));
+});

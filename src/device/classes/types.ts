@@ -1,0 +1,216 @@
+/**
+ * What an allocation is to the program: a parameter, a gradient, an activation. PyTorch does not record
+ * this, so it is inferred, and every answer keeps the evidence that it rests on. What no evidence
+ * decides is called unknown; it is never spread over the other classes.
+ */
+
+import type { AllocationIndex, Replay } from '../../allocator/replay/types.ts';
+import type { DeviceTrace, Snapshot } from '../../format/snapshot/tables.ts';
+import type { Holder } from '../model/holders.ts';
+import type { PoolKind } from '../model/pool-kinds.ts';
+import type { StackReader, StackSource } from '../model/stacks.ts';
+import type { AllocationDetails } from '../model/types.ts';
+
+/** The numbers are those of {@link Classification.classOf}; new ones go at the end. */
+export const MemoryClass = {
+  Unknown: 0,
+  Parameters: 1,
+  Gradients: 2,
+  OptimizerState: 3,
+  Activations: 4,
+  Temporaries: 5,
+  Inputs: 6,
+  Communication: 7,
+  Workspaces: 8,
+  GrowingState: 9,
+  Kept: 10,
+} as const;
+export type MemoryClass = (typeof MemoryClass)[keyof typeof MemoryClass];
+
+const CLASSES = [
+  { id: 'unknown', label: 'unknown', about: 'Nothing in the recording says what it is.' },
+  {
+    id: 'parameters',
+    label: 'parameters and buffers',
+    about: 'The weights and buffers of the model.',
+  },
+  {
+    id: 'gradients',
+    label: 'gradients',
+    about: 'What the backward pass leaves for the optimizer.',
+  },
+  {
+    id: 'optimizer-state',
+    label: 'optimizer state',
+    about: 'What the optimizer keeps from step to step, such as the two moments of Adam.',
+  },
+  {
+    id: 'activations',
+    label: 'activations',
+    about: 'What the forward pass keeps for the backward pass, and the output of the model.',
+  },
+  {
+    id: 'temporaries',
+    label: 'temporaries',
+    about: 'Freed before the pass that made it was over.',
+  },
+  { id: 'inputs', label: 'inputs', about: 'Batches and targets, made outside of the model.' },
+  {
+    id: 'communication',
+    label: 'communication buffers',
+    about: 'What collectives send and receive.',
+  },
+  { id: 'workspaces', label: 'workspaces', about: 'Scratch memory of cuBLAS and cuDNN.' },
+  {
+    id: 'growing-state',
+    label: 'KV cache and growing state',
+    about: 'A key-value cache, or another tensor that is replaced by a larger one again and again.',
+  },
+  {
+    id: 'kept',
+    label: 'kept over steps',
+    about: 'Made within a step and still live several steps later: a cache, or a leak.',
+  },
+] as const;
+
+/** What JSON, links, and the search call a class. */
+export type MemoryClassId = (typeof CLASSES)[number]['id'];
+
+export interface MemoryClassInfo {
+  readonly id: MemoryClassId;
+  /** For people, in lower case: 'optimizer state'. */
+  readonly label: string;
+  /** What belongs to it, in one sentence. */
+  readonly about: string;
+}
+
+/** By {@link MemoryClass}. */
+export const MEMORY_CLASSES: readonly MemoryClassInfo[] = CLASSES;
+
+/** The order in which legends, tables, and bands list the classes, from the most lasting on. */
+export const MEMORY_CLASS_ORDER: readonly MemoryClass[] = [
+  MemoryClass.Parameters,
+  MemoryClass.OptimizerState,
+  MemoryClass.Gradients,
+  MemoryClass.Activations,
+  MemoryClass.Inputs,
+  MemoryClass.Temporaries,
+  MemoryClass.Communication,
+  MemoryClass.Workspaces,
+  MemoryClass.GrowingState,
+  MemoryClass.Kept,
+  MemoryClass.Unknown,
+];
+
+export const classInfo = (of: MemoryClass): MemoryClassInfo => MEMORY_CLASSES[of];
+
+/** 'class:gradients', the search for a class. */
+export const classTerm = (of: MemoryClass): string => `class:${MEMORY_CLASSES[of].id}`;
+
+/** For legends, in their order. */
+export function classLabels() {
+  return MEMORY_CLASS_ORDER.map((of) => {
+    const { label, about } = MEMORY_CLASSES[of];
+    return { class: of, label, about, term: classTerm(of) };
+  });
+}
+
+/** Why an allocation has its class, to be read after "because". New ones go at the end. */
+const EVIDENCE = {
+  None: 'nothing decides it',
+  Metadata: 'the program recorded what it is (annotation or metadata)',
+  Category: "the profiler's category says so",
+  BuiltAndKept: 'it was allocated while a module was built, loaded, or moved',
+  OptimizerKept: 'it was allocated in the optimizer, and outlived the step',
+  OptimizerFreed: 'it was allocated in the optimizer, and freed there',
+  BackwardKept: 'it was allocated in the backward pass, and outlived it',
+  BackwardFreed: 'it was allocated in the backward pass, and freed there',
+  FreedInBackward: 'it was allocated before the backward pass, and the backward pass freed it',
+  LiveUntilBackward: 'it was allocated in the forward pass, and lived until the backward pass',
+  ForwardFreed: 'it was allocated in the forward pass, and freed before that was over',
+  OutlivesForward:
+    'it was allocated in the forward pass, and outlived it; no backward pass followed',
+  Recomputed: 'activation checkpointing computed it again, and the backward pass used it',
+  OutsideModules: 'it was allocated outside of modules, and lived through the step',
+  DataLoader: 'a data loader, or what moves batches to the device, allocated it',
+  Collective: 'a collective allocated it',
+  WorkspaceStack: 'cuBLAS or cuDNN allocated it for itself',
+  WorkspaceSize: 'it has the size of a cuBLAS workspace, and outlived the steps',
+  CacheStack: 'code that manages a key-value cache allocated it',
+  Grows: 'the same line replaced it by a larger one again and again',
+  OutlivesSteps: 'it was allocated within a step, and lived for several more',
+  SizeOfParameter: 'it has the size of a parameter',
+  SameSite: 'other allocations of the same call site were of this class',
+  BeforeFirstStep: 'it was allocated before the first step, and was kept',
+  BeforeRecording: 'it was allocated before the recording began',
+  NoStack: 'no stack was recorded',
+  Reduced:
+    'it was allocated in the backward pass, and freed by the collective that reduces gradients',
+  Gathered: 'FSDP gathered the parameters of all ranks in it',
+  CopiedWeights: 'it is part of a second copy of the model, which gets no gradients',
+  ConvolutionFreed: 'a convolution allocated it, and freed it at once',
+  SizeOfGradient:
+    'it was allocated before the first step, and each backward pass makes gradients of its size',
+  Held: 'a module or an optimizer of the program held it as that when the snapshot was taken',
+} as const;
+
+/** A number of {@link Classification.evidenceOf}: a place in {@link EVIDENCE}. */
+export type Evidence = number;
+export const Evidence = Object.fromEntries(
+  Object.keys(EVIDENCE).map((name, place) => [name, place]),
+) as { readonly [Name in keyof typeof EVIDENCE]: Evidence };
+
+/** By {@link Evidence}. */
+export const EVIDENCE_TEXTS: readonly string[] = Object.values(EVIDENCE);
+
+/** What of a device is read. */
+export interface ClassSource {
+  readonly snapshot: StackSource &
+    Partial<Pick<Snapshot, 'labels' | 'addresses' | 'startUs' | 'holders'>>;
+  readonly trace: Pick<DeviceTrace, 'events'>;
+  readonly replay: Pick<Replay, 'allocations' | 'allocationOfEvent'>;
+  readonly stacks: StackReader;
+}
+
+/** A class for every allocation, by AllocationIndex. */
+export interface Classification {
+  /** {@link MemoryClass} */
+  readonly classOf: Uint8Array;
+  /** {@link Evidence} */
+  readonly evidenceOf: Uint8Array;
+  /** Names that the program gave: 'blocks.0.qkv.weight'. */
+  readonly names: ReadonlyMap<AllocationIndex, string>;
+  /**
+   * Of parameters: the copy of the model that they are, from 1 on in the order in which copies were made, and that nothing
+   * trains (a reference policy, an average of the weights). Of optimizer state: how many older sets of it were still
+   * there when it was made. What has no number belongs to the model that is trained, and to its first optimizer.
+   */
+  readonly copies: ReadonlyMap<AllocationIndex, number>;
+}
+
+/** All that is said of one allocation. */
+export interface ClassifiedDetails extends AllocationDetails {
+  readonly memoryClass: MemoryClassInfo;
+  /** To be read after "because". */
+  readonly classReason: string;
+  readonly name: string | undefined;
+  /** What held it when the snapshot was taken; undefined where nobody knows. */
+  readonly holder: Holder | undefined;
+  /** Undefined for the default pool. */
+  readonly poolKind: PoolKind | undefined;
+}
+
+/** Bytes and number of the allocations of one class at some event. */
+export interface ClassTotal {
+  readonly class: MemoryClass;
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/** The class of one allocation. */
+export const classAt = ({ classOf }: Classification, id: AllocationIndex): MemoryClassInfo =>
+  MEMORY_CLASSES[classOf[id]];
+
+/** What says so, to be read after "because". */
+export const evidenceAt = ({ evidenceOf }: Classification, id: AllocationIndex): string =>
+  EVIDENCE_TEXTS[evidenceOf[id]];

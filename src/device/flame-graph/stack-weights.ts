@@ -1,0 +1,135 @@
+/**
+ * What each call stack weighs: one pass over the chosen allocations, none over the stacks.
+ *
+ * Row s is stack s, row 0 those recorded without a Python stack. Two rows follow the stack table:
+ * `length` those without context, `length + 1` those from before recording (see `stackKind`). By class there
+ * are as many rows again for each class.
+ */
+
+import type { AllocationTable } from '../../allocator/replay/types.ts';
+import { lowerBound, upperBound } from '../../base/binary-search.ts';
+import {
+  EMPTY_STACK,
+  type EventIndex,
+  type EventTable,
+  NO_STACK,
+} from '../../format/snapshot/tables.ts';
+import { MEMORY_CLASSES } from '../classes/types.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import type { FlameSet, FlameWeight } from './types.ts';
+
+/** Rows behind those of the stack table. */
+export const NO_CONTEXT_ROW = 0;
+export const BEFORE_RECORDING_ROW = 1;
+export const EXTRA_ROWS = 2;
+
+export interface StackWeights {
+  /** In a difference: what came less what went. */
+  readonly value: Float64Array;
+  readonly count: Float64Array;
+  /** The part of `value` that matches the search; `value` itself without one. */
+  readonly matched: Float64Array;
+}
+
+export interface WeighOptions {
+  readonly set: FlameSet;
+  readonly weight: FlameWeight;
+  /** 1 for each allocation that matches the search; undefined without one. */
+  readonly matches?: Uint8Array | undefined;
+  /** Leaves out what does not match. */
+  readonly onlyMatches?: boolean;
+  /** Class of each allocation, where each class has rows of its own. */
+  readonly classOf?: Uint8Array | undefined;
+}
+
+export function weighStacks(context: DeviceContext, options: WeighOptions): StackWeights {
+  const { replay, snapshot, trace } = context;
+  const { allocations } = replay;
+  const stackCount = snapshot.stacks.length;
+  const { matches, onlyMatches = false, weight, classOf } = options;
+  const rows = stackCount + EXTRA_ROWS;
+  const length = classOf === undefined ? rows : rows * MEMORY_CLASSES.length;
+  const value = new Float64Array(length);
+  const count = new Float64Array(length);
+  const matched = matches === undefined ? value : new Float64Array(length);
+  const { from, to, sign } = membership(allocations, options);
+  const weigh = weigher(allocations, trace.events, weight);
+  const { stack, preexisting } = allocations;
+  for (let id = from; id < to; id++) {
+    const times = sign(id);
+    if (times === 0) continue;
+    const isMatch = matches === undefined || matches[id] === 1;
+    if (onlyMatches && !isMatch) continue;
+    const own = classOf === undefined ? 0 : classOf[id] * rows;
+    const row = own + rowOf(stack[id], id < preexisting, stackCount);
+    const weighed = times * weigh(id);
+    value[row] += weighed;
+    count[row] += times;
+    if (isMatch && matched !== value) matched[row] += weighed;
+  }
+  return { value, count, matched };
+}
+
+function rowOf(stack: number, isFromBefore: boolean, stackCount: number): number {
+  if (stack > EMPTY_STACK) return stack;
+  if (isFromBefore) return stackCount + BEFORE_RECORDING_ROW;
+  return stack === NO_STACK ? stackCount + NO_CONTEXT_ROW : EMPTY_STACK;
+}
+
+interface Membership {
+  /** Ids to look at, from <= id < to. */
+  readonly from: number;
+  readonly to: number;
+  /** 1 belongs, 0 does not, -1 went away (differences alone). */
+  readonly sign: (id: number) => number;
+}
+
+function membership(table: AllocationTable, { set, weight }: WeighOptions): Membership {
+  const { start, end, freeRequested } = table;
+  const leaves = (id: number) =>
+    weight === 'allocated' ? Math.min(freeRequested[id], end[id]) : end[id];
+  switch (set.kind) {
+    case 'live': {
+      const { event } = set;
+      const to = upperBound(start, event);
+      return { from: 0, to, sign: (id) => (leaves(id) > event ? 1 : 0) };
+    }
+    case 'window': {
+      const from = lowerBound(start, Math.max(0, set.from));
+      return { from, to: Math.max(from, lowerBound(start, set.to)), sign: () => 1 };
+    }
+    case 'difference': {
+      const { before, after } = set;
+      const to = upperBound(start, Math.max(before, after));
+      const isLive = (id: number, event: EventIndex) => start[id] <= event && leaves(id) > event;
+      // What is live at both is left out, not added and taken away: large sums stay exact.
+      return { from: 0, to, sign: (id) => Number(isLive(id, after)) - Number(isLive(id, before)) };
+    }
+  }
+}
+
+function weigher(
+  table: AllocationTable,
+  events: EventTable,
+  weight: FlameWeight,
+): (id: number) => number {
+  const { sizeBytes, start, end } = table;
+  switch (weight) {
+    case 'bytes':
+    case 'allocated':
+      return (id) => sizeBytes[id];
+    case 'count':
+      return () => 1;
+    case 'lifetime': {
+      const last = events.length - 1;
+      const { timeUs } = events;
+      // Without a trace no time passes in it.
+      if (last < 0) return () => 0;
+      if (timeUs === undefined) {
+        return (id) => sizeBytes[id] * (Math.min(end[id], last) - Math.max(0, start[id]));
+      }
+      return (id) =>
+        sizeBytes[id] * (timeUs[Math.min(end[id], last)] - timeUs[Math.max(0, start[id])]);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Rows as text. Allocations and call sites have tabs between cells, as a spreadsheet takes them from the
+ * clipboard; events are CSV (RFC 4180), for files.
+ */
+
+import { NEVER } from '../../allocator/replay/types.ts';
+import { csvField, csvLine, csvNumber } from '../../base/csv.ts';
+import { frameLocation, fullPlace, functionText } from '../model/frame-text.ts';
+import type { FrameView } from '../model/types.ts';
+import type { AllocationRow, CallSiteRow } from './allocation-list-types.ts';
+import type { EventRow } from './event-list-types.ts';
+
+export type Cell = string | number | undefined;
+
+export const ALLOCATION_COLUMNS: Readonly<Record<string, (row: AllocationRow) => Cell>> = {
+  allocation: ({ label }) => label,
+  block_bytes: ({ blockBytes }) => blockBytes,
+  requested_bytes: ({ requestedBytes }) => requestedBytes,
+  waste_bytes: ({ wasteBytes }) => wasteBytes,
+  start_event: ({ startEvent }) => known(startEvent),
+  end_event: ({ endEvent }) => known(endEvent),
+  start_us: ({ startUs }) => startUs,
+  end_us: ({ endUs }) => endUs,
+  life_events: ({ lifeEvents }) => lifeEvents,
+  life_us: ({ lifeUs }) => lifeUs,
+  lived_longer: ({ isLifeLonger }) => (isLifeLonger ? 'yes' : 'no'),
+  state: ({ state }) => state,
+  stream: ({ stream }) => stream,
+  pool: ({ pool }) => pool,
+  class: (row) => row.class,
+  holder: ({ holder }) => holder,
+  function: ({ line }) => functionOf(line.topFrame),
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => functionOf(line.leafFrame),
+};
+
+const CALL_SITE_COLUMNS: Readonly<Record<string, (row: CallSiteRow) => Cell>> = {
+  function: ({ line }) => functionOf(line.topFrame),
+  file: ({ line }) => placeOf(line.topFrame),
+  calls: ({ line }) => functionOf(line.leafFrame),
+  allocations: ({ allocations }) => allocations,
+  peak_bytes: ({ peakBytes }) => peakBytes,
+  end_bytes: ({ endBytes }) => endBytes,
+  end_allocations: ({ endCount }) => endCount,
+  total_bytes: ({ totalBytes }) => totalBytes,
+  largest_bytes: ({ largestBytes }) => largestBytes,
+  first_event: ({ firstEvent }) => known(firstEvent),
+  last_event: ({ lastEvent }) => known(lastEvent),
+  largest_allocation: ({ label }) => label,
+  holder: ({ holder }) => holder,
+};
+
+/** With a line of headings. What is not known, or lies outside the trace, is empty. */
+export function allocationsTsv(rows: readonly AllocationRow[]): string {
+  return tsv(ALLOCATION_COLUMNS, rows);
+}
+
+export function callSitesTsv(rows: readonly CallSiteRow[]): string {
+  return tsv(CALL_SITE_COLUMNS, rows);
+}
+
+function tsv<R>(columns: Readonly<Record<string, (row: R) => Cell>>, rows: readonly R[]): string {
+  const cells = Object.values(columns);
+  const lines = rows.map((row) => cells.map((cell) => cellText(cell(row))).join('\t'));
+  return `${[Object.keys(columns).join('\t'), ...lines].join('\n')}\n`;
+}
+
+function cellText(cell: Cell): string {
+  if (cell === undefined || Number.isNaN(cell)) return '';
+  return String(cell).replace(/[\t\r\n]+/g, ' ');
+}
+
+const known = (event: number): number | undefined =>
+  event < 0 || event === NEVER ? undefined : event;
+
+const functionOf = (frame: FrameView | undefined): string | undefined =>
+  frame && functionText(frame);
+
+/** Nothing for C++ without a known file. */
+const placeOf = (frame: FrameView | undefined): string | undefined =>
+  frame && frameLocation(frame) && fullPlace(frame);
+
+/** Raw numbers; nothing for what is unknown. */
+const EVENT_COLUMNS: Readonly<Record<string, (row: EventRow) => string>> = {
+  event: ({ event }) => String(event),
+  action: ({ action }) => action,
+  time_us: ({ timeUs }) => csvNumber(timeUs),
+  address: ({ address }) => address,
+  size_bytes: ({ sizeBytes }) => csvNumber(sizeBytes),
+  stream: ({ stream }) => stream,
+  pool: ({ pool }) => pool ?? '',
+  private_pool: ({ privatePool }) => privatePool ?? '',
+  allocated_bytes: ({ allocatedBytes }) => csvNumber(allocatedBytes),
+  reserved_bytes: ({ reservedBytes }) => csvNumber(reservedBytes),
+  paired_event: ({ pair }) => (pair.kind === 'event' ? String(pair.event) : ''),
+  function: ({ frame }) => frame?.name ?? '',
+  file: ({ frame }) => frame?.filename ?? '',
+  // 0 is the unwinder's way of saying that it knew none.
+  line: ({ frame }) => (frame === undefined || frame.line === 0 ? '' : String(frame.line)),
+};
+const EVENT_CELLS = Object.values(EVENT_COLUMNS);
+
+export const CSV_HEADER = csvLine(Object.keys(EVENT_COLUMNS));
+
+/** One line an event, each ended by CR LF; `''` for no rows. */
+export function eventsCsv(rows: readonly EventRow[]): string {
+  let text = '';
+  for (const row of rows) text += csvLine(EVENT_CELLS.map((cell) => csvField(cell(row))));
+  return text;
+}

@@ -1,0 +1,113 @@
+/** What a device's recording holds: how many bytes have stacks, on which streams, in which pools. */
+
+import { type Anomaly, NEVER } from '../../allocator/replay/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { privatePoolText, streamText } from '../model/allocation-details.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import { stackKind } from '../model/stacks.ts';
+import type { StackKind } from '../model/types.ts';
+
+/** Some of the allocations. */
+export interface Share {
+  readonly allocations: number;
+  /** Sum of their blocks over all lifetimes. */
+  readonly totalBytes: number;
+  /** Sum of those that stand at the peak of active memory. */
+  readonly peakBytes: number;
+  /** Sum of those that stand at the end. */
+  readonly endBytes: number;
+}
+
+export interface TraceFacts {
+  /** All four kinds, also those that do not occur. */
+  readonly stackKinds: readonly (Share & { readonly kind: StackKind })[];
+  /** Where an allocation was made; '0' is the default stream. Most bytes at the peak first. */
+  readonly streams: readonly (Share & { readonly stream: string })[];
+  /** The default pool, and private pools as '(1, 0)'. Most bytes at the peak first. */
+  readonly pools: readonly (Share & { readonly pool: string })[];
+  /** Which the peak is: the state after this event. */
+  readonly peakEvent: EventIndex;
+  /** The file says whether its ring dropped entries; undefined where it does not say. */
+  readonly ringOverflowed: boolean | undefined;
+  /** Columns that events of this file have. */
+  readonly columns: readonly ColumnFact[];
+  /** The first 100. */
+  readonly anomalies: readonly Anomaly[];
+}
+
+export interface ColumnFact {
+  readonly label: string;
+  readonly isRecorded: boolean;
+}
+
+const KINDS: readonly StackKind[] = [
+  'recorded',
+  'no-python-stack',
+  'no-context',
+  'before-recording',
+];
+
+/** One walk over the allocations. */
+export function traceFacts(context: DeviceContext): TraceFacts {
+  const { trace, replay } = context;
+  const { allocations, peaks } = replay;
+  const peakEvent = peaks.activeBytes.event;
+  const byKind = emptyShares(KINDS.length);
+  const byStream = emptyShares(Math.max(1, trace.streams.length));
+  const byPool = emptyShares(Math.max(1, trace.pools.length));
+  const { start, end, sizeBytes, stack, stream, pool, preexisting } = allocations;
+  for (let id = 0; id < allocations.length; id++) {
+    const bytes = sizeBytes[id];
+    const atPeak = start[id] <= peakEvent && end[id] > peakEvent ? bytes : 0;
+    const atEnd = end[id] === NEVER ? bytes : 0;
+    const kind = KINDS.indexOf(stackKind(stack[id], id < preexisting));
+    add(byKind[kind], bytes, atPeak, atEnd);
+    add(byStream[stream[id]], bytes, atPeak, atEnd);
+    add(byPool[pool[id]], bytes, atPeak, atEnd);
+  }
+  const inOrder = (a: Share, b: Share) => b.peakBytes - a.peakBytes || b.totalBytes - a.totalBytes;
+  return {
+    stackKinds: KINDS.map((kind, i) => ({ kind, ...byKind[i] })),
+    streams: trace.streams
+      .map((one, i) => ({ stream: streamText(one), ...byStream[i] }))
+      .sort(inOrder),
+    pools: trace.pools
+      .map((one, i) => ({ pool: privatePoolText(one) ?? 'default', ...byPool[i] }))
+      .sort(inOrder),
+    peakEvent,
+    ringOverflowed: trace.ringOverflowed,
+    columns: columnFacts(context),
+    anomalies: replay.anomalies,
+  };
+}
+
+function columnFacts({ trace: { events }, snapshot }: DeviceContext): ColumnFact[] {
+  const facts: readonly (readonly [string, boolean])[] = [
+    ['times', events.timeUs !== undefined],
+    ['pool ids', events.pool !== undefined],
+    ['categories', events.category !== undefined],
+    ['compile contexts', events.compileContext !== undefined],
+    ['user metadata', events.userMetadata !== undefined],
+    ['forward frames', events.forwardFrames !== undefined],
+    ['fx nodes', snapshot.frames.extras.size > 0],
+    ['annotations', snapshot.annotations.length > 0],
+  ];
+  return facts.map(([label, isRecorded]) => ({ label, isRecorded }));
+}
+
+type MutableShare = { -readonly [K in keyof Share]: Share[K] };
+
+const emptyShares = (groups: number): MutableShare[] =>
+  Array.from({ length: groups }, () => ({
+    allocations: 0,
+    totalBytes: 0,
+    peakBytes: 0,
+    endBytes: 0,
+  }));
+
+function add(share: MutableShare, totalBytes: number, peakBytes: number, endBytes: number): void {
+  share.allocations++;
+  share.totalBytes += totalBytes;
+  share.peakBytes += peakBytes;
+  share.endBytes += endBytes;
+}

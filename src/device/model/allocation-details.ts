@@ -1,0 +1,172 @@
+import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
+import type { ColumnSpec } from '../../base/table.ts';
+import {
+  type CarriedColumn,
+  EMPTY_STACK,
+  EVENT_COLUMNS,
+  type EventIndex,
+  type Pool,
+  type Stream,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import { allocationLabel } from './allocation-labels.ts';
+import { isMoment } from './annotation-groups.ts';
+import { callSiteInfo } from './call-sites.ts';
+import type { DeviceContext } from './device-context.ts';
+import { timeOfEventUs } from './events.ts';
+import { stackKind } from './stacks.ts';
+import type { AllocationDetails, CarriedValues, HitResult } from './types.ts';
+
+/** Everything the details panel says of one allocation. `index` must be one of the replay's. */
+export function allocationDetails(
+  context: DeviceContext,
+  index: AllocationIndex,
+): AllocationDetails {
+  const { snapshot, trace, replay, stacks } = context;
+  const table = replay.allocations;
+  const stack = table.stack[index];
+  const isPreexisting = index < table.preexisting;
+  return {
+    index,
+    label: allocationLabel(table, snapshot.addresses, index),
+    requestedBytes: table.requestedBytes[index],
+    blockBytes: table.sizeBytes[index],
+    startEvent: table.start[index],
+    freeRequestedEvent: table.freeRequested[index],
+    endEvent: table.end[index],
+    startUs: timeOfEventUs(trace.events, table.start[index]),
+    endUs: timeOfEventUs(trace.events, table.end[index]),
+    state: stateAtEnd(table.freeRequested[index], table.end[index]),
+    preexisting: isPreexisting,
+    stream: streamText(trace.streams[table.stream[index]]),
+    pool: table.isSmall[index] === 1 ? 'small' : 'large',
+    privatePool: privatePoolText(trace.pools[table.pool[index]]),
+    allocStack: stacks.view(stack, isPreexisting),
+    ...freeStack(context, index),
+    topUserFrame: stacks.topUserFrameView(stack),
+    callSite: callSiteInfo(context.callSites(), stacks.siteOf(stack)),
+    ...carriedValues(context, table.start[index]),
+    laterMetadata: laterMetadata(context, index),
+    annotations: annotationsAround(context, table.start[index]),
+  };
+}
+
+function laterMetadata(context: DeviceContext, index: AllocationIndex): string[] {
+  const { action, address } = context.trace.events;
+  const { start, end, address: addressOf } = context.replay.allocations;
+  const texts: string[] = [];
+  let event = action.indexOf(TraceAction.Annotate, start[index] + 1);
+  while (event >= 0 && event < end[index]) {
+    const { userMetadata } = carriedValues(context, event);
+    const isOwn = address[event] === addressOf[index];
+    if (isOwn && userMetadata !== undefined) texts.push(userMetadata);
+    event = action.indexOf(TraceAction.Annotate, event + 1);
+  }
+  return texts;
+}
+
+/** None for an allocation from before the trace. */
+function annotationsAround(context: DeviceContext, event: EventIndex): string[] {
+  if (event < 0) return [];
+  return context
+    .annotations()
+    .filter((span) => span.startEvent <= event && event < span.endEvent && !isMoment(span))
+    .map(({ name }) => name);
+}
+
+function stateAtEnd(freeRequested: EventIndex, end: EventIndex): AllocationDetails['state'] {
+  if (end !== NEVER) return 'freed';
+  return freeRequested === NEVER ? 'live' : 'pending';
+}
+
+/** CUDA's default stream is 0; others are pointers. */
+export function streamText(stream: Stream | undefined): string {
+  if (stream === undefined) return '0';
+  return stream.handle === 0n ? '0' : `0x${BigInt.asUintN(64, stream.handle).toString(16)}`;
+}
+
+/** '(1, 0)' for a CUDA graph's or MemPool's pool; undefined for the default pool. */
+export function privatePoolText(pool: Pool | undefined): string | undefined {
+  if (pool === undefined || (pool.id[0] === 0 && pool.id[1] === 0)) return undefined;
+  return `(${pool.id[0]}, ${pool.id[1]})`;
+}
+
+/**
+ * Where the program let go of it: the stack of free_requested. free_completed comes from inside
+ * the allocator when a stream was waited for, so it serves only where the request was not recorded.
+ */
+function freeStack(
+  { trace, replay, stacks }: DeviceContext,
+  index: AllocationIndex,
+): Pick<AllocationDetails, 'freeStack' | 'freeStackIsAllocStack'> {
+  const { freeRequested, end, stack } = replay.allocations;
+  const event = Math.min(freeRequested[index], end[index]);
+  if (event === NEVER) return { freeStack: undefined, freeStackIsAllocStack: false };
+  const freedBy = trace.events.stack[event];
+  return {
+    freeStack: stacks.view(freedBy),
+    freeStackIsAllocStack: freedBy > EMPTY_STACK && freedBy === stack[index],
+  };
+}
+
+/** What PyTorch writes where there is no compiled region. */
+const NO_COMPILE_CONTEXT = 'N/A';
+
+/** What the alloc event carries; nothing for an allocation from before the trace. */
+export function carriedValues(
+  { snapshot, trace }: DeviceContext,
+  event: EventIndex,
+): CarriedValues {
+  const columns = Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][];
+  const carried = columns.filter(([, { pickleKey }]) => pickleKey !== undefined);
+  const { forwardFrames, compileContext, ...values } = Object.fromEntries(
+    carried.map(([name, { type }]) => {
+      const value = trace.events[name]?.[event] ?? Number.NaN;
+      if (type === 'f64') return [name, Number.isNaN(value) ? undefined : value];
+      return [name, value > 0 ? snapshot.strings.get(value) : undefined];
+    }),
+  );
+  return {
+    ...values,
+    compileContext: compileContext === NO_COMPILE_CONTEXT ? undefined : compileContext,
+    forwardFrames: forwardFrames?.split('\n'),
+  };
+}
+
+/** What the timeline's hit test found in the stack at one state. */
+export interface StackRange {
+  readonly ids: readonly AllocationIndex[];
+  /** Sum of their block bytes. */
+  readonly totalBytes: number;
+  /** The one that covers most; -1 when nothing is there. */
+  readonly main: AllocationIndex;
+  /** Lower edge of `main` in the stack, in bytes. */
+  readonly mainBottomBytes: number;
+}
+
+/** Words for what is under the pointer; undefined above the stack. */
+export function describeHit(
+  { snapshot, trace, replay, stacks }: DeviceContext,
+  state: EventIndex,
+  range: StackRange,
+): HitResult | undefined {
+  const { main } = range;
+  if (main < 0) return undefined;
+  const table = replay.allocations;
+  return {
+    count: range.ids.length,
+    allocation: main,
+    label: allocationLabel(table, snapshot.addresses, main),
+    blockBytes: table.sizeBytes[main],
+    requestedBytes: table.requestedBytes[main],
+    ageEvents: state - table.start[main],
+    // NaN for one from before the trace: how long before, nobody knows.
+    ageUs: timeOfEventUs(trace.events, state) - timeOfEventUs(trace.events, table.start[main]),
+    pending: table.freeRequested[main] <= state,
+    stackKind: stackKind(table.stack[main], main < table.preexisting),
+    topFrame: stacks.topUserFrameView(table.stack[main]),
+    leafFrame: stacks.leafFrameView(stacks.siteOf(table.stack[main])),
+    totalBytes: range.totalBytes,
+    bottomBytes: range.mainBottomBytes,
+  };
+}

@@ -1,0 +1,135 @@
+import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
+import { eventsOf } from '../../allocator/replay/trace-events.ts';
+import {
+  ACTION_NAMES,
+  type EventTable,
+  type FileInfo,
+  type Snapshot,
+  type SnapshotWarning,
+  TraceAction,
+} from '../../format/snapshot/tables.ts';
+import { unpairedAnnotations } from './annotations.ts';
+import type { DeviceContext } from './device-context.ts';
+import { durationUs, timeOfEventUs } from './events.ts';
+import { findTimeFolds } from './time-folds.ts';
+import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
+
+/** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */
+export function deviceInfo({ trace, replay }: DeviceContext, index: number): DeviceInfo {
+  const { events } = trace;
+  const retried = findRetriedOoms(trace, replay);
+  return {
+    index,
+    device: trace.device,
+    kind: trace.kind,
+    events: events.length,
+    actions: countActions(events),
+    allocations: replay.allocations.length,
+    preexisting: replay.allocations.preexisting,
+    segmentsAtEnd: trace.segments.length,
+    recording: replay.recording,
+    recordingReason: replay.recordingReason,
+    start: replay.start,
+    end: replay.end,
+    peaks: replay.peaks,
+    anomalies: replay.anomalyCount,
+    hasTime: events.timeUs !== undefined,
+    hasCategory: events.category !== undefined,
+    durationUs: durationUs(events),
+    folds: findTimeFolds(events.timeUs),
+    ooms: eventsOf(events, TraceAction.Oom).map((event) => ({
+      ...oomInfo(events, event),
+      wasRetried: retried.has(event),
+    })),
+    snapshots: eventsOf(events, TraceAction.Snapshot),
+  };
+}
+
+/** OOMs that the program saw: those that were not retried. */
+export function failedOoms({ ooms }: Pick<DeviceInfo, 'ooms'>): readonly OomInfo[] {
+  return ooms.filter(({ wasRetried }) => !wasRetried);
+}
+
+/** Number of events by PyTorch's word for their action; unknown words as the file has them. */
+function countActions(events: EventTable): Record<string, number> {
+  const byAction = new Int32Array(Object.keys(TraceAction).length);
+  for (let event = 0; event < events.length; event++) byAction[events.action[event]]++;
+  byAction[TraceAction.Unknown] -= events.unknownActions.size;
+  const counts = new Map<string, number>();
+  byAction.forEach((count, action) => {
+    if (count > 0) counts.set(ACTION_NAMES[action], count);
+  });
+  for (const word of events.unknownActions.values()) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'> {
+  return {
+    event,
+    timeUs: timeOfEventUs(events, event),
+    requestedBytes: events.sizeBytes[event],
+    deviceFreeBytes: events.oomDeviceFreeBytes.get(event) ?? Number.NaN,
+  };
+}
+
+/** The facts about a file that is open. `contexts` are those of the snapshot's devices. */
+export function sessionInfo(
+  file: FileInfo,
+  snapshot: Snapshot,
+  contexts: readonly DeviceContext[],
+): SessionInfo {
+  return {
+    file,
+    devices: contexts.map(deviceInfo),
+    settings: snapshot.settings,
+    warnings: [...snapshot.warnings, ...annotationWarnings(snapshot)],
+  };
+}
+
+function annotationWarnings(snapshot: Snapshot): SnapshotWarning[] {
+  const unpaired = unpairedAnnotations(snapshot.annotations);
+  if (unpaired === 0) return [];
+  const message = `${unpaired} annotations lack their START or END: those nearest to the edge of the recording reach to it, of others only a moment is known.`;
+  return [{ code: 'unpaired-annotation', message }];
+}
+
+/** How many different things a device's trace and final state speak of. */
+export interface TraceCounts {
+  /** Call stacks that some event, block or segment carries; the empty one is none. */
+  readonly stacks: number;
+  /** Frames in those stacks. */
+  readonly frames: number;
+  /** Streams of events and segments. */
+  readonly streams: number;
+}
+
+export function traceCounts({ snapshot, trace }: DeviceContext): TraceCounts {
+  const { stacks } = snapshot;
+  const isUsed = new Uint8Array(stacks.length);
+  for (const column of [trace.events.stack, trace.blocks.stack, trace.segments.stack]) {
+    for (let i = 0; i < column.length; i++) if (column[i] > 0) isUsed[column[i]] = 1;
+  }
+  const stackCount = countOnes(isUsed);
+  const isFrameUsed = new Uint8Array(snapshot.frames.length);
+  // A caller's row lies before its callees': one walk downwards reaches all frames of used stacks.
+  for (let row = stacks.length - 1; row > 0; row--) {
+    if (isUsed[row] === 0) continue;
+    isFrameUsed[stacks.frame[row]] = 1;
+    isUsed[stacks.parent[row]] = 1;
+  }
+  const isStreamUsed = new Uint8Array(trace.streams.length);
+  for (const column of [trace.events.stream, trace.segments.stream]) {
+    for (let i = 0; i < column.length; i++) isStreamUsed[column[i]] = 1;
+  }
+  return {
+    stacks: stackCount,
+    frames: countOnes(isFrameUsed),
+    streams: countOnes(isStreamUsed),
+  };
+}
+
+function countOnes(flags: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < flags.length; i++) count += flags[i];
+  return count;
+}

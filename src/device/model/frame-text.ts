@@ -1,0 +1,115 @@
+/**
+ * How a frame is written for people: where it is, and what it does. The whole C++ name stays in
+ * `FrameView.name`, for the stack that opens with a click.
+ *
+ *   train.py:21 (step)                                                    train.py:21 (step)
+ *   torch::autograd::generated::AddmmBackward0::apply(std::vector<…>&&)   AddmmBackward0 (backward pass)
+ *   void at::native::gpu_reduce_kernel<float, float, 4, …>(…)             gpu_reduce_kernel
+ *   at::_ops::sum_dim_IntList::redispatch(c10::DispatchKeySet, …)         sum_dim_IntList
+ */
+import { fileName, shortPath } from '../../base/file-names.ts';
+import {
+  BACKWARD_NODE,
+  isGenerated,
+  isPythonFrame,
+  NO_FILE,
+  qualifiedName,
+} from './frame-kinds.ts';
+import type { FrameView } from './types.ts';
+
+type NamedFrame = Pick<FrameView, 'name' | 'filename' | 'line' | 'isBackward'>;
+
+/** A frame in the JSON of reports and summaries. */
+export interface FrameReport {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+}
+
+/** null: no frame is known. */
+export function frameReport(
+  frame: Pick<FrameView, 'name' | 'filename' | 'line'> | undefined,
+): FrameReport | null {
+  return frame === undefined ? null : { file: frame.filename, line: frame.line, name: frame.name };
+}
+
+/** A name of 10 kB is cut: what tells functions apart stands at its start. */
+const MAX_NAME = 80;
+/** The last part of these says how an operator is called, the one before says which. */
+const CALL_CONVENTION = /^(call|redispatch|impl|apply|forward|operator\(\)|run)$/;
+/** What nvcc calls the unit it compiles: nobody has such a file. */
+const COMPILATION_UNIT = /^tmpxft_/;
+
+/** 'step', 'AddmmBackward0 (backward pass)', 'gpu_reduce_kernel': at most 80 characters of the name. */
+export function functionText({ name, filename, isBackward }: Omit<NamedFrame, 'line'>): string {
+  if (isPythonFrame(name, filename)) return cut(name) || UNNAMED;
+  const { text, isNode } = cppText(name);
+  return `${cut(text) || UNNAMED}${isNode || isBackward === true ? ' (backward pass)' : ''}`;
+}
+
+const UNNAMED = 'unnamed function';
+
+function cppText(name: string): { text: string; isNode: boolean } {
+  const symbol = qualifiedName(name);
+  const node = BACKWARD_NODE.exec(symbol);
+  if (node !== null) return { text: node[1], isNode: true };
+  const parts = symbol.split('::').filter((part) => part !== '');
+  const last = parts.at(-1) ?? name;
+  const text = (CALL_CONVENTION.test(last) ? parts.at(-2) : undefined) ?? last;
+  return { text, isNode: false };
+}
+
+const cut = (text: string): string =>
+  text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`;
+
+/** 'train.py:21', 'train.py' without a known line; undefined where no file that a person has is known. */
+export function frameLocation({ filename, line }: NamedFrame): string | undefined {
+  return hasFile(filename) ? withLine(fileName(filename), line) : undefined;
+}
+
+/** 'run/train.py:21': with the folder, which tells files of one name apart. */
+export function framePath({ filename, line }: NamedFrame): string | undefined {
+  return hasFile(filename) ? withLine(shortPath(filename), line) : undefined;
+}
+
+/** What is copied, and shown where there is room: the whole path, or the whole C++ name where no file is known. */
+export function fullPlace({ name, filename, line }: NamedFrame): string {
+  if (!hasFile(filename)) return name;
+  return line > 0 ? `${filename}:${line}` : filename;
+}
+
+/** 'train.py:21 (step)', 'AddmmBackward0 (backward pass)'. */
+export function frameLabel(frame: NamedFrame): string {
+  const location = frameLocation(frame);
+  const does = functionText(frame);
+  return location === undefined ? does : `${location} (${does})`;
+}
+
+/** Where an operation is: 'sdpa_attention.py:96', 'generated code:1385'; undefined where no file is known. */
+export function leafPlace(leaf: NamedFrame): string | undefined {
+  return isGenerated(leaf.filename) ? withLine('generated code', leaf.line) : frameLocation(leaf);
+}
+
+/** 'scaled_dot_product_attention in sdpa_attention.py:96', 'AddmmBackward0 (backward pass)'. */
+export function leafText(leaf: NamedFrame): string {
+  const place = leafPlace(leaf);
+  return place === undefined ? functionText(leaf) : `${functionText(leaf)} in ${place}`;
+}
+
+/**
+ * A line and the operation that it led to, see `StackReader.leafFrameView`: 'finetune.py:24 (<module>) ·
+ * scaled_dot_product_attention in sdpa_attention.py:96'. Where one line leads to many, only the operation tells them apart.
+ */
+export function siteLabel(frame: NamedFrame, leaf: NamedFrame | undefined): string {
+  return leaf === undefined ? frameLabel(frame) : `${frameLabel(frame)} · ${leafText(leaf)}`;
+}
+
+function hasFile(filename: string): boolean {
+  return !NO_FILE.has(filename) && !COMPILATION_UNIT.test(fileName(filename));
+}
+
+/** Of a path what is at its end tells files apart. */
+function withLine(file: string, line: number): string {
+  const short = file.length <= MAX_NAME ? file : `…${file.slice(1 - MAX_NAME)}`;
+  return line > 0 ? `${short}:${line}` : short;
+}

@@ -1,0 +1,165 @@
+/**
+ * Who holds the memory that was live when the snapshot was taken: names that vramscope.record found in the process.
+ *
+ *   holderOf(context, id)   { name: 'the graph of losses[3]', kind: 'graph', owner: { name: 'losses', type: 'list', length: 60 } }
+ *   holderTotals(context)   by owner, the largest first: what a verdict names
+ *   holderShare(context)    how much of what was live has a name
+ */
+
+import { type AllocationIndex, type AllocationTable, NEVER } from '../../allocator/replay/types.ts';
+import { fileName } from '../../base/file-names.ts';
+import {
+  HOLDER_KINDS,
+  type HolderKind,
+  type HolderOwner,
+  type HolderTable,
+} from '../../format/snapshot/tables.ts';
+import type { DeviceContext } from './device-context.ts';
+
+/** What of a device is read. */
+export interface HolderSource {
+  readonly snapshot: Pick<DeviceContext['snapshot'], 'strings'> & {
+    readonly holders?: HolderTable;
+  };
+  readonly replay: { readonly allocations: AllocationTable };
+}
+
+export interface Holder {
+  /** The whole way from a variable: 'losses[3]', 'the graph of losses[3]', 'model.0.weight.grad'. */
+  readonly name: string;
+  readonly kind: HolderKind;
+  readonly owner: HolderOwner;
+}
+
+export interface HolderTotal {
+  readonly owner: HolderOwner;
+  /** It is what autograd saved for a backward pass, and the owner's tensors keep it. */
+  readonly isGraph: boolean;
+  /** Of blocks. */
+  readonly bytes: number;
+  readonly allocations: readonly AllocationIndex[];
+}
+
+export interface HolderShare {
+  /** Bytes of blocks that are live at the end, and of those that have a name. */
+  readonly liveBytes: number;
+  readonly namedBytes: number;
+}
+
+const NO_ROWS = new Int32Array(0);
+const known = new WeakMap<AllocationTable, Int32Array>();
+
+/** By allocation, its row in the table of holders; -1 without a name. Undefined where the file has no names. */
+export function holderRows({ snapshot, replay }: HolderSource): Int32Array | undefined {
+  const { holders } = snapshot;
+  if (holders === undefined) return undefined;
+  const found = known.get(replay.allocations);
+  if (found !== undefined) return found;
+  const rows = findRows(holders, replay.allocations);
+  known.set(replay.allocations, rows);
+  return rows;
+}
+
+/** A storage begins where its block does, and at any address only the last block is still live. */
+function findRows(holders: HolderTable, { length, address, end }: AllocationTable): Int32Array {
+  const rowAt = new Map<number, number>();
+  for (let row = 0; row < holders.length; row++) rowAt.set(holders.address[row], row);
+  const rows = new Int32Array(length).fill(-1);
+  for (let id = 0; id < length; id++) {
+    if (end[id] === NEVER) rows[id] = rowAt.get(address[id]) ?? -1;
+  }
+  return rows;
+}
+
+/** Undefined for what has no name: it was freed, no variable leads to it, or the file has no names. */
+export function holderOf(source: HolderSource, id: AllocationIndex): Holder | undefined {
+  const { holders, strings } = source.snapshot;
+  const row = holderRows(source)?.[id] ?? -1;
+  if (holders === undefined || row < 0) return undefined;
+  return {
+    name: strings.get(holders.name[row]),
+    kind: HOLDER_KINDS[holders.kind[row]],
+    owner: holders.owners[holders.owner[row]],
+  };
+}
+
+/** The largest first. An owner whose tensors also keep a graph is there twice. */
+export function holderTotals(source: HolderSource): HolderTotal[] {
+  const { holders } = source.snapshot;
+  if (holders === undefined) return [];
+  const { sizeBytes } = source.replay.allocations;
+  const totals = new Map<number, HolderTotal & { bytes: number; allocations: AllocationIndex[] }>();
+  for (const [id, row] of (holderRows(source) ?? NO_ROWS).entries()) {
+    if (row < 0) continue;
+    const isGraph = HOLDER_KINDS[holders.kind[row]] === 'graph';
+    const key = holders.owner[row] * 2 + Number(isGraph);
+    let total = totals.get(key);
+    if (total === undefined) {
+      total = { owner: holders.owners[holders.owner[row]], isGraph, bytes: 0, allocations: [] };
+      totals.set(key, total);
+    }
+    total.bytes += sizeBytes[id];
+    total.allocations.push(id);
+  }
+  return [...totals.values()].sort((a, b) => b.bytes - a.bytes);
+}
+
+/** Who holds each allocation, as another thread can have it without the table of names. */
+export interface AllocationOwners {
+  /** By allocation: a place in `owners`, -1 without a name. */
+  readonly ownerOf: Int32Array;
+  /** In words: '`losses`, a list of 60'. */
+  readonly owners: readonly { readonly text: string; readonly isGraph: boolean }[];
+}
+
+/** Undefined where the file has no names. */
+export function allocationOwners(source: HolderSource): AllocationOwners | undefined {
+  const rows = holderRows(source);
+  const { holders } = source.snapshot;
+  if (rows === undefined || holders === undefined) return undefined;
+  const { owners } = holders;
+  return {
+    ownerOf: rows.map((row) =>
+      row < 0 ? -1 : 2 * holders.owner[row] + Number(HOLDER_KINDS[holders.kind[row]] === 'graph'),
+    ),
+    owners: owners.flatMap((owner) =>
+      [false, true].map((isGraph) => ({ text: heldText(owner, isGraph), isGraph })),
+    ),
+  };
+}
+
+/** Who holds it and what that means: a cycle goes with the next collection, an exception with its handler. */
+function heldText(owner: HolderOwner, isGraph: boolean): string {
+  const { via, through, file, line } = owner;
+  if (via === 'cycle')
+    return `a reference cycle${through === undefined ? '' : ` through \`${through}\``} (gc.collect() frees it)`;
+  const where =
+    file === undefined ? '' : ` (${fileName(file)}${line === undefined ? '' : `:${line}`})`;
+  const how =
+    via === undefined
+      ? ''
+      : `, through the traceback of ${via === 'exception' ? 'an exception' : 'the last exception'}`;
+  return `${ownerText(owner, isGraph)}${where}${how}`;
+}
+
+/** Undefined where the file has no names. */
+export function holderShare(source: HolderSource): HolderShare | undefined {
+  const rows = holderRows(source);
+  if (rows === undefined) return undefined;
+  const { sizeBytes, end, length } = source.replay.allocations;
+  let liveBytes = 0;
+  let namedBytes = 0;
+  for (let id = 0; id < length; id++) {
+    if (end[id] !== NEVER) continue;
+    liveBytes += sizeBytes[id];
+    if (rows[id] >= 0) namedBytes += sizeBytes[id];
+  }
+  return { liveBytes, namedBytes };
+}
+
+/** '`losses`, a list of 60', '`model`, a GPT'; 'the graph of `losses`, a list of 60' for what autograd saved. */
+export function ownerText({ name, type, length }: HolderOwner, isGraph = false): string {
+  const article = /^[aeiou]/i.test(type) ? 'an' : 'a';
+  const size = length === undefined ? '' : ` of ${length}`;
+  return `${isGraph ? 'the graph of ' : ''}\`${name}\`, ${article} ${type}${size}`;
+}

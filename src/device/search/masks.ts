@@ -1,0 +1,97 @@
+/** Masks over allocations, frames and stacks: what conditions of a search are answered with. */
+
+import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
+import type { EventIndex, Snapshot, StringIndex } from '../../format/snapshot/tables.ts';
+import { findAllocation } from '../model/allocation-labels.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import { timeOfEventUs } from '../model/events.ts';
+
+/** A byte a row (an allocation, a frame), 1 where it is hit. */
+export function maskOf(length: number, isHit: (row: number) => boolean): Uint8Array {
+  const mask = new Uint8Array(length);
+  for (let id = 0; id < length; id++) if (isHit(id)) mask[id] = 1;
+  return mask;
+}
+
+/** Row stack + 1: 1 = one of its frames is in the mask. A caller's row lies before its callees'. */
+export function stacksOfFrames({ stacks }: Snapshot, frames: Uint8Array): Uint8Array {
+  const mask = new Uint8Array(stacks.length + 1);
+  for (let row = 1; row < stacks.length; row++) {
+    mask[row + 1] = mask[stacks.parent[row] + 1] | frames[stacks.frame[row]];
+  }
+  return mask;
+}
+
+/** Allocations whose stack is in the mask (row stack + 1). */
+export function allocationsOfStacks({ replay }: DeviceContext, stacks: Uint8Array): Uint8Array {
+  const { length, stack } = replay.allocations;
+  const mask = new Uint8Array(length);
+  for (let id = 0; id < length; id++) mask[id] = stacks[stack[id] + 1];
+  return mask;
+}
+
+/** Allocations whose alloc event carries exactly that label; '' asks for those without any. */
+export function allocationsLabelled(
+  context: DeviceContext,
+  column: Int32Array | undefined,
+  label: string,
+): Uint8Array {
+  const { strings } = context.snapshot;
+  const { start, preexisting, length } = context.replay.allocations;
+  const isHit = onceForEach(strings.length, (row) => strings.get(row) === label);
+  return maskOf(length, (id) =>
+    isHit(id < preexisting ? 0 : Math.max(0, column?.[start[id]] ?? 0)),
+  );
+}
+
+/** The labels in such a column, each once, in order of first appearance. */
+export function labelsIn(
+  { snapshot }: DeviceContext,
+  column: Int32Array | undefined,
+): readonly string[] {
+  const rows = new Set<StringIndex>(column);
+  return [...rows].filter((row) => row > 0).map((row) => snapshot.strings.get(row));
+}
+
+/**
+ * A predicate over rows that asks `test` at most once for each: a snapshot of millions of events
+ * speaks of a few hundred strings.
+ */
+export function onceForEach(
+  length: number,
+  test: (row: StringIndex) => boolean,
+): (row: StringIndex) => boolean {
+  /** 0 = not asked yet, 1 = no, 2 = yes. */
+  const known = new Uint8Array(length);
+  return (row) => {
+    if (known[row] === 0) known[row] = test(row) ? 2 : 1;
+    return known[row] === 2;
+  };
+}
+
+/** The allocation with that label, -1 when there is none, and then why a search for it is empty. */
+export function allocationLabelled(
+  { snapshot, replay }: DeviceContext,
+  label: string,
+): { readonly allocation: AllocationIndex; readonly note: string | undefined } {
+  const allocation = findAllocation(replay.allocations, snapshot.addresses, label);
+  return allocation === undefined
+    ? { allocation: -1, note: `This device has no allocation ${label}.` }
+    : { allocation, note: undefined };
+}
+
+/** Why a search for frames is empty, where the file has none. */
+export function noteOfFrames({ snapshot }: DeviceContext): string | undefined {
+  return snapshot.frames.length === 0 ? 'This snapshot has no recorded stacks.' : undefined;
+}
+
+/** Why a search that needs times is empty, where no event of the device has one. */
+export function noteOfTimes({ trace }: DeviceContext): string | undefined {
+  const hasTimes = !Number.isNaN(timeOfEventUs(trace.events, 0));
+  return hasTimes ? undefined : 'The events of this trace have no times.';
+}
+
+/** The last state there is; BEFORE_TRACE without events. */
+export function lastState({ trace }: DeviceContext): EventIndex {
+  return trace.events.length === 0 ? BEFORE_TRACE : trace.events.length - 1;
+}

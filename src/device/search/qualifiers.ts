@@ -1,0 +1,72 @@
+/** All qualifiers of the search language: to add one, write its file in qualifiers/ and name it here. */
+import { assert } from '../../base/assert.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import type { Qualifier } from './qualifier.ts';
+import { AGE } from './qualifiers/age.ts';
+import { CATEGORY } from './qualifiers/category.ts';
+import { CLASS } from './qualifiers/class.ts';
+import { COMPILE } from './qualifiers/compile.ts';
+import { FRAME } from './qualifiers/frame.ts';
+import { HOLDER } from './qualifiers/holder.ts';
+import { PART } from './qualifiers/part.ts';
+import { PHASE } from './qualifiers/phase.ts';
+import { POOL } from './qualifiers/pool.ts';
+import { SITE } from './qualifiers/site.ts';
+import { SIZE } from './qualifiers/size.ts';
+import { STATE } from './qualifiers/state.ts';
+import { STREAM } from './qualifiers/stream.ts';
+
+/** In the order in which the page offers them. */
+const LIST = [
+  CLASS,
+  SIZE,
+  AGE,
+  STREAM,
+  POOL,
+  STATE,
+  PART,
+  FRAME,
+  SITE,
+  HOLDER,
+  PHASE,
+  CATEGORY,
+  COMPILE,
+] as const;
+
+/** What a term with a qualifier asks. Its kind is the qualifier's name. */
+export type QualifierCondition = NonNullable<ReturnType<(typeof LIST)[number]['parse']>>;
+
+type QualifierName = QualifierCondition['kind'];
+
+export const QUALIFIERS: readonly Qualifier<QualifierCondition>[] = LIST;
+
+export function findQualifier(name: string): Qualifier<QualifierCondition> | undefined {
+  return QUALIFIERS.find((qualifier) => qualifier.name === name);
+}
+
+/** Whether a condition comes from a qualifier, and not from a word. */
+export function isQualified<C extends { readonly kind: string }>(
+  condition: C | QualifierCondition,
+): condition is QualifierCondition {
+  return findQualifier(condition.kind) !== undefined;
+}
+
+export function qualifierOf({ kind }: QualifierCondition): Qualifier<QualifierCondition> {
+  const qualifier = findQualifier(kind);
+  assert(qualifier !== undefined, 'conditions have the kind of their qualifier');
+  return qualifier;
+}
+
+/** 'bytes of the block, such as size>64MiB or size=512'. */
+export function qualifierHelp({ help, examples }: Qualifier<QualifierCondition>): string {
+  return `${help}, such as ${examples.join(' or ')}`;
+}
+
+/** What a device has for each qualifier: nothing for those whose values are no list. */
+export type KnownValues = { readonly [name in QualifierName]?: readonly string[] };
+
+export function knownValues(context: DeviceContext): KnownValues {
+  return Object.fromEntries(
+    QUALIFIERS.map((qualifier) => [qualifier.name, qualifier.values?.(context) ?? []]),
+  );
+}

@@ -1,0 +1,62 @@
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { allocationLabel } from '../model/allocation-labels.ts';
+import type { DeviceContext } from '../model/device-context.ts';
+import { timeOfEventUs } from '../model/events.ts';
+
+/** The match that next or previous leads to, and when it lived. */
+export interface MatchStep {
+  readonly allocation: AllocationIndex;
+  readonly label: string;
+  /** Its position among the matches, from 1. */
+  readonly position: number;
+  readonly startEvent: EventIndex;
+  readonly endEvent: EventIndex;
+  /** Microseconds since the first event; NaN where not known. */
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+/**
+ * The next match after an allocation (before it where `isBackwards`), in order of alloc events; past
+ * the last it goes on at the first. `from` may be any place between two allocations: 2.5 goes to 3.
+ * Undefined when nothing matches. Without a mask all allocations match.
+ */
+export function stepMatch(
+  context: DeviceContext,
+  mask: Uint8Array | undefined,
+  from: number,
+  isBackwards: boolean,
+): MatchStep | undefined {
+  const { allocations } = context.replay;
+  const isMatch = (id: AllocationIndex) => mask === undefined || mask[id] === 1;
+  let found = -1;
+  let first = -1;
+  let last = -1;
+  for (let id = 0; id < allocations.length; id++) {
+    if (!isMatch(id)) continue;
+    if (first < 0) first = id;
+    last = id;
+    if (isBackwards ? id < from : id > from && found < 0) found = id;
+  }
+  if (first < 0) return undefined;
+  if (found < 0) found = isBackwards ? last : first;
+  let position = 0;
+  for (let id = 0; id <= found; id++) if (isMatch(id)) position++;
+  const { start, end } = allocations;
+  return {
+    allocation: found,
+    label: allocationLabel(allocations, context.snapshot.addresses, found),
+    position,
+    startEvent: start[found],
+    endEvent: end[found],
+    startUs: timeOfEventUs(context.trace.events, start[found]),
+    endUs: timeOfEventUs(context.trace.events, end[found]),
+  };
+}
+
+/** Where a walk through the matches of a window begins: before the first that starts in it. */
+export function positionBefore({ replay }: DeviceContext, event: EventIndex): number {
+  return lowerBound(replay.allocations.start, event) - 0.5;
+}

@@ -1,0 +1,200 @@
+/**
+ * What lies under a pixel of the address map, and what a segment holds: found anew from the tables,
+ * so nothing is missed.
+ */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { NarrowColumn } from '../../base/table.ts';
+import { describeHit } from '../../device/model/allocation-details.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { HitResult } from '../../device/model/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
+import type { AddressBand } from './address-bands.ts';
+import type { AddressIndex } from './address-index.ts';
+import { type ByteRange, eachGap, reservedRanges } from './free-memory.ts';
+import { type SegmentFacts, segmentFacts } from './segment-index.ts';
+import type { SegmentLife } from './segment-lives.ts';
+
+export interface AddressHits {
+  /** Live allocations that overlap the range, by address. */
+  readonly ids: readonly AllocationIndex[];
+  /** Sum of their block bytes, whole blocks and not only the overlap. */
+  readonly totalBytes: number;
+  /** The one that covers most of the range; -1 when none does. */
+  readonly main: AllocationIndex;
+  /** Segments and mapped pieces that overlap the range, by start. */
+  readonly segments: readonly SegmentLife[];
+  /** The one that covers most of the range; -1 where nothing is reserved. */
+  readonly segment: SegmentLife;
+  /** Bytes of the range that are reserved and not used. */
+  readonly freeBytes: number;
+  /** The unbroken free range that covers most of the range, whole; undefined without any. */
+  readonly gap: ByteRange | undefined;
+}
+
+/** At a state, between the offsets of a pixel's edges. Cost grows with what is live then. */
+export function addressHits(
+  index: AddressIndex,
+  state: EventIndex,
+  bytesFrom: number,
+  bytesTo: number,
+): AddressHits {
+  const { timeline, segments: lives, layout } = index;
+  const { sizeBytes } = timeline.allocations;
+  const range: ByteRange = { from: bytesFrom, to: bytesTo };
+  const { segmentOffset, allocationOffset } = layout;
+  const rows = liveAt(index.segmentsMaxEnd, lowerBound(lives.start, state + 1), state);
+  const under = piecesIn([range], rows, segmentOffset, lives.sizeBytes);
+  // A gap may reach far beyond the pixel: blocks count as far as the unbroken ranges under it do.
+  const ranges = reservedRanges(index, rows).filter((reserved) => overlap(reserved, range) > 0);
+  const reach = { from: ranges[0]?.from ?? bytesFrom, to: ranges.at(-1)?.to ?? bytesTo };
+  const live = liveAt(timeline.maxEnd, timeline.nextId(state), state);
+  const blocks = piecesIn([reach, range], live, allocationOffset, sizeBytes);
+  blocks.sort((a, b) => a.from - b.from);
+  const hit = blocks.filter((block) => overlap(block, range) > 0);
+  const gaps = gapsBetween(ranges, blocks).filter((gap) => overlap(gap, range) > 0);
+  return {
+    ids: hit.map(({ row }) => row),
+    totalBytes: hit.reduce((sum, { row }) => sum + sizeBytes[row], 0),
+    main: mostOf(hit, range)?.row ?? -1,
+    segments: under.map(({ row }) => row),
+    segment: mostOf(under, range)?.row ?? -1,
+    freeBytes: gaps.reduce((sum, gap) => sum + overlap(gap, range), 0),
+    gap: mostOf(gaps, range),
+  };
+}
+
+interface Piece extends ByteRange {
+  readonly row: number;
+}
+
+/** Those that overlap one of the ranges; only they become objects, there may be 100,000 rows. */
+function piecesIn(
+  ranges: readonly ByteRange[],
+  rows: readonly number[],
+  offset: Float64Array,
+  sizeBytes: NarrowColumn,
+): Piece[] {
+  const pieces: Piece[] = [];
+  for (const row of rows) {
+    const from = offset[row];
+    const to = from + sizeBytes[row];
+    if (ranges.some((range) => from < range.to && to > range.from)) pieces.push({ row, from, to });
+  }
+  return pieces;
+}
+
+/** Rows that are live at a state, of those that had started by then. */
+function liveAt(maxEnd: MaxEndPyramid, started: number, state: EventIndex): number[] {
+  const rows: number[] = [];
+  for (const live of maxEnd.live(state, started)) rows.push(...live);
+  return rows;
+}
+
+function gapsBetween(ranges: readonly ByteRange[], blocks: readonly Piece[]): ByteRange[] {
+  const gaps: ByteRange[] = [];
+  const from = Float64Array.from(blocks, (block) => block.from);
+  const to = Float64Array.from(blocks, (block) => block.to);
+  eachGap(ranges, from, to, blocks.length, (low, high) => gaps.push({ from: low, to: high }));
+  return gaps;
+}
+
+function overlap(a: ByteRange, b: ByteRange): number {
+  return Math.max(0, Math.min(a.to, b.to) - Math.max(a.from, b.from));
+}
+
+/** The first of those that cover most. */
+function mostOf<T extends ByteRange>(pieces: readonly T[], range: ByteRange): T | undefined {
+  let most: T | undefined;
+  for (const piece of pieces) {
+    if (most === undefined || overlap(piece, range) > overlap(most, range)) most = piece;
+  }
+  return most;
+}
+
+/** Under a pixel of the address map; offsets are bytes of the packed order. */
+export interface AddressHit {
+  /** The block that covers most of the pixel; undefined where none does. */
+  readonly block: HitResult | undefined;
+  /** The unbroken free range that most of the pixel's free bytes are in, and those bytes. */
+  readonly gap: ByteRange | undefined;
+  readonly freeBytes: number;
+  /** The segment that covers most of the pixel; undefined where nothing is reserved. */
+  readonly segment: SegmentFacts | undefined;
+  /** Segments that overlap the pixel. */
+  readonly segments: number;
+}
+
+export function addressHit(
+  context: DeviceContext,
+  index: AddressIndex,
+  state: EventIndex,
+  range: ByteRange,
+): AddressHit {
+  const hits = addressHits(index, state, range.from, range.to);
+  const { main, segment } = hits;
+  const mainBottomBytes = main < 0 ? 0 : index.layout.allocationOffset[main];
+  return {
+    block: describeHit(context, state, { ...hits, mainBottomBytes }),
+    gap: hits.gap,
+    freeBytes: hits.freeBytes,
+    segment: segment < 0 ? undefined : segmentFacts(context, index.segments, segment),
+    segments: hits.segments.length,
+  };
+}
+
+/** Where the newest of the live blocks is; undefined when there is none. */
+export function newestBlock(
+  { timeline, layout }: AddressIndex,
+  state: EventIndex,
+): ByteRange | undefined {
+  const { end, sizeBytes } = timeline.allocations;
+  let id = timeline.nextId(state) - 1;
+  while (id >= 0 && end[id] <= state) id--;
+  if (id < 0) return undefined;
+  const from = layout.allocationOffset[id];
+  return { from, to: from + sizeBytes[id] };
+}
+
+/** A segment, and what it holds at a state. */
+export interface SegmentUse {
+  readonly facts: SegmentFacts;
+  /** Where it is in the address map, and when: to be highlighted there. */
+  readonly band: AddressBand;
+  /** Undefined while it is not reserved. */
+  readonly use: SegmentContent | undefined;
+}
+
+export interface SegmentContent {
+  readonly blocks: number;
+  readonly usedBytes: number;
+  /** Largest unbroken free range in it; an expandable one may go on in the next piece. */
+  readonly largestFreeBytes: number;
+}
+
+export function segmentUse(
+  context: DeviceContext,
+  index: AddressIndex,
+  segment: SegmentLife,
+  state: EventIndex,
+): SegmentUse {
+  const { segments, layout } = index;
+  const band: AddressBand = {
+    offset: layout.segmentOffset[segment],
+    bytes: segments.sizeBytes[segment],
+    from: segments.start[segment],
+    to: segments.end[segment],
+  };
+  const facts = segmentFacts(context, segments, segment);
+  if (state < band.from || state >= band.to) return { facts, band, use: undefined };
+  const hits = addressHits(index, state, band.offset, band.offset + band.bytes);
+  const { gap } = hits;
+  const use = {
+    blocks: hits.ids.length,
+    usedBytes: band.bytes - hits.freeBytes,
+    largestFreeBytes: gap === undefined ? 0 : gap.to - gap.from,
+  };
+  return { facts, band, use };
+}

@@ -1,0 +1,182 @@
+/**
+ * Addresses packed together: what was never reserved takes no room.
+ *
+ *   addresses   ····▓▓▓▓▓▓······················▓▓▓▓▓▓▓▓▓▓·····▓▓▓······
+ *   packed          ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓            slot 0, slot 1, slot 2
+ *
+ * A slot is a range of addresses without a hole, each byte of which was reserved at some time. What
+ * reuses addresses, wholly or in part, lies in the same slot; an expandable segment grows inside
+ * its own. Offsets are bytes from the lowest slot's first byte, so a gap has its true height.
+ */
+
+import type { AllocationTable } from '../../allocator/replay/types.ts';
+import type { AddressSpace } from '../../base/address.ts';
+import { upperBound } from '../../base/binary-search.ts';
+import type { NarrowColumn } from '../../base/table.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from './segment-index.ts';
+import type { SegmentLives } from './segment-lives.ts';
+
+export interface AddressLayout {
+  /** One entry a slot, by address. */
+  readonly slotAddress: Float64Array;
+  readonly slotBytes: Float64Array;
+  /** Bytes of the slots below: where a slot begins in the packed order. */
+  readonly slotOffset: Float64Array;
+  readonly totalBytes: number;
+  /** Where each segment life and each allocation begins in the packed order. */
+  readonly segmentOffset: Float64Array;
+  readonly allocationOffset: Float64Array;
+  /** Allocations outside of every segment in the file: drawn in slots of their own. */
+  readonly strays: number;
+}
+
+interface Ranges {
+  readonly length: number;
+  readonly address: Float64Array;
+  readonly sizeBytes: NarrowColumn;
+}
+
+export function addressLayout(segments: SegmentLives, allocations: AllocationTable): AddressLayout {
+  const reserved = new Slots([segments]);
+  const placed = reserved.place(allocations);
+  const strays = placed.outside;
+  const slots = strays.length === 0 ? reserved : new Slots([segments, strays]);
+  return {
+    slotAddress: slots.address,
+    slotBytes: slots.sizeBytes,
+    slotOffset: slots.offset,
+    totalBytes: slots.totalBytes,
+    segmentOffset: slots.place(segments).offsets,
+    allocationOffset: strays.length === 0 ? placed.offsets : slots.place(allocations).offsets,
+    strays: strays.length,
+  };
+}
+
+/** The union of ranges, as ranges that neither overlap nor touch. */
+class Slots {
+  readonly address: Float64Array;
+  readonly sizeBytes: Float64Array;
+  readonly offset: Float64Array;
+  readonly totalBytes: number;
+
+  constructor(tables: readonly Ranges[]) {
+    const from: number[] = [];
+    const to: number[] = [];
+    for (const [address, end] of byAddress(tables)) {
+      const last = to.length - 1;
+      if (last >= 0 && address <= to[last]) {
+        to[last] = Math.max(to[last], end);
+      } else {
+        from.push(address);
+        to.push(end);
+      }
+    }
+    this.address = Float64Array.from(from);
+    this.sizeBytes = Float64Array.from(from, (address, slot) => to[slot] - address);
+    this.offset = new Float64Array(from.length);
+    let offset = 0;
+    for (let slot = 0; slot < from.length; slot++) {
+      this.offset[slot] = offset;
+      offset += this.sizeBytes[slot];
+    }
+    this.totalBytes = offset;
+  }
+
+  /** Offsets of ranges; those that no slot holds as a whole are left out, and given back. */
+  place({ length, address, sizeBytes }: Ranges): Placed {
+    const offsets = new Float64Array(length);
+    const rows: number[] = [];
+    let slot = 0;
+    for (let row = 0; row < length; row++) {
+      const from = address[row];
+      if (!this.#begins(slot, from)) slot = Math.max(0, upperBound(this.address, from) - 1);
+      const into = from - this.address[slot];
+      // What begins below the first slot is outside of it as well.
+      if (into >= 0 && into + sizeBytes[row] <= this.sizeBytes[slot]) {
+        offsets[row] = this.offset[slot] + into;
+      } else {
+        rows.push(row);
+      }
+    }
+    return { offsets, outside: pick(rows, address, sizeBytes) };
+  }
+
+  /** Neighbors in a table mostly lie in the same slot: then no search is needed. */
+  #begins(slot: number, address: number): boolean {
+    const next = slot + 1 < this.address.length ? this.address[slot + 1] : Infinity;
+    return this.address[slot] <= address && address < next;
+  }
+}
+
+interface Placed {
+  readonly offsets: Float64Array;
+  readonly outside: Ranges;
+}
+
+function pick(rows: readonly number[], address: Float64Array, sizeBytes: NarrowColumn): Ranges {
+  return {
+    length: rows.length,
+    address: Float64Array.from(rows, (row) => address[row]),
+    sizeBytes: Float64Array.from(rows, (row) => sizeBytes[row]),
+  };
+}
+
+function byAddress(tables: readonly Ranges[]): (readonly [from: number, to: number])[] {
+  const ranges: [number, number][] = [];
+  for (const { length, address, sizeBytes } of tables) {
+    for (let row = 0; row < length; row++) {
+      ranges.push([address[row], address[row] + sizeBytes[row]]);
+    }
+  }
+  return ranges.sort((a, b) => a[0] - b[0]);
+}
+
+/** A slot as the page shows it: what was reserved there over time. */
+export interface AddressSlot {
+  readonly address: bigint;
+  readonly sizeBytes: number;
+  /** Where it begins in the packed order. */
+  readonly offset: number;
+  /** Segments and mapped pieces that were here, one after the other or side by side. */
+  readonly segments: number;
+  /** What all of them were; 'several' where they differ, 'unknown' where the file has none. */
+  readonly kind: SegmentClass | 'several' | 'unknown';
+}
+
+export interface AddressSlots {
+  /** By address. */
+  readonly slots: readonly AddressSlot[];
+  readonly totalBytes: number;
+  /** Segments and mapped pieces over the whole trace. */
+  readonly segments: number;
+  /** Allocations outside of every segment in the file. */
+  readonly strays: number;
+}
+
+/** @param classOf see classesOfSegments */
+export function addressSlots(
+  { layout, segments }: { readonly layout: AddressLayout; readonly segments: SegmentLives },
+  classOf: Uint8Array,
+  addresses: AddressSpace,
+): AddressSlots {
+  const { slotAddress, slotBytes, slotOffset, segmentOffset } = layout;
+  const counts = new Int32Array(slotAddress.length);
+  const kinds: AddressSlot['kind'][] = Array.from(slotAddress, () => 'unknown');
+  for (let row = 0; row < segments.length; row++) {
+    const slot = upperBound(slotOffset, segmentOffset[row]) - 1;
+    const kind = SEGMENT_CLASSES[classOf[row]];
+    kinds[slot] = counts[slot]++ === 0 || kinds[slot] === kind ? kind : 'several';
+  }
+  return {
+    slots: kinds.map((kind, slot) => ({
+      address: addresses.toBigInt(slotAddress[slot]),
+      sizeBytes: slotBytes[slot],
+      offset: slotOffset[slot],
+      segments: counts[slot],
+      kind,
+    })),
+    totalBytes: layout.totalBytes,
+    segments: segments.length,
+    strays: layout.strays,
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * Draws frames of the address map: x as in the timeline, y the addresses packed together (see
+ * address-layout.ts). A column shows the event with most active bytes in it, the very one that the
+ * timeline shows there; what its pixels say is in address-rows.ts.
+ *
+ * Jobs can stop between columns, as those of timeline-painter.ts do.
+ */
+
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { writeColumns } from '../timeline/colors.ts';
+import { ColumnCache, ColumnContentCache } from '../timeline/column-cache.ts';
+import { ColumnJob } from '../timeline/column-job.ts';
+import { columnRanges, highestStates } from '../timeline/columns.ts';
+import type { Viewport } from '../timeline/types.ts';
+import { type AddressBand, drawBands } from './address-bands.ts';
+import { type AddressPalette, addressColorTable, BARE_CODE } from './address-colors.ts';
+import type { AddressIndex } from './address-index.ts';
+import { AddressRows } from './address-rows.ts';
+import { AddressSweep, type Change } from './address-sweep.ts';
+
+export interface AddressScene {
+  /** y in bytes of the packed order. */
+  readonly viewport: Viewport;
+  /** Class of each allocation, below palette.classes.length. */
+  readonly classOf: Uint8Array;
+  readonly palette: AddressPalette;
+  /** Allocations of this class are dimmed, also when their free is requested. */
+  readonly dimmedClass?: number | undefined;
+  /** Drawn highlighted, over each other. */
+  readonly bands: readonly AddressBand[];
+}
+
+export interface AddressFrame {
+  readonly viewport: Viewport;
+  /** Row-major RGBA, width * height, row 0 on top. */
+  readonly pixels: Uint32Array;
+  /** For each column the event whose state is drawn; -1 outside of the trace. */
+  readonly states: Int32Array;
+}
+
+/** Draws frames of one device, one after the other, in buffers that it keeps. */
+export class AddressPainter {
+  readonly #index: AddressIndex;
+  readonly #tools: PaintTools;
+
+  constructor(index: AddressIndex) {
+    this.#index = index;
+    const { timeline, segments, segmentsMaxEnd, blockPlaces, segmentPlaces } = index;
+    this.#tools = {
+      blocks: new AddressSweep(timeline.allocations, blockPlaces, timeline.maxEnd),
+      segments: new AddressSweep(segments, segmentPlaces, segmentsMaxEnd),
+      cache: new ColumnCache(),
+      contents: new ColumnContentCache(),
+    };
+  }
+
+  /**
+   * Starts a frame. An unfinished job of this painter must not be run any more.
+   * @param out pixels of an earlier frame to write over, if it has the right length
+   */
+  begin(scene: AddressScene, out?: Uint32Array): AddressJob {
+    return new AddressJob(this.#index, this.#tools, scene, out);
+  }
+
+  /** A whole frame at once. */
+  draw(scene: AddressScene): AddressFrame {
+    return this.begin(scene).runToEnd();
+  }
+}
+
+/** What a painter keeps from frame to frame. */
+interface PaintTools {
+  readonly blocks: AddressSweep;
+  readonly segments: AddressSweep;
+  readonly cache: ColumnCache;
+  readonly contents: ColumnContentCache;
+}
+
+const NONE = -1;
+
+export class AddressJob extends ColumnJob<AddressFrame> {
+  readonly #tools: PaintTools;
+  readonly #scene: AddressScene;
+  readonly #pixels: Uint32Array;
+  readonly #rows: AddressRows;
+  readonly #changeBlock: Change;
+  readonly #changeSegment: Change;
+  readonly #states: Int32Array;
+  /** Of each column; -1 until it is painted. */
+  readonly #slots: Int32Array;
+  /** How many of the states to paint are painted. */
+  #swept = 0;
+  /** Slot whose codes are those of the rows now. */
+  #rowsSlot = NONE;
+
+  constructor(index: AddressIndex, tools: PaintTools, scene: AddressScene, out?: Uint32Array) {
+    const { viewport, classOf, palette, dimmedClass } = scene;
+    super(viewport.width);
+    const { blocks, segments, cache, contents } = tools;
+    this.#tools = tools;
+    this.#scene = scene;
+    const size = viewport.width * viewport.height;
+    this.#pixels = out?.length === size ? out : new Uint32Array(size);
+    const rows = new AddressRows(index, viewport, palette.classes.length);
+    this.#rows = rows;
+    this.#changeBlock = (place, kind, sign) => rows.addBlock(place, kind, sign);
+    this.#changeSegment = (place, kind, sign) => rows.addSegment(place, kind, sign);
+    this.#states = highestStates(index.timeline, columnRanges(index.timeline, viewport));
+    this.#slots = cache.begin(scene, this.#states);
+    contents.begin(cache);
+    const due = this.#statesToPaint();
+    blocks.reset({ kindOf: classOf, pending: palette.classes.length, dimmed: dimmedClass }, due);
+    // No segment is ever pending.
+    segments.reset({ kindOf: index.segments.isExpandable, pending: 0 }, due);
+  }
+
+  /** Each once, in the order of the columns. */
+  #statesToPaint(): Int32Array {
+    const states = this.#states;
+    return states.filter(
+      (state, column) =>
+        state >= 0 && this.#slots[column] < 0 && (column === 0 || state !== states[column - 1]),
+    );
+  }
+
+  protected doColumn(column: number): void {
+    const { cache } = this.#tools;
+    const state = this.#states[column];
+    // The column before may have painted it.
+    if (this.#slots[column] < 0) this.#slots[column] = cache.find(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
+  }
+
+  #paint(state: EventIndex): number {
+    const { height } = this.#scene.viewport;
+    const { blocks, segments, cache, contents } = this.#tools;
+    const slot = cache.claim(state);
+    const base = slot * height;
+    if (state < 0) {
+      cache.codes.fill(BARE_CODE, base, base + height);
+      return slot;
+    }
+    segments.advance(this.#swept);
+    blocks.advance(this.#swept++);
+    const low = blocks.fingerprint.low ^ Math.imul(segments.fingerprint.low, ODD);
+    const high = blocks.fingerprint.high ^ Math.imul(segments.fingerprint.high, ODD);
+    const same = contents.find(low, high);
+    if (same >= 0) cache.codes.copyWithin(base, same * height, (same + 1) * height);
+    else this.#paintRows(slot);
+    contents.set(slot, low, high);
+    return slot;
+  }
+
+  #paintRows(slot: number): void {
+    const { height } = this.#scene.viewport;
+    const { codes } = this.#tools.cache;
+    const base = slot * height;
+    const from = this.#rowsSlot * height;
+    if (this.#rowsSlot === NONE) codes.fill(BARE_CODE, base, base + height);
+    else codes.copyWithin(base, from, from + height);
+    this.#tools.segments.report(this.#changeSegment);
+    this.#tools.blocks.report(this.#changeBlock);
+    this.#rows.write(codes, base);
+    this.#rowsSlot = slot;
+  }
+
+  protected finish(): AddressFrame {
+    const { viewport, palette, bands } = this.#scene;
+    const pixels = this.#pixels;
+    writeColumns(
+      this.#tools.cache.codes,
+      this.#slots,
+      viewport,
+      addressColorTable(palette),
+      pixels,
+    );
+    drawBands(bands, this.#states, viewport, palette, pixels);
+    return { viewport, pixels, states: this.#states };
+  }
+}
+
+/** Blocks and segments have numbers of their own: without it one could stand for the other. */
+const ODD = 0x9e3779b1;

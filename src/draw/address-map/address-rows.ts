@@ -1,0 +1,222 @@
+/**
+ * The pixel rows of one column of the address map, kept up to date as blocks come and go.
+ *
+ * A row adds up how many of its bytes are reserved, and how many belong to blocks of each class.
+ * Sums do not care for order, so a change costs the rows that it touches and nothing else. They are
+ * exact: row edges are rounded to 1/256 byte, and sums of such numbers are below 2^45 bytes (35 TB).
+ *
+ *   row r      edge[r] ≤ bytes < edge[r + 1]
+ *   held       reserved bytes of the row (or of its blocks, where the file has no segment)
+ *   color     of the class that more than half of the blocks' bytes have; else MIXED
+ *              with no block: GAP where reserved, BARE where not
+ *   edge       the top row of a block or native segment of 4 rows or more
+ */
+
+import type { Viewport } from '../timeline/types.ts';
+import {
+  AWAITING_CODE,
+  BARE_CODE,
+  BARE_SHIFT,
+  BARE_STEPS,
+  EDGE_BIT,
+  FREE_SHIFT,
+  FREE_STEPS,
+  GAP_CODE,
+  MIXED_CODE,
+} from './address-colors.ts';
+import type { AddressIndex, Places } from './address-index.ts';
+
+const EDGE_MIN_ROWS = 4;
+const GRAIN = 256;
+
+/** Columns of the sums by kind: see `#sums`. What holds no row alone has the owner 0. */
+const FIRST_CLASS = 1;
+
+export class AddressRows {
+  readonly #blocks: Places;
+  readonly #segments: Places;
+  readonly #height: number;
+  readonly #stride: number;
+  /** Column of pending blocks in the sums. */
+  readonly #pending: number;
+  readonly #rowsPerByte: number;
+  readonly #edges: Float64Array;
+  readonly #reserved: Float64Array;
+  readonly #used: Float64Array;
+  /** A row's bytes by class lie side by side: one that nobody reads, the classes, pending blocks. */
+  readonly #sums: Float64Array;
+  /** Blocks and segments of 4 rows or more that end in the row. */
+  readonly #tops: Int32Array;
+  /** Column of the class that a row had most of when it was last looked at. */
+  readonly #main: Uint8Array;
+  readonly #isDirty: Uint8Array;
+  /** The same, four rows at once: most rows of a column are as they were. */
+  readonly #areDirty: Uint32Array;
+  /** Column of the class of the one block that covers the row, and whether one segment does; or 0. */
+  readonly #blockRows: Uint8Array;
+  readonly #reservedRows: Uint8Array;
+
+  /** @param classes how many classes blocks have, pending ones not counted */
+  constructor(
+    { blockPlaces, segmentPlaces }: Pick<AddressIndex, 'blockPlaces' | 'segmentPlaces'>,
+    { height, y0, y1 }: Pick<Viewport, 'height' | 'y0' | 'y1'>,
+    classes: number,
+  ) {
+    this.#blocks = blockPlaces;
+    this.#segments = segmentPlaces;
+    this.#height = height;
+    this.#pending = FIRST_CLASS + classes;
+    this.#stride = this.#pending + 1;
+    this.#rowsPerByte = height / (y1 - y0);
+    this.#edges = new Float64Array(height + 1);
+    for (let row = 0; row <= height; row++) {
+      this.#edges[row] = Math.round((y0 + (row * (y1 - y0)) / height) * GRAIN) / GRAIN;
+    }
+    this.#reserved = new Float64Array(height);
+    this.#used = new Float64Array(height);
+    this.#sums = new Float64Array(height * this.#stride);
+    this.#tops = new Int32Array(height);
+    this.#main = new Uint8Array(height).fill(FIRST_CLASS);
+    this.#areDirty = new Uint32Array(Math.ceil(height / 4));
+    this.#isDirty = new Uint8Array(this.#areDirty.buffer);
+    this.#blockRows = new Uint8Array(height);
+    this.#reservedRows = new Uint8Array(height);
+  }
+
+  /**
+   * The memory of a segment's place is reserved (sign 1) or is not any more (-1). A piece of an
+   * expandable segment has no edge: what is free in it goes on in the next piece.
+   */
+  addSegment(place: number, isExpandable: number, sign: 1 | -1): void {
+    const top = this.#add(this.#segments, place, this.#reserved, this.#reservedRows, 0, sign);
+    if (isExpandable === 0) this.#addTop(top, sign);
+  }
+
+  /** A block comes to its place (sign 1) or goes (-1). `blockClass` is `classes` for pending ones. */
+  addBlock(place: number, blockClass: number, sign: 1 | -1): void {
+    const kind = FIRST_CLASS + blockClass;
+    this.#addTop(this.#add(this.#blocks, place, this.#used, this.#blockRows, kind, sign), sign);
+  }
+
+  /** Writes the codes of the rows that changed since the last call to base, base + 1, … */
+  write(codes: Uint16Array, base: number): void {
+    const areDirty = this.#areDirty;
+    const isDirty = this.#isDirty;
+    for (let four = 0; four < areDirty.length; four++) {
+      if (areDirty[four] === 0) continue;
+      const row = 4 * four;
+      for (let i = row; i < row + 4; i++) if (isDirty[i] !== 0) codes[base + i] = this.#codeOf(i);
+      areDirty[four] = 0;
+    }
+  }
+
+  #codeOf(row: number): number {
+    const edge = this.#tops[row] > 0 ? EDGE_BIT : 0;
+    const owner = this.#blockRows[row];
+    if (owner !== 0) return this.#codeOfClass(owner) | edge;
+    const used = this.#used[row];
+    const bytes = this.#edges[row + 1] - this.#edges[row];
+    const reserved = this.#reservedRows[row] !== 0 ? bytes : this.#reserved[row];
+    const held = Math.max(used, reserved);
+    if (held === 0) return BARE_CODE;
+    const main = used === 0 ? GAP_CODE : this.#mainCode(row, used);
+    const free = used === 0 ? 0 : freeEighths(held, used);
+    return main | (free << FREE_SHIFT) | (bareQuarters(bytes, held) << BARE_SHIFT) | edge;
+  }
+
+  /**
+   * What a frame costs is mostly here. Rows that the range covers wholly are filled, as nothing else
+   * can lie there; the first and the last are added up, in `total` and by kind. Gives the row of the
+   * top of a range of 4 rows or more; -1 for lower ones, and where the top is out of view.
+   */
+  #add(
+    places: Places,
+    place: number,
+    total: Float64Array,
+    owners: Uint8Array,
+    kind: number,
+    sign: 1 | -1,
+  ): number {
+    const edges = this.#edges;
+    const offset = places.offset[place];
+    const bytes = places.bytes[place];
+    const top = offset + bytes;
+    const end = edges[this.#height];
+    const to = Math.min(top, end);
+    const from = Math.max(offset, edges[0]);
+    if (!(to > from)) return -1;
+    const first = this.#rowOf(from);
+    const last = to === end ? this.#height - 1 : to < edges[first + 1] ? first : this.#rowOf(to);
+    if (first === last) {
+      this.#addPart(first, sign * (to - from), total, kind);
+    } else {
+      this.#addPart(first, sign * (edges[first + 1] - from), total, kind);
+      if (to > edges[last]) this.#addPart(last, sign * (to - edges[last]), total, kind);
+      // Segments own rows as well, and have no kind.
+      const owner = sign < 0 ? 0 : kind === 0 ? 1 : kind;
+      this.#setOwner(owners, owner, first + 1, last);
+    }
+    const rows = bytes * this.#rowsPerByte;
+    if (rows < EDGE_MIN_ROWS - 0.5 || top > end) return -1;
+    return top > edges[last] ? last : last - 1;
+  }
+
+  #addTop(row: number, sign: 1 | -1): void {
+    if (row < 0) return;
+    this.#tops[row] += sign;
+    this.#isDirty[row] = 1;
+  }
+
+  /** Mostly a few rows: a call of `fill` would cost more than they do. */
+  #setOwner(owners: Uint8Array, owner: number, from: number, to: number): void {
+    const isDirty = this.#isDirty;
+    for (let row = from; row < to; row++) {
+      owners[row] = owner;
+      isDirty[row] = 1;
+    }
+  }
+
+  #addPart(row: number, bytes: number, total: Float64Array, kind: number): void {
+    total[row] += bytes;
+    this.#sums[row * this.#stride + kind] += bytes;
+    this.#isDirty[row] = 1;
+  }
+
+  /** Row that holds a byte inside of the column; rounding may be one off, the edges decide. */
+  #rowOf(offset: number): number {
+    const edges = this.#edges;
+    let row = ((offset - edges[0]) * this.#rowsPerByte) | 0;
+    if (row >= this.#height) row = this.#height - 1;
+    while (edges[row] > offset) row--;
+    while (edges[row + 1] <= offset) row++;
+    return row;
+  }
+
+  /** The class that more than half of the blocks' bytes have: mostly the one it was before. */
+  #mainCode(row: number, used: number): number {
+    const sums = this.#sums;
+    const at = row * this.#stride;
+    let main = this.#main[row];
+    if (2 * sums[at + main] <= used) {
+      main = FIRST_CLASS;
+      while (main <= this.#pending && 2 * sums[at + main] <= used) main++;
+      if (main > this.#pending) return MIXED_CODE;
+      this.#main[row] = main;
+    }
+    return this.#codeOfClass(main);
+  }
+
+  #codeOfClass(column: number): number {
+    return column === this.#pending ? AWAITING_CODE : column - FIRST_CLASS;
+  }
+}
+
+/** Both mostly are 0, and a division costs as much as all else about a row. */
+function bareQuarters(bytes: number, held: number): number {
+  return held >= bytes ? 0 : Math.floor((BARE_STEPS * (bytes - held)) / bytes);
+}
+
+function freeEighths(held: number, used: number): number {
+  if (used === held) return 0;
+  return Math.min(FREE_STEPS - 1, Math.ceil((FREE_STEPS * (held - used)) / held));
+}

@@ -1,0 +1,216 @@
+/**
+ * How much of the reserved memory is free, and the largest unbroken free range, state by state.
+ *
+ * Exact: the blocks that are live are kept in order of address and carried from state to state, what
+ * is between them is measured. A block whose free is pending is not free. "Unbroken" ends where a
+ * segment does (see reservedRanges), so it is what one request could at most get without a new
+ * segment, if the range is in its pool and of its stream.
+ */
+
+import { isContinued } from '../../allocator/replay/segment-tracker.ts';
+import { lowerBound } from '../../base/binary-search.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { ColumnJob } from '../timeline/column-job.ts';
+import { type ColumnAxis, columnRanges, highestStates } from '../timeline/columns.ts';
+import type { AddressIndex } from './address-index.ts';
+import type { SegmentLife } from './segment-lives.ts';
+
+export interface FreeMemory {
+  readonly freeBytes: number;
+  readonly largestBytes: number;
+  /** Unbroken free ranges. */
+  readonly ranges: number;
+}
+
+/** One value a column, NaN outside of the trace; at the very states that the map draws. */
+export interface FreeColumns {
+  readonly states: Int32Array;
+  readonly freeBytes: Float64Array;
+  readonly largestBytes: Float64Array;
+}
+
+/** Goes on from state to state, never back. */
+export class FreeSweep {
+  readonly #index: AddressIndex;
+  #segments: number[] = [];
+  #ranges: readonly ByteRange[] = [];
+  #nextSegment = 0;
+  #nextBlock = 0;
+  /** Live blocks by offset, and the room that the next state's are merged into. */
+  #live = new LiveBlocks(1024);
+  #nextLive = new LiveBlocks(1024);
+
+  constructor(index: AddressIndex) {
+    this.#index = index;
+  }
+
+  at(state: EventIndex): FreeMemory {
+    this.#moveSegments(state);
+    this.#moveBlocks(state);
+    const { from, to, count } = this.#live;
+    let freeBytes = 0;
+    let largestBytes = 0;
+    let ranges = 0;
+    eachGap(this.#ranges, from, to, count, (low, high) => {
+      freeBytes += high - low;
+      largestBytes = Math.max(largestBytes, high - low);
+      ranges++;
+    });
+    return { freeBytes, largestBytes, ranges };
+  }
+
+  #moveSegments(state: EventIndex): void {
+    const { start, end, length } = this.#index.segments;
+    const stillReserved = this.#segments.filter((row) => end[row] > state);
+    const next = lowerBound(start, state + 1, this.#nextSegment, length);
+    const came: number[] = [];
+    for (let row = this.#nextSegment; row < next; row++) if (end[row] > state) came.push(row);
+    this.#nextSegment = next;
+    if (came.length === 0 && stillReserved.length === this.#segments.length) return;
+    this.#segments = [...stillReserved, ...came];
+    this.#ranges = reservedRanges(this.#index, this.#segments);
+  }
+
+  /** Merges what is left of the live blocks with those that came, both in order of offset. */
+  #moveBlocks(state: EventIndex): void {
+    const { timeline, layout } = this.#index;
+    const { end, sizeBytes } = timeline.allocations;
+    const { allocationOffset } = layout;
+    const came = this.#came(state);
+    const live = this.#live;
+    const merged = this.#nextLive.withRoomFor(live.count + came.length);
+    let next = 0;
+    for (let i = 0; i < live.count; i++) {
+      if (end[live.ids[i]] <= state) continue;
+      while (next < came.length && allocationOffset[came[next]] < live.from[i]) {
+        merged.push(came[next], allocationOffset[came[next]], sizeBytes[came[next++]]);
+      }
+      merged.push(live.ids[i], live.from[i], live.to[i] - live.from[i]);
+    }
+    for (; next < came.length; next++) {
+      merged.push(came[next], allocationOffset[came[next]], sizeBytes[came[next]]);
+    }
+    this.#nextLive = live;
+    this.#live = merged;
+  }
+
+  #came(state: EventIndex): Int32Array {
+    const { timeline, layout } = this.#index;
+    const next = timeline.nextId(state);
+    const rows = new Int32Array(next - this.#nextBlock);
+    const count = timeline.maxEnd.collect(state, this.#nextBlock, next, rows);
+    this.#nextBlock = next;
+    const { allocationOffset } = layout;
+    return rows.subarray(0, count).sort((a, b) => allocationOffset[a] - allocationOffset[b]);
+  }
+}
+
+class LiveBlocks {
+  count = 0;
+  ids: Int32Array;
+  from: Float64Array;
+  to: Float64Array;
+
+  constructor(room: number) {
+    this.ids = new Int32Array(room);
+    this.from = new Float64Array(room);
+    this.to = new Float64Array(room);
+  }
+
+  /** Empty, and large enough. */
+  withRoomFor(count: number): LiveBlocks {
+    if (count > this.ids.length) return new LiveBlocks(2 * count);
+    this.count = 0;
+    return this;
+  }
+
+  push(id: number, from: number, bytes: number): void {
+    this.ids[this.count] = id;
+    this.from[this.count] = from;
+    this.to[this.count++] = from + bytes;
+  }
+}
+
+/** Both figures for every column. */
+export class FreeJob extends ColumnJob<FreeColumns> {
+  readonly #sweep: FreeSweep;
+  readonly #columns: FreeColumns;
+
+  constructor(index: AddressIndex, axis: ColumnAxis) {
+    const { timeline } = index;
+    const states = highestStates(timeline, columnRanges(timeline, axis));
+    // A column goes through all live blocks: too long to do several between two looks at the clock.
+    super(states.length, 1);
+    this.#sweep = new FreeSweep(index);
+    const empty = () => new Float64Array(states.length).fill(Number.NaN);
+    this.#columns = { states, freeBytes: empty(), largestBytes: empty() };
+  }
+
+  protected doColumn(column: number): void {
+    const { states, freeBytes, largestBytes } = this.#columns;
+    if (states[column] < 0) return;
+    if (column > 0 && states[column] === states[column - 1]) {
+      freeBytes[column] = freeBytes[column - 1];
+      largestBytes[column] = largestBytes[column - 1];
+      return;
+    }
+    const found = this.#sweep.at(states[column]);
+    freeBytes[column] = found.freeBytes;
+    largestBytes[column] = found.largestBytes;
+  }
+
+  protected finish(): FreeColumns {
+    return this.#columns;
+  }
+}
+
+/** Bytes of the packed order, `to` excluded. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Segments as the allocator can use them, by address: a native segment is one range, pieces of an
+ * expandable segment that follow each other are one as well. Free memory on both sides of a border
+ * between two native segments never serves one request, even where their addresses touch.
+ */
+export function reservedRanges(
+  { segments, layout }: AddressIndex,
+  rows: readonly SegmentLife[],
+): ByteRange[] {
+  const { segmentOffset } = layout;
+  const sorted = [...rows].sort((a, b) => segmentOffset[a] - segmentOffset[b]);
+  const ranges: { from: number; to: number }[] = [];
+  let before = -1;
+  for (const row of sorted) {
+    const from = segmentOffset[row];
+    const to = from + segments.sizeBytes[row];
+    const last = ranges.at(-1);
+    // Slots are packed without room between them, so offsets can touch where addresses do not.
+    if (last !== undefined && last.to === from && isContinued(segments, before, row)) last.to = to;
+    else ranges.push({ from, to });
+    before = row;
+  }
+  return ranges;
+}
+
+/** Calls `found` with what of the ranges no block covers. Blocks by offset; columns of from and to. */
+export function eachGap(
+  ranges: readonly ByteRange[],
+  blockFrom: Float64Array,
+  blockTo: Float64Array,
+  blocks: number,
+  found: (from: number, to: number) => void,
+): void {
+  let block = 0;
+  for (const range of ranges) {
+    let from = range.from;
+    while (block < blocks && blockTo[block] <= from) block++;
+    for (; block < blocks && blockFrom[block] < range.to; block++) {
+      if (blockFrom[block] > from) found(from, blockFrom[block]);
+      if (blockTo[block] > from) from = blockTo[block];
+    }
+    if (from < range.to) found(from, range.to);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Segments over time, drawn by the timeline's own painter: to it a segment is an allocation. The
+ * stack's order is that of start, its top is the reserved counter.
+ */
+
+import { NEVER, type Replay } from '../../allocator/replay/types.ts';
+import type { NarrowColumn } from '../../base/table.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { timeOfEventUs } from '../../device/model/events.ts';
+import type { FrameView, StackView } from '../../device/model/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { TimelineIndex } from '../timeline/timeline-index.ts';
+import type { SegmentLife, SegmentLives } from './segment-lives.ts';
+
+/** Columns show the event with most *reserved* bytes in them: the counter that is drawn. */
+export function buildSegmentIndex(
+  lives: SegmentLives,
+  replay: Pick<Replay, 'fillCounter'>,
+  eventCount: number,
+  timeUs: NarrowColumn | undefined,
+): TimelineIndex {
+  const reserved: Pick<Replay, 'allocations' | 'fillCounter'> = {
+    allocations: lives,
+    // Whichever is asked for: the painter draws what it takes for active bytes.
+    fillCounter: (_, from, out) => replay.fillCounter('reservedBytes', from, out),
+  };
+  return new TimelineIndex(reserved, eventCount, timeUs);
+}
+
+/** Of a class each: the allocator's two pools, native and expandable, and all private pools. */
+export const SEGMENT_CLASSES = [
+  'small',
+  'large',
+  'expandable small',
+  'expandable large',
+  'private',
+] as const;
+export type SegmentClass = (typeof SEGMENT_CLASSES)[number];
+
+/** @param isPrivate whether a pool is private, by PoolIndex */
+export function classesOfSegments(
+  lives: SegmentLives,
+  isPrivate: (pool: number) => boolean,
+): Uint8Array {
+  return Uint8Array.from({ length: lives.length }, (_, row) => {
+    if (isPrivate(lives.pool[row])) return SEGMENT_CLASSES.indexOf('private');
+    return 2 * lives.isExpandable[row] + (lives.isSmall[row] === 1 ? 0 : 1);
+  });
+}
+
+/** A segment as the page shows it. */
+export interface SegmentFacts {
+  readonly row: SegmentLife;
+  /** As PyTorch's viewer writes it: s7f064c000000_0, address in hex and count of earlier ones there. */
+  readonly label: string;
+  readonly sizeBytes: number;
+  readonly pool: 'small' | 'large';
+  /** Private pool id as "(1, 0)"; undefined for the default pool. */
+  readonly privatePool: string | undefined;
+  /** A mapped piece of an expandable segment, and no cudaMalloc of its own. */
+  readonly isExpandable: boolean;
+  readonly stream: string;
+  /** -1: reserved before the trace. */
+  readonly startEvent: EventIndex;
+  /** NEVER: still reserved at the end. */
+  readonly endEvent: EventIndex;
+  /** Microseconds since the first event; NaN where not known. */
+  readonly startUs: number;
+  readonly endUs: number;
+  /** The user's own line that made it grow; undefined without a stack. */
+  readonly topFrame: FrameView | undefined;
+  readonly stack: StackView;
+  /** What gave it back: empty_cache, or an allocation that ran out. Undefined while reserved. */
+  readonly releaseStack: StackView | undefined;
+}
+
+export function segmentFacts(
+  { snapshot, trace, stacks }: DeviceContext,
+  lives: SegmentLives,
+  row: SegmentLife,
+): SegmentFacts {
+  const { start, end, stack } = lives;
+  const isReleased = end[row] !== NEVER;
+  return {
+    row,
+    label: `s${snapshot.addresses.toHex(lives.address[row])}_${earlierAt(lives, row)}`,
+    sizeBytes: lives.sizeBytes[row],
+    pool: lives.isSmall[row] === 1 ? 'small' : 'large',
+    privatePool: privatePoolText(trace.pools[lives.pool[row]]),
+    isExpandable: lives.isExpandable[row] === 1,
+    stream: streamText(trace.streams[lives.stream[row]]),
+    startEvent: start[row],
+    endEvent: end[row],
+    startUs: timeOfEventUs(trace.events, start[row]),
+    endUs: timeOfEventUs(trace.events, end[row]),
+    topFrame: stacks.topUserFrameView(stack[row]),
+    stack: stacks.view(stack[row], start[row] < 0),
+    releaseStack: isReleased ? stacks.view(trace.events.stack[end[row]]) : undefined,
+  };
+}
+
+function earlierAt({ address }: SegmentLives, row: SegmentLife): number {
+  let earlier = 0;
+  for (let other = 0; other < row; other++) if (address[other] === address[row]) earlier++;
+  return earlier;
+}

@@ -1,0 +1,135 @@
+/** How much of each color there is at one event: what a legend says beside its swatches. */
+import { plural } from '../../base/format.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { stateTerm } from '../../device/search/qualifiers/state.ts';
+import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
+import { columnRanges } from '../timeline/columns.ts';
+import type { TimelineIndex } from '../timeline/timeline-index.ts';
+import type { ColorBy, TimeAxis } from '../timeline/types.ts';
+import type { Coloring, ColorLabel } from './first-colorings.ts';
+import { siteLabels } from './site-labels.ts';
+
+export interface LegendEntry extends ColorLabel {
+  /** Row of the palette; 'pending' where the free is requested, 'several' for more than one color. */
+  readonly swatch: number | 'pending' | 'several';
+  readonly bytes: number;
+  readonly count: number;
+}
+
+export interface Legend {
+  /** State that the figures are of. */
+  readonly event: EventIndex;
+  /** The sum of all entries: active memory at the event. */
+  readonly totalBytes: number;
+  readonly entries: readonly LegendEntry[];
+}
+
+/** Stacks that are named when colors are those of stacks: there may be thousands. */
+const NAMED_STACKS = 8;
+
+/** Entries of classes that have nothing at the event stay, with 0: a legend that jumps is hard to use. */
+export function legendAt(
+  context: DeviceContext,
+  index: TimelineIndex,
+  colorBy: ColorBy,
+  coloring: Coloring,
+  event: EventIndex,
+): Legend {
+  const sums = new Map<LegendEntry['swatch'], Sum>();
+  const stacks = new Map<StackIndex, { swatch: number; sum: Sum }>();
+  const { sizeBytes, freeRequested, stack } = context.replay.allocations;
+  // Before the first event only what was there before it is live.
+  const nextId = event < 0 ? index.allocations.preexisting : index.nextId(event);
+  for (const live of index.maxEnd.live(event, nextId)) {
+    for (const id of live) {
+      const bytes = sizeBytes[id];
+      const classNumber = coloring.classOf[id];
+      const site = context.stacks.siteOf(stack[id]);
+      if (freeRequested[id] <= event) addBlock(sums, 'pending', bytes);
+      else if (colorBy === 'stack' && site > EMPTY_STACK) {
+        const known = stacks.get(site) ?? { swatch: classNumber, sum: newSum() };
+        stacks.set(site, known);
+        known.sum.bytes += bytes;
+        known.sum.count++;
+      } else addBlock(sums, classNumber, bytes);
+    }
+  }
+  const byClass = coloring.classes.map(({ class: swatch, ...meaning }): LegendEntry => {
+    return { ...meaning, swatch, ...(sums.get(swatch) ?? newSum()) };
+  });
+  const pending: LegendEntry = {
+    label: 'pending free',
+    about: 'Your program freed these blocks, but another stream may still use them.',
+    term: stateTerm('pending'),
+    swatch: 'pending',
+    ...(sums.get('pending') ?? newSum()),
+  };
+  const isShown = ({ count }: LegendEntry) => colorBy !== 'stack' || count > 0;
+  const sites = stackEntries(context, stacks);
+  const others = [...byClass.filter(isShown), ...(pending.count > 0 ? [pending] : [])];
+  const entries =
+    colorBy === 'stack' ? [...sites, ...others].sort(largestFirst) : [...sites, ...others];
+  return { event, totalBytes: entries.reduce((sum, { bytes }) => sum + bytes, 0), entries };
+}
+
+/** The event with most active bytes among those that a window shows; -1 when it shows none. */
+export function peakInWindow(
+  index: TimelineIndex,
+  axis: TimeAxis,
+  x0: number,
+  x1: number,
+): EventIndex {
+  const ranges = columnRanges(index, { axis, x0, x1, width: 1 });
+  const first = ranges.first[0];
+  if (first < 0) return -1;
+  return index.counter('activeBytes').scan(first, ranges.last[0]).argmax;
+}
+
+/** What the first row shows has to be what there is most of; several colors together are no entry of their own. */
+function largestFirst(a: LegendEntry, b: LegendEntry): number {
+  const isSeveral = ({ swatch }: LegendEntry) => Number(swatch === 'several');
+  return isSeveral(a) - isSeveral(b) || b.bytes - a.bytes;
+}
+
+interface Sum {
+  bytes: number;
+  count: number;
+}
+
+const newSum = (): Sum => ({ bytes: 0, count: 0 });
+
+/** Adds a block to the sum of a key. */
+function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
+  const sum = sums.get(key) ?? newSum();
+  sums.set(key, sum);
+  sum.bytes += bytes;
+  sum.count++;
+}
+
+function stackEntries(
+  context: DeviceContext,
+  stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
+): LegendEntry[] {
+  const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);
+  const isOwn = (at: number) =>
+    heaviest.findIndex(([, { swatch }]) => swatch === heaviest[at][1].swatch) === at;
+  // With more sites than classes some share one: of those that do, the heaviest is named.
+  const named = heaviest.slice(0, NAMED_STACKS).filter((_, at) => isOwn(at));
+  const labels = siteLabels(
+    context,
+    named.map(([site]) => site),
+  );
+  const entries = named.map(([, { swatch, sum }], at): LegendEntry => {
+    return { ...labels[at], swatch, ...sum };
+  });
+  const rest = heaviest.filter((one) => !named.includes(one));
+  if (rest.length === 0) return entries;
+  const other = newSum();
+  for (const [, { sum }] of rest) {
+    other.bytes += sum.bytes;
+    other.count += sum.count;
+  }
+  const label = plural(rest.length, 'other call site');
+  const about = 'Too light here for a color that no other has.';
+  return [...entries, { label, about, term: undefined, swatch: 'several', ...other }];
+}

@@ -1,0 +1,116 @@
+/** Call sites in words, for legends: short, without C++ types, and no two alike. */
+import { groupBy } from '../../base/grouping.ts';
+import { allocationLabel } from '../../device/model/allocation-labels.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import {
+  frameLabel,
+  frameLocation,
+  fullPlace,
+  functionText,
+  leafText,
+} from '../../device/model/frame-text.ts';
+import { absenceText } from '../../device/model/stacks.ts';
+import type { FrameView } from '../../device/model/types.ts';
+import { siteTerm } from '../../device/search/qualifiers/site.ts';
+import { NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
+import type { ColorLabel } from './first-colorings.ts';
+
+/**
+ * The line of each site and the innermost function that it led to. Sites with the same line are told apart by
+ * where they were called from:
+ *
+ *   scenarios.py:81 (attention)
+ *   scenarios.py:81 (attention) · called from scenarios.py:95
+ *   model.py:12 · linear in functional.py:125
+ *   AddmmBackward0 (backward pass)
+ *
+ * @param sites rows that `StackReader.siteOf` gives, each once
+ */
+export function siteLabels(
+  context: DeviceContext,
+  sites: readonly StackIndex[],
+): readonly ColorLabel[] {
+  const { stacks } = context;
+  const labels = sites.map((site) =>
+    siteText(stacks.topUserFrameView(site), stacks.leafFrameView(site)),
+  );
+  const unique = withCallers(
+    labels,
+    sites.map((site) => callersOf(context, site)),
+  );
+  return sites.map((site, at) => {
+    const frame = stacks.topUserFrameView(site);
+    return {
+      label: unique[at],
+      about: frame === undefined ? '' : aboutOf(frame),
+      term: termOf(context, site),
+    };
+  });
+}
+
+/** All that was recorded: 'step in /home/me/train.py:21', or the whole C++ name. */
+function aboutOf(frame: FrameView): string {
+  const place = fullPlace(frame);
+  return frameLocation(frame) === undefined ? place : `${functionText(frame)} in ${place}`;
+}
+
+function siteText(frame: FrameView | undefined, leaf: FrameView | undefined): string {
+  if (frame === undefined) return absenceText('recorded');
+  if (leaf === undefined) return frameLabel(frame);
+  return `${frameLocation(frame) ?? functionText(frame)} · ${leafText(leaf)}`;
+}
+
+/** Where the line was called from, the nearest first: in the user's code, then in any. */
+function callersOf({ stacks }: DeviceContext, site: StackIndex): readonly string[] {
+  const top = stacks.topUserFrame(site);
+  const own: string[] = [];
+  const others: string[] = [];
+  let isOutside = false;
+  for (const index of stacks.frames(site)) {
+    const frame = stacks.frame(index);
+    const place = frameLocation(frame);
+    if (isOutside && frame.kind === 'user' && place !== undefined) own.push(place);
+    else if (frame.kind !== 'cpp' && index !== top && place !== undefined) others.push(place);
+    if (index === top) isOutside = true;
+  }
+  return [...own, ...others];
+}
+
+/** Labels that are the same get the nearest caller in which they differ; what differs in none is numbered. */
+function withCallers(
+  labels: readonly string[],
+  callers: readonly (readonly string[])[],
+): readonly string[] {
+  const unique = [...labels];
+  const resolve = (group: readonly number[], from: number): void => {
+    if (group.length < 2) return;
+    const length = Math.max(...group.map((at) => callers[at].length));
+    let depth = from;
+    const caller = (at: number) => callers[at][depth] ?? '';
+    while (depth < length && group.every((at) => caller(at) === caller(group[0]))) depth++;
+    if (depth >= length) {
+      group.forEach((at, i) => {
+        unique[at] += ` (${i + 1})`;
+      });
+      return;
+    }
+    for (const [place, same] of groupBy(group, caller)) {
+      for (const at of same) {
+        const word = from === 0 ? ' · called from ' : ' ← ';
+        if (place !== '') unique[at] += `${word}${place}`;
+      }
+      resolve(same, depth + 1);
+    }
+  };
+  const all = [...labels.keys()];
+  for (const group of groupBy(all, (at) => labels[at]).values()) resolve(group, 0);
+  return unique;
+}
+
+/** By one of its allocations. */
+function termOf(context: DeviceContext, site: StackIndex): string | undefined {
+  const { replay, snapshot } = context;
+  const first = context.callSites().first[site - NO_STACK];
+  if (first < 0) return undefined;
+  return siteTerm(allocationLabel(replay.allocations, snapshot.addresses, first));
+}

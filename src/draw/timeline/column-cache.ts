@@ -1,0 +1,172 @@
+/**
+ * Painted columns, by the state that they show, for the frames that follow.
+ *
+ * What a column shows depends on its state, the y range and the classes alone. So a panned frame
+ * paints only what came into view, a zoomed one only columns that have another event as their
+ * highest, and of neighbors that show one state the first is painted.
+ *
+ *   states  12  40  40  71         slots  5  0  0  8       codes of slot s: from s * height on,
+ *                                                          row 0 at the bottom
+ */
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { Viewport } from './types.ts';
+
+/** In frames' worth of columns: two suffice for all of this frame, the others are of those before. */
+const CACHED_FRAMES = 3;
+const NONE = -1;
+/** Shown by slots that nothing was painted in. Columns outside of the trace have the state -1. */
+const NO_STATE = -2;
+
+/** What all cached columns have in common. */
+interface Look {
+  readonly viewport: Viewport;
+  readonly classOf: Uint8Array;
+}
+
+export class ColumnCache {
+  codes = new Uint16Array(0);
+  /** Changes when all columns are forgotten. */
+  epoch = 0;
+  #look: Look | undefined;
+  /**
+   * A hash table with open addressing: slots, found by the state that they show. Entries of slots that
+   * show another state now are passed over, and all are entered anew once a frame. (A Map that changes
+   * 1,200 entries a frame makes garbage, whose collection takes as long as the frame.)
+   */
+  #table = new Int32Array(0);
+  /** Per slot: the state that it shows, and the frame that it was last used in. */
+  #stateOf = new Int32Array(0);
+  #usedIn = new Int32Array(0);
+  #frame = 0;
+  #nextSlot = 0;
+
+  get slots(): number {
+    return this.#stateOf.length;
+  }
+
+  /**
+   * Starts a frame. Gives the slot of each column; -1 for those that are to be painted. Columns with
+   * a slot keep it until the next frame.
+   */
+  begin(look: Look, states: Int32Array): Int32Array {
+    if (this.#look === undefined || !isSame(this.#look, look)) this.#forget(look.viewport);
+    this.#look = look;
+    this.#frame++;
+    this.#table.fill(NONE);
+    for (let slot = 0; slot < this.slots; slot++) {
+      if (this.#stateOf[slot] !== NO_STATE) this.#enter(slot);
+    }
+    return states.map((state) => this.find(state));
+  }
+
+  /** The slot that shows a state; -1 for none. */
+  find(state: EventIndex): number {
+    const table = this.#table;
+    const mask = table.length - 1;
+    for (let at = hash(state) & mask; table[at] !== NONE; at = (at + 1) & mask) {
+      const slot = table[at];
+      if (this.#stateOf[slot] !== state) continue;
+      this.#usedIn[slot] = this.#frame;
+      return slot;
+    }
+    return NONE;
+  }
+
+  /** A slot to paint a state in, at once. */
+  claim(state: EventIndex): number {
+    const slot = this.#unusedSlot();
+    this.#stateOf[slot] = state;
+    this.#usedIn[slot] = this.#frame;
+    this.#enter(slot);
+    return slot;
+  }
+
+  #enter(slot: number): void {
+    const mask = this.#table.length - 1;
+    let at = hash(this.#stateOf[slot]) & mask;
+    while (this.#table[at] !== NONE) at = (at + 1) & mask;
+    this.#table[at] = slot;
+  }
+
+  #unusedSlot(): number {
+    while (this.#usedIn[this.#nextSlot] === this.#frame) this.#step();
+    const slot = this.#nextSlot;
+    this.#step();
+    return slot;
+  }
+
+  #step(): void {
+    this.#nextSlot = (this.#nextSlot + 1) % this.slots;
+  }
+
+  #forget({ width, height }: Viewport): void {
+    this.epoch++;
+    const slots = CACHED_FRAMES * width;
+    if (this.slots !== slots) {
+      this.#stateOf = new Int32Array(slots);
+      this.#usedIn = new Int32Array(slots);
+      // A quarter of it at most is entered at the beginning of a frame, a third at its end.
+      this.#table = new Int32Array(2 ** Math.ceil(Math.log2(4 * slots)));
+      this.#nextSlot = 0;
+    }
+    this.#stateOf.fill(NO_STATE);
+    if (this.codes.length !== slots * height) this.codes = new Uint16Array(slots * height);
+  }
+}
+
+/** Neighboring columns have neighboring states: these are to lie apart. */
+function hash(state: EventIndex): number {
+  const mixed = Math.imul(state, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
+
+function isSame(one: Look, other: Look): boolean {
+  const { viewport: a } = one;
+  const { viewport: b } = other;
+  return (
+    one.classOf === other.classOf &&
+    a.width === b.width &&
+    a.height === b.height &&
+    a.y0 === b.y0 &&
+    a.y1 === b.y1
+  );
+}
+
+/** A few times as many as there are slots; of two contents in one entry the later is known. */
+const ENTRIES = 1 << 14;
+
+/**
+ * Which slot of a column cache holds the column of a content, by its fingerprint. Training steps are
+ * alike, so most columns of a picture of many steps are there already, painted for another state.
+ */
+export class ColumnContentCache {
+  readonly #slots = new Int32Array(ENTRIES);
+  /** Per slot: its fingerprint. */
+  #low = new Int32Array(0);
+  #high = new Int32Array(0);
+  #epoch = -1;
+
+  /** To be called when a frame begins: what the cache has forgotten is forgotten here, too. */
+  begin({ epoch, slots }: ColumnCache): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    this.#slots.fill(-1);
+    if (this.#low.length !== slots) {
+      this.#low = new Int32Array(slots);
+      this.#high = new Int32Array(slots);
+    }
+  }
+
+  /** -1 where no slot is known to hold it. */
+  find(low: number, high: number): number {
+    const slot = this.#slots[low & (ENTRIES - 1)];
+    return slot >= 0 && this.#low[slot] === low && this.#high[slot] === high ? slot : -1;
+  }
+
+  /** A slot has been painted. */
+  set(slot: number, low: number, high: number): void {
+    this.#slots[low & (ENTRIES - 1)] = slot;
+    this.#low[slot] = low;
+    this.#high[slot] = high;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * From a viewport's x axis to the events that each pixel column covers, and the highest and lowest
+ * values of the counters there: for lines, drawn states and the minimap.
+ *
+ * A column edge is x0 + c * columnWidth. On a snapped viewport (see viewport.ts) that product and
+ * sum are exact in floating point, so a panned frame has the very columns of a fresh one.
+ * Columns outside the trace have first = last = -1.
+ */
+
+import type { CounterName } from '../../allocator/replay/types.ts';
+import { foldTime, unfoldTime } from '../../device/model/time-folds.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { SampledTimes, TimelineIndex } from './timeline-index.ts';
+import type { PlotAxis, Viewport } from './types.ts';
+import { axisExtent } from './viewport.ts';
+
+/** The states first[c] to last[c], both included, are those that hold somewhere in column c. */
+export interface ColumnRanges {
+  readonly width: number;
+  readonly first: Int32Array;
+  readonly last: Int32Array;
+}
+
+/** The part of a viewport that decides which events a column covers. */
+export type ColumnAxis = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
+
+/** Ranges of all columns. Throws RangeError for an axis by time when the trace has no times. */
+export function columnRanges(index: TimelineIndex, view: ColumnAxis): ColumnRanges {
+  if (view.axis === 'event') return statesByEvent(index.eventCount, view.x0, view.x1, view.width);
+  if (index.times === undefined) throw new RangeError('This trace has no times to draw by');
+  const { times } = index;
+  if (view.axis === 'time') return statesByTime(times, index.eventCount, view, (x) => x);
+  const { folds } = times;
+  return statesByTime(times, index.eventCount, view, (x) => unfoldTime(folds, x));
+}
+
+/** State t spans x from t to t + 1. Example: 4 columns over x 0 to 6 cover events 0-1, 1-2, 3-4, 4-5. */
+function statesByEvent(eventCount: number, x0: number, x1: number, width: number): ColumnRanges {
+  const ranges = emptyRanges(width);
+  const columnWidth = (x1 - x0) / width;
+  for (let column = 0; column < width; column++) {
+    const left = x0 + column * columnWidth;
+    const right = x0 + (column + 1) * columnWidth;
+    if (right <= 0 || left >= eventCount) continue;
+    ranges.first[column] = Math.max(0, Math.floor(left));
+    ranges.last[column] = Math.min(eventCount, Math.ceil(right)) - 1;
+  }
+  return ranges;
+}
+
+/**
+ * A column holds the events at left <= time < right and, unless an event happens at `left` itself,
+ * the state that the last event before it left behind. The trace ends 1 us after its last event.
+ */
+function statesByTime(
+  times: SampledTimes,
+  eventCount: number,
+  { x0, x1, width }: ColumnAxis,
+  timeAt: (x: number) => number,
+): ColumnRanges {
+  const ranges = emptyRanges(width);
+  const columnWidth = (x1 - x0) / width;
+  let before: EventIndex = times.countBefore(timeAt(x0));
+  for (let column = 0; column < width; column++) {
+    const left = timeAt(x0 + column * columnWidth);
+    const right = timeAt(x0 + (column + 1) * columnWidth);
+    const beforeRight = Math.max(before, times.countBefore(right));
+    if (right > 0 && left < times.durationUs + 1 && eventCount > 0) {
+      const carriedIn = before === eventCount || times.of(before) > left;
+      const first = Math.max(0, carriedIn ? before - 1 : before);
+      ranges.first[column] = first;
+      ranges.last[column] = Math.max(first, beforeRight - 1);
+    }
+    before = beforeRight;
+  }
+  return ranges;
+}
+
+function emptyRanges(width: number): ColumnRanges {
+  return { width, first: new Int32Array(width).fill(-1), last: new Int32Array(width).fill(-1) };
+}
+
+/** Highest value of a counter in each column; NaN outside the trace. No peak is lost at any zoom. */
+function counterColumns(
+  index: TimelineIndex,
+  name: CounterName,
+  ranges: ColumnRanges,
+): Float64Array {
+  const blocks = index.counter(name);
+  const out = new Float64Array(ranges.width).fill(NaN);
+  for (let column = 0; column < ranges.width; column++) {
+    const first = ranges.first[column];
+    if (first >= 0) out[column] = blocks.highest(first, ranges.last[column]);
+  }
+  return out;
+}
+
+/** The active counter in each column: what the raster draws, and how low it falls beside that. */
+export interface DrawnStates {
+  /** First event with most active bytes; -1 outside the trace. */
+  readonly states: Int32Array;
+  readonly maxBytes: Float64Array;
+  readonly minBytes: Float64Array;
+}
+
+export function drawnStates(index: TimelineIndex, ranges: ColumnRanges): DrawnStates {
+  const blocks = index.counter('activeBytes');
+  const states = new Int32Array(ranges.width).fill(-1);
+  const maxBytes = new Float64Array(ranges.width).fill(NaN);
+  const minBytes = new Float64Array(ranges.width).fill(NaN);
+  for (let column = 0; column < ranges.width; column++) {
+    const first = ranges.first[column];
+    if (first < 0) continue;
+    const found = blocks.scan(first, ranges.last[column]);
+    states[column] = found.argmax;
+    maxBytes[column] = found.max;
+    minBytes[column] = found.min;
+  }
+  return { states, maxBytes, minBytes };
+}
+
+/** The states of {@link drawnStates} alone, which is cheaper. */
+export function highestStates(
+  index: TimelineIndex,
+  { width, first, last }: ColumnRanges,
+): Int32Array {
+  const blocks = index.counter('activeBytes');
+  const states = new Int32Array(width).fill(-1);
+  for (let column = 0; column < width; column++) {
+    if (first[column] >= 0) states[column] = blocks.highestAt(first[column], last[column]);
+  }
+  return states;
+}
+
+/** The lines of some counters over the picture; that of active bytes is what the picture itself shows. */
+export function counterLines(
+  index: TimelineIndex,
+  names: readonly CounterName[],
+  ranges: ColumnRanges,
+  { maxBytes }: DrawnStates,
+): { readonly [K in CounterName]?: Float64Array } {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      name === 'activeBytes' ? maxBytes : counterColumns(index, name, ranges),
+    ]),
+  );
+}
+
+/** A counter over the whole trace in `width` columns, for the minimap. */
+export function counterOverview(
+  index: TimelineIndex,
+  name: CounterName,
+  axis: PlotAxis,
+  width: number,
+): Float64Array {
+  const { times, eventCount } = index;
+  const durationUs = times?.durationUs ?? 0;
+  const isFolded = axis === 'folded' && times !== undefined;
+  const x1 = axisExtent(
+    axis,
+    eventCount,
+    isFolded ? foldTime(times.folds, durationUs) : durationUs,
+  );
+  return counterColumns(index, name, columnRanges(index, { axis, x0: 0, x1, width }));
+}

@@ -1,0 +1,242 @@
+/**
+ * Draws frames: viewport → states → live stack → pixels.
+ *
+ * A job can stop between columns, so that a worker can look whether a newer request has come:
+ *
+ *   const job = painter.begin(scene);
+ *   let frame = job.run(isLate);            // undefined when isLate() said so
+ *   while (frame === undefined) { await nextMessage(); frame = job.run(isLate); }
+ */
+import type { AllocationIndex, CounterName } from '../../allocator/replay/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { colorTable, contrastColor, FADE_BIT, halfway, writeColumns } from './colors.ts';
+import { ColumnCache } from './column-cache.ts';
+import { ColumnJob } from './column-job.ts';
+import {
+  type ColumnRanges,
+  columnRanges,
+  counterLines,
+  type DrawnStates,
+  drawnStates,
+} from './columns.ts';
+import { LiveSetSweep } from './live-set-sweep.ts';
+import { ColumnPainter } from './paint-column.ts';
+import type { TimelineIndex } from './timeline-index.ts';
+import type { Palette, TimelineFrame, Viewport } from './types.ts';
+
+/** All that a frame shows. */
+export interface Scene {
+  readonly viewport: Viewport;
+  /** Class of each allocation, see classes.ts. */
+  readonly classOf: Uint8Array;
+  readonly palette: Palette;
+  /** Allocations of this class are dimmed, also when their free is requested. */
+  readonly dimmedClass?: number | undefined;
+  /** Counters to give the highest value of, column by column. */
+  readonly lines: readonly CounterName[];
+  /** Allocation to draw highlighted; -1 for none. */
+  readonly selected: AllocationIndex;
+}
+
+/** Draws frames of one device, one after the other, in buffers that it keeps. */
+export class TimelinePainter {
+  readonly #index: TimelineIndex;
+  readonly #sweep: LiveSetSweep;
+  readonly #cache = new ColumnCache();
+
+  constructor(index: TimelineIndex) {
+    this.#index = index;
+    this.#sweep = new LiveSetSweep(index);
+  }
+
+  /**
+   * Starts a frame. An unfinished job of this painter must not be run any more.
+   * @param out pixels of an earlier frame to write over, if it has the right length
+   * @throws RangeError for a viewport of no extent, or one by time when the trace has no times
+   */
+  begin(scene: Scene, out?: Uint32Array): FrameJob {
+    checkViewport(scene.viewport);
+    const size = scene.viewport.width * scene.viewport.height;
+    const pixels = out?.length === size ? out : new Uint32Array(size);
+    return new FrameJob(this.#index, this.#sweep, this.#cache, scene, pixels);
+  }
+
+  /** A whole frame at once. Parameters and errors as in {@link begin}. */
+  draw(scene: Scene, out?: Uint32Array): TimelineFrame {
+    return this.begin(scene, out).runToEnd();
+  }
+}
+
+/** One frame of its own. For many, keep a {@link TimelinePainter}. */
+export function drawFrame(index: TimelineIndex, scene: Scene, out?: Uint32Array): TimelineFrame {
+  return new TimelinePainter(index).draw(scene, out);
+}
+
+const NONE = -1;
+
+export class FrameJob extends ColumnJob<TimelineFrame> {
+  readonly #index: TimelineIndex;
+  readonly #sweep: LiveSetSweep;
+  readonly #cache: ColumnCache;
+  readonly #scene: Scene;
+  readonly #pixels: Uint32Array;
+  readonly #painter: ColumnPainter;
+  readonly #selection: SelectionBand;
+  readonly #ranges: ColumnRanges;
+  readonly #drawn: DrawnStates;
+  /** Of each column; -1 until it is painted. */
+  readonly #slots: Int32Array;
+  /** Slot that shows the sweep's state. */
+  #sweptSlot = NONE;
+
+  constructor(
+    index: TimelineIndex,
+    sweep: LiveSetSweep,
+    cache: ColumnCache,
+    scene: Scene,
+    pixels: Uint32Array,
+  ) {
+    const { width, height, y0, y1 } = scene.viewport;
+    super(width);
+    this.#index = index;
+    this.#sweep = sweep;
+    this.#cache = cache;
+    this.#scene = scene;
+    this.#pixels = pixels;
+    this.#selection = new SelectionBand(scene.viewport);
+    this.#ranges = columnRanges(index, scene.viewport);
+    this.#drawn = drawnStates(index, this.#ranges);
+    this.#slots = cache.begin(scene, this.#drawn.states);
+    this.#painter = new ColumnPainter(sweep, cache.codes, height, y0, y1);
+    sweep.reset(scene.classOf, scene.dimmedClass);
+  }
+
+  protected doColumn(column: number): void {
+    const { selected } = this.#scene;
+    const state = this.#drawn.states[column];
+    // The column before may have painted it.
+    if (this.#slots[column] < 0) this.#slots[column] = this.#cache.find(state);
+    if (this.#slots[column] < 0) this.#slots[column] = this.#paint(state);
+    if (selected < 0 || state < 0) return;
+    this.#sweepTo(state);
+    this.#sweptSlot = this.#slots[column];
+    const bottom = this.#sweep.bottomOf(selected);
+    if (bottom >= 0) {
+      this.#selection.set(column, bottom, this.#index.allocations.sizeBytes[selected]);
+    }
+  }
+
+  #paint(state: EventIndex): number {
+    const slot = this.#cache.claim(state);
+    if (state < 0) {
+      this.#painter.clear(slot);
+      return slot;
+    }
+    const unchangedBelow = this.#sweepTo(state);
+    const isFirst = this.#sweptSlot === NONE;
+    this.#painter.paint(slot, this.#sweptSlot, isFirst ? -Infinity : unchangedBelow);
+    this.#sweptSlot = slot;
+    return slot;
+  }
+
+  /** Bytes from the bottom below which nothing changed. */
+  #sweepTo(state: EventIndex): number {
+    return this.#sweep.state === state ? Infinity : this.#sweep.advance(state);
+  }
+
+  protected finish(): TimelineFrame {
+    const { viewport, palette } = this.#scene;
+    const colors = colorTable(palette);
+    const fading = { fromRows: this.#fadeRows(), colors: colors.subarray(1 << FADE_BIT) };
+    writeColumns(this.#cache.codes, this.#slots, viewport, colors, this.#pixels, fading);
+    this.#selection.draw(this.#pixels, palette);
+    return {
+      viewport,
+      pixels: this.#pixels,
+      states: this.#drawn.states,
+      lines: counterLines(this.#index, this.#scene.lines, this.#ranges, this.#drawn),
+      stackPeakBytes: this.#index.peakBytes,
+    };
+  }
+
+  /** First faded row of each column: what lies above was not there all the time that it covers. */
+  #fadeRows(): Int32Array {
+    const { width, height } = this.#scene.viewport;
+    const rows = new Int32Array(width).fill(height);
+    for (let column = 0; column < width; column++) {
+      const min = this.#drawn.minBytes[column];
+      if (min < this.#drawn.maxBytes[column]) rows[column] = this.#painter.rowAt(min);
+    }
+    return rows;
+  }
+}
+
+function checkViewport(view: Viewport): void {
+  const isWhole = Number.isInteger(view.width) && Number.isInteger(view.height);
+  if (
+    !isWhole ||
+    view.width < 1 ||
+    view.height < 1 ||
+    !(view.x1 > view.x0) ||
+    !(view.y1 > view.y0)
+  ) {
+    throw new RangeError(`No such viewport: ${JSON.stringify(view)}`);
+  }
+}
+
+/**
+ * The selected allocation, drawn over the finished pixels: a contrasting outline (black on light
+ * backgrounds, white on dark ones) and a fill half way to it. Never thinner than one pixel.
+ *
+ * Per column it is a span of rows; where the spans of neighboring columns differ, the part that
+ * has no selected pixel beside it is outline too, so the band stays closed when it steps down.
+ */
+class SelectionBand {
+  readonly #view: Viewport;
+  /** Rows from the bottom, `to` excluded; equal where the allocation is not drawn. Not clipped. */
+  readonly #from: Float64Array;
+  readonly #to: Float64Array;
+
+  constructor(view: Viewport) {
+    this.#view = view;
+    this.#from = new Float64Array(view.width);
+    this.#to = new Float64Array(view.width);
+  }
+
+  /** The allocation lies from bottomBytes up in this column. */
+  set(column: number, bottomBytes: number, sizeBytes: number): void {
+    const { y0, y1, height } = this.#view;
+    const rowsPerByte = height / (y1 - y0);
+    const bottom = (bottomBytes - y0) * rowsPerByte;
+    const top = (bottomBytes + sizeBytes - y0) * rowsPerByte;
+    const from = Math.ceil(bottom - 0.5);
+    const to = Math.ceil(top - 0.5);
+    const isThin = from === to;
+    this.#from[column] = isThin ? Math.floor((bottom + top) / 2) : from;
+    this.#to[column] = isThin ? this.#from[column] + 1 : to;
+  }
+
+  draw(pixels: Uint32Array, palette: Palette): void {
+    const { width, height } = this.#view;
+    const line = contrastColor(palette.background);
+    for (let column = 0; column < width; column++) {
+      const from = Math.max(0, this.#from[column]);
+      const to = Math.min(height, this.#to[column]);
+      for (let row = from; row < to; row++) {
+        const at = (height - 1 - row) * width + column;
+        pixels[at] = this.#isOutline(column, row) ? line : halfway(pixels[at], line);
+      }
+    }
+  }
+
+  #isOutline(column: number, row: number): boolean {
+    if (row === this.#from[column] || row === this.#to[column] - 1) return true;
+    return !this.#covers(column - 1, row) || !this.#covers(column + 1, row);
+  }
+
+  /** Beyond the frame's sides the band goes on. */
+  #covers(column: number, row: number): boolean {
+    if (column < 0 || column >= this.#view.width) return true;
+    return row >= this.#from[column] && row < this.#to[column];
+  }
+}

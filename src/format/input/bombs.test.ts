@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { LoadError } from '../../base/load-error.ts';
+import { nodePlatform } from '../../cli/node-platform.ts';
+import { BOMBS } from '../../testing/bombs.ts';
+import { bytesSource } from '../../testing/byte-source.ts';
+import { readSnapshot } from './read-snapshot.ts';
+
+/** A warning or one sentence, soon: what each hostile file must be answered by. */
+describe('a file that asks for too much, or holds what it cannot', () => {
+  it.each(BOMBS)('$name', async ({ make, answer, name }) => {
+    const bytes = make();
+    const startMs = performance.now();
+    const opened = await readSnapshot(bytesSource(bytes, name, 1 << 20), nodePlatform).then(
+      ({ snapshot }) => snapshot.warnings.map(({ message }) => message).join('\n'),
+      (error: unknown) => {
+        if (!(error instanceof LoadError)) throw error;
+        return { code: error.failure.code };
+      },
+    );
+    if ('code' in answer) expect(opened).toEqual(answer);
+    else expect(opened).toMatch(answer.warning);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,100 @@
+import { concatBytes } from '../../base/bytes.ts';
+
+/** Chunks of bytes in order; the chunks may have any size, zero too. Each is lent until the next is asked for. */
+export type ByteStream = AsyncIterable<Uint8Array>;
+
+/** Starts reading from the first byte; may be called again. */
+export type OpenBytes = () => ByteStream;
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Reads a stream in the pieces a format has (4 bytes of magic, a header, n bytes of data), whatever
+ * the chunks are. Example: chunks of 3 and 5 bytes, `read(4)` gives the first four, `skip(1)` passes
+ * one, `take()` gives the last three.
+ */
+export class ByteCursor {
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  #pending: Uint8Array = NOTHING;
+  #offset = 0;
+
+  constructor(stream: ByteStream) {
+    this.#iterator = stream[Symbol.asyncIterator]();
+  }
+
+  /** Bytes consumed so far. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** The next `count` bytes without consuming them; fewer only where the stream ends before. */
+  async peek(count: number): Promise<Uint8Array> {
+    if (this.#pending.length >= count) return this.#pending.subarray(0, count);
+    const pieces: Uint8Array[] = [this.#pending.slice()];
+    let length = this.#pending.length;
+    while (length < count) {
+      const next = await this.#iterator.next();
+      if (next.done === true) break;
+      pieces.push(next.value.slice());
+      length += next.value.length;
+    }
+    this.#pending = concatBytes(pieces);
+    return this.#pending.subarray(0, count);
+  }
+
+  /** The next `count` bytes, consumed; fewer only where the stream ends before. */
+  async read(count: number): Promise<Uint8Array> {
+    // A copy, as the chunk may be gone when the reader looks at it once more.
+    const bytes = (await this.peek(count)).slice();
+    this.#consume(bytes.length);
+    return bytes;
+  }
+
+  /** Passes `count` bytes and says how many there were. */
+  async skip(count: number): Promise<number> {
+    let skipped = 0;
+    for await (const chunk of this.take(count)) skipped += chunk.length;
+    return skipped;
+  }
+
+  /** The next `count` bytes as they come, the whole rest by default. */
+  async *take(count = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array> {
+    let left = count;
+    while (left > 0) {
+      if (this.#pending.length === 0) {
+        const next = await this.#iterator.next();
+        if (next.done === true) return;
+        this.#pending = next.value;
+      }
+      const chunk = this.#pending.subarray(0, Math.min(left, this.#pending.length));
+      this.#consume(chunk.length);
+      left -= chunk.length;
+      if (chunk.length > 0) yield chunk;
+    }
+  }
+
+  /** Lets the stream go; call it when no more will be read, also after errors. */
+  async close(): Promise<void> {
+    await this.#iterator.return?.();
+  }
+
+  #consume(count: number): void {
+    this.#pending = this.#pending.subarray(count);
+    this.#offset += count;
+  }
+}
+
+/** All bytes of a stream, or undefined as soon as they are more than `limitBytes`. */
+export async function collectBytes(
+  stream: ByteStream,
+  limitBytes: number,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > limitBytes) return undefined;
+    pieces.push(chunk.slice());
+  }
+  return concatBytes(pieces);
+}

@@ -1,0 +1,88 @@
+/**
+ * The sentences for files that cannot be read, and how failures of a platform's streams become them.
+ */
+import { LoadError } from '../../base/load-error.ts';
+import type { ForeignFormat } from './sniff.ts';
+
+/** A file of another kind. `outer` is what it was found in ('gzip', 'zip', …), if in anything. */
+export function foreignError(format: ForeignFormat, outer: string | undefined): ForeignError {
+  const subject = outer === undefined ? 'This is' : `The content of this ${outer} file is`;
+  const message = `${subject} ${format.what}, not a memory snapshot.`;
+  return new ForeignError({ code: format.code, message, advice: format.advice });
+}
+
+/** No snapshot, and not a broken one either: in a zip, the next file may be the snapshot. */
+export class ForeignError extends LoadError {}
+
+const NO_SNAPSHOT = new Set(['not-a-snapshot', 'html-without-snapshot', 'zip-without-snapshot']);
+
+export function isNoSnapshot(error: unknown): boolean {
+  if (error instanceof ForeignError) return true;
+  return error instanceof LoadError && NO_SNAPSHOT.has(error.failure.code);
+}
+
+const RECOPY_ADVICE = 'Copy or download the file again.';
+
+/** A container that ends before it should. `byte`: decompressed bytes that were still whole. */
+export function cutShortError(container: string, byte: number | undefined): LoadError {
+  return new LoadError({
+    code: 'truncated',
+    message: `The ${container} data end too early: the file is truncated.`,
+    advice: RECOPY_ADVICE,
+    byte,
+  });
+}
+
+/** A container whose own checks fail. `byte`: decompressed bytes that came before it was noticed. */
+export function damagedError(
+  container: string,
+  detail: string,
+  byte: number | undefined,
+): LoadError {
+  return new LoadError({
+    code: `${container.toLowerCase()}-damaged`,
+    message: `The ${container} data are damaged (${detail}).`,
+    advice: RECOPY_ADVICE,
+    byte,
+  });
+}
+
+/** Legal, but of a kind that this reader does not know. */
+export function unsupportedError(container: string, detail: string): LoadError {
+  return new LoadError({
+    code: `${container}-unsupported`,
+    message: `This ${container} file ${detail}, which vramscope cannot read.`,
+    advice: 'Unpack it with another program and open the snapshot inside.',
+  });
+}
+
+/** `name` and Node's `code` of a thrown thing, lower case: 'notreadableerror eisdir'. */
+function errorKind(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return `${error.name} ${code}`.toLowerCase();
+}
+
+/**
+ * What a byte source threw, as a failure to show. A browser reports a dropped folder as
+ * NotReadableError or NotFoundError (as it does a file that changed or went away), Node as EISDIR.
+ * Returns undefined for anything that is no reading failure (an abort, a bug), to be thrown on.
+ */
+export function sourceFailure(error: unknown, name: string): LoadError | undefined {
+  const kind = errorKind(error);
+  if (kind.includes('eisdir')) {
+    return new LoadError({
+      code: 'folder',
+      message: `${name} is a folder, not a snapshot.`,
+      advice: 'Open one of the files in it.',
+    });
+  }
+  if (/notreadable|notfound|enoent|eacces|eperm|eio/.test(kind)) {
+    return new LoadError({
+      code: 'unreadable',
+      message: `${name} cannot be read. It may be a folder, or the file was moved, changed or locked.`,
+      advice: 'Choose a single file, and choose it again if it changed.',
+    });
+  }
+  return undefined;
+}

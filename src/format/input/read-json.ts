@@ -1,0 +1,63 @@
+import { errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
+import type { Snapshot } from '../snapshot/tables.ts';
+import { collectBytes, type OpenBytes } from './byte-cursor.ts';
+import { cutShortError, damagedError, ForeignError, foreignError } from './failures.ts';
+import { findSnapshot } from './find-snapshot.ts';
+import { KINETO_TRACE, SNAPSHOT_ADVICE } from './sniff.ts';
+
+/**
+ * JSON.parse needs the text whole and makes an object of every entry: about ten times the file's
+ * bytes in memory. 64 MiB of JSON still fit a browser tab; pickles have no such limit.
+ */
+const MAX_JSON_BYTES = 64 * 2 ** 20;
+/** Brackets that open: '{},' is three bytes and an object of fifty. A snapshot has one in some 60 bytes. */
+const MAX_JSON_OBJECTS = 2 ** 21;
+
+/**
+ * The snapshot's dictionary as JSON, bare or held by another value.
+ * @throws LoadError 'json-too-big', 'truncated', 'json-damaged', 'kineto-trace' or 'not-a-snapshot'
+ */
+export async function readJson(open: OpenBytes): Promise<Snapshot> {
+  const bytes = await collectBytes(open(), MAX_JSON_BYTES);
+  if (bytes === undefined) throw tooBig(`of more than ${MAX_JSON_BYTES / 2 ** 20} MiB`);
+  if (countObjects(bytes) > MAX_JSON_OBJECTS) throw tooBig('of millions of objects');
+  const value = parse(bytes);
+  const snapshot = findSnapshot(value);
+  if (snapshot !== undefined) return snapshot;
+  if (isTrace(value)) throw foreignError(KINETO_TRACE, undefined);
+  throw new ForeignError({
+    code: 'not-a-snapshot',
+    message: 'This is JSON, but not the dictionary of a memory snapshot.',
+    advice: SNAPSHOT_ADVICE,
+  });
+}
+
+function tooBig(what: string): LoadError {
+  return new LoadError({
+    code: 'json-too-big',
+    message: `This is JSON ${what}, which is too large to read at once.`,
+    advice: 'Open the original pickle instead: vramscope reads pickles of any size.',
+  });
+}
+
+function countObjects(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b) count++;
+  return count;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Engines word this differently, but a text that was cut seldom ends in its closing bracket.
+    if (!/[\]}]\s*$/.test(text.slice(-64))) throw cutShortError('JSON', bytes.length);
+    throw damagedError('JSON', errorText(error), undefined);
+  }
+}
+
+function isTrace(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'traceEvents' in value;
+}

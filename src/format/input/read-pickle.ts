@@ -1,0 +1,240 @@
+import { CancelledError, errorText } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { CORRUPT_ADVICE, truncatedPickle } from '../pickle/errors.ts';
+import { DeclinedError } from '../pickle/types.ts';
+import { SnapshotDecoder } from '../snapshot/decoder.ts';
+import type { Snapshot, SnapshotWarning } from '../snapshot/tables.ts';
+import { collectBytes, type OpenBytes } from './byte-cursor.ts';
+import type { Meter } from './meter.ts';
+import { SNAPSHOT_ADVICE } from './sniff.ts';
+import type { ReadOptions } from './types.ts';
+
+/**
+ * The general decoder makes an object of every value: about six times the pickle's bytes, read at
+ * 20 MB/s. 64 MiB are 400 MB of memory and three seconds, as much as a tab can bear.
+ */
+const MAX_GENERAL_BYTES = 64 * 2 ** 20;
+/**
+ * Bytes after the pickle that are still read (writers pad with a few NULs, and a gzip's checksum
+ * comes last). A bomb of zeros after a small snapshot ends here.
+ */
+const MAX_TRAILING_BYTES = 64 * 2 ** 20;
+
+/**
+ * Of a pickle of so many bytes or more events are read by a lane, whose code is fetched then: in a smaller one it learns
+ * for longer than it reads, and before a file is open the page does without it.
+ */
+const LANE_FROM_BYTES = 2 ** 20;
+
+export interface ReadPickle {
+  readonly snapshot: Snapshot;
+  readonly protocol: number | undefined;
+  readonly decoder: 'columnar' | 'general';
+  /** What broke off the file, when only the events before are in the snapshot. */
+  readonly partial: string | undefined;
+}
+
+/**
+ * @throws LoadError of any code; `partialEvents` says how many whole events come before the fault
+ * @throws CancelledError
+ */
+export async function readPickle(
+  open: OpenBytes,
+  meter: Meter,
+  { allowPartial = false, onRead }: Pick<ReadOptions, 'allowPartial' | 'onRead'>,
+): Promise<ReadPickle> {
+  const decoder = new SnapshotDecoder();
+  try {
+    await pump(open, decoder, meter, onRead).finally(() => {
+      onRead?.(decoder, { share: meter.share, isEnd: true });
+    });
+    const snapshot = decoder.finish();
+    return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial: undefined };
+  } catch (error) {
+    if (!(error instanceof DeclinedError) && !isNotASnapshot(error)) {
+      return partialOf(decoder, error, allowPartial);
+    }
+    try {
+      const snapshot = await readGeneral(open, error, decoder.eventCount > 0);
+      return { snapshot, protocol: decoder.protocol, decoder: 'general', partial: undefined };
+    } catch (failure) {
+      return partialOf(decoder, failure, allowPartial);
+    }
+  }
+}
+
+async function pump(
+  open: OpenBytes,
+  decoder: SnapshotDecoder,
+  meter: Meter,
+  onRead: ReadOptions['onRead'],
+): Promise<void> {
+  let trailingBytes = 0;
+  let bytes = 0;
+  let hasLane = false;
+  for await (const chunk of open()) {
+    if (decoder.stopped) trailingBytes += chunk.length;
+    if (trailingBytes > MAX_TRAILING_BYTES) return;
+    bytes += chunk.length;
+    // As much per byte of the file as so far; exact for a bare pickle.
+    const { share } = meter;
+    const totalBytes = share === undefined || share === 0 ? undefined : bytes / share;
+    decoder.totalBytes = totalBytes;
+    if (!hasLane && (totalBytes ?? bytes) >= LANE_FROM_BYTES) {
+      const { RowLane } = await import('../pickle/row-lane.ts');
+      decoder.attachLane((machine) => new RowLane(machine));
+      hasLane = true;
+    }
+    decoder.push(chunk);
+    meter.events = decoder.eventCount;
+    meter.report();
+    onRead?.(decoder, { share, isEnd: false });
+  }
+}
+
+function isNotASnapshot(error: unknown): error is LoadError {
+  return error instanceof LoadError && error.failure.code === 'not-a-snapshot';
+}
+
+/** The events before the fault where the user wants them; else the fault, saying how many there are. */
+function partialOf(decoder: SnapshotDecoder, error: unknown, allowPartial: boolean): ReadPickle {
+  if (error instanceof CancelledError) throw error;
+  const failure = asLoadError(error).failure;
+  const partial = failure.message;
+  const snapshot = tryPartial(decoder, partial);
+  const events = snapshot?.devices.reduce((sum, device) => sum + device.events.length, 0) ?? 0;
+  if (snapshot === undefined || events === 0) throw new LoadError(failure);
+  if (!allowPartial) throw new LoadError({ ...failure, partialEvents: events });
+  return { snapshot, protocol: decoder.protocol, decoder: 'columnar', partial };
+}
+
+/** Undefined where what was read makes no snapshot: no part may be promised that does not open. */
+function tryPartial(decoder: SnapshotDecoder, reason: string): Snapshot | undefined {
+  if (decoder.eventCount === 0) return undefined;
+  try {
+    return decoder.finishPartial(reason);
+  } catch (error) {
+    asLoadError(error);
+    return undefined;
+  }
+}
+
+/** Engines throw RangeError when a typed array finds no memory. All else unknown is a bug: thrown on. */
+function asLoadError(error: unknown): LoadError {
+  if (error instanceof LoadError) return error;
+  if (!(error instanceof RangeError)) throw error;
+  if (/call stack/i.test(error.message)) return nestsTooDeep();
+  return new LoadError({
+    code: 'out-of-memory',
+    message: `There is not enough memory for this snapshot (${error.message}).`,
+    advice: 'Close other tabs, or record fewer events (max_entries of _record_memory_history).',
+  });
+}
+
+function nestsTooDeep(): LoadError {
+  return new LoadError({
+    code: 'not-a-snapshot',
+    message: 'This file nests deeper than any memory snapshot.',
+    advice: SNAPSHOT_ADVICE,
+  });
+}
+
+/**
+ * Reads the file again by the general decoder. `cause` is why the columnar one gave up; it had met
+ * events before, or not (then what stops the general decoder too is likely to be damage).
+ */
+async function readGeneral(
+  open: OpenBytes,
+  cause: DeclinedError | LoadError,
+  hasEvents: boolean,
+): Promise<Snapshot> {
+  const bytes = await collectBytes(open(), MAX_GENERAL_BYTES);
+  if (bytes === undefined) throw cause instanceof LoadError ? cause : tooBig(cause);
+  // Few files need it: fetched when one does.
+  const { isReadable, unpickle } = await import('./unpickle.ts');
+  if (!isReadable(bytes)) throw cause instanceof LoadError ? cause : tooBig(cause);
+  const { value, callables, failure } = unpickle(bytes);
+  if (failure !== undefined && (hasEvents || callables.length === 0)) {
+    throw isEndOfFile(failure) ? truncatedPickle(bytes.length) : brokenPickle(cause, failure);
+  }
+  const snapshot = await findIn(value, cause);
+  if (snapshot !== undefined) {
+    return { ...snapshot, warnings: [...snapshot.warnings, generalWarning(cause, callables)] };
+  }
+  if (callables.length > 0)
+    throw holdsCode(callables[0], cause instanceof DeclinedError ? cause.byte : undefined);
+  throw cause instanceof LoadError ? cause : notASnapshot();
+}
+
+async function findIn(
+  value: unknown,
+  cause: DeclinedError | LoadError,
+): Promise<Snapshot | undefined> {
+  const { findSnapshot } = await import('./find-snapshot.ts');
+  try {
+    return findSnapshot(value);
+  } catch (error) {
+    throw error instanceof LoadError ? error : brokenPickle(cause, error);
+  }
+}
+
+/** pickleparser's words for it. */
+function isEndOfFile(failure: unknown): boolean {
+  return /unexpected end of file|could not find end of line/i.test(errorText(failure));
+}
+
+function generalWarning(cause: Error, callables: readonly string[]): SnapshotWarning {
+  const reason =
+    cause instanceof DeclinedError ? cause.reason : 'the snapshot lies in another value';
+  const named =
+    callables.length === 0
+      ? ''
+      : ` It names ${callables.map(printable).join(', ')}; nothing was run.`;
+  const message = `Read by the slower general decoder (${reason}).${named}`;
+  return { code: 'general-decoder', message };
+}
+
+function holdsCode(callable: string, byte: number | undefined): LoadError {
+  return new LoadError({
+    code: 'holds-code',
+    message: `This pickle would call ${printable(callable)}. vramscope ran nothing. It contains no memory snapshot.`,
+    advice:
+      'Snapshots contain no code. Be careful with this file: pickle.load in Python would run that function.',
+    byte,
+  });
+}
+
+/** Names come from the file: short, and without control characters. */
+function printable(name: string): string {
+  const clean = name.replace(/[^\w.<>-]+/g, '?');
+  return clean.length > 80 ? `${clean.slice(0, 80)}…` : clean;
+}
+
+function notASnapshot(): LoadError {
+  return new LoadError({
+    code: 'not-a-snapshot',
+    message: 'This pickle contains no memory snapshot.',
+    advice: SNAPSHOT_ADVICE,
+  });
+}
+
+function tooBig(cause: DeclinedError): LoadError {
+  if (cause.holdsCode) return holdsCode(cause.callable || 'code', cause.byte);
+  return new LoadError({
+    code: 'unsupported-pickle',
+    message: `PyTorch did not write this pickle (${cause.reason}), and it is too large for the general decoder.`,
+    advice: SNAPSHOT_ADVICE,
+    byte: cause.byte,
+  });
+}
+
+/** Neither decoder gets through: most likely damage that looks like an opcode. */
+function brokenPickle(cause: DeclinedError | LoadError, failure: unknown): LoadError {
+  const reason = cause instanceof DeclinedError ? cause.reason : errorText(failure);
+  return new LoadError({
+    code: 'corrupt',
+    message: `The pickle is damaged, or PyTorch did not write it: ${reason}.`,
+    advice: CORRUPT_ADVICE,
+    byte: cause instanceof DeclinedError ? cause.byte : undefined,
+  });
+}

@@ -1,0 +1,245 @@
+/**
+ * Any pickle as JavaScript values, by pickleparser. Slow and hungry, so only for what the columnar
+ * machine declines. Nothing is run: classes and functions that a pickle names become inert marks,
+ * save a few that only hold data.
+ */
+import { BufferReader, Parser } from 'pickleparser';
+import { concatBytes } from '../../base/bytes.ts';
+import { opcodeEnd } from '../pickle/opcode-span.ts';
+import { Op } from '../pickle/opcodes.ts';
+
+/** Stands for an object whose class is unknown here; the state the pickle gives it lies in its properties. */
+class Opaque {
+  readonly callable: string;
+  constructor(callable: string) {
+    this.callable = callable;
+  }
+}
+
+export interface Unpickled {
+  /** Dictionaries are Maps, so that a key such as `__proto__` is a key like any other. */
+  readonly value: unknown;
+  /** Classes and functions it names beside those known to hold data: ['os.system']. */
+  readonly callables: readonly string[];
+  /** What stopped the parser, undefined when it got to the end; `value` is undefined then. */
+  readonly failure: unknown;
+}
+
+/** Bytes of memory that the objects of a pickle may take: a tab has no more to spare. */
+const MAX_OBJECT_BYTES = 600 * 2 ** 20;
+/** What an opcode leaves behind in JavaScript, about; a value on the stack or in the memo where it is not here. */
+const VALUE_BYTES = 16;
+const OBJECT_BYTES = objectBytes();
+/** Reading an integer of more digits takes time that grows with their square. */
+const MAX_INTEGER_BYTES = 1000;
+const INTEGERS: ReadonlySet<number> = new Set<number>([Op.Int, Op.Long, Op.Long4]);
+
+function objectBytes(): Uint16Array {
+  const bytes = new Uint16Array(256).fill(VALUE_BYTES);
+  for (const op of [Op.EmptyDict, Op.Dict, Op.EmptySet, Op.FrozenSet]) bytes[op] = 200;
+  for (const op of [Op.Reduce, Op.Build, Op.Inst, Op.Obj, Op.NewObj, Op.NewObjEx]) bytes[op] = 200;
+  for (const op of [Op.Global, Op.StackGlobal, Op.BinPersId, Op.PersId, Op.Mark]) bytes[op] = 120;
+  for (const op of [Op.EmptyList, Op.List, Op.Tuple, Op.EmptyTuple]) bytes[op] = 60;
+  for (const op of [Op.Tuple1, Op.Tuple2, Op.Tuple3, Op.Ext1, Op.Ext2, Op.Ext4]) bytes[op] = 60;
+  return bytes;
+}
+
+/** Whether {@link unpickle} can be asked to read it: a set is one byte of a pickle, and 200 of memory. */
+export function isReadable(bytes: Uint8Array): boolean {
+  let total = 0;
+  let pos = 0;
+  for (let end = opcodeEnd(bytes, 0); end !== undefined; end = opcodeEnd(bytes, pos)) {
+    const op = bytes[pos];
+    // Text takes a byte or two for each of its own.
+    total += OBJECT_BYTES[op] + 2 * (end - pos);
+    if (total > MAX_OBJECT_BYTES) return false;
+    if (INTEGERS.has(op) && end - pos > MAX_INTEGER_BYTES) return false;
+    if (op === Op.Stop) break;
+    pos = end;
+  }
+  return true;
+}
+
+/** Never throws: what the parser throws comes back in `failure`. */
+export function unpickle(bytes: Uint8Array): Unpickled {
+  const callables: string[] = [];
+  const parser = new Parser({
+    unpicklingTypeOfDictionary: 'Map',
+    nameResolver: { resolve: (module, name) => resolve(nameOf(module), nameOf(name), callables) },
+    persistentResolver: { resolve: () => new Opaque('persistent id') },
+    extensionResolver: { resolve: (code) => inert(`copyreg extension ${code}`, callables) },
+  });
+  try {
+    const value: unknown = parser.read(new CheckedReader(rewriteLongs(bytes)));
+    return { value, callables, failure: undefined };
+  } catch (failure) {
+    return { value: undefined, callables, failure };
+  }
+}
+
+/**
+ * pickleparser reads LONG1 as an unsigned float64: -1 becomes 255, a stream handle of 2^64 - 1 (nine
+ * bytes with its sign) throws, addresses above 2^53 lose their last bits. LONG4 it reads exactly, as an
+ * unsigned bigint. So the integers it would get wrong are written anew, as LONG4 of 64 bits, or as
+ * BININT where they are small and negative.
+ * The bytes themselves come back when there are none.
+ */
+function rewriteLongs(bytes: Uint8Array): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  let pos = 0;
+  for (let end = opcodeEnd(bytes, 0); end !== undefined; end = opcodeEnd(bytes, pos)) {
+    const written = bytes[pos] === Op.Long1 ? exactLong(bytes.subarray(pos + 2, end)) : undefined;
+    if (written !== undefined) {
+      parts.push(bytes.subarray(copied, pos), written);
+      copied = end;
+    }
+    if (bytes[pos] === Op.Stop) break;
+    pos = end;
+  }
+  if (parts.length === 0) return bytes;
+  parts.push(bytes.subarray(copied));
+  return concatBytes(parts);
+}
+
+/** The opcode that pickleparser reads right; undefined when LONG1 will do (or is beyond 64 bits). */
+function exactLong(digits: Uint8Array): Uint8Array | undefined {
+  const isNegative = digits.length > 0 && digits[digits.length - 1] >= 0x80;
+  const isWide = digits.length > 7 || (digits.length === 7 && digits[6] >= 0x20);
+  if ((!isNegative && !isWide) || digits.length > 9) return undefined;
+  let value = 0n;
+  for (let i = digits.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(digits[i]);
+  value = BigInt.asIntN(digits.length * 8, value);
+  const isSmall = value < 0n && value >= -(2n ** 31n);
+  const out = new DataView(new ArrayBuffer(isSmall ? 5 : 13));
+  out.setUint8(0, isSmall ? Op.BinInt : Op.Long4);
+  if (isSmall) {
+    out.setInt32(1, Number(value), true);
+  } else {
+    out.setUint32(1, 8, true);
+    out.setBigUint64(5, BigInt.asUintN(64, value), true);
+  }
+  return new Uint8Array(out.buffer);
+}
+
+/** pickleparser takes a negative length (BINBYTES is signed there) and would go back in the file for ever. */
+class CheckedReader extends BufferReader {
+  /** A length; pickleparser's own writes to the console where it is beyond 2^53. */
+  override uint64(): number {
+    return this.uint32() + this.uint32() * 2 ** 32;
+  }
+
+  override skip(count: number): void {
+    if (count < 0) throw new RangeError(`A length of ${count} at byte ${this.position}`);
+    super.skip(count);
+  }
+}
+
+/** STACK_GLOBAL takes names from the stack, where anything may be. */
+const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '?');
+
+type Call = (...args: unknown[]) => unknown;
+
+/** Python callables that only hold or copy data, by what they make of their arguments. */
+const DATA_CALLABLES: ReadonlyMap<string, Call> = new Map<string, Call>([
+  ['collections.OrderedDict', toMap],
+  ['collections.defaultdict', () => new Map()],
+  ['builtins.dict', toMap],
+  ['builtins.list', toList],
+  ['builtins.tuple', toList],
+  ['builtins.set', toList],
+  ['builtins.frozenset', toList],
+  ['builtins.int', (value) => value],
+  ['builtins.float', (value) => value],
+  ['builtins.str', (value) => value],
+  ['builtins.bool', (value) => value],
+  ['_codecs.encode', (text) => Uint8Array.from(String(text), (letter) => letter.charCodeAt(0))],
+  ['numpy.dtype', (type) => new NumpyType(String(type))],
+  ['numpy.core.multiarray.scalar', toNumber],
+  ['numpy._core.multiarray.scalar', toNumber],
+]);
+
+/** A new function each time: a pickle may set properties on what it is given. */
+function resolve(module: string, name: string, callables: string[]): Call {
+  const qualified = `${module === '__builtin__' ? 'builtins' : module}.${name}`;
+  const known = DATA_CALLABLES.get(qualified);
+  // A `function`, because pickleparser also calls these with `new`.
+  if (known !== undefined) {
+    return function dataCallable(...args: unknown[]): unknown {
+      return known(...args);
+    };
+  }
+  return inert(qualified, callables);
+}
+
+function inert(name: string, callables: string[]): Call {
+  if (!callables.includes(name)) callables.push(name);
+  return function inertCallable(): unknown {
+    return new Opaque(name);
+  };
+}
+
+function toMap(pairs: unknown): Map<unknown, unknown> {
+  if (pairs instanceof Map) return new Map(pairs);
+  const map = new Map<unknown, unknown>();
+  if (Array.isArray(pairs)) {
+    for (const pair of pairs) if (Array.isArray(pair)) map.set(pair[0], pair[1]);
+  }
+  return map;
+}
+
+function toList(items: unknown): unknown[] {
+  return Array.isArray(items) ? [...items] : [];
+}
+
+/** numpy.dtype('i8'); its byte order comes later as item 1 of its state: '<', '>' or '|'. */
+class NumpyType {
+  readonly code: string;
+  constructor(code: string) {
+    this.code = code;
+  }
+  get isBigEndian(): boolean {
+    return Object.entries(this).some(([key, value]) => key === '1' && value === '>');
+  }
+}
+
+/** numpy's scalar(dtype, bytes): integers, booleans and floats up to eight bytes. */
+function toNumber(type: unknown, bytes: unknown): unknown {
+  if (!(type instanceof NumpyType) || !(bytes instanceof Uint8Array))
+    return new Opaque('numpy scalar');
+  const eight = new Uint8Array(8);
+  eight.set(bytes);
+  const view = new DataView(eight.buffer);
+  const little = !type.isBigEndian;
+  switch (type.code) {
+    case 'b1':
+      return view.getUint8(0) !== 0;
+    case 'i1':
+      return view.getInt8(0);
+    case 'u1':
+      return view.getUint8(0);
+    case 'i2':
+      return view.getInt16(0, little);
+    case 'u2':
+      return view.getUint16(0, little);
+    case 'i4':
+      return view.getInt32(0, little);
+    case 'u4':
+      return view.getUint32(0, little);
+    case 'i8':
+      return safeNumber(view.getBigInt64(0, little));
+    case 'u8':
+      return safeNumber(view.getBigUint64(0, little));
+    case 'f4':
+      return view.getFloat32(0, little);
+    case 'f8':
+      return view.getFloat64(0, little);
+    default:
+      return new Opaque(`numpy ${type.code}`);
+  }
+}
+
+function safeNumber(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

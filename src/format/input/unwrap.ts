@@ -1,0 +1,169 @@
+/** From a file to the pickle or JSON in it, through containers in containers. */
+import { LoadError } from '../../base/load-error.ts';
+import type { Container } from '../snapshot/tables.ts';
+import { ByteCursor, type ByteStream, type OpenBytes } from './byte-cursor.ts';
+import { foreignError, isNoSnapshot } from './failures.ts';
+import { gunzip } from './gzip.ts';
+import { HEAD_BYTES, SNAPSHOT_ADVICE, sniff, TORCH_CHECKPOINT } from './sniff.ts';
+import type { Platform } from './types.ts';
+import type { ZipEntry } from './zip.ts';
+
+/** gzip in zip in HTML in gzip is as odd as it gets; a file may also contain itself. */
+const MAX_DEPTH = 4;
+/** Files of an archive to try, and of all archives in archives; each costs a read from the archive's start. */
+const MAX_ZIP_FILES = 16;
+const MAX_ZIP_FILES_IN_ALL = 24;
+
+export type PayloadKind = 'pickle' | 'json' | 'compact';
+
+/** Reads the innermost bytes. `open` may be called again to read them once more. */
+export type PayloadReader<T> = (kind: PayloadKind, open: OpenBytes) => Promise<T>;
+
+export interface Unwrapped<T> {
+  readonly payload: T;
+  /** The outermost container: 'gzip' for a gzipped pickle. */
+  readonly container: Container;
+  /** Of a zip with several files: the one that was opened, and those after it that nobody looked at. */
+  readonly archive: ArchiveChoice | undefined;
+}
+
+export interface ArchiveChoice {
+  readonly opened: string;
+  readonly unread: readonly string[];
+}
+
+/**
+ * Finds the payload behind `open` and hands it to `read`. In a zip with several files, those that
+ * hold no snapshot are passed over. `check` is called for every chunk of every layer, and may throw.
+ * @throws LoadError for files that hold no snapshot, or whose containers are broken
+ */
+export async function unwrap<T>(
+  platform: Platform,
+  open: OpenBytes,
+  read: PayloadReader<T>,
+  check: () => void,
+): Promise<Unwrapped<T>> {
+  const unwrapper = new Unwrapper(platform, read, check);
+  const { payload, container } = await unwrapper.layer(open, undefined, 0);
+  return { payload, container, archive: unwrapper.archive };
+}
+
+interface Layer<T> {
+  readonly payload: T;
+  readonly container: Container;
+}
+
+class Unwrapper<T> {
+  readonly #platform: Platform;
+  readonly #read: PayloadReader<T>;
+  readonly #check: () => void;
+  archive: ArchiveChoice | undefined;
+  #zipFilesTried = 0;
+
+  constructor(platform: Platform, read: PayloadReader<T>, check: () => void) {
+    this.#platform = platform;
+    this.#read = read;
+    this.#check = check;
+  }
+
+  async layer(
+    openUnchecked: OpenBytes,
+    outer: Container | undefined,
+    depth: number,
+  ): Promise<Layer<T>> {
+    if (depth > MAX_DEPTH) throw tooNested();
+    const open = (): ByteStream => checked(openUnchecked(), this.#check);
+    const cursor = new ByteCursor(open());
+    try {
+      const found = sniff(await cursor.peek(HEAD_BYTES));
+      if (found.kind === 'foreign') throw foreignError(found.format, outer);
+      const { container } = found;
+      const content = firstFrom(cursor, open);
+      return { payload: await this.#content(container, content, depth), container };
+    } finally {
+      await cursor.close();
+    }
+  }
+
+  async #content(container: Container, open: OpenBytes, depth: number): Promise<T> {
+    switch (container) {
+      case 'pickle':
+      case 'json':
+      case 'compact':
+        return this.#read(container, open);
+      case 'gzip':
+        return this.#inner(() => gunzip(this.#platform, open), container, depth);
+      // Few files need these: fetched when one does.
+      case 'zstd': {
+        const { unzstd } = await import('./zstd.ts');
+        return this.#inner(() => unzstd(open()), container, depth);
+      }
+      case 'html': {
+        const { embeddedFile } = await import('./html.ts');
+        return this.#inner(() => embeddedFile(open()), container, depth);
+      }
+      case 'zip':
+        return this.#zip(open, depth);
+    }
+  }
+
+  async #inner(open: OpenBytes, container: Container, depth: number): Promise<T> {
+    return (await this.layer(open, container, depth + 1)).payload;
+  }
+
+  async #zip(open: OpenBytes, depth: number): Promise<T> {
+    // Few files need it: fetched when one does.
+    const zip = await import('./zip.ts');
+    const entries = await zip.readDirectory(open());
+    if (entries === undefined) {
+      return this.#inner(() => zip.salvageEntry(this.#platform, open), 'zip', depth);
+    }
+    if (zip.hasCheckpoint(entries)) throw foreignError(TORCH_CHECKPOINT, undefined);
+    if (zip.hasOnlyArrays(entries)) {
+      const what = 'an archive of NumPy arrays (.npz)';
+      throw foreignError({ code: 'numpy', what, advice: SNAPSHOT_ADVICE }, undefined);
+    }
+    for (const [i, entry] of entries.slice(0, MAX_ZIP_FILES).entries()) {
+      if (++this.#zipFilesTried > MAX_ZIP_FILES_IN_ALL) break;
+      try {
+        const payload = await this.#zipEntry(open, entry, depth);
+        const unread = entries.slice(i + 1).map(({ name }) => name);
+        this.archive = { opened: entry.name, unread };
+        return payload;
+      } catch (error) {
+        if (!isNoSnapshot(error) || entries.length === 1) throw error;
+      }
+    }
+    throw zip.zipWithoutSnapshot(entries);
+  }
+
+  async #zipEntry(open: OpenBytes, entry: ZipEntry, depth: number): Promise<T> {
+    const { openEntry } = await import('./zip.ts');
+    return this.#inner(() => openEntry(this.#platform, open, entry), 'zip', depth);
+  }
+}
+
+async function* checked(stream: ByteStream, check: () => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    check();
+    yield chunk;
+  }
+}
+
+/** The first call goes on with what the cursor has begun to read, further calls begin anew. */
+function firstFrom(cursor: ByteCursor, open: OpenBytes): OpenBytes {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return open();
+    isFirst = false;
+    return cursor.take();
+  };
+}
+
+function tooNested(): LoadError {
+  return new LoadError({
+    code: 'too-nested',
+    message: `This file is compressed more than ${MAX_DEPTH} times over.`,
+    advice: 'Unpack it and open the snapshot inside.',
+  });
+}

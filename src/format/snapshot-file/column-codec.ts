@@ -1,0 +1,119 @@
+/**
+ * Columns of numbers as few bytes: whole numbers as differences, or as rows of a list where few
+ * different ones come again and again (addresses, sizes), anything else as the doubles they are.
+ *
+ *   [512, 512, 1024, 512] as differences   512 0 512 -512   zigzag varints: 6 bytes
+ *                         as rows          list 512, +512; rows 0 0 +1 -1
+ *
+ * gzip comes after and finds what repeats from step to step.
+ */
+import { ARRAYS, type Column, type ColumnType, type NarrowColumn } from '../../base/table.ts';
+import { ByteReader, ByteWriter, damagedAt } from './bytes.ts';
+
+const Form = { Differences: 0, Rows: 1, Doubles: 2 } as const;
+
+/** A list is worth it when each of its values comes at least this often. */
+const REPEATS = 3;
+/** Differences of whole numbers up to here stay exact, also doubled by zigzag. */
+const LARGEST_WHOLE = 2 ** 51;
+
+export function encodeColumn(column: Column): Uint8Array<ArrayBuffer> {
+  const out = new ByteWriter();
+  if (!isWhole(column)) {
+    out.varint(Form.Doubles);
+    out.bytes(new Uint8Array(Float64Array.from(column).buffer));
+    return out.finish();
+  }
+  const list = valueList(column);
+  if (list === undefined) {
+    out.varint(Form.Differences);
+    writeDifferences(out, column);
+    return out.finish();
+  }
+  const rowOf = new Map([...list].map((value, row) => [value, row]));
+  out.varint(Form.Rows);
+  out.varint(list.length);
+  writeDifferences(out, list);
+  writeDifferences(
+    out,
+    Int32Array.from(column, (value) => rowOf.get(value) ?? 0),
+  );
+  return out.finish();
+}
+
+/**
+ * @param length rows, from the header
+ * @throws LoadError 'compact-damaged'
+ */
+export function decodeColumn(bytes: Uint8Array, type: ColumnType, length: number): Column {
+  // Each row takes a byte at least: a header that promises more is not believed.
+  if (length > bytes.length) throw damagedAt(bytes.length);
+  const from = new ByteReader(bytes);
+  const out = new ARRAYS[type](length);
+  const form = from.varint();
+  if (form === Form.Differences) {
+    readDifferences(from, out);
+  } else if (form === Form.Rows) {
+    const count = from.varint();
+    if (count > bytes.length) throw damagedAt(from.offset);
+    const list = new Float64Array(count);
+    readDifferences(from, list);
+    const rows = new Float64Array(length);
+    readDifferences(from, rows);
+    for (let i = 0; i < length; i++) {
+      if (!(rows[i] >= 0 && rows[i] < count)) throw damagedAt(from.offset);
+      out[i] = list[rows[i]];
+    }
+  } else if (form === Form.Doubles) {
+    out.set(new Float64Array(from.bytes(length * 8).slice().buffer));
+  } else {
+    throw damagedAt(0);
+  }
+  return out;
+}
+
+export function columnType(column: Column): ColumnType {
+  if (isWide(column)) return 'f64';
+  if (column instanceof Int32Array) return 'i32';
+  return column instanceof Uint16Array ? 'u16' : 'u8';
+}
+
+/** Numbers beyond those of rows and codes, however many bits they take in memory. */
+const isWide = (column: Column): column is NarrowColumn =>
+  column instanceof Float64Array || column instanceof Uint32Array;
+
+function isWhole(column: Column): boolean {
+  if (!(column instanceof Float64Array)) return true;
+  return column.every((value) => Number.isInteger(value) && Math.abs(value) <= LARGEST_WHOLE);
+}
+
+/** The different values, sorted; undefined where they are too many to be worth it. */
+function valueList(column: Column): Float64Array | undefined {
+  if (!isWide(column)) return undefined;
+  const most = column.length / REPEATS;
+  const values = new Set<number>();
+  for (const value of column) {
+    values.add(value);
+    if (values.size > most) return undefined;
+  }
+  return Float64Array.from(values).sort();
+}
+
+/** Zigzag: 0, -1, 1, -2 become 0, 1, 2, 3, so that small differences of either sign are short. */
+function writeDifferences(out: ByteWriter, values: Column): void {
+  let before = 0;
+  for (const value of values) {
+    const difference = value - before;
+    out.varint(difference < 0 ? -2 * difference - 1 : 2 * difference);
+    before = value;
+  }
+}
+
+function readDifferences(from: ByteReader, out: Column): void {
+  let value = 0;
+  for (let i = 0; i < out.length; i++) {
+    const zigzag = from.varint();
+    value += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    out[i] = value;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The frame of a compact snapshot: magic, version, a header in JSON, columns. Knows no PyTorch.
+ *
+ *   "vramscope" 00   version   header length   header, JSON in UTF-8   columns, one after the other
+ *   10 bytes         varint    varint
+ */
+import { isRecord } from '../../base/json.ts';
+import { ARRAYS, type Column, type ColumnType } from '../../base/table.ts';
+import { ByteReader, ByteWriter, damagedAt, newerVersion } from './bytes.ts';
+import { columnType, decodeColumn, encodeColumn } from './column-codec.ts';
+import { COMPACT_MAGIC } from './compact-magic.ts';
+
+/** Raised when a file can't be read by the code before. */
+const VERSION = 1;
+
+interface ColumnHead {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly length: number;
+  readonly bytes: number;
+}
+
+interface Head {
+  readonly columns: readonly ColumnHead[];
+  readonly rest: unknown;
+}
+
+export interface CompactFile {
+  readonly columns: ReadonlyMap<string, Column>;
+  /** Whatever the writer gave beside the columns, as JSON keeps it. */
+  readonly rest: unknown;
+}
+
+export function writeCompactFile({ columns, rest }: CompactFile): Uint8Array<ArrayBuffer> {
+  const encoded = [...columns].map(([name, column]) => {
+    const bytes = encodeColumn(column);
+    const head = { name, type: columnType(column), length: column.length, bytes: bytes.length };
+    return { head, bytes };
+  });
+  const head: Head = { columns: encoded.map((column) => column.head), rest };
+  const json = new TextEncoder().encode(JSON.stringify(head));
+  const out = new ByteWriter();
+  out.bytes(Uint8Array.from(COMPACT_MAGIC));
+  out.varint(VERSION);
+  out.varint(json.length);
+  out.bytes(json);
+  for (const { bytes } of encoded) out.bytes(bytes);
+  return out.finish();
+}
+
+/** @throws LoadError 'compact-newer' or 'compact-damaged' */
+export function readCompactFile(bytes: Uint8Array): CompactFile {
+  const from = new ByteReader(bytes, COMPACT_MAGIC.length);
+  const version = from.varint();
+  if (version > VERSION) throw newerVersion(version);
+  const head = parseHead(from.bytes(from.varint()), from.offset);
+  const columns = new Map<string, Column>();
+  for (const { name, type, length, bytes: count } of head.columns) {
+    columns.set(name, decodeColumn(from.bytes(count), type, length));
+  }
+  return { columns, rest: head.rest };
+}
+
+function parseHead(json: Uint8Array, at: number): Head {
+  let head: unknown;
+  try {
+    head = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch {
+    throw damagedAt(at);
+  }
+  if (!isHead(head)) throw damagedAt(at);
+  return head;
+}
+
+function isHead(value: unknown): value is Head {
+  if (!isRecord(value) || !Array.isArray(value.columns)) return false;
+  return value.columns.every(
+    (column) =>
+      isRecord(column) &&
+      typeof column.name === 'string' &&
+      Object.hasOwn(ARRAYS, String(column.type)) &&
+      isCount(column.length) &&
+      isCount(column.bytes),
+  );
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,0 +1,188 @@
+/**
+ * What a shared file must not hold: strings, frames and stacks that nothing in it refers to, and,
+ * where the user says so, whole paths or all stacks.
+ */
+
+import { shortPath } from '../../base/file-names.ts';
+import { getOrMake } from '../../base/memoized.ts';
+import { type Column, mapRefs, type RowMap, refColumns } from '../../base/table.ts';
+import {
+  ANNOTATION_COLUMNS,
+  BLOCK_COLUMNS,
+  type DeviceTrace,
+  EMPTY_STACK,
+  EVENT_COLUMNS,
+  type FrameTable,
+  HOLDER_COLUMNS,
+  type HolderTable,
+  NO_STACK,
+  SEGMENT_COLUMNS,
+  type Snapshot,
+  type StackIndex,
+  type StackTable,
+  type StringIndex,
+} from '../snapshot/tables.ts';
+
+export interface PruneOptions {
+  /** 'last-two': /home/me/project/train/model.py becomes train/model.py. */
+  readonly paths: 'whole' | 'last-two';
+  /** False: every stack is gone, as if none had been recorded. */
+  readonly stacks: boolean;
+  /** False: the names of what holds memory are gone; dictionary keys in them may be data. */
+  readonly holders?: boolean;
+}
+
+/** An equal snapshot that holds nothing it does not show. The given one is left as it is. */
+export function prune(snapshot: Snapshot, options: PruneOptions): Snapshot {
+  const strings = new SharedStrings(snapshot);
+  const stackRows = options.stacks ? sharedStackRows(snapshot) : new Int32Array(1);
+  const { stacks, frameRows } = copyStacks(snapshot.stacks, stackRows, snapshot.frames.length);
+  const path = options.paths === 'whole' ? (text: string) => text : shortPath;
+  const string = (row: StringIndex) => strings.keep(row);
+  const stack = (row: StackIndex) => (options.stacks ? stackRows[row] : NO_STACK);
+  return {
+    frames: copyFrames(snapshot, frameRows, strings, path),
+    stacks,
+    addresses: snapshot.addresses,
+    startUs: snapshot.startUs,
+    devices: snapshot.devices.map((trace) => pruneDevice(trace, { string, stack }, options.stacks)),
+    annotations: mapRefs(ANNOTATION_COLUMNS, snapshot.annotations, { string }),
+    settings: snapshot.settings,
+    warnings: snapshot.warnings,
+    ...(snapshot.labels !== undefined && { labels: snapshot.labels }),
+    ...(snapshot.holders !== undefined &&
+      options.holders !== false && {
+        holders: pruneHolders(snapshot.holders, string, path, options),
+      }),
+    strings: strings.table,
+  };
+}
+
+/** Strings by their new rows, each once. */
+class SharedStrings {
+  readonly #snapshot: Snapshot;
+  readonly #texts: string[] = [''];
+  readonly #rowOf = new Map<string, StringIndex>([['', 0]]);
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  get table() {
+    const texts = this.#texts;
+    return { length: texts.length, get: (row: StringIndex) => texts[row] ?? '' };
+  }
+
+  /** The new row of an old one; -1 stays. */
+  keep(row: StringIndex, change = (text: string) => text): StringIndex {
+    return row < 0 ? row : this.add(change(this.#snapshot.strings.get(row)));
+  }
+
+  add(text: string): StringIndex {
+    return getOrMake(this.#rowOf, text, () => this.#texts.push(text) - 1);
+  }
+}
+
+/** New row of each stack that is used, callers included; 0 for the others, which nobody asks for. */
+function sharedStackRows({ devices, stacks }: Snapshot): Int32Array {
+  const isUsed = new Uint8Array(stacks.length);
+  const mark = (column: Column) => {
+    for (const stack of column) if (stack !== NO_STACK) isUsed[stack] = 1;
+  };
+  for (const { events, segments, blocks, opening } of devices) {
+    for (const column of refColumns(EVENT_COLUMNS, events, 'stack')) mark(column);
+    for (const state of [{ segments, blocks }, ...(opening === undefined ? [] : [opening])]) {
+      for (const column of refColumns(SEGMENT_COLUMNS, state.segments, 'stack')) mark(column);
+      for (const column of refColumns(BLOCK_COLUMNS, state.blocks, 'stack')) mark(column);
+    }
+  }
+  // Parents come before children: backwards, each stack hands its mark on before it is numbered.
+  for (let stack = stacks.length - 1; stack > 0; stack--) {
+    if (isUsed[stack] === 1) isUsed[stacks.parent[stack]] = 1;
+  }
+  const rows = new Int32Array(stacks.length);
+  let next = 1;
+  for (let stack = 1; stack < stacks.length; stack++) {
+    if (isUsed[stack] === 1) rows[stack] = next++;
+  }
+  return rows;
+}
+
+interface CopiedStacks {
+  readonly stacks: StackTable;
+  /** New row of each frame; -1 for those that no stack has. */
+  readonly frameRows: Int32Array;
+}
+
+function copyStacks(old: StackTable, rows: Int32Array, frameCount: number): CopiedStacks {
+  const length = rows.reduce((most, row) => Math.max(most, row), 0) + 1;
+  const frame = new Int32Array(length).fill(-1);
+  const parent = new Int32Array(length).fill(-1);
+  const frameRows = new Int32Array(frameCount).fill(-1);
+  let frames = 0;
+  for (let stack = 1; stack < rows.length; stack++) {
+    const row = rows[stack];
+    if (row === EMPTY_STACK) continue;
+    const oldFrame = old.frame[stack];
+    if (frameRows[oldFrame] < 0) frameRows[oldFrame] = frames++;
+    frame[row] = frameRows[oldFrame];
+    parent[row] = rows[old.parent[stack]];
+  }
+  return { stacks: { length, frame, parent }, frameRows };
+}
+
+function copyFrames(
+  { frames }: Snapshot,
+  rows: Int32Array,
+  strings: SharedStrings,
+  path: (text: string) => string,
+): FrameTable {
+  const length = rows.reduce((count, row) => count + (row >= 0 ? 1 : 0), 0);
+  const name = new Int32Array(length);
+  const filename = new Int32Array(length);
+  const line = new Int32Array(length);
+  const extras = new Map<number, Readonly<Record<string, string>>>();
+  rows.forEach((row, old) => {
+    if (row < 0) return;
+    name[row] = strings.keep(frames.name[old]);
+    filename[row] = strings.keep(frames.filename[old], path);
+    line[row] = frames.line[old];
+    const extra = frames.extras.get(old);
+    if (extra !== undefined) extras.set(row, extra);
+  });
+  return { length, name, filename, line, extras };
+}
+
+function pruneHolders(
+  holders: HolderTable,
+  string: RowMap,
+  path: (text: string) => string,
+  { stacks }: PruneOptions,
+): HolderTable {
+  const owners = holders.owners.map(({ file, line, ...owner }) => ({
+    ...owner,
+    ...(stacks && file !== undefined && { file: path(file) }),
+    ...(stacks && line !== undefined && { line }),
+  }));
+  return { ...mapRefs(HOLDER_COLUMNS, holders, { string }), owners };
+}
+
+function pruneDevice(
+  trace: DeviceTrace,
+  maps: { readonly string: RowMap; readonly stack: RowMap },
+  hasStacks: boolean,
+): DeviceTrace {
+  const { events, opening } = trace;
+  const stateOf = (state: Pick<DeviceTrace, 'segments' | 'blocks'>) => ({
+    segments: mapRefs(SEGMENT_COLUMNS, state.segments, maps),
+    blocks: mapRefs(BLOCK_COLUMNS, state.blocks, maps),
+  });
+  // Forward frames are stacks too, as text.
+  const shared = hasStacks ? events : { ...events, forwardFrames: undefined };
+  return {
+    ...trace,
+    events: mapRefs(EVENT_COLUMNS, shared, maps),
+    ...stateOf(trace),
+    ...(opening !== undefined && { opening: { ...opening, ...stateOf(opening) } }),
+  };
+}

@@ -1,0 +1,329 @@
+/** From the value a pickle left behind to a Snapshot: finds the top level, cuts the events by device. */
+import { groupBy } from '../../base/grouping.ts';
+import { LoadError } from '../../base/load-error.ts';
+import type { DictEntry } from '../pickle/retained-values.ts';
+import { type ListRun, ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import { Sink } from './field-reader.ts';
+import { readHolders } from './read-holders.ts';
+import type { SnapshotSchema } from './schema.ts';
+import type { SegmentRow } from './segment-sink.ts';
+import { type EventRun, sliceEvents, withoutEmptyColumns } from './slice-events.ts';
+import {
+  type DeviceTrace,
+  type EventTable,
+  type LabelRow,
+  type SettingValue,
+  type Snapshot,
+  type SnapshotWarning,
+  type StackTable,
+  TraceAction,
+} from './tables.ts';
+
+type Entries = ReadonlyMap<string, DictEntry>;
+
+/** Keys of the top level: a snapshot has at least one of them. */
+const TOP_KEYS = ['segments', 'device_traces', 'traces', 'host_segments', 'host_traces'];
+
+/** Those of the top-level keys that list the traces of CUDA devices. */
+export const TRACE_KEYS = ['device_traces', 'traces'];
+
+/** How deep a dictionary may wrap the snapshot: {'rank0': {'snapshot': {…}}} is 2. */
+const MAX_WRAPPING = 3;
+
+interface AssembleOptions {
+  /**
+   * The file ended too soon, for the reason given. Its segments are those of the end, which the
+   * trace did not reach, so they are left out.
+   */
+  readonly partial?: string;
+}
+
+/**
+ * Builds the tables from the machine's one remaining value.
+ * @throws LoadError 'not-a-snapshot' when it holds neither segments nor traces.
+ */
+export function assembleSnapshot(schema: SnapshotSchema, options: AssembleOptions = {}): Snapshot {
+  const { strings } = schema.machine;
+  // What is found from here on is nowhere in particular.
+  schema.machine.bufferAt = undefined;
+  const top = findTop(schema);
+  const warnings: SnapshotWarning[] = [];
+  const allEvents = schema.events.finish();
+  const { frames, stacks } = schema.frames.finish();
+  const settings = readSettings(schema, top.get('allocator_settings'));
+  const overflowed = ringOverflow(settings.trace_alloc_overflowed);
+  const devices = [
+    ...deviceTraces(schema, top, allEvents, options.partial !== undefined, overflowed),
+    ...hostTraces(schema, top, allEvents, options.partial !== undefined),
+  ];
+  const { startUs } = schema.events;
+  checkAnnotations(schema, top.get('external_annotations'));
+  addUserDefinedAnnotations(schema, devices, frames, stacks);
+  const annotations = schema.annotations(startUs);
+  const labels = readLabels(schema, top.get('labels'));
+  const holders = readHolders(schema, top.get('holders'));
+  warnings.push(...collectWarnings(schema, devices, options.partial));
+  return {
+    strings,
+    frames,
+    stacks,
+    addresses: schema.fields.addresses,
+    startUs,
+    devices,
+    annotations,
+    settings,
+    warnings,
+    ...(labels !== undefined && { labels }),
+    ...(holders !== undefined && { holders }),
+  };
+}
+
+function findTop(schema: SnapshotSchema): Entries {
+  const { machine } = schema;
+  const tag = machine.sp > 0 ? (machine.tags[0] as Tag) : Tag.None;
+  const val = machine.vals[0];
+  const items = machine.kept.items(tag, val);
+  // torch.cuda.memory_snapshot(): a bare list of segments.
+  if (items?.every((run) => isRowOf(run, Sink.Segment))) {
+    return new Map([['segments', { key: 'segments', tag, val }]]);
+  }
+  const found = tag === Tag.Dict ? findWrapped(schema, val, MAX_WRAPPING) : undefined;
+  if (found !== undefined) return found;
+  throw new LoadError({
+    code: 'not-a-snapshot',
+    message:
+      'This pickle is not a CUDA memory snapshot: it has neither segments nor device traces.',
+    advice: 'Open a file that torch.cuda.memory._dump_snapshot() wrote.',
+  });
+}
+
+/** The dictionary itself, or one that it holds under some key. */
+function findWrapped(schema: SnapshotSchema, dict: number, depth: number): Entries | undefined {
+  const entries = schema.machine.kept.dictEntries(dict);
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  if (TOP_KEYS.some((key) => isListed(byKey.get(key)?.tag))) return byKey;
+  if (depth === 0) return undefined;
+  for (const entry of entries) {
+    const found = entry.tag === Tag.Dict ? findWrapped(schema, entry.val, depth - 1) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const isRowOf = (run: ListRun, sink: number): boolean =>
+  run.tag === Tag.Row && Math.floor(run.first / ROWS_PER_SINK) === sink;
+
+const isListed = (tag: number | undefined): boolean => tag === Tag.List || tag === Tag.Tuple;
+
+/** The event rows of each trace in a list of traces; none where it is no list. */
+function tracesIn(schema: SnapshotSchema, entry: DictEntry | undefined): EventRun[][] {
+  if (entry === undefined) return [];
+  const items = schema.machine.kept.items(entry.tag, entry.val);
+  if (items === undefined) schema.fields.bad(entry.key, 0);
+  return (items ?? []).map(({ tag, first }, i) => {
+    schema.fields.checkDevice(i);
+    return schema.fields.rows(tag, first, Sink.Event, entry.key);
+  });
+}
+
+function deviceTraces(
+  schema: SnapshotSchema,
+  top: Entries,
+  allEvents: EventTable,
+  isPartial: boolean,
+  overflowed: (device: number) => boolean | undefined,
+): DeviceTrace[] {
+  const traces = tracesIn(schema, top.get('device_traces') ?? top.get('traces'));
+  const segments = isPartial ? [] : segmentsOf(schema, top.get('segments'));
+  const segmentsByDevice = groupBy(segments, ({ device }) => device);
+  // Devices that neither have a trace nor a segment are none: two may be numbered 0 and 900.
+  const ordinals = [...new Set([...traces.keys(), ...segmentsByDevice.keys()])].sort(
+    (a, b) => a - b,
+  );
+  return ordinals.map((device): DeviceTrace => {
+    const events = withoutEmptyColumns(sliceEvents(allEvents, traces[device] ?? []));
+    // torch.cuda._memory_viz._profile_to_snapshot puts the CPU after the last GPU, without times.
+    const isCpu =
+      device > 0 &&
+      device === ordinals.at(-1) &&
+      events.category !== undefined &&
+      events.timeUs === undefined;
+    return {
+      device,
+      kind: isCpu ? 'host' : 'cuda',
+      events,
+      ...schema.segments.tables(segmentsByDevice.get(device) ?? []),
+      streams: schema.fields.streams,
+      pools: schema.fields.pools,
+      ringOverflowed: overflowed(device),
+    };
+  });
+}
+
+/** Pinned memory of 2.14 and later: one list of entries, or a list of such lists. */
+function hostTraces(
+  schema: SnapshotSchema,
+  top: Entries,
+  allEvents: EventTable,
+  isPartial: boolean,
+): DeviceTrace[] {
+  const traces = top.get('host_traces');
+  const segments = isPartial ? [] : segmentsOf(schema, top.get('host_segments'));
+  if (traces === undefined && segments.length === 0) return [];
+  const items =
+    traces === undefined ? [] : (schema.machine.kept.items(traces.tag, traces.val) ?? []);
+  const isDirect = traces !== undefined && items.some((item) => isRowOf(item, Sink.Event));
+  const runs = isDirect
+    ? schema.fields.rows(traces.tag, traces.val, Sink.Event, traces.key)
+    : tracesIn(schema, traces).flat();
+  return [
+    {
+      device: 0,
+      kind: 'host',
+      events: withoutEmptyColumns(sliceEvents(allEvents, runs)),
+      ...schema.segments.tables(segments),
+      streams: schema.fields.streams,
+      pools: schema.fields.pools,
+      ringOverflowed: undefined,
+    },
+  ];
+}
+
+/** Those of no device that there can be are left out; they are counted where they were read. */
+function segmentsOf(schema: SnapshotSchema, entry: DictEntry | undefined): SegmentRow[] {
+  if (entry === undefined) return [];
+  return schema.fields
+    .rows(entry.tag, entry.val, Sink.Segment, entry.key)
+    .flatMap(({ first, count }) => schema.segments.segments.slice(first, first + count))
+    .filter(({ device }) => device >= 0);
+}
+
+/** `trace_alloc_overflowed` (2.12 and later) may be one value for all devices or a list by device. */
+function ringOverflow(setting: unknown): (device: number) => boolean | undefined {
+  if (setting === undefined) return () => undefined;
+  if (typeof setting === 'object' && setting !== null) {
+    const byDevice = new Map(Object.entries(setting));
+    return (device) => {
+      const value = byDevice.get(String(device));
+      return value === undefined ? undefined : Boolean(value);
+    };
+  }
+  return () => Boolean(setting);
+}
+
+/** Each was taken where it was read; here what is none is counted. */
+function checkAnnotations({ fields }: SnapshotSchema, entry: DictEntry | undefined): void {
+  if (entry !== undefined) fields.rows(entry.tag, entry.val, Sink.Annotation, entry.key);
+}
+
+/** user_defined events (nightlies of mid-2024) are annotations: frames [{name: START|END, filename: label}]. */
+function addUserDefinedAnnotations(
+  schema: SnapshotSchema,
+  devices: readonly DeviceTrace[],
+  frames: Snapshot['frames'],
+  stacks: StackTable,
+): void {
+  for (const { device, events } of devices) {
+    if (!events.action.includes(TraceAction.UserDefined)) continue;
+    for (let t = 0; t < events.length; t++) {
+      if (events.action[t] !== TraceAction.UserDefined || events.stack[t] <= 0) continue;
+      const frame = stacks.frame[events.stack[t]];
+      const isStart = schema.machine.strings.get(frames.name[frame]) === 'START';
+      const timeUs = (events.timeUs?.[t] ?? Number.NaN) + schema.events.startUs;
+      schema.addAnnotation(isStart, frames.filename[frame], device, timeUs);
+    }
+  }
+}
+
+/** Rows that a program put beside its snapshot. */
+function readLabels(
+  { machine: { kept } }: SnapshotSchema,
+  entry: DictEntry | undefined,
+): readonly LabelRow[] | undefined {
+  const rows = entry && kept.items(entry.tag, entry.val);
+  return rows?.map(({ tag, first }) => kept.toValue(tag, first)).filter(isLabelRow);
+}
+
+const isLabelRow = (row: unknown): row is LabelRow =>
+  Array.isArray(row) &&
+  row.every((value) => typeof value === 'number' || typeof value === 'string');
+
+/** allocator_settings as recorded: numbers, booleans, strings, and dictionaries of numbers. */
+function readSettings(
+  { fields, machine: { kept } }: SnapshotSchema,
+  entry: DictEntry | undefined,
+): Readonly<Record<string, SettingValue>> {
+  if (entry !== undefined && entry.tag !== Tag.Dict) fields.bad(entry.key, 0);
+  if (entry?.tag !== Tag.Dict) return {};
+  const pairs = kept.dictEntries(entry.val).flatMap(({ key, tag, val }) => {
+    const value = settingValue(kept.toValue(tag, val));
+    if (value === undefined) fields.bad(entry.key, 0);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function settingValue(value: unknown): SettingValue | undefined {
+  if (typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value))
+    return value as SettingValue;
+  if (typeof value === 'bigint') return value.toString();
+  if (!(value instanceof Map || Array.isArray(value))) return undefined;
+  const items = [...value.entries()].map(([key, item]) => [String(key), Number(item)] as const);
+  return items.every(([, item]) => Number.isFinite(item)) ? Object.fromEntries(items) : undefined;
+}
+
+/** What the reader should know about a file that did open. */
+function collectWarnings(
+  schema: SnapshotSchema,
+  devices: readonly DeviceTrace[],
+  partial: string | undefined,
+): SnapshotWarning[] {
+  const warnings: SnapshotWarning[] = [];
+  const shown = devices.reduce((sum, { events }) => sum + events.length, 0);
+  if (partial !== undefined) {
+    warnings.push({
+      code: 'partial-file',
+      message: `Showing only the ${shown} complete events before the error: ${partial}`,
+    });
+  } else if (schema.events.length === 0) {
+    warnings.push({
+      code: 'no-trace',
+      message: devices.some((device) => device.segments.length > 0)
+        ? 'The file has no recorded history, only memory at the time of the dump. Call torch.cuda.memory._record_memory_history() first to see what led there.'
+        : 'The file has no events and no segments: nothing was allocated, or nothing was recorded.',
+    });
+  }
+  for (const { device, ringOverflowed } of devices) {
+    if (ringOverflowed !== true) continue;
+    warnings.push({
+      code: 'ring-truncated',
+      message: `The recording of device ${device} dropped its oldest events: raise max_entries to keep them.`,
+    });
+  }
+  for (const [key, count] of schema.events.unknownKeyCounts) {
+    warnings.push({
+      code: 'unknown-key',
+      message: `${count} events have a key '${key}' that this version does not know; it is shown unchanged.`,
+    });
+  }
+  for (const [word, count] of countWords(schema.events.unknownActions.values())) {
+    warnings.push({
+      code: 'unknown-action',
+      message: `${count} events have an action '${word}' that this version does not know; they change no counter.`,
+    });
+  }
+  for (const [field, { count, byte }] of schema.fields.badValues) {
+    const where = byte === undefined ? '' : `, the first at byte ${byte}`;
+    warnings.push({
+      code: 'bad-value',
+      message: `${count} values of '${field}' are of a kind it cannot have${where}; they are read as none.`,
+    });
+  }
+  return [...warnings, ...schema.segments.contradictions.warnings];
+}
+
+function countWords(words: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}

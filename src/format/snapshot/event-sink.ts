@@ -1,0 +1,355 @@
+/** Takes the dictionaries of trace entries into columns. The hottest code after the opcode loop. */
+
+import type { GrowthPlan } from '../../base/growable.ts';
+import { getOrMake } from '../../base/memoized.ts';
+import type { StringInterner } from '../../base/string-interner.ts';
+import {
+  type Column,
+  createTable,
+  finished,
+  grow,
+  pick,
+  release,
+  tableFrom,
+} from '../../base/table.ts';
+import { corrupt } from '../pickle/errors.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
+import {
+  type DictSink,
+  type LaneColumns,
+  type LaneField,
+  LaneKind,
+  type LaneRows,
+  type LaneShape,
+  Tag,
+} from '../pickle/types.ts';
+import { type CarriedColumn, carriedColumns, textOf } from './carried-columns.ts';
+import { type FieldReader, Sink } from './field-reader.ts';
+import {
+  ACTION_NAMES,
+  EMPTY_STACK,
+  EVENT_COLUMNS,
+  type EventTable,
+  NO_STACK,
+  TraceAction,
+} from './tables.ts';
+
+/** Columns that each event writes. */
+const DENSE_COLUMNS = pick(EVENT_COLUMNS, [
+  'action',
+  'address',
+  'sizeBytes',
+  'stream',
+  'stack',
+  'timeUs',
+  'pool',
+]);
+export type EventsSoFar = Pick<EventTable, keyof typeof DENSE_COLUMNS>;
+
+const FIRST_CAPACITY = 1 << 16;
+
+/** Keys that are read here one by one; those of carried columns are in the schema. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  'action',
+  'addr',
+  'device_free',
+  'size',
+  'stream',
+  'time_us',
+  'frames',
+  'pool_id',
+  // Extra keys that say again what the trace's place in the file says.
+  'device',
+  'segment_pool_id',
+]);
+
+/** Unknown keys are kept for this many events each, and so many of them. */
+const MAX_UNKNOWN = 10_000;
+const MAX_UNKNOWN_KEYS = 100;
+/** What the rest of them are counted under. */
+const FURTHER_KEYS = '…';
+/** An event has two keys and two values at least. */
+const BYTES_PER_EVENT = 10;
+/** Number columns of the lane, by their place in LaneColumns. */
+const NumberColumn = { Address: 0, Size: 1, Time: 2 } as const;
+
+/** What the lane reads of an event; texts are those of carried columns. */
+const LANE_FIELDS: ReadonlyMap<string, LaneField> = new Map<string, LaneField>([
+  ['action', { kind: LaneKind.Code, column: 0 }],
+  ['addr', { kind: LaneKind.Whole, column: NumberColumn.Address }],
+  ['size', { kind: LaneKind.Whole, column: NumberColumn.Size }],
+  ['stream', { kind: LaneKind.Index, column: 0 }],
+  ['time_us', { kind: LaneKind.Whole, column: NumberColumn.Time }],
+  ['frames', { kind: LaneKind.Node, column: 0 }],
+  ['pool_id', { kind: LaneKind.Pair, column: 0 }],
+  ['device', { kind: LaneKind.Same, column: 0 }],
+]);
+/** Without these an event is odd enough to be looked at in full. */
+const LANE_KEYS = ['action', 'addr', 'size', 'stream'];
+
+export class EventSink implements LaneRows {
+  readonly sink = Sink.Event;
+  length = 0;
+  readonly timeColumn = NumberColumn.Time;
+  readonly emptyNode = EMPTY_STACK;
+  readonly noNode = NO_STACK;
+  readonly oomDeviceFreeBytes = new Map<number, number>();
+  readonly unknownActions = new Map<number, string>();
+  readonly unknownKeys = new Map<string, Map<number, string>>();
+  /** Events with each unknown key, also past those kept. */
+  readonly unknownKeyCounts = new Map<string, number>();
+  /** See Snapshot.startUs; known once all events are there. */
+  startUs = 0;
+
+  readonly #strings: StringInterner;
+  readonly #kept: RetainedValues;
+  readonly #fields: FieldReader;
+  readonly #growth: GrowthPlan;
+  #columns = createTable(DENSE_COLUMNS, FIRST_CAPACITY);
+  #finished: EventTable | undefined;
+  #hasTime = false;
+  #hasPool = false;
+  /** TraceAction by string row, 255 = not looked up. */
+  readonly #actionOfString = new Uint8Array(1 << 16).fill(255);
+  readonly #carried = carriedColumns();
+  readonly #carriedKeys = [...this.#carried.keys()];
+  readonly #notAvailable: number;
+
+  constructor(
+    strings: StringInterner,
+    kept: RetainedValues,
+    fields: FieldReader,
+    growth: GrowthPlan,
+  ) {
+    this.#growth = growth;
+    this.#strings = strings;
+    this.#kept = kept;
+    this.#fields = fields;
+    this.#notAvailable = strings.internText('N/A');
+  }
+
+  /** A sink for events whose dictionaries have exactly these keys, in this order. */
+  bind(keys: readonly string[]): DictSink {
+    // Offset of each key's value from the first value; -1 when the key is missing.
+    // Of a key that comes twice the last counts, as in Python.
+    const offset = (key: string) => keys.lastIndexOf(key) * 2;
+    const has = (key: string) => keys.includes(key);
+    const [action, addr, size, stream] = ['action', 'addr', 'size', 'stream'].map(offset);
+    const [time, frames, pool, deviceFree] = ['time_us', 'frames', 'pool_id', 'device_free'].map(
+      offset,
+    );
+    const rare = this.#bindRare(keys);
+    if (has('time_us')) this.#hasTime = true;
+    if (has('pool_id')) this.#hasPool = true;
+    const fields = this.#fields;
+    return ({ tags, vals }, first) => {
+      const row = this.length++;
+      if (row === this.#columns.action.length) {
+        if (!this.#growth.allows(row, BYTES_PER_EVENT))
+          throw corrupt(`${row} events stand in few bytes`);
+        this.#columns = grow(DENSE_COLUMNS, this.#columns, this.#growth.next(row));
+      }
+      const columns = this.#columns;
+      columns.action[row] = this.#actionOf(tags[first + action], vals[first + action], row);
+      columns.address[row] = addr < 0 ? 0 : fields.address(tags[first + addr], vals[first + addr]);
+      columns.sizeBytes[row] =
+        size < 0
+          ? fields.bad('size', 0)
+          : fields.number(tags[first + size], vals[first + size], 'size');
+      columns.stream[row] =
+        stream < 0
+          ? fields.stream(Tag.Int, 0)
+          : fields.stream(tags[first + stream], vals[first + stream]);
+      columns.stack[row] =
+        frames < 0 ? NO_STACK : fields.stack(tags[first + frames], vals[first + frames]);
+      columns.timeUs[row] =
+        time < 0 ? Number.NaN : fields.time(tags[first + time], vals[first + time]);
+      // The lane may have begun this row, and have left a pool.
+      columns.pool[row] = pool < 0 ? 0 : fields.pool(tags[first + pool], vals[first + pool]);
+      if (deviceFree >= 0) {
+        const free = fields.number(
+          tags[first + deviceFree],
+          vals[first + deviceFree],
+          'device_free',
+        );
+        this.oomDeviceFreeBytes.set(row, free);
+      }
+      for (let i = 0; i < rare.length; i++) {
+        const { offset: o, keep, isText } = rare[i];
+        const tag = tags[first + o];
+        const val = vals[first + o];
+        const isDefault = isText && tag === Tag.String && this.isPlainText(val);
+        if (!isDefault) keep(tag, val, row);
+      }
+      return row;
+    };
+  }
+
+  /** How the lane may read events of these keys; undefined where they hold what only the sink reads. */
+  laneOf(keys: readonly string[]): LaneShape | undefined {
+    const isUsual = LANE_KEYS.every((key) => keys.includes(key));
+    if (!isUsual || new Set(keys).size < keys.length) return undefined;
+    const fields = keys.map((key) => LANE_FIELDS.get(key) ?? this.#laneText(key));
+    return { fields, rows: this };
+  }
+
+  #laneText(key: string): LaneField | undefined {
+    const column = this.#carriedKeys.indexOf(key);
+    const isText = this.#carried.get(key)?.type === 'i32';
+    return isText ? { kind: LaneKind.Text, column } : undefined;
+  }
+
+  columns(): LaneColumns {
+    const { action, address, sizeBytes, timeUs, stream, pool, stack } = this.#columns;
+    return {
+      capacity: action.length,
+      numbers: [address, sizeBytes, timeUs],
+      codes: action,
+      indices: stream,
+      pairs: pool,
+      nodes: stack,
+    };
+  }
+
+  codeOf(text: number): number {
+    const action = text < 65_536 ? this.#actionOfString[text] : 255;
+    return action < TraceAction.Unknown ? action : -1;
+  }
+
+  indexOf(stream: number): number {
+    return this.#fields.knownStream(stream);
+  }
+
+  pairIndexOf(tuple: number): number {
+    return this.#fields.knownPool(tuple);
+  }
+
+  /** Row 0 is ''. Nearly every event has it, or 'N/A', for each of its texts. */
+  isPlainText(text: number): boolean {
+    return text === 0 || text === this.#notAvailable;
+  }
+
+  keepText(column: number, row: number, text: number): void {
+    this.#carried.get(this.#carriedKeys[column])?.set(row, text);
+  }
+
+  /** The keys that are mostly at their default, and those no version we know writes. */
+  #bindRare(keys: readonly string[]): readonly RareField[] {
+    return keys.flatMap((key, i) => {
+      if (KNOWN_KEYS.has(key) || keys.lastIndexOf(key) !== i) return [];
+      const column = this.#carried.get(key);
+      return [{ offset: 2 * i, keep: this.#keeperOf(key, column), isText: column?.type === 'i32' }];
+    });
+  }
+
+  #keeperOf(key: string, column: CarriedColumn | undefined): RareField['keep'] {
+    if (column === undefined) return (tag, val, row) => this.#keepUnknown(key, tag, val, row);
+    if (column.type === 'i32') return (tag, val, row) => this.#keepText(key, column, tag, val, row);
+    return (tag, val, row) => {
+      if (tag !== Tag.None) column.set(row, this.#fields.number(tag, val, key));
+    };
+  }
+
+  #keepText(key: string, column: CarriedColumn, tag: number, val: number, row: number): void {
+    if (tag === Tag.String) {
+      column.set(row, val);
+    } else if (tag !== Tag.None && !(tag === Tag.List && val === 0)) {
+      // forward_frames are a list of texts.
+      if (key !== 'forward_frames' || !this.#isLines(tag, val)) this.#fields.bad(key, 0);
+      column.set(row, this.#strings.internText(textOf(this.#kept.toValue(tag as Tag, val))));
+    }
+  }
+
+  #isLines(tag: number, val: number): boolean {
+    const items = tag === Tag.List ? this.#kept.items(tag, val) : undefined;
+    return items?.every((item) => item.tag === Tag.String) ?? false;
+  }
+
+  #keepUnknown(key: string, tag: number, val: number, row: number): void {
+    if (!this.unknownKeyCounts.has(key) && this.unknownKeyCounts.size >= MAX_UNKNOWN_KEYS) {
+      this.#countUnknown(FURTHER_KEYS);
+      return;
+    }
+    this.#countUnknown(key);
+    const values = getOrMake(this.unknownKeys, key, () => new Map<number, string>());
+    if (values.size < MAX_UNKNOWN) values.set(row, textOf(this.#kept.toValue(tag as Tag, val)));
+  }
+
+  #countUnknown(key: string): void {
+    this.unknownKeyCounts.set(key, (this.unknownKeyCounts.get(key) ?? 0) + 1);
+  }
+
+  #actionOf(tag: number, val: number, row: number): number {
+    const known = tag === Tag.String && val < 65_536 ? this.#actionOfString[val] : 255;
+    if (known < TraceAction.Unknown) return known;
+    const word = textOf(this.#kept.toValue(tag as Tag, val));
+    const index = ACTION_NAMES.indexOf(word);
+    const action = index < 0 ? TraceAction.Unknown : index;
+    if (action === TraceAction.Unknown) this.unknownActions.set(row, word);
+    else if (tag === Tag.String && val < 65_536) this.#actionOfString[val] = action;
+    return action;
+  }
+
+  /** What there is of the columns, with room for more: events to come may move them. */
+  soFar(): EventsSoFar {
+    if (this.#finished !== undefined) return this.#finished;
+    const { timeUs, ...columns } = this.#columns;
+    return { ...columns, timeUs: Number.isNaN(timeUs[0]) ? undefined : timeUs };
+  }
+
+  /** All events, in the order of the file: views on the columns, so take no more after it. */
+  finish(): EventTable {
+    this.#finished ??= this.#finish();
+    return this.#finished;
+  }
+
+  #finish(): EventTable {
+    const { length } = this;
+    const { length: _, ...written } = this.#columns;
+    if (this.#hasTime) this.startUs = countFromFirst(written.timeUs, length);
+    const dense: Readonly<Record<string, Column | undefined>> = {
+      ...written,
+      ...(!this.#hasTime && { timeUs: undefined }),
+      ...(!this.#hasPool && { pool: undefined }),
+    };
+    return {
+      ...tableFrom(EVENT_COLUMNS, length, (name, spec) => {
+        const { pickleKey } = spec;
+        if (pickleKey !== undefined) return this.#carried.get(pickleKey)?.finish(length);
+        const column = dense[name];
+        const own = column && finished(column, spec, length);
+        // Twice 46 MB of 5.7 million events.
+        if (own && own.buffer !== column.buffer) release(column);
+        return own;
+      }),
+      oomDeviceFreeBytes: this.oomDeviceFreeBytes,
+      unknownActions: this.unknownActions,
+      unknownKeys: this.unknownKeys,
+    };
+  }
+}
+
+/** Times that count from it are at most 71 minutes. */
+const MAX_SPAN_US = 2 ** 32;
+
+/**
+ * Makes times count from the first of them, and gives it. Leaves them as they are where they would not
+ * fit in 32 bits so: of several hours, of a clock with fractions, or where one is missing.
+ */
+function countFromFirst(timeUs: Float64Array, length: number): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < length; i++) if (timeUs[i] < first) first = timeUs[i];
+  for (let i = 0; i < length; i++) {
+    const since = timeUs[i] - first;
+    if (!(since < MAX_SPAN_US && Number.isInteger(since))) return 0;
+  }
+  for (let i = 0; i < length; i++) timeUs[i] -= first;
+  return length === 0 ? 0 : first;
+}
+
+interface RareField {
+  readonly offset: number;
+  /** Text that is mostly '' or 'N/A'. */
+  readonly isText: boolean;
+  readonly keep: (tag: number, val: number, row: number) => void;
+}

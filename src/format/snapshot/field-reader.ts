@@ -1,0 +1,201 @@
+/**
+ * Turns the values of the file into the tables' numbers: addresses, sizes, streams, pools, stacks.
+ * One place says what each field accepts; what it does not accept is counted as a bad value.
+ */
+import { AddressSpace } from '../../base/address.ts';
+import type { GrowthPlan } from '../../base/growable.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { CORRUPT_ADVICE, corrupt } from '../pickle/errors.ts';
+import type { RetainedValues } from '../pickle/retained-values.ts';
+import { ROWS_PER_SINK, Tag } from '../pickle/types.ts';
+import { EMPTY_STACK, NO_STACK, type Pool, type Stream } from './tables.ts';
+
+/** Numbers of the sinks: what a row in a list is a row of. */
+export const Sink = {
+  Frame: 0,
+  Event: 1,
+  Block: 2,
+  Segment: 3,
+  History: 4,
+  Annotation: 5,
+} as const;
+
+/** Streams and pools are uint16 columns. */
+const MAX_DISTINCT = 65_535;
+/** PyTorch numbers devices by a signed byte. */
+export const MAX_DEVICES = 1024;
+
+export class FieldReader {
+  readonly addresses = new AddressSpace();
+  readonly streams: Stream[] = [];
+  readonly pools: Pool[] = [{ id: [0, 0] }];
+  /** Values of the wrong kind, by field, and where the first is; they read as 0 or none. */
+  readonly badValues = new Map<string, { count: number; readonly byte: number | undefined }>();
+
+  readonly #kept: RetainedValues;
+  readonly #growth: GrowthPlan;
+  readonly #byte: () => number | undefined;
+  /** Rows in all lists so far. */
+  #listed = 0;
+  readonly #streamIndex = new Map<bigint, number>();
+  readonly #poolIndex = new Map<string, number>([['0,0', 0]]);
+  readonly #poolOfTuple = new Map<number, number>();
+  #lastStream = Number.NaN;
+  #lastStreamIndex = 0;
+
+  /** @param byte where reading is, for the warnings */
+  constructor(kept: RetainedValues, growth: GrowthPlan, byte: () => number | undefined) {
+    this.#kept = kept;
+    this.#growth = growth;
+    this.#byte = byte;
+  }
+
+  /** A count of bytes, or another whole number from 0: exact, or it is none. */
+  number(tag: number, val: number, field: string): number {
+    if (tag === Tag.Int || tag === Tag.Float) {
+      return val >= 0 && Number.isSafeInteger(val) ? val : this.bad(field, 0);
+    }
+    return tag === Tag.Bool ? val : this.bad(field, 0);
+  }
+
+  /** Microseconds, NaN for none. */
+  time(tag: number, val: number): number {
+    const isNumber = tag === Tag.Int || tag === Tag.Float;
+    const isInRange = isNumber && Math.abs(val) <= Number.MAX_SAFE_INTEGER;
+    return isInRange ? val : this.bad('time_us', Number.NaN);
+  }
+
+  /** Position of a device, -1 for what is none; one that no machine has is an error. */
+  device(tag: number, val: number): number {
+    const device = tag === Tag.Int ? val : -1;
+    this.checkDevice(device);
+    return device < 0 ? this.bad('device', -1) : device;
+  }
+
+  /** @throws LoadError for a list of traces that is longer than any machine has devices */
+  checkDevice(device: number): void {
+    if (device >= MAX_DEVICES) throw tooManyDevices(device);
+  }
+
+  address(tag: number, val: number): number {
+    if (tag === Tag.Int) return this.addresses.fromNumber(val);
+    if (tag === Tag.Float && Number.isSafeInteger(val)) return this.addresses.fromNumber(val);
+    if (tag === Tag.BigInt) {
+      const address = this.#kept.bigInt(val);
+      if (isWithin64Bits(address)) return this.addresses.fromBigInt(address);
+    }
+    return this.bad('addr', 0);
+  }
+
+  stream(tag: number, val: number): number {
+    if (tag === Tag.Int && val === this.#lastStream) return this.#lastStreamIndex;
+    let handle = 0n;
+    if (tag === Tag.Int) handle = BigInt(val);
+    else if (tag === Tag.Float && Number.isSafeInteger(val)) handle = BigInt(val);
+    else if (tag === Tag.BigInt && isWithin64Bits(this.#kept.bigInt(val))) {
+      handle = this.#kept.bigInt(val);
+    } else this.bad('stream', 0);
+    const index = this.#indexOfStream(BigInt.asUintN(64, handle));
+    if (tag === Tag.Int) {
+      this.#lastStream = val;
+      this.#lastStreamIndex = index;
+    }
+    return index;
+  }
+
+  /** Index of a stream that an event has named before, -1 for another. */
+  knownStream(handle: number): number {
+    return this.#streamIndex.get(BigInt(handle)) ?? -1;
+  }
+
+  #indexOfStream(handle: bigint): number {
+    let index = this.#streamIndex.get(handle);
+    if (index === undefined) {
+      if (this.streams.length === MAX_DISTINCT) return this.bad('stream', 0);
+      index = this.streams.push({ handle }) - 1;
+      this.#streamIndex.set(handle, index);
+    }
+    return index;
+  }
+
+  /** pool_id is a pair (capture id, handle id), as a tuple or, in JSON, a list. */
+  pool(tag: number, val: number): number {
+    const cacheKey = tag === Tag.Tuple ? val : -1 - val;
+    let index = this.#poolOfTuple.get(cacheKey);
+    if (index === undefined) {
+      index = this.#indexOfPool(this.#kept.toValue(tag as Tag, val));
+      if (tag === Tag.Tuple || tag === Tag.List) this.#poolOfTuple.set(cacheKey, index);
+    }
+    return index;
+  }
+
+  /** Index of the pool of a tuple that an event has named before, -1 for another. */
+  knownPool(tuple: number): number {
+    return this.#poolOfTuple.get(tuple) ?? -1;
+  }
+
+  #indexOfPool(value: unknown): number {
+    if (!Array.isArray(value) || value.length !== 2) return this.bad('pool_id', 0);
+    const id: [number, number] = [Number(value[0]), Number(value[1])];
+    if (!id.every(Number.isSafeInteger)) return this.bad('pool_id', 0);
+    let index = this.#poolIndex.get(id.join());
+    if (index === undefined) {
+      if (this.pools.length === MAX_DISTINCT) return this.bad('pool_id', 0);
+      index = this.pools.push({ id }) - 1;
+      this.#poolIndex.set(id.join(), index);
+    }
+    return index;
+  }
+
+  /** `frames`: a node of the stack tree, or an empty list for "no Python stack on that thread". */
+  stack(tag: number, val: number): number {
+    if (tag === Tag.Node) return val;
+    if (tag === Tag.List && val === 0) return EMPTY_STACK;
+    return this.bad('frames', NO_STACK);
+  }
+
+  /** Counts a value that a field cannot have, and gives what is taken for it. */
+  bad(field: string, instead: number, values = 1): number {
+    const known = this.badValues.get(field);
+    if (known === undefined) this.badValues.set(field, { count: values, byte: this.#byte() });
+    else known.count += values;
+    return instead;
+  }
+
+  /**
+   * Rows of one kind in a list; what else is in it is left out and counted. A list that many values
+   * share is counted for each: rows are no more than the file has bytes.
+   */
+  rows(tag: number, val: number, sink: number, field: string): { first: number; count: number }[] {
+    const items = this.#kept.items(tag, val);
+    if (items === undefined) {
+      this.bad(field, 0);
+      return [];
+    }
+    const runs: { first: number; count: number }[] = [];
+    for (const { tag: each, first, count } of items) {
+      if (each === Tag.Row && Math.floor(first / ROWS_PER_SINK) === sink) {
+        runs.push({ first: first % ROWS_PER_SINK, count });
+        this.countListed(count, field);
+      } else this.bad(field, 0, count);
+    }
+    return runs;
+  }
+
+  /** @throws LoadError where lists that are shared stand for more rows than the file has bytes */
+  countListed(rows: number, field: string): void {
+    this.#listed += rows;
+    if (!this.#growth.allows(this.#listed, 1))
+      throw corrupt(`lists of '${field}' stand for more than the file has bytes`);
+  }
+}
+
+const isWithin64Bits = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n;
+
+function tooManyDevices(device: number): LoadError {
+  return new LoadError({
+    code: 'too-many-devices',
+    message: `The file names device ${device}, but no machine has more than ${MAX_DEVICES}.`,
+    advice: CORRUPT_ADVICE,
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * Allocations and events as Arrow tables (IPC file format), for pandas, Polars and DuckDB:
+ * whole columns, each stack's text once.
+ */
+
+import {
+  bool,
+  type DataType,
+  dictionary,
+  float64,
+  int32,
+  tableFromArrays,
+  tableToIPC,
+  uint64,
+  utf8,
+} from '@uwdata/flechette';
+import { NEVER } from '../../allocator/replay/types.ts';
+import { memoized } from '../../base/memoized.ts';
+import { classify } from '../../device/classes/classify.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import { noFrameText } from '../../device/flame-graph/flame-context.ts';
+import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { holderOf } from '../../device/model/holders.ts';
+import { stackKind } from '../../device/model/stacks.ts';
+import { ACTION_NAMES, type Snapshot, TraceAction } from '../../format/snapshot/tables.ts';
+
+interface ArrowColumn {
+  readonly type: DataType;
+  readonly values: unknown[] | Float64Array | Int32Array | BigUint64Array;
+}
+
+/**
+ * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
+ * trace), free_requested_event, end_event (null: never), stream, pool, class, holder (null: no name), is_small, stack.
+ */
+export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+  const { replay, snapshot, trace } = context;
+  const { allocations: a } = replay;
+  const event = (column: Int32Array) =>
+    Array.from(column, (value) => (value === NEVER ? undefined : value));
+  const stackOf = stackTexts(context);
+  return ipc({
+    address: { type: uint64(), values: addresses(a.address, a.length, snapshot) },
+    requested_bytes: { type: float64(), values: Float64Array.from(a.requestedBytes) },
+    block_bytes: { type: float64(), values: Float64Array.from(a.sizeBytes) },
+    start_event: { type: int32(), values: a.start },
+    free_requested_event: { type: int32(), values: event(a.freeRequested) },
+    end_event: { type: int32(), values: event(a.end) },
+    stream: { type: dictionaryText(), values: streams(a.stream, context) },
+    pool: { type: dictionaryText(), values: Array.from(a.pool, (pool) => poolText(trace, pool)) },
+    class: {
+      type: dictionaryText(),
+      values: Array.from(classify(context).classOf, (of) => MEMORY_CLASSES[of].id),
+    },
+    holder: {
+      type: dictionaryText(),
+      values: Array.from({ length: a.length }, (_, id) => holderOf(context, id)?.name),
+    },
+    is_small: { type: bool(), values: Array.from(a.isSmall, (small) => small === 1) },
+    stack: {
+      type: dictionaryText(),
+      values: Array.from(a.stack, (stack, id) => stackOf(stack, id < a.preexisting)),
+    },
+  });
+}
+
+/** Columns: action, time_us (NaN: not known), address, size_bytes, stream, allocated, reserved, stack. */
+export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+  const { replay, snapshot, trace } = context;
+  const { events } = trace;
+  const counter = (name: 'allocatedBytes' | 'reservedBytes') => {
+    const out = new Float64Array(events.length);
+    replay.fillCounter(name, 0, out);
+    return out;
+  };
+  const stackOf = stackTexts(context);
+  const actionOf = (action: number, event: number) =>
+    action === TraceAction.Unknown
+      ? (events.unknownActions.get(event) ?? 'unknown')
+      : ACTION_NAMES[action];
+  return ipc({
+    action: { type: dictionaryText(), values: Array.from(events.action, actionOf) },
+    time_us: {
+      type: float64(),
+      values: Float64Array.from(
+        { length: events.length },
+        (_, event) => snapshot.startUs + (events.timeUs?.[event] ?? Number.NaN),
+      ),
+    },
+    address: { type: uint64(), values: addresses(events.address, events.length, snapshot) },
+    size_bytes: { type: float64(), values: Float64Array.from(events.sizeBytes) },
+    stream: { type: dictionaryText(), values: streams(events.stream, context) },
+    allocated_bytes: { type: float64(), values: counter('allocatedBytes') },
+    reserved_bytes: { type: float64(), values: counter('reservedBytes') },
+    stack: {
+      type: dictionaryText(),
+      values: Array.from(events.stack, (stack) => stackOf(stack, false)),
+    },
+  });
+}
+
+const dictionaryText = (): DataType => dictionary(utf8(), int32());
+
+function ipc(columns: Readonly<Record<string, ArrowColumn>>): Uint8Array<ArrayBuffer> {
+  const entries = Object.entries(columns);
+  const table = tableFromArrays(
+    Object.fromEntries(entries.map(([name, { values }]) => [name, values])),
+    { types: Object.fromEntries(entries.map(([name, { type }]) => [name, type])) },
+  );
+  const bytes = tableToIPC(table, { format: 'file' });
+  if (bytes === null) throw new Error('The Arrow table could not be written');
+  return new Uint8Array(bytes);
+}
+
+/** 64 bits: addresses of XPU and HIP reach beyond 2^53. */
+function addresses(keys: Float64Array, length: number, { addresses: space }: Snapshot) {
+  const out = new BigUint64Array(length);
+  for (let i = 0; i < length; i++) out[i] = space.toBigInt(keys[i]);
+  return out;
+}
+
+function streams(column: Uint16Array, { trace }: DeviceContext): string[] {
+  const texts = trace.streams.map(streamText);
+  return Array.from(column, (stream) => texts[stream] ?? '');
+}
+
+function poolText({ pools }: DeviceContext['trace'], pool: number): string {
+  return privatePoolText(pools[pool]) ?? 'default';
+}
+
+/** 'main (train.py:9);forward (model.py:5)', outermost first; why there is none in brackets. */
+function stackTexts({ stacks }: DeviceContext) {
+  const textOf = memoized((stack: number): string => {
+    const frames = stacks
+      .view(stack)
+      .frames.map(({ name, filename, line }) =>
+        `${name} (${filename}:${line})`.replaceAll(';', ':'),
+      );
+    return frames.reverse().join(';');
+  });
+  return (stack: number, isFromBefore: boolean): string => {
+    const kind = stackKind(stack, isFromBefore);
+    return kind === 'recorded' ? textOf(stack) : `[${noFrameText(kind)}]`;
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * A flame graph as a file: for speedscope (https://www.speedscope.app/file-format-schema.json), and as
+ * folded stacks for flamegraph.pl.
+ */
+import { memoized } from '../../base/memoized.ts';
+import { type FlameStack, noFrameText } from '../../device/flame-graph/flame-context.ts';
+import type { FlameGroup, FlameWeight } from '../../device/flame-graph/types.ts';
+
+export interface SpeedscopeFile {
+  readonly $schema: 'https://www.speedscope.app/file-format-schema.json';
+  readonly shared: { readonly frames: readonly SpeedscopeFrame[] };
+  readonly profiles: readonly SampledProfile[];
+  readonly name: string;
+  readonly activeProfileIndex: number;
+  readonly exporter: string;
+}
+
+interface SpeedscopeFrame {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+interface SampledProfile {
+  readonly type: 'sampled';
+  readonly name: string;
+  readonly unit: 'bytes' | 'none';
+  readonly startValue: number;
+  readonly endValue: number;
+  /** Indices into the frames, outermost first. */
+  readonly samples: readonly (readonly number[])[];
+  /** One a sample, in `unit`. */
+  readonly weights: readonly number[];
+}
+
+export interface SpeedscopeOptions {
+  /** What is shown: 'x.pickle, live at the peak'. */
+  readonly name: string;
+  readonly weight: FlameWeight;
+  /** Gives two profiles, for a weight cannot be negative: what grew, and what shrank. */
+  readonly isDifference: boolean;
+}
+
+export function speedscopeFile(
+  stacks: Iterable<FlameStack>,
+  { name, weight, isDifference }: SpeedscopeOptions,
+): SpeedscopeFile {
+  const frames: SpeedscopeFrame[] = [];
+  // Groups are the same object wherever they occur: each is one frame.
+  const frameRow = memoized((group: FlameGroup) => frames.push(frameOf(group)) - 1);
+  const samples = Array.from(stacks, ({ groups, value }) => ({
+    frames: groups.map(frameRow),
+    value,
+  }));
+  const profile = (title: string, own: typeof samples): SampledProfile => ({
+    type: 'sampled',
+    name: title,
+    unit: weight === 'bytes' || weight === 'allocated' ? 'bytes' : 'none',
+    startValue: 0,
+    endValue: own.reduce((sum, { value }) => sum + Math.abs(value), 0),
+    samples: own.map((sample) => sample.frames),
+    weights: own.map(({ value }) => Math.abs(value)),
+  });
+  const grew = samples.filter(({ value }) => value >= 0);
+  const shrank = samples.filter(({ value }) => value < 0);
+  return {
+    $schema: 'https://www.speedscope.app/file-format-schema.json',
+    shared: { frames },
+    profiles: isDifference
+      ? [profile(`${name}: grew`, grew), profile(`${name}: shrank`, shrank)]
+      : [profile(name, grew)],
+    name,
+    activeProfileIndex: 0,
+    exporter: 'vramscope',
+  };
+}
+
+/** File and line are named where the box has one place: a module has many files. */
+function frameOf(group: FlameGroup): SpeedscopeFrame {
+  if (group.kind === 'absent') return { name: `[${noFrameText(group.reason)}]` };
+  if (group.kind === 'class') return { name: group.label };
+  const { label, location, frame } = group;
+  if (location === '') return { name: label };
+  const hasLine = location.endsWith(`:${frame.line}`);
+  return hasLine
+    ? { name: label, file: frame.filename, line: frame.line }
+    : { name: label, file: frame.filename };
+}
+
+/**
+ * The text that flamegraph.pl and its kin read: a line a stack, outermost frame first, its weight
+ * in whole units behind it.
+ *
+ *   main (train.py:9);forward (model.py:5) 4194304
+ *
+ * A difference has two columns, as difffolded.pl writes them. Ours are net: what a stack grew by
+ * stands in the second, what it shrank by in the first.
+ *
+ *   main (train.py:9);forward (model.py:5) 0 4194304
+ */
+export function foldedStacks(stacks: Iterable<FlameStack>, isDifference: boolean): string {
+  const lines: string[] = [];
+  for (const { groups, value } of stacks) {
+    const path = groups.map(frameText).join(';');
+    const weight = wholeText(Math.abs(value));
+    if (!isDifference) lines.push(`${path} ${weight}\n`);
+    else lines.push(value < 0 ? `${path} ${weight} 0\n` : `${path} 0 ${weight}\n`);
+  }
+  return lines.join('');
+}
+
+/** Semicolons part frames and line ends stacks: neither may stand in a name. */
+function frameText(group: FlameGroup): string {
+  if (group.kind === 'absent') return `[${noFrameText(group.reason)}]`;
+  if (group.kind === 'class') return group.label;
+  const text = group.location === '' ? group.label : `${group.label} (${group.location})`;
+  return text.replaceAll(';', ':').replaceAll(/\s+/g, ' ');
+}
+
+/** All digits: 1e21 byte microseconds are a number that these programs cannot read. */
+function wholeText(value: number): string {
+  return BigInt(Math.round(value)).toString();
+}

@@ -1,0 +1,109 @@
+/**
+ * A trace in the JSON form that Perfetto and chrome://tracing open: the counters as tracks, annotations as
+ * slices, OOMs as instants.
+ *
+ * Times are the recorder's, in microseconds since 1970 where PyTorch wrote them so. A Kineto trace
+ * says `baseTimeNanoseconds`: its times plus that are the same clock, and ours have 0 there.
+ * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ */
+import type { NarrowColumn } from '../../base/table.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { TraceAction } from '../../format/snapshot/tables.ts';
+
+const PIECE = 5000;
+/** Points that Perfetto shows well; a longer trace is thinned, and the file says how. */
+const MAX_POINTS = 500_000;
+
+const NAMES = ['allocatedBytes', 'activeBytes', 'reservedBytes', 'requestedBytes'] as const;
+
+/** Thread ids of the tracks: annotations by their depth, then the instants. */
+const INSTANTS_THREAD = 1000;
+
+/**
+ * The file in pieces.
+ * @throws RangeError for a trace without times: it has no place beside another
+ */
+export function* perfettoTrace(context: DeviceContext): Generator<string> {
+  const { snapshot, trace } = context;
+  const { timeUs, length } = trace.events;
+  if (timeUs === undefined) throw new RangeError('The events of this snapshot carry no times');
+  const step = Math.max(1, Math.ceil(length / MAX_POINTS));
+  const pid = trace.device;
+  const other = {
+    source: 'vramscope',
+    counters:
+      step === 1
+        ? 'after each event'
+        : `highest of each counter over every ${step} events, at the first of them`,
+  };
+  yield `{"displayTimeUnit":"ms","baseTimeNanoseconds":0,"otherData":${JSON.stringify(other)},"traceEvents":[\n`;
+  yield line({ ph: 'M', pid, tid: 0, name: 'process_name', args: { name: processName(context) } });
+  yield* annotations(context, snapshot.startUs + (timeUs[0] ?? 0));
+  yield* counters(context, timeUs, step);
+  yield* instants(context, timeUs);
+  // An event without a comma behind it ends the list.
+  yield `${JSON.stringify({ ph: 'M', pid, tid: INSTANTS_THREAD, name: 'thread_name', args: { name: 'allocator' } })}\n]}\n`;
+}
+
+const line = (event: object): string => `${JSON.stringify(event)},\n`;
+
+const processName = ({ trace }: DeviceContext): string =>
+  trace.kind === 'host' ? 'pinned host memory' : `cuda:${trace.device} memory`;
+
+function* annotations(context: DeviceContext, originUs: number): Generator<string> {
+  const pid = context.trace.device;
+  for (const { name, depth, startUs, endUs } of context.annotations()) {
+    const args = { ph: 'X', cat: 'phase', pid, tid: depth };
+    yield line({ ...args, name, ts: originUs + startUs, dur: endUs - startUs });
+  }
+}
+
+function* counters(
+  { replay, snapshot, trace }: DeviceContext,
+  timeUs: NarrowColumn,
+  step: number,
+): Generator<string> {
+  const { length } = trace.events;
+  const columns = NAMES.map(() => new Float64Array(PIECE * step));
+  for (let from = 0; from < length; from += PIECE * step) {
+    const count = Math.min(PIECE * step, length - from);
+    NAMES.forEach((name, i) => {
+      replay.fillCounter(name, from, columns[i].subarray(0, count));
+    });
+    let text = '';
+    for (let i = 0; i < count; i += step) {
+      const highest = columns.map((column) =>
+        column.subarray(i, Math.min(i + step, count)).reduce((a, b) => Math.max(a, b)),
+      );
+      // One track a counter: several in one would be stacked, and these contain each other.
+      NAMES.forEach((name, k) => {
+        const bytes = highest[k];
+        const args = { ph: 'C', pid: trace.device, name: name.replace('Bytes', '') };
+        text += line({ ...args, ts: snapshot.startUs + timeUs[from + i], args: { bytes } });
+      });
+    }
+    yield text;
+  }
+}
+
+function* instants({ snapshot, trace }: DeviceContext, timeUs: NarrowColumn): Generator<string> {
+  const { action, sizeBytes } = trace.events;
+  const of = (event: EventIndex, name: string, args: object) =>
+    line({
+      ph: 'i',
+      s: 'p',
+      pid: trace.device,
+      tid: INSTANTS_THREAD,
+      name,
+      ts: snapshot.startUs + timeUs[event],
+      args,
+    });
+  for (let event = 0; event < trace.events.length; event++) {
+    if (action[event] === TraceAction.Oom) {
+      yield of(event, 'out of memory', { event, requestedBytes: sizeBytes[event] });
+    } else if (action[event] === TraceAction.Snapshot) {
+      yield of(event, 'snapshot', { event });
+    }
+  }
+}

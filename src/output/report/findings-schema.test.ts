@@ -1,0 +1,274 @@
+/**
+ * The contract `vramscope.findings/2`, key by key: no key more, none less, and only words that docs/findings.md lists.
+ * The types hold the schema to all that there is: a new cause or remedy does not compile without its word here.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { EntryKind } from '../../analysis/account/types.ts';
+import { analyse } from '../../analysis/findings/analyse.ts';
+import { DETECTOR_IDS, DETECTORS, type FindingKind } from '../../analysis/findings/detectors.ts';
+import { SEVERITIES } from '../../analysis/findings/types.ts';
+import type { Cause, Pattern, RemedyId } from '../../analysis/verdict/types.ts';
+import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { buildFindings, type FindingsReport } from './findings.ts';
+
+/** All words of a type, and no others: the compiler counts them. */
+const wordsOf = <Word extends string>(words: Readonly<Record<Word, true>>) =>
+  z.enum(Object.keys(words) as [Word, ...Word[]]);
+
+const ENTRY_KINDS = {
+  parameters: true,
+  'second-model': true,
+  gradients: true,
+  'optimizer-state': true,
+  activations: true,
+  temporaries: true,
+  inputs: true,
+  communication: true,
+  workspaces: true,
+  'kv-cache': true,
+  kept: true,
+  'kept-graph': true,
+  growing: true,
+  unknown: true,
+  'pending-free': true,
+  gaps: true,
+  cached: true,
+} as const satisfies Record<EntryKind, true>;
+
+const cause = wordsOf<Cause>({
+  ...ENTRY_KINDS,
+  'model-state': true,
+  request: true,
+  fragmentation: true,
+  'other-processes': true,
+  none: true,
+});
+
+const pattern = wordsOf<Pattern>({
+  'evaluation-gathers': true,
+  'state-not-detached': true,
+  'first-optimizer-step': true,
+  'whole-graph': true,
+  'logits-in-loss': true,
+  'kept-exceptions': true,
+  'kept-optimizers': true,
+  'kept-by-hook': true,
+  'unbounded-cache': true,
+  'larger-batch': true,
+  'evaluation-without-no-grad': true,
+  'stepped-up': true,
+  'segments-retaken': true,
+});
+
+const remedy = wordsOf<RemedyId>({
+  'batch-size': true,
+  checkpointing: true,
+  'lower-precision': true,
+  'optimizer-8bit': true,
+  shard: true,
+  offload: true,
+  adapters: true,
+  detach: true,
+  'no-grad': true,
+  'to-cpu': true,
+  'chunked-loss': true,
+  'one-tensor': true,
+  sampling: true,
+  'bound-cache': true,
+  'clear-exceptions': true,
+  'remove-hook': true,
+  'reuse-optimizer': true,
+  'share-model': true,
+  'expandable-segments': true,
+  'repeat-sizes': true,
+  'wait-for-streams': true,
+  'raise-limit': true,
+  'free-the-device': true,
+  'check-batch': true,
+  'record-more': true,
+});
+
+const bytes = z.number().int().nonnegative();
+const event = z.number().int().gte(-1);
+const frame = z.strictObject({ file: z.string(), line: z.number().int(), name: z.string() });
+const rate = z.strictObject({
+  bytes: z.number().int(),
+  steps: z.number().int().positive(),
+  unit: z.string().min(1),
+});
+
+const account = z.strictObject({
+  moment: z.strictObject({ event, why: z.enum(['oom', 'peak', 'end']) }),
+  allocatedBytes: bytes,
+  reservedBytes: bytes,
+  roundingBytes: bytes.nullable(),
+  limitBytes: bytes.nullable(),
+  requestedBytes: bytes.nullable(),
+  entries: z.array(
+    z.strictObject({
+      kind: wordsOf<EntryKind>(ENTRY_KINDS),
+      bytes: bytes.positive(),
+      count: z.number().int().positive(),
+      lines: z.array(frame),
+      holder: z.string().min(1).exactOptional(),
+      perStep: rate.exactOptional(),
+      growing: z.boolean(),
+    }),
+  ),
+});
+
+const verdict = z.strictObject({
+  cause,
+  pattern: pattern.nullable(),
+  severity: z.enum([...SEVERITIES, 'none']),
+  tone: z.enum(['severe', 'warning', 'calm', 'unknown']),
+  bytes,
+  text: z.string().min(1),
+  also: z.array(z.string()),
+  lines: z.array(frame),
+  holder: z.string().min(1).nullable(),
+  advice: z.array(
+    z.strictObject({
+      id: remedy,
+      text: z.string().min(1),
+      savesBytes: bytes.nullable(),
+      isEnough: z.boolean().nullable(),
+    }),
+  ),
+  forecast: z
+    .strictObject({
+      stepsLeft: z.number().int().nonnegative().nullable(),
+      bytesPerStep: bytes,
+      unit: z.string(),
+    })
+    .nullable(),
+});
+
+const fact = z.union([
+  z.strictObject({ label: z.string(), bytes: z.number() }),
+  z.strictObject({ label: z.string(), count: z.number() }),
+  z.strictObject({ label: z.string(), text: z.string() }),
+]);
+
+const finding = z.strictObject({
+  detector: z.enum(DETECTOR_IDS),
+  kind: z.enum(DETECTORS.flatMap(({ titles }) => Object.keys(titles) as FindingKind[])),
+  severity: z.enum(SEVERITIES),
+  bytes,
+  claim: z.string().min(1),
+  frame: frame.nullable(),
+  frameIs: z
+    .enum([
+      'allocated at',
+      'stored at',
+      'started at',
+      'held by',
+      'pinned by',
+      'requested by',
+      'called by',
+    ])
+    .nullable(),
+  userLines: z.array(frame),
+  stack: z.array(frame),
+  perStep: z
+    .strictObject({ bytes: z.number(), count: z.number(), steps: z.number().int() })
+    .nullable(),
+  law: z.enum(['flat', 'growing', 'by-key', 'in-bursts']).nullable(),
+  events: z.strictObject({ first: event, last: event }),
+  parts: z.array(
+    z.strictObject({
+      frame: frame.nullable(),
+      bytes: z.number(),
+      count: z.number(),
+      note: z.string(),
+    }),
+  ),
+  facts: z.array(fact),
+  advice: z.array(z.string()),
+  disproof: z.string(),
+  fingerprint: z.string().min(1),
+});
+
+const report = z.strictObject({
+  schema: z.literal('vramscope.findings/2'),
+  file: z.strictObject({
+    name: z.string(),
+    bytes,
+    container: z.enum(['pickle', 'gzip', 'zip', 'zstd', 'html', 'json', 'compact']),
+    protocol: z.number().int().nullable(),
+    decoder: z.enum(['columnar', 'general']),
+  }),
+  devices: z.array(
+    z.strictObject({
+      device: z.number().int(),
+      kind: z.enum(['cuda', 'host']),
+      account: account.nullable(),
+      accountAtEnd: account.nullable(),
+      verdict: verdict.nullable(),
+      checks: z.array(
+        z.strictObject({
+          detector: z.enum(DETECTOR_IDS),
+          status: z.enum(['found', 'clear', 'cannot-tell']),
+          reason: z.string().min(1),
+        }),
+      ),
+      findings: z.array(finding),
+    }),
+  ),
+}) satisfies z.ZodType<FindingsReport>;
+
+/** As a program reads it: through JSON, where NaN is null and undefined is no key. */
+async function reportOf(name: string): Promise<unknown> {
+  const snapshot = loadCapture(name);
+  const analyses = [];
+  for (const context of contextsOf(snapshot)) analyses.push(await analyse(context));
+  const file = {
+    name,
+    bytes: 1,
+    container: 'gzip',
+    protocol: 4,
+    decoder: 'columnar',
+    partial: undefined,
+  } as const;
+  return JSON.parse(JSON.stringify(buildFindings(file, snapshot.devices, analyses)));
+}
+
+/** One of these has the names of variables. */
+const NAMES = allCaptureNames().filter((name) => !name.includes('/') || name.includes('holders'));
+
+describe('vramscope.findings/2', () => {
+  it.each(NAMES)('%s', async (name) => {
+    const { devices } = report.parse(await reportOf(name));
+    expect(devices).toHaveLength(loadCapture(name).devices.length);
+    for (const device of devices) {
+      for (const one of [device.account, device.accountAtEnd]) {
+        const sum = one?.entries.reduce((total, entry) => total + entry.bytes, 0);
+        expect(sum).toBe(one?.reservedBytes);
+        expect(sum).toBeDefined();
+      }
+      expect(device.verdict).not.toBeNull();
+      expect(device.checks.map(({ detector }) => detector)).toEqual(DETECTOR_IDS);
+    }
+  });
+});
+
+/** Whether an example has nothing that the report has not: keys may be left out, and lists may end early. */
+function expectPartOf(example: unknown, whole: unknown, path: string): void {
+  if (typeof example !== 'object' || example === null) {
+    expect([path, example]).toEqual([path, whole]);
+    return;
+  }
+  for (const [key, value] of Object.entries(example))
+    expectPartOf(value, Object(whole)[key], `${path}.${key}`);
+}
+
+it('the example of docs/findings.md is what the capture says', async () => {
+  const [, example] = /```json\n(.*?)```/s.exec(readFileSync('docs/findings.md', 'utf8')) ?? [];
+  const { devices } = JSON.parse(example ?? '');
+  expect(devices).toHaveLength(1);
+  const whole = report.parse(await reportOf('leak_forward_hook.pickle.gz'));
+  expectPartOf(devices, whole.devices, 'devices');
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { analyse } from '../../analysis/findings/analyse.ts';
+import type { FileInfo } from '../../format/snapshot/tables.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { buildFindings, type FindingsReport } from './findings.ts';
+import { findingsMarkdown } from './findings-markdown.ts';
+import { findingsText, frameText } from './findings-text.ts';
+
+const FILE: FileInfo = {
+  name: 'a_<b>.pickle',
+  bytes: 1,
+  container: 'pickle',
+  protocol: 4,
+  decoder: 'columnar',
+  partial: undefined,
+};
+
+async function reportOf(name: string): Promise<FindingsReport> {
+  const snapshot = loadCapture(`${name}.pickle.gz`);
+  const analyses = [];
+  for (const context of contextsOf(snapshot)) analyses.push(await analyse(context));
+  return buildFindings(FILE, snapshot.devices, analyses);
+}
+
+describe('vramscope.findings/2', () => {
+  it('has what the contract names', async () => {
+    const report = await reportOf('leak_forward_hook');
+    expect(JSON.parse(JSON.stringify(report))).toMatchObject({
+      schema: 'vramscope.findings/2',
+      file: { name: FILE.name, bytes: 1, container: 'pickle', protocol: 4 },
+      devices: [
+        {
+          device: 0,
+          account: {
+            moment: { event: expect.any(Number), why: 'peak' },
+            entries: expect.arrayContaining([
+              expect.objectContaining({
+                kind: 'kept',
+                bytes: 40 * 524_288,
+                growing: true,
+                perStep: { bytes: 524_288, steps: 40, unit: 'step' },
+              }),
+            ]),
+          },
+          verdict: {
+            cause: 'kept',
+            pattern: 'kept-by-hook',
+            lines: expect.arrayContaining([expect.objectContaining({ line: 271 })]),
+            forecast: { stepsLeft: null, bytesPerStep: 524_288, unit: 'step' },
+          },
+          checks: expect.arrayContaining([
+            { detector: 'growth', status: 'found', reason: '1 finding' },
+            { detector: 'oom', status: 'clear', reason: expect.any(String) },
+          ]),
+          findings: expect.arrayContaining([
+            expect.objectContaining({
+              detector: 'growth',
+              severity: 'high',
+              bytes: 40 * 524_288,
+              claim: expect.stringContaining('hook'),
+              frame: { file: expect.stringMatching(/scenarios\.py$/), line: 271, name: '<lambda>' },
+              perStep: { bytes: 524_288, count: 1, steps: 40 },
+              events: { first: expect.any(Number), last: expect.any(Number) },
+              advice: expect.arrayContaining([expect.stringContaining('handle.remove()')]),
+            }),
+          ]),
+        },
+      ],
+    });
+    const [{ findings }] = report.devices;
+    expect(findings[0].stack[0]).toEqual(findings[0].frame);
+  });
+
+  it('has null where there is no line, and a device each', async () => {
+    const report = await reportOf('near-miss/leak_gradients');
+    expect(report.devices[0].findings[0]).toMatchObject({ frame: null, stack: [] });
+    expect((await reportOf('two_devices')).devices.map(({ device }) => device)).toEqual([0, 1]);
+  });
+});
+
+describe('for people', () => {
+  it('text keeps to its columns, but for paths, and names every check', async () => {
+    const report = await reportOf('leak_output_list');
+    const lines = findingsText(report, { columns: 80, color: false });
+    expect(lines.slice(0, 2)).toEqual(['2 findings', '']);
+    expect(lines[2]).toMatch(/^No out-of-memory error, but autograd graphs from scenarios\.py:262/);
+    expect(lines.filter((line) => line.startsWith('Try: '))).toHaveLength(2);
+    expect(
+      lines.some((line) => /^At the peak, .* reserved: .* kept autograd graphs/.test(line)),
+    ).toBe(true);
+    // A leak has a figure a step, at the peak and at the end: each names its moment.
+    expect(lines).toContain('HIGH growth: kept-graph, 1.84 GiB kept by the end');
+    expect(report.devices[0].verdict).toMatchObject({ tone: 'warning', also: expect.any(Array) });
+    expect(lines.filter((line) => line.length > 80 && !line.includes('/'))).toEqual([]);
+    for (const { detector } of report.devices[0].checks) {
+      expect(lines.some((line) => line.includes(detector))).toBe(true);
+    }
+  });
+
+  it('says calmly that nothing was found', async () => {
+    const report = await reportOf('no_history');
+    const lines = findingsText(report, { columns: 80, color: false });
+    expect(lines[0]).toBe('0 findings');
+    const told = lines.filter((line) => line.includes('cannot tell'));
+    expect(told).toHaveLength(report.devices[0].checks.length);
+  });
+
+  it('markdown lets no name become markup', async () => {
+    const text = findingsMarkdown(await reportOf('leak_forward_hook')).join('\n');
+    expect(text).toContain('# Findings in a\\_\\<b\\>.pickle');
+    expect(text).toContain('### high: growth, kept-hook (20.00 MiB kept by the end)');
+    // The claim names the function <lambda>; inside a code fence it may stand as it is.
+    const prose = text.split('```').filter((_, i) => i % 2 === 0);
+    expect(prose.join('')).toContain('\\<lambda\\>');
+    expect(prose.join('')).not.toMatch(/[^\\]<lambda/);
+    expect(text).toContain('scenarios.py:271');
+  });
+});
+
+describe('a recording of default stacks', () => {
+  it.each(['frag_gpt_varlen', 'leak_loss_graph', 'oom_batch_too_big'])(
+    '%s has no C++ types, in text and in Markdown',
+    async (name) => {
+      const report = await reportOf(`default_stacks/${name}`);
+      const raw = /\?\?|std::|at::|c10::|tmpxft/;
+      const text = findingsText(report, { columns: 80, color: false }).join('\n');
+      expect(text).toContain('scenarios.py');
+      expect(text).not.toMatch(raw);
+      expect(findingsMarkdown(report).join('\n')).not.toMatch(raw);
+    },
+  );
+
+  it('names a node of the backward pass in a stack, and no place that nobody has', () => {
+    const name = 'torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)';
+    expect(frameText({ name, file: '??', line: 0 })).toBe('AddmmBackward0 (backward pass)');
+    expect(frameText({ name: 'step', file: '/me/train.py', line: 21 })).toBe(
+      '/me/train.py:21 (step)',
+    );
+  });
+});

@@ -1,0 +1,110 @@
+/** `vramscope compare` with three or more files: text, Markdown and the contract `vramscope.series/1`. */
+
+import { lineText, signedBytes } from '../../analysis/compare/change-text.ts';
+import { growthOf, type Series, type SeriesSite } from '../../analysis/compare/series.ts';
+import { formatBytes } from '../../base/format.ts';
+import { type FrameReport, frameReport } from '../../device/model/frame-text.ts';
+import { type SideReport, sideReport } from './comparison.ts';
+import { classLabel, markdownTable, moreSitesText } from './comparison-text.ts';
+import { printable, styled, type TextOptions, textTable, wrap } from './text.ts';
+
+export interface SeriesReport {
+  readonly schema: 'vramscope.series/1';
+  readonly files: readonly SideReport[];
+  /** One figure a file, in the files' order. */
+  readonly callSites: readonly {
+    readonly class: string;
+    readonly frame: FrameReport | null;
+    readonly bytes: readonly number[];
+    readonly counts: readonly number[];
+    readonly growthBytes: number;
+    readonly grows: boolean;
+  }[];
+  readonly classes: readonly { readonly class: string; readonly bytes: readonly number[] }[];
+  readonly verdict: string;
+}
+
+export function buildSeries({ sides, sites, classes, verdict }: Series): SeriesReport {
+  return {
+    schema: 'vramscope.series/1',
+    files: sides.map(sideReport),
+    callSites: sites.map((site) => ({
+      class: site.class,
+      frame: frameReport(site.frame),
+      bytes: site.bytes,
+      counts: site.counts,
+      growthBytes: growthOf(site.bytes),
+      grows: site.grows,
+    })),
+    classes,
+    verdict,
+  };
+}
+
+/** Call sites shown; the JSON has all. */
+const MAX_SITES = 20;
+
+/** Lines without an end of line. */
+export function seriesText(series: Series, options: TextOptions): string[] {
+  const table = (title: string, rows: readonly (readonly string[])[]) => [
+    '',
+    styled(title, 'bold', options),
+    ...textTable(rows),
+  ];
+  return [
+    ...series.sides.map(({ file }, i) => printable(`${letterOf(i)} ${file.name}`)),
+    '',
+    ...wrap(printable(series.verdict), options.columns),
+    ...table('By class', classRows(series)),
+    ...table('By call site', siteRows(series)),
+    ...restText(series),
+  ];
+}
+
+export function seriesMarkdown(series: Series): string[] {
+  return [
+    `## Memory over ${series.sides.length} snapshots`,
+    '',
+    series.verdict,
+    '',
+    ...markdownTable(classRows(series)),
+    '',
+    ...markdownTable(siteRows(series)),
+    ...restText(series).flatMap((line) => ['', line]),
+  ];
+}
+
+/** 'A', 'B', … 'Z', '27'. */
+const letterOf = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : `${i + 1}`);
+
+function classRows({ sides, classes }: Series): string[][] {
+  const header = ['', ...sides.map((_, i) => letterOf(i)), 'growth'];
+  return [header, ...classes.map((one) => [classLabel(one.class), ...cells(one.bytes)])];
+}
+
+const cells = (bytes: readonly number[]): string[] => [
+  ...bytes.map(formatBytes),
+  signedBytes(growthOf(bytes)),
+];
+
+function siteRows({ sides, sites }: Series): string[][] {
+  const header = ['', 'class', ...sides.map((_, i) => letterOf(i)), 'growth'];
+  const rows = changed(sites)
+    .slice(0, MAX_SITES)
+    .map((site) => [
+      printable(site.frame === undefined ? 'no Python stack' : lineText(site.frame)),
+      classLabel(site.class),
+      ...cells(site.bytes),
+    ]);
+  return [header, ...rows];
+}
+
+const changed = (sites: readonly SeriesSite[]) =>
+  sites.filter(({ bytes }) => growthOf(bytes) !== 0);
+
+const restText = ({ sites }: Series): string[] =>
+  moreSitesText(
+    changed(sites)
+      .slice(MAX_SITES)
+      .map(({ bytes }) => growthOf(bytes)),
+  );

@@ -1,0 +1,247 @@
+/** `vramscope stats`: what torch.cuda.memory_summary() would have said, and where it stood highest. */
+
+import { findRetriedOoms } from '../../allocator/replay/retried-requests.ts';
+import {
+  type AllocationTable,
+  COUNTER_NAMES,
+  type CounterName,
+  type Counters,
+  NEVER,
+  type Recording,
+} from '../../allocator/replay/types.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatPercent,
+  plural,
+} from '../../base/format.ts';
+import { MEMORY_CLASSES } from '../../device/classes/types.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { durationUs } from '../../device/model/events.ts';
+import { deviceOrder } from './device-order.ts';
+import { memoryChart } from './memory-chart.ts';
+import type { ClassBytes, DeviceStats, OomReport, StatsReport } from './stats.ts';
+import { changedSettings } from './summary-text.ts';
+import { printable, styled, type TextOptions, wrap } from './text.ts';
+
+export const COUNTER_LABELS: Readonly<Record<CounterName, string>> = {
+  requestedBytes: 'requested',
+  allocatedBytes: 'allocated',
+  activeBytes: 'active',
+  reservedBytes: 'reserved',
+  inactiveSplitBytes: 'inactive split',
+};
+
+const RECORDING_LABELS: Readonly<Record<Recording, string>> = {
+  complete: 'from the start',
+  preexisting: 'began late',
+  truncated: 'oldest events dropped',
+  none: 'no events',
+};
+
+/** Where the beginning is not recorded, nobody can say never. */
+const NO_OOM: Readonly<Record<Recording, string>> = {
+  complete: 'never',
+  preexisting: 'none since recording began',
+  truncated: 'none in the events that were kept',
+  none: 'not recorded',
+};
+
+const LABEL_WIDTH = 16;
+const NUMBER_WIDTH = 13;
+/** 'KV cache and growing state' is the longest. */
+const CLASS_WIDTH = 27;
+const SHARE_WIDTH = 7;
+/** OOMs listed one by one; more are counted. */
+const MAX_OOMS = 5;
+
+/** Lines without an end of line. `contexts` are those that the report was built from. */
+export function statsText(
+  report: StatsReport,
+  contexts: readonly DeviceContext[],
+  options: TextOptions,
+): string[] {
+  const { shown, note } = deviceOrder(contexts);
+  const devices = shown.flatMap((i) => [
+    '',
+    ...deviceText(report.devices[i], contexts[i], options),
+  ]);
+  return [
+    ...fileText(report, options),
+    ...(devices.length === 0 ? ['', 'No devices: nothing was allocated or recorded.'] : devices),
+    ...(note === undefined ? [] : ['', note]),
+    '',
+    ...settingsText(report, options),
+    ...warningsText(report, options),
+  ];
+}
+
+function fileText({ file }: StatsReport, options: TextOptions): string[] {
+  const protocol = file.protocol === null ? '' : `, pickle protocol ${file.protocol}`;
+  const decoder = file.decoder === 'general' ? ', read by the general decoder' : '';
+  const container = file.container === 'pickle' ? '' : `, ${file.container}`;
+  return [
+    styled(printable(file.name), 'bold', options),
+    `${formatBytes(file.bytes)}${container}${protocol}${decoder}`,
+  ];
+}
+
+function deviceText(device: DeviceStats, context: DeviceContext, options: TextOptions): string[] {
+  const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
+  const lengthUs = durationUs(context.trace.events);
+  const facts = [
+    plural(device.events, 'event'),
+    ...(lengthUs > 0 ? [`over ${formatDurationUs(lengthUs)}`] : []),
+  ].join(' ');
+  const ooms = oomEvents(device, context);
+  const chart = memoryChart(
+    context,
+    ooms.failed.map(({ event }) => event),
+    options.columns,
+  );
+  return [
+    `${styled(name, 'bold', options)}  ${facts}, recording: ${RECORDING_LABELS[device.recording]}`,
+    '',
+    ...countersText(device, context.replay.end, options),
+    ...(chart.length === 0 ? [] : ['', ...chart, legend(ooms)]),
+    '',
+    ...classesText(device, options),
+    ...factsText(device, context),
+    ...oomsText(ooms, device.recording, options),
+  ];
+}
+
+function countersText(device: DeviceStats, end: Counters, options: TextOptions): string[] {
+  const isRecorded = device.recording !== 'none';
+  const head = ['', 'at the end', ...(isRecorded ? ['peak', 'at event'] : [])];
+  const rows = COUNTER_NAMES.map((name) => {
+    const peak = device.peak[name];
+    const peakCells = isRecorded ? [formatBytes(peak.bytes), peakEvent(peak.event)] : [];
+    return [COUNTER_LABELS[name], formatBytes(end[name]), ...peakCells];
+  });
+  return [styled(tableRow(head), 'dim', options), ...rows.map(tableRow)];
+}
+
+function peakEvent(event: number): string {
+  return event < 0 ? 'before' : formatCount(event);
+}
+
+function tableRow([label, ...cells]: readonly string[]): string {
+  const padded = cells.map((text) => text.padStart(NUMBER_WIDTH)).join('');
+  return `  ${label.padEnd(LABEL_WIDTH)}${padded}`.trimEnd();
+}
+
+function legend(ooms: OomEvents): string {
+  const oom = ooms.failed.length > 0 ? '   ^ out of memory' : '';
+  return `${' '.repeat(14)}█ allocated   ░ reserved above it${oom}`;
+}
+
+/** What the peak is made of: classes of a hundredth of it and more. */
+function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): string[] {
+  const whole = peak.allocatedBytes.bytes;
+  const shown = peakByClass.filter(({ bytes }) => bytes * 100 >= whole);
+  // Without stacks there is nothing to tell.
+  if (peakByClass.every((one) => one.class === 'unknown')) return [];
+  const rest = whole - shown.reduce((sum, { bytes }) => sum + bytes, 0);
+  const rows = [
+    ...shown.map((one): [string, number] => [labelOf(one), one.bytes]),
+    ...(rest > 0 ? [['others', rest] satisfies [string, number]] : []),
+  ];
+  return [
+    styled(`  Allocated at the peak, by class`, 'dim', options),
+    ...rows.map(([label, bytes]) => {
+      const share = formatPercent(bytes / whole).padStart(SHARE_WIDTH);
+      return `  ${label.padEnd(CLASS_WIDTH)}${formatBytes(bytes).padStart(NUMBER_WIDTH)}${share}`;
+    }),
+    '',
+  ];
+}
+
+const labelOf = ({ class: id }: ClassBytes): string =>
+  MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
+
+function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
+  const { preexisting } = replay.allocations;
+  const allocations = [
+    formatCount(device.allocations),
+    ...(preexisting > 0 && device.recording !== 'none'
+      ? [`${formatCount(preexisting)} from before recording began`]
+      : []),
+    `${formatCount(countAlive(replay.allocations))} live at the end`,
+  ];
+  const segments = [
+    `${formatCount(device.segmentsAtEnd)} at the end`,
+    plural(device.streams, 'stream'),
+  ];
+  const stacks =
+    device.stacks === 0
+      ? ['none recorded']
+      : [formatCount(device.stacks), `of ${plural(device.frames, 'different frame')}`];
+  return [
+    tableFact('allocations', allocations.join(', ')),
+    tableFact('segments', segments.join(', ')),
+    tableFact('call stacks', stacks.join(' ')),
+  ];
+}
+
+function countAlive({ end }: AllocationTable): number {
+  let alive = 0;
+  for (let id = 0; id < end.length; id++) if (end[id] === NEVER) alive++;
+  return alive;
+}
+
+function tableFact(label: string, text: string): string {
+  return `  ${label.padEnd(LABEL_WIDTH)}   ${text}`;
+}
+
+interface OomEvents {
+  /** That the program saw. */
+  readonly failed: readonly OomReport[];
+  /** How many were retried at once: the program saw no error. */
+  readonly retried: number;
+}
+
+function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceContext): OomEvents {
+  const retried = findRetriedOoms(trace, replay);
+  return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
+}
+
+function oomsText(
+  { failed, retried }: OomEvents,
+  recording: Recording,
+  options: TextOptions,
+): string[] {
+  const others =
+    retried > 0
+      ? [tableFact('', `${plural(retried, 'request')} retried, so your program saw no error`)]
+      : [];
+  if (failed.length === 0) return [tableFact('out of memory', NO_OOM[recording]), ...others];
+  const listed = failed.slice(0, MAX_OOMS).map(({ event, requestedBytes, deviceFreeBytes }) => {
+    const free = Number.isNaN(deviceFreeBytes)
+      ? ''
+      : `, GPU had ${formatBytes(deviceFreeBytes)} free`;
+    return `event ${formatCount(event)}: ${formatBytes(requestedBytes)} requested${free}`;
+  });
+  const more = failed.length - listed.length;
+  if (more > 0) listed.push(`and ${formatCount(more)} more`);
+  const lines = listed.map((text, i) =>
+    styled(tableFact(i === 0 ? 'out of memory' : '', text), 'red', options),
+  );
+  return [...lines, ...others];
+}
+
+function settingsText({ settings }: StatsReport, options: TextOptions): string[] {
+  if (Object.keys(settings).length === 0) return ['Allocator settings: not recorded'];
+  const changed = changedSettings(settings);
+  if (changed.length === 0) return ['Allocator settings: all at their defaults'];
+  const lines = changed.map((text) => `  ${printable(text)}`);
+  return [styled('Allocator settings that differ from the defaults', 'bold', options), ...lines];
+}
+
+function warningsText({ warnings }: StatsReport, options: TextOptions): string[] {
+  return warnings.flatMap(({ message }) => {
+    const lines = wrap(`Warning: ${printable(message)}`, options.columns, '  ');
+    return lines.map((line) => styled(line, 'yellow', options));
+  });
+}

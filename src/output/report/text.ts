@@ -1,0 +1,91 @@
+/** Plain text for terminals: wrapped, aligned, coloured only where asked. */
+import { highest } from '../../base/extremes.ts';
+
+export interface TextOptions {
+  readonly columns: number;
+  readonly color: boolean;
+}
+
+/** ANSI's numbers for select graphic rendition. */
+const STYLES = { bold: 1, dim: 2, red: 31, yellow: 33 } as const;
+
+export function styled(text: string, style: keyof typeof STYLES, { color }: TextOptions): string {
+  return color ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
+}
+
+/** Lines of at most `columns`, later ones indented. A longer word stands alone on its line. */
+export function wrap(text: string, columns: number, indent = ''): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
+/**
+ * What must not reach a terminal or a model: control characters (an escape sequence can retitle a terminal or
+ * worse), separators of lines, halves of letters, and all that is read but not seen: marks that turn the
+ * direction of writing, tags, joiners, variation selectors.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Names and settings come from the file, where anybody may have written anything. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, '?');
+}
+
+/**
+ * What GitHub makes a mention or a link of, escaped or not: @name, #1, GH-1, an address. An empty comment in it, which
+ * is shown nowhere, keeps it text.
+ */
+const LINKING = /@(?=[\w-])|#(?=\d)|\bGH-(?=\d)|:(?=\/\/)|\bwww(?=\.)/gi;
+
+/** Nothing in a file's texts is Markdown: names must not become markup, HTML, mentions or links. */
+export const inline = (text: string): string =>
+  printable(text)
+    .replace(/[\\`*_[\]<>#|@&~]/g, '\\$&')
+    .replace(LINKING, '$&<!-- -->');
+
+/** A row of a Markdown table. */
+export const markdownRow = (cells: readonly string[]): string =>
+  `| ${cells.map(inline).join(' | ')} |`;
+
+/**
+ * The last check before a terminal, of whole texts: as {@link printable}, but lines may break, and
+ * the styles of {@link styled} stay where there is color.
+ */
+export function terminalText(text: string, color: boolean): string {
+  return text.replace(UNPRINTABLE, (letter, at: number) => {
+    if (letter === '\n' || letter === '\t') return letter;
+    const isStyle = color && /^\[(0|1|2|31|33)m/.test(text.slice(at + 1, at + 5));
+    return letter === '\u001b' && isStyle ? letter : '?';
+  });
+}
+
+/** JSON for a terminal or a pipe: what {@link printable} replaces is escaped, so that nothing is lost. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(UNPRINTABLE, (letter) =>
+    letter === '\n' ? letter : letter.split('').map(escaped).join(''),
+  );
+}
+
+/** Of half a letter too: JSON has two escapes for those beyond 16 bits. */
+const escaped = (half: string): string => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Lines of a table whose first column is text and whose others are figures. All rows are of one length. */
+export function textTable(rows: readonly (readonly string[])[]): string[] {
+  const [header = []] = rows;
+  const widths = header.map((_, column) => highest(rows.map((row) => row[column].length)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { recordedRun } from '../../allocator/simulator/recorded-run.ts';
+import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { whatIfSentence } from './what-if-citation.ts';
+
+const GIB = 2 ** 30;
+const EXPANDABLE = 'expandable_segments:True';
+
+function sentence(capture: string, setting: string, limitBytes?: number | 'recorded'): string {
+  const [{ trace, replay, snapshot }] = contextsOf(loadCapture(`${capture}.pickle.gz`));
+  const input = whatIfInput(trace, replay, snapshot.settings);
+  const recorded = recordedRun(input, 1);
+  const conf = parseAllocConf(setting);
+  if (!conf.ok) throw new Error(conf.message);
+  const limit = limitBytes === 'recorded' ? recorded.limit?.likelyBytes : limitBytes;
+  return whatIfSentence(simulate(input, conf, { limitBytes: limit }), recorded);
+}
+
+test.each([
+  ['frag_gpt_varlen', 'would have needed 5.44 GiB instead of 15.86 GiB'],
+  ['leak_forward_hook', 'would have needed 276.00 MiB instead of 264.00 MiB'],
+  // Fragmented: what failed would have fitted.
+  [
+    'oom_fragmented',
+    'would have served the request that failed, with 2.64 GiB instead of 6.00 GiB',
+  ],
+])('%s with expandable segments', (capture, expected) => {
+  expect(sentence(capture, EXPANDABLE, 'recorded')).toBe(expected);
+});
+
+test('what takes giving back the cache again and again is said to', () => {
+  expect(sentence('frag_gpt_varlen', '', 6 * GIB)).toMatch(
+    /^would have needed 5\.\d+ GiB instead of 15\.86 GiB, releasing its whole cache \d\d times$/,
+  );
+});
+
+test('too large is too large under any setting', () => {
+  expect(sentence('oom_batch_too_big', EXPANDABLE, 'recorded')).toMatch(
+    /^would have run out of memory too at event [\d,]+: 512\.00 MiB were requested, .+ too much$/,
+  );
+});
+
+test('without a limit nothing fails, and that says nothing of the device there was', () => {
+  expect(sentence('oom_fragmented', '')).toBe(
+    'would have reserved 24.25 GiB where nothing limits it, with the request that failed served',
+  );
+});
+
+test('a run that fails where the recorded one did not says where and by how much', () => {
+  expect(sentence('train_gpt_small', '', GIB)).toMatch(
+    /^would have run out of memory at event [\d,]+: .+ were requested, .+ too much$/,
+  );
+});
+
+test('the same is said to be the same', () => {
+  expect(sentence('train_gpt_small', '')).toBe('would have needed the same 1.31 GiB');
+});

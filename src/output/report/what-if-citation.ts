@@ -1,0 +1,100 @@
+/** One setting against the recorded run, in a sentence: for findings, reports and the page's headline. */
+
+import { parseAllocConf } from '../../allocator/simulator/alloc-conf.ts';
+import { type RecordedRun, recordedRun } from '../../allocator/simulator/recorded-run.ts';
+import type { SimulatedOom, WhatIfResult } from '../../allocator/simulator/types.ts';
+import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
+import { RETRIED } from '../../analysis/detectors/oom.ts';
+import type { Analysis } from '../../analysis/findings/analyse.ts';
+import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
+import { formatBytes, formatCount, plural } from '../../base/format.ts';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+
+/** The setting that findings cite. */
+export const CITED_SETTING = 'expandable_segments:True';
+
+/** Whether it may mend what the finding tells. */
+export function isCiting(finding: Pick<Finding, 'detector' | 'kind'>): boolean {
+  return detectorOf(finding).isMendedBySettings === true && finding.kind !== RETRIED;
+}
+
+type Recorded = Pick<RecordedRun, 'peakReservedBytes' | 'ooms' | 'retries'>;
+
+/**
+ * What follows the setting's name: 'would have needed 5.44 GiB instead of 15.86 GiB'. Both are peaks of
+ * reserved memory. Without a full stop.
+ */
+export function whatIfSentence(result: WhatIfResult, recorded: Recorded): string {
+  const failure = result.ooms.at(-1);
+  if (failure !== undefined) {
+    const too = failure.isRecorded ? ' too' : '';
+    return `would have run out of memory${too} ${failureText(failure)}`;
+  }
+  const sentence =
+    recorded.ooms > 0 ? servedSentence(result, recorded) : neededSentence(result, recorded);
+  // Little memory with many retries is not little that was needed.
+  if (result.retries <= recorded.retries) return sentence;
+  return `${sentence}, releasing its whole cache ${plural(result.retries, 'time')}`;
+}
+
+function neededSentence(result: WhatIfResult, recorded: Recorded): string {
+  const needed = formatBytes(result.peakReservedBytes);
+  if (result.peakReservedBytes === recorded.peakReservedBytes) {
+    return `would have needed the same ${needed}`;
+  }
+  return `would have needed ${needed} instead of ${formatBytes(recorded.peakReservedBytes)}`;
+}
+
+/** Of a recorded run that failed, where this one does not. */
+function servedSentence(result: WhatIfResult, { ooms, peakReservedBytes }: Recorded): string {
+  const needed = formatBytes(result.peakReservedBytes);
+  const failed = ooms === 1 ? 'the request that failed' : `the ${formatCount(ooms)} that failed`;
+  // Without a limit everything is served, and what is cached is never given back: no use to compare.
+  if (result.limitBytes === undefined) {
+    return `would have reserved ${needed} where nothing limits it, with ${failed} served`;
+  }
+  return `would have served ${failed}, with ${needed} instead of ${formatBytes(peakReservedBytes)}`;
+}
+
+/** 'at event 6,302: 380.00 MiB were asked for, 20.00 MiB too much' */
+export function failureText({ event, requestedBytes, missingBytes }: SimulatedOom): string {
+  const where = event < 0 ? 'before the trace' : `at event ${formatCount(event)}`;
+  return `${where}: ${formatBytes(requestedBytes)} were requested, ${formatBytes(missingBytes)} too much`;
+}
+
+/** A run over so many events takes about a fifth of a second; over more it is left to who asks for it. */
+const MOST_EVENTS = 1_000_000;
+
+/** The analysis with one more advice for each such finding; the same where there is none. */
+export function citeWhatIf(
+  { findings, ...rest }: Analysis,
+  context: Pick<DeviceContext, 'trace' | 'replay' | 'snapshot'>,
+): Analysis {
+  if (context.trace.kind === 'host' || !findings.some(isCiting)) return { findings, ...rest };
+  const citation = citationOf(context);
+  return {
+    ...rest,
+    findings: findings.map((finding) =>
+      isCiting(finding) ? { ...finding, advice: withCitation(finding.advice, citation) } : finding,
+    ),
+  };
+}
+
+function citationOf({ trace, replay, snapshot }: Parameters<typeof citeWhatIf>[1]): string {
+  if (trace.events.length > MOST_EVENTS) {
+    return `What ${CITED_SETTING} would have come to is not simulated here above ${formatCount(MOST_EVENTS)} events. Run vramscope whatif instead.`;
+  }
+  const conf = parseAllocConf(CITED_SETTING);
+  if (!conf.ok) throw new Error(conf.message);
+  const input = whatIfInput(trace, replay, snapshot.settings);
+  const recorded = recordedRun(input, 1);
+  const result = simulate(input, conf, { limitBytes: recorded.limit?.likelyBytes, parts: 1 });
+  return `Simulated: ${CITED_SETTING} ${whatIfSentence(result, recorded)} (confidence ${result.confidence}; vramscope whatif compares settings).`;
+}
+
+/** Behind the advice that speaks of the setting, else at the end. */
+function withCitation(advice: readonly string[], citation: string): readonly string[] {
+  const at = advice.findIndex((text) => text.includes(CITED_SETTING.split(':')[0]));
+  const end = at < 0 ? advice.length : at + 1;
+  return [...advice.slice(0, end), citation, ...advice.slice(end)];
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { DeviceContext } from '../../device/model/device-context.ts';
+import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
+import { contextsOf, describeStack } from '../../testing/contexts.ts';
+import { windowSnapshot } from './window-snapshot.ts';
+
+/** Windows in the middle, to the end and from the start of a trace of n events. */
+function windowsOf(n: number) {
+  return [
+    { from: Math.floor(n / 3), to: Math.floor((2 * n) / 3) },
+    { from: Math.floor(n / 2), to: n },
+    { from: 0, to: Math.floor(n / 4) },
+    { from: Math.floor(0.9 * n), to: Math.floor(0.9 * n) + 1 },
+  ].filter(({ from, to }) => to > from);
+}
+
+function liveStacks(context: DeviceContext, event: number): string[] {
+  const { start, end, stack, address, sizeBytes, length } = context.replay.allocations;
+  const rows: string[] = [];
+  for (let id = 0; id < length; id++) {
+    if (start[id] > event || end[id] <= event) continue;
+    rows.push(`${address[id]} ${sizeBytes[id]} ${describeStack(context.snapshot, stack[id])}`);
+  }
+  return rows.sort();
+}
+
+describe.each(allCaptureNames())('%s', (name) => {
+  it('keeps counters and stacks inside each window', () => {
+    for (const whole of contextsOf(loadCapture(name))) {
+      for (const window of windowsOf(whole.trace.events.length)) {
+        const [part] = contextsOf(windowSnapshot(whole, window));
+        const shift = -window.from;
+        expect(part?.replay.anomalyCount).toBe(whole.replay.anomalyCount);
+        for (let event = window.from; event < window.to; event += 1 + Math.floor(event / 50)) {
+          expect(part?.replay.countersAt(event + shift)).toEqual(whole.replay.countersAt(event));
+        }
+        const last = window.to - 1;
+        expect(part?.replay.end).toEqual(whole.replay.countersAt(last));
+        expect(part && liveStacks(part, last + shift)).toEqual(liveStacks(whole, last));
+      }
+    }
+  });
+});

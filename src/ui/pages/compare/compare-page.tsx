@@ -1,0 +1,263 @@
+import './compare.css';
+import { ArrowLeftRight, FolderOpen, X } from 'lucide-react';
+import { useEffect, useMemo } from 'react';
+import { useStore } from 'zustand';
+import { mainDeviceIndex } from '../../../device/model/main-device.ts';
+import type { SessionInfo } from '../../../device/model/types.ts';
+import { deviceLabel } from '../../shared/device-labels.ts';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { Segmented } from '../../shared/segmented.tsx';
+import { useServices } from '../../shared/services.ts';
+import { FilePicker } from '../open/file-picker.tsx';
+import { ComparedContent } from './compared-content.tsx';
+import type { FileMark } from './comparison-view.ts';
+import type { SecondSession } from './second-session.ts';
+import type { OpenSide } from './side-context.tsx';
+import { useComparison } from './use-comparison.ts';
+import { type ComparisonViewHandle, useComparisonView } from './use-comparison-view.ts';
+
+export { beginSecondSession } from './second-session.ts';
+
+interface ComparePageProps {
+  /** The file that is open. */
+  readonly info: SessionInfo;
+  /** The one to compare it with; undefined until it is given. */
+  readonly second: SecondSession | undefined;
+  readonly onClose: () => void;
+}
+
+/** Two files: why one needs more than the other. */
+export function ComparePage({ info, second, onClose }: ComparePageProps) {
+  if (second === undefined) return <WaitingPage info={info} onClose={onClose} />;
+  return <SecondPage key={second.name} info={info} second={second} onClose={onClose} />;
+}
+
+function WaitingPage({ info, onClose }: Omit<ComparePageProps, 'second'>) {
+  const handle = useComparisonView(info.file, undefined);
+  const { a, b } = handle;
+  const missing = [a, b].find((mark) => mark !== undefined && mark.bytes !== info.file.bytes);
+  return (
+    <main className="view fill">
+      <div className="blank" data-testid="compare-waiting">
+        <h2>Compare {info.file.name} with another snapshot</h2>
+        <p>
+          {missing === undefined
+            ? 'Drop the second file anywhere on this page, or choose it.'
+            : `This link compares it with ${missing.name} (${missing.bytes} bytes). Drop that file anywhere on this page, or choose it.`}
+        </p>
+        <div className="button-row">
+          <FilePicker className="button button-primary">
+            <FolderOpen size={15} aria-hidden />
+            Choose the second file…
+          </FilePicker>
+          <button type="button" className="button" onClick={() => close(handle, onClose)}>
+            Don’t compare
+          </button>
+        </div>
+      </div>
+    </main>
+  );
+}
+
+function close(handle: ComparisonViewHandle, onClose: () => void): void {
+  onClose();
+  handle.close();
+}
+
+function SecondPage({
+  info,
+  second,
+  onClose,
+}: ComparePageProps & { readonly second: SecondSession }) {
+  const state = useStore(second);
+  if (state.phase === 'ready') {
+    return <OpenPage info={info} second={second} secondInfo={state.info} onClose={onClose} />;
+  }
+  const { progress } = state.phase === 'loading' ? state : {};
+  const share =
+    progress?.totalBytes === undefined ? undefined : progress.readBytes / progress.totalBytes;
+  return (
+    <main className="view fill">
+      <div className="blank" role={state.phase === 'failed' ? 'alert' : 'status'}>
+        {state.phase === 'loading' ? (
+          <>
+            <h2>Reading {second.name}…</h2>
+            <progress value={share} aria-label={`Reading ${second.name}`} />
+          </>
+        ) : (
+          <>
+            <h2>{second.name} could not be read</h2>
+            <p>
+              {state.failure.message} {state.failure.advice}
+            </p>
+            <div className="button-row">
+              {state.failure.partialEvents !== undefined && (
+                <button
+                  type="button"
+                  className="button button-primary"
+                  onClick={() => second.openPartially()}
+                >
+                  Compare what comes before the damage
+                </button>
+              )}
+              <button type="button" className="button" onClick={onClose}>
+                Show {info.file.name} alone
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+    </main>
+  );
+}
+
+interface OpenPageProps extends ComparePageProps {
+  readonly second: SecondSession;
+  readonly secondInfo: SessionInfo;
+}
+
+function OpenPage({ info, second, secondInfo, onClose }: OpenPageProps) {
+  const { session } = useServices();
+  const handle = useComparisonView(info.file, secondInfo.file);
+  useLinkOfTheseFiles(handle, info.file, secondInfo.file);
+  const { deviceA, deviceB, isSwapped } = handle.view;
+  const [a, b] = useMemo(() => {
+    const opened = { session, info };
+    const other = { session: second.session, info: secondInfo };
+    const [first, last] = isSwapped ? [other, opened] : [opened, other];
+    const side = (letter: 'A' | 'B', { session: own, info: of }: typeof first, at?: number) => {
+      const device = of.devices[at ?? mainDeviceIndex(of.devices)] ?? of.devices[0];
+      return device && { letter, session: own, info: of, device };
+    };
+    return [side('A', first, deviceA), side('B', last, deviceB)] as const;
+  }, [session, info, second, secondInfo, isSwapped, deviceA, deviceB]);
+  if (a === undefined || b === undefined) {
+    const empty = a === undefined ? info : secondInfo;
+    return (
+      <main className="view fill">
+        <div className="blank">
+          <h2>{empty.file.name} is empty</h2>
+          <p>It has no events and no segments for any device: there is nothing to compare.</p>
+          <button type="button" className="button" onClick={() => close(handle, onClose)}>
+            Don’t compare
+          </button>
+        </div>
+      </main>
+    );
+  }
+  return <Compared a={a} b={b} handle={handle} onClose={() => close(handle, onClose)} />;
+}
+
+/** A link names its two files: given the other way round, they change places. */
+function useLinkOfTheseFiles(handle: ComparisonViewHandle, open: FileMark, second: FileMark): void {
+  const { a, b, view, adjust } = handle;
+  const isReversed =
+    a?.bytes === second.bytes && b?.bytes === open.bytes && open.bytes !== second.bytes;
+  useEffect(() => {
+    adjust(isReversed ? { isSwapped: !view.isSwapped } : {});
+  }, [adjust, isReversed, view.isSwapped]);
+}
+
+interface ComparedProps {
+  readonly a: OpenSide;
+  readonly b: OpenSide;
+  readonly handle: ComparisonViewHandle;
+  readonly onClose: () => void;
+}
+
+function Compared({ a, b, handle, onClose }: ComparedProps) {
+  const { view } = handle;
+  const state = useComparison(a, b, view.at);
+  const compared = state.phase === 'ready' ? state.compared : undefined;
+  return (
+    <main className="view fill" data-testid="compare" aria-busy={compared === undefined}>
+      <CompareHead a={a} b={b} handle={handle} onClose={onClose} />
+      {state.phase === 'failed' && (
+        <div className="blank" role="alert">
+          <h2>The files could not be compared</h2>
+          <p>{state.message}</p>
+        </div>
+      )}
+      {state.phase === 'comparing' && <p className="compare-wait dim">Comparing…</p>}
+      {compared !== undefined && (
+        <ComparedContent key={compared.pair} a={a} b={b} compared={compared} handle={handle} />
+      )}
+    </main>
+  );
+}
+
+function CompareHead({ a, b, handle, onClose }: ComparedProps) {
+  const { view, commit } = handle;
+  return (
+    <div className="row bar compare-head">
+      <h2 className="visually-hidden">Comparison</h2>
+      <SideHead side={a} onDevice={(deviceA) => commit({ deviceA, row: undefined })} />
+      <IconButton
+        label="Swap A and B"
+        onClick={() =>
+          commit({
+            isSwapped: !view.isSwapped,
+            deviceA: view.deviceB,
+            deviceB: view.deviceA,
+            row: undefined,
+          })
+        }
+      >
+        <ArrowLeftRight size={15} aria-hidden />
+      </IconButton>
+      <SideHead side={b} onDevice={(deviceB) => commit({ deviceB, row: undefined })} />
+      <span className="spacer" />
+      <Segmented
+        label="Moment"
+        value={view.at}
+        options={[
+          {
+            value: 'peak',
+            label: 'at the peaks',
+            about: 'Each file where its allocated memory peaks',
+          },
+          { value: 'end', label: 'at the ends', about: 'Each file at the end of its recording' },
+        ]}
+        onChange={(at) => commit({ at, row: undefined })}
+      />
+      <button type="button" className="button" onClick={onClose} title="Show one file alone">
+        <X size={14} aria-hidden />
+        Close
+      </button>
+    </div>
+  );
+}
+
+function SideHead({
+  side,
+  onDevice,
+}: {
+  readonly side: OpenSide;
+  readonly onDevice: (position: number) => void;
+}) {
+  const { letter, info, device } = side;
+  return (
+    <span className="inline-row">
+      <span className="compare-letter" data-side={letter}>
+        {letter}
+      </span>
+      <span className="one-line compare-file" title={info.file.name}>
+        {info.file.name}
+      </span>
+      {info.devices.length > 1 && (
+        <select
+          className="field"
+          aria-label={`Device of ${letter}`}
+          value={device.index}
+          onChange={({ currentTarget }) => onDevice(Number(currentTarget.value))}
+        >
+          {info.devices.map((one) => (
+            <option key={one.index} value={one.index}>
+              {deviceLabel(one)}
+            </option>
+          ))}
+        </select>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,196 @@
+/** Two files once both have been read: the verdict, both timelines, and what differs, in tabs. */
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { PageComparison } from '../../../worker/handlers/compare.ts';
+import { CodeText } from '../../shared/code-text.tsx';
+import { Segmented } from '../../shared/segmented.tsx';
+import { AllocationsView } from '../../views/allocations/allocations-view.tsx';
+import { type CompareTab, type ComparisonView, TABS } from './comparison-view.ts';
+import { DifferenceFlameView } from './difference-flame.tsx';
+import { DifferenceTable } from './difference-table.tsx';
+import { FactsTable } from './facts-table.tsx';
+import { useFollowedRow } from './followed-row.ts';
+import { canLinkSteps } from './linked-axis.ts';
+import { LinkedTimelines, type TimelineSide } from './linked-timelines.tsx';
+import { type OpenSide, SideProvider, useSideView } from './side-context.tsx';
+import { type SiteRow, siteRows } from './site-rows.ts';
+import type { ComparedPair } from './use-comparison.ts';
+import type { ComparisonViewHandle } from './use-comparison-view.ts';
+import { WhatIfTable } from './what-if-table.tsx';
+
+interface ComparedContentProps {
+  readonly a: OpenSide;
+  readonly b: OpenSide;
+  readonly compared: ComparedPair;
+  readonly handle: ComparisonViewHandle;
+}
+
+export function ComparedContent({ a, b, compared, handle }: ComparedContentProps) {
+  const { view, commit, adjust } = handle;
+  const { comparison } = compared;
+  const rows = useMemo(() => siteRows(comparison), [comparison]);
+  const sideA = useTimelineSide(a, compared.a);
+  const sideB = useTimelineSide(b, compared.b);
+  const row = rows.find(({ name }) => name === view.row);
+  useFollowedRow(row, sideA, sideB);
+  const hasSteps = canLinkSteps(compared.a, compared.b);
+  const link = hasSteps ? view.link : 'share';
+  const [onWindow] = useState(() => (window: ComparisonView['window']) => adjust({ window }));
+  return (
+    <>
+      <div className="bar compare-verdict" role="status" aria-label="Verdict">
+        <VerdictText {...comparison} />
+        {comparison.caveats.map((caveat) => (
+          <p key={caveat} className="dim">
+            {caveat}
+          </p>
+        ))}
+      </div>
+      <LinkedTimelines a={sideA} b={sideB} link={link} window={view.window} onWindow={onWindow} />
+      <div className="row bar compare-tabs-row">
+        <Tabs tab={view.tab} onTab={(tab) => commit({ tab })} />
+        <span className="spacer" />
+        {hasSteps && (
+          <Segmented
+            label="Timelines linked by"
+            value={view.link}
+            options={[
+              {
+                value: 'step',
+                label: 'by step',
+                about: 'The same step of both runs is at the same place',
+              },
+              {
+                value: 'share',
+                label: 'by share',
+                about: 'The same share of both runs is at the same place',
+              },
+            ]}
+            onChange={(next) => commit({ link: next, window: undefined })}
+          />
+        )}
+        <button
+          type="button"
+          className="button"
+          disabled={view.window === undefined}
+          onClick={() => commit({ window: undefined })}
+        >
+          Show both whole
+        </button>
+      </div>
+      {row !== undefined && (
+        <p className="row compare-followed" role="status" aria-label="Row that is followed">
+          <span>
+            <strong>{row.place}</strong> {row.about}: {followedText(row)}
+          </span>
+          <button type="button" className="button" onClick={() => commit({ row: undefined })}>
+            Clear
+          </button>
+        </p>
+      )}
+      <div className="compare-content">
+        <TabContent {...{ a, b, compared, handle, rows, sideA, sideB }} />
+      </div>
+    </>
+  );
+}
+
+/** Where the row's allocations are seen: a call site of one side alone is not in the other. */
+function followedText({ a, b }: SiteRow): string {
+  if ((b ?? a)?.example === -1) return 'no single allocation is behind it.';
+  if (a === undefined) return 'highlighted in the timeline of B, and listed under “In B”.';
+  if (b === undefined) return 'highlighted in the timeline of A, and listed under “In A”.';
+  return 'highlighted in both timelines, and listed under “In A” and “In B”.';
+}
+
+function VerdictText({ headline, verdict }: Pick<PageComparison, 'headline' | 'verdict'>) {
+  const rest = verdict.slice(headline.length).trim();
+  return (
+    <>
+      <p>
+        <strong>
+          <CodeText text={headline} />
+        </strong>
+      </p>
+      {rest !== '' && (
+        <p>
+          <CodeText text={rest} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function useTimelineSide(open: OpenSide, side: ComparedPair['a']): TimelineSide {
+  const view = useSideView(open);
+  useEffect(() => view.adjust({ cursor: Math.max(0, side.event) }), [view, side]);
+  return useMemo(() => ({ open, view, side }), [open, view, side]);
+}
+
+const TAB_LABELS: Readonly<Record<CompareTab, string>> = {
+  sites: 'Differences',
+  flame: 'Flame graph',
+  facts: 'Side by side',
+  whatif: 'What-if',
+  a: 'In A',
+  b: 'In B',
+};
+
+function Tabs({
+  tab,
+  onTab,
+}: {
+  readonly tab: CompareTab;
+  readonly onTab: (tab: CompareTab) => void;
+}) {
+  return (
+    <nav className="view-tabs" aria-label="Views of the comparison">
+      {TABS.map((one) => (
+        <button
+          key={one}
+          type="button"
+          className="tab view-tab"
+          aria-current={one === tab ? 'page' : undefined}
+          onClick={() => onTab(one)}
+        >
+          {TAB_LABELS[one]}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+interface TabContentProps extends ComparedContentProps {
+  readonly rows: ReturnType<typeof siteRows>;
+  readonly sideA: TimelineSide;
+  readonly sideB: TimelineSide;
+}
+
+function TabContent({ a, b, compared, handle, rows, sideA, sideB }: TabContentProps): ReactNode {
+  const { view, commit, adjust } = handle;
+  switch (view.tab) {
+    case 'sites':
+      return (
+        <DifferenceTable
+          rows={rows}
+          view={view}
+          // Each letter that is typed is no step to go back to.
+          onChange={(change) => ('text' in change ? adjust(change) : commit(change))}
+        />
+      );
+    case 'flame':
+      return <DifferenceFlameView compared={compared} by={a} />;
+    case 'facts':
+      return <FactsTable compared={compared} />;
+    case 'whatif':
+      return <WhatIfTable a={a} b={b} />;
+    case 'a':
+    case 'b': {
+      const side = view.tab === 'a' ? sideA : sideB;
+      return (
+        <SideProvider key={view.tab} side={side.open} view={side.view}>
+          <AllocationsView />
+        </SideProvider>
+      );
+    }
+  }
+}

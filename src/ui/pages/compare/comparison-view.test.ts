@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
+import {
+  type ComparisonView,
+  DEFAULT_COMPARISON,
+  encodeComparison,
+  parseComparison,
+  TABS,
+} from './comparison-view.ts';
+
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const view: fc.Arbitrary<ComparisonView> = fc.record({
+  tab: fc.constantFrom(...TABS),
+  at: fc.constantFrom('peak', 'end'),
+  deviceA: optional(fc.nat(9)),
+  deviceB: optional(fc.nat(9)),
+  isSwapped: fc.boolean(),
+  link: fc.constantFrom('step', 'share'),
+  window: optional(fc.integer({ min: -1, max: 50 }).map((from) => ({ from, to: from + 1.5 }))),
+  sort: fc.record({ key: fc.constantFrom('size', 'class', 'b'), descending: fc.boolean() }),
+  kind: optional(fc.constantFrom(...CHANGE_KINDS)),
+  class: optional(fc.constantFrom('activations', 'rounding')),
+  text: fc.string(),
+  row: optional(fc.nat(99).map(String)),
+});
+const mark = fc.record({ name: fc.string({ unit: 'grapheme' }), bytes: fc.nat() });
+
+it('comes back from a link as it was, with its files', () => {
+  fc.assert(
+    fc.property(view, mark, mark, (before, a, b) => {
+      expect(parseComparison(encodeComparison(before, a, b))).toEqual({ view: before, a, b });
+    }),
+  );
+});
+
+it('says nothing of what is as it opens', () => {
+  expect(encodeComparison(DEFAULT_COMPARISON, undefined, undefined)).toBe('');
+});
+
+it.each(['', 'tab=no&at=never&x=5..2&sort=;&kind=&device=-1&a=b', '%%%=&&'])(
+  'opens on %j',
+  (text) => {
+    expect(parseComparison(text).view).toEqual(DEFAULT_COMPARISON);
+  },
+);

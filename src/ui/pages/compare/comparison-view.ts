@@ -1,0 +1,134 @@
+/**
+ * What of a comparison is looked at, as a text that a link carries (ViewState.comparison):
+ *
+ *   a=124939%3Apair_base.pickle.gz&b=130811%3Apair_batch2.pickle.gz&tab=flame&kind=larger
+ *
+ * Only what differs from how a comparison opens is written.
+ */
+import { CHANGE_KINDS, type ChangeKind } from '../../../analysis/compare/types.ts';
+import type { FileInfo } from '../../../format/snapshot/tables.ts';
+
+export const TABS = ['sites', 'flame', 'facts', 'whatif', 'a', 'b'] as const;
+export type CompareTab = (typeof TABS)[number];
+
+const SORT_KEYS = ['place', 'class', 'kind', 'a', 'b', 'difference', 'size', 'count'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
+export interface ComparisonView {
+  readonly tab: CompareTab;
+  readonly at: 'peak' | 'end';
+  /** Positions of the devices in their files; undefined: the one that each file is about. */
+  readonly deviceA: number | undefined;
+  readonly deviceB: number | undefined;
+  /** The file that is open is B, and the one that was given to compare it with is A. */
+  readonly isSwapped: boolean;
+  /** How the two timelines are linked. */
+  readonly link: 'step' | 'share';
+  /** What of both timelines is seen: shares of the run, or steps. */
+  readonly window: { readonly from: number; readonly to: number } | undefined;
+  /** 'size' is by the size of the change, whichever way it goes. */
+  readonly sort: { readonly key: SortKey; readonly descending: boolean };
+  readonly kind: ChangeKind | undefined;
+  readonly class: string | undefined;
+  readonly text: string;
+  /** Name of the row that is followed, see rowName. */
+  readonly row: string | undefined;
+}
+
+/** Enough of a file to know it again. */
+export type FileMark = Pick<FileInfo, 'name' | 'bytes'>;
+
+export interface ParsedComparison {
+  readonly view: ComparisonView;
+  /** The files that the link was made for, as A and B. */
+  readonly a: FileMark | undefined;
+  readonly b: FileMark | undefined;
+}
+
+export const DEFAULT_COMPARISON: ComparisonView = {
+  tab: 'sites',
+  at: 'peak',
+  deviceA: undefined,
+  deviceB: undefined,
+  isSwapped: false,
+  link: 'step',
+  window: undefined,
+  sort: { key: 'size', descending: true },
+  kind: undefined,
+  class: undefined,
+  text: '',
+  row: undefined,
+};
+
+export function encodeComparison(
+  view: ComparisonView,
+  a: FileMark | undefined,
+  b: FileMark | undefined,
+): string {
+  const standard = DEFAULT_COMPARISON;
+  const params = new URLSearchParams();
+  const set = (key: string, value: string | undefined) => {
+    if (value !== undefined) params.set(key, value);
+  };
+  set('a', a && markText(a));
+  set('b', b && markText(b));
+  if (view.tab !== standard.tab) set('tab', view.tab);
+  if (view.at !== standard.at) set('at', view.at);
+  set('device', view.deviceA?.toString());
+  set('deviceB', view.deviceB?.toString());
+  if (view.isSwapped) set('swap', '1');
+  if (view.link !== standard.link) set('link', view.link);
+  if (view.window !== undefined) set('x', `${view.window.from}..${view.window.to}`);
+  const sort = `${view.sort.descending ? '-' : ''}${view.sort.key}`;
+  if (sort !== '-size') set('sort', sort);
+  set('kind', view.kind);
+  set('class', view.class);
+  if (view.text !== '') set('text', view.text);
+  set('row', view.row);
+  return params.toString();
+}
+
+/** Never throws: what cannot be read is as it is at first. */
+export function parseComparison(text: string): ParsedComparison {
+  const params = new URLSearchParams(text);
+  const standard = DEFAULT_COMPARISON;
+  const one = <T extends string>(key: string, values: readonly T[]): T | undefined =>
+    values.find((value) => value === params.get(key));
+  const view: ComparisonView = {
+    tab: one('tab', TABS) ?? standard.tab,
+    at: one('at', ['peak', 'end']) ?? standard.at,
+    deviceA: positionOf(params.get('device')),
+    deviceB: positionOf(params.get('deviceB')),
+    isSwapped: params.has('swap'),
+    link: one('link', ['step', 'share']) ?? standard.link,
+    window: windowOf(params.get('x')),
+    sort: sortOf(params.get('sort')) ?? standard.sort,
+    kind: one('kind', CHANGE_KINDS),
+    class: params.get('class') ?? undefined,
+    text: params.get('text') ?? '',
+    row: params.get('row') ?? undefined,
+  };
+  return { view, a: markOf(params.get('a')), b: markOf(params.get('b')) };
+}
+
+const markText = ({ name, bytes }: FileMark): string => `${bytes}:${name}`;
+
+function markOf(text: string | null): FileMark | undefined {
+  const match = /^(\d{1,15}):(.*)$/s.exec(text ?? '');
+  return match === null ? undefined : { bytes: Number(match[1]), name: match[2] ?? '' };
+}
+
+const positionOf = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
+
+function windowOf(text: string | null): ComparisonView['window'] {
+  const [from, to] = (text ?? '').split('..').map(Number);
+  if (from === undefined || to === undefined || !(from < to)) return undefined;
+  return Number.isFinite(from) && Number.isFinite(to) ? { from, to } : undefined;
+}
+
+function sortOf(text: string | null): ComparisonView['sort'] | undefined {
+  const match = /^(-?)(\w+)$/.exec(text ?? '');
+  const key = SORT_KEYS.find((known) => known === match?.[2]);
+  return key === undefined ? undefined : { key, descending: match?.[1] === '-' };
+}

@@ -1,0 +1,113 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { signedBytes } from '../../../analysis/compare/change-text.ts';
+import { isAbortError } from '../../../base/errors.ts';
+import { formatExactBytes } from '../../../base/format.ts';
+import type { FlameGraph, FlameGrouping } from '../../../device/flame-graph/types.ts';
+import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
+import { flameColors } from '../../views/flame-graph/flame-colors.ts';
+import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
+import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
+import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
+import '../../views/flame-graph/flame.css';
+import { useElementWidth } from '../../shared/use-element-width.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import type { OpenSide } from './side-context.tsx';
+import type { ComparedPair } from './use-comparison.ts';
+
+type Grouping = Exclude<FlameGrouping, 'stack'>;
+const GROUPINGS: readonly Grouping[] = ['line', 'function', 'file', 'module'];
+
+interface DifferenceFlameProps {
+  readonly compared: ComparedPair;
+  /** The session that has compared them. */
+  readonly by: OpenSide;
+}
+
+/** What grew and what shrank, by call stack: a box is as wide as what changed in it. */
+export function DifferenceFlameView({ compared, by }: DifferenceFlameProps) {
+  const area = useRef<HTMLElement>(null);
+  const width = useElementWidth(area);
+  const [groupBy, setGroupBy] = useState<Grouping>('line');
+  const [root, setRoot] = useState<string>();
+  const graph = useGraph(compared, by, groupBy, root, width);
+  const layout = useMemo(() => graph && new FlameLayout(graph), [graph]);
+  const theme = useTheme();
+  const [selected, setSelected] = useState<BoxIndex>();
+  const figures = useMemo(
+    () => ({ format: weightFormat('allocated', true, true), isDifference: true, hasSearch: false }),
+    [],
+  );
+  const scene = useMemo(
+    () => ({ colors: flameColors(theme), ...figures, selected, chosenKey: undefined }),
+    [theme, figures, selected],
+  );
+  const zoom = (path: string | undefined) => {
+    setSelected(undefined);
+    setRoot(path);
+  };
+  return (
+    <section ref={area} className="view compare-flame" aria-label="Difference flame graph">
+      <div className="row bar compare-filters">
+        <label className="inline-row labelled">
+          Boxes
+          <select
+            className="field"
+            value={groupBy}
+            onChange={({ currentTarget }) => {
+              zoom(undefined);
+              setGroupBy(GROUPINGS.find((one) => one === currentTarget.value) ?? 'line');
+            }}
+          >
+            {GROUPINGS.map((one) => (
+              <option key={one} value={one}>
+                {GROUPING_TEXT[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {graph !== undefined && (
+          <span className="dim" title={formatExactBytes(graph.total.value)}>
+            {signedBytes(graph.total.value)} without rounding. Wide is what changed; the color says
+            which way.
+          </span>
+        )}
+      </div>
+      {graph !== undefined && <FlameTrail trail={graph.trail} onZoom={zoom} />}
+      {layout !== undefined && graph !== undefined && graph.total.magnitude > 0 && (
+        <FlameCanvas
+          layout={layout}
+          scene={scene}
+          figures={figures}
+          isBusy={false}
+          onSelect={setSelected}
+          onZoom={(box) => zoom(layout.zoomPathOf(box))}
+          onBack={() => zoom(graph.trail.at(-2)?.path)}
+        />
+      )}
+      {graph?.total.magnitude === 0 && <p className="compare-empty">Nothing differs.</p>}
+    </section>
+  );
+}
+
+function useGraph(
+  { pair }: ComparedPair,
+  { session, device }: OpenSide,
+  groupBy: Grouping,
+  root: string | undefined,
+  width: number,
+): FlameGraph | undefined {
+  const [graph, setGraph] = useState<FlameGraph>();
+  useEffect(() => {
+    if (width === 0) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const options = { groupBy, frames: 'known', inverted: false, root, smallestShare: 1 / width };
+    session
+      .differenceFlame({ deviceIndex: device.index, pair, ...options, frames: 'known' }, { signal })
+      .then(setGraph, (error: unknown) => {
+        if (!isAbortError(error)) setGraph(undefined);
+      });
+    return () => controller.abort();
+  }, [pair, session, device, groupBy, root, width]);
+  return graph;
+}

@@ -1,0 +1,204 @@
+import { useCallback, useMemo } from 'react';
+import { signedBytes } from '../../../analysis/compare/change-text.ts';
+import { CHANGE_KINDS } from '../../../analysis/compare/types.ts';
+import { formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import { Bytes } from '../../shared/bytes.tsx';
+import { rowsAtHand } from '../../table/row-pages.ts';
+import type { Column } from '../../table/table-types.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import { classLabel } from './class-labels.ts';
+import type { ComparisonView, SortKey } from './comparison-view.ts';
+import { KIND_LABELS, type SiteRow, shownRows } from './site-rows.ts';
+
+interface DifferenceTableProps {
+  readonly rows: readonly SiteRow[];
+  readonly view: ComparisonView;
+  readonly onChange: (change: Partial<ComparisonView>) => void;
+}
+
+/** All call sites that differ. Together they are the difference, to the byte. */
+export function DifferenceTable({ rows, view, onChange }: DifferenceTableProps) {
+  const { kind, class: className, text, sort, row: chosen } = view;
+  const shown = useMemo(
+    () => shownRows(rows, { kind, class: className, text, sort }),
+    [rows, kind, className, text, sort],
+  );
+  const source = useMemo(() => rowsAtHand(shown), [shown]);
+  const most = useMemo(
+    () => Math.max(1, ...rows.map((row) => Math.abs(row.differenceBytes))),
+    [rows],
+  );
+  const columns = useMemo(() => siteColumns(most), [most]);
+  const rowState = useCallback((row: SiteRow) => ({ isSelected: row.name === chosen }), [chosen]);
+  return (
+    <section className="view" aria-label="Differences by call site">
+      <FilterBar rows={rows} shown={shown} view={view} onChange={onChange} />
+      <div className="list-rows fill">
+        <VirtualTable
+          label="Differences"
+          columns={columns}
+          source={source}
+          sort={{ key: sort.key === 'size' ? 'difference' : sort.key, descending: sort.descending }}
+          onSort={(column) => onChange({ sort: nextSort(column as SortKey, sort) })}
+          rowState={rowState}
+          onActivate={(row) => onChange({ row: row.name === chosen ? undefined : row.name })}
+          empty={<NothingToShow isFiltered={rows.length > 0} />}
+        />
+      </div>
+    </section>
+  );
+}
+
+/** By the size of the change first, then by the change, largest growth first, then largest shrinking. */
+function nextSort(key: SortKey, before: ComparisonView['sort']): ComparisonView['sort'] {
+  if (key === 'difference' && before.key === 'size') return { key, descending: true };
+  if (key === 'difference' && before.key === 'difference' && !before.descending) {
+    return { key: 'size', descending: true };
+  }
+  const isText = key === 'place' || key === 'class' || key === 'kind';
+  return { key, descending: before.key === key ? !before.descending : !isText };
+}
+
+function NothingToShow({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <p>
+      {isFiltered
+        ? 'No call site passes these filters.'
+        : 'No call site differs: both hold the same, from the same lines.'}
+    </p>
+  );
+}
+
+interface FilterBarProps extends DifferenceTableProps {
+  readonly shown: readonly SiteRow[];
+}
+
+function FilterBar({ rows, shown, view, onChange }: FilterBarProps) {
+  const classes = [...new Set(rows.map((row) => row.class))].sort();
+  const bytes = shown.reduce((sum, row) => sum + row.differenceBytes, 0);
+  return (
+    <div className="row bar compare-filters">
+      <select
+        className="field"
+        aria-label="Kind of change"
+        value={view.kind ?? ''}
+        onChange={({ currentTarget }) =>
+          onChange({ kind: CHANGE_KINDS.find((kind) => kind === currentTarget.value) })
+        }
+      >
+        <option value="">all changes</option>
+        {CHANGE_KINDS.map((kind) => (
+          <option key={kind} value={kind} title={KIND_LABELS[kind].about}>
+            {KIND_LABELS[kind].label}
+          </option>
+        ))}
+      </select>
+      <select
+        className="field"
+        aria-label="Class"
+        value={view.class ?? ''}
+        onChange={({ currentTarget }) => onChange({ class: currentTarget.value || undefined })}
+      >
+        <option value="">all classes</option>
+        {classes.map((name) => (
+          <option key={name} value={name}>
+            {classLabel(name)}
+          </option>
+        ))}
+      </select>
+      <input
+        className="field compare-text"
+        type="search"
+        aria-label="Filter by file or function"
+        placeholder="file or function"
+        value={view.text}
+        onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
+      />
+      <span className="dim" role="status">
+        {plural(shown.length, 'call site')}, together{' '}
+        <span title={formatExactBytes(bytes)}>{signedBytes(bytes)}</span>
+      </span>
+    </div>
+  );
+}
+
+function siteColumns(most: number): readonly Column<SiteRow>[] {
+  const columns: readonly Column<SiteRow>[] = [
+    {
+      id: 'place',
+      header: 'Code',
+      title: 'The line to look at first; where it moved, in A and in B',
+      widthPx: 250,
+      grow: 1,
+      render: ({ place, about, b, a }) => (
+        <span title={(b ?? a)?.frame?.filename}>
+          {place} <span className="dim">{about}</span>
+        </span>
+      ),
+    },
+    {
+      id: 'class',
+      header: 'Class',
+      title: 'What the memory is: parameters, activations, …',
+      widthPx: 118,
+      render: (row) => classLabel(row.class),
+    },
+    {
+      id: 'kind',
+      header: 'Change',
+      title: 'How its live allocations differ',
+      widthPx: 88,
+      render: ({ kind }) => <span title={KIND_LABELS[kind].about}>{KIND_LABELS[kind].label}</span>,
+    },
+    {
+      id: 'count',
+      header: 'Live',
+      title: 'Live allocations in A and in B',
+      widthPx: 96,
+      align: 'end',
+      render: ({ countA, countB }) => `${formatCount(countA)} → ${formatCount(countB)}`,
+    },
+    {
+      id: 'a',
+      header: 'A',
+      title: 'Bytes in A, without rounding',
+      widthPx: 96,
+      align: 'end',
+      render: ({ bytesA }) => <Bytes bytes={bytesA} />,
+    },
+    {
+      id: 'b',
+      header: 'B',
+      title: 'Bytes in B, without rounding',
+      widthPx: 96,
+      align: 'end',
+      render: ({ bytesB }) => <Bytes bytes={bytesB} />,
+    },
+    {
+      id: 'difference',
+      header: 'Difference',
+      title: 'Bytes in B less those in A',
+      widthPx: 150,
+      align: 'end',
+      render: ({ differenceBytes }) => (
+        <span className="compare-difference" title={formatExactBytes(differenceBytes)}>
+          <span
+            className="compare-bar"
+            data-grew={differenceBytes > 0}
+            style={{ width: `${(44 * Math.abs(differenceBytes)) / most}px` }}
+            aria-hidden
+          />
+          {signedBytes(differenceBytes)}
+        </span>
+      ),
+    },
+    {
+      id: 'run',
+      header: 'Over the run',
+      title: 'Lives longer or is made more often in B',
+      widthPx: 130,
+      render: ({ run }) => <span className="dim">{run}</span>,
+    },
+  ];
+  return columns.map((column) => ({ ...column, isSortable: column.id !== 'run' }));
+}

@@ -1,0 +1,167 @@
+import { useEffect, useMemo } from 'react';
+import type { ComparisonSide } from '../../../analysis/compare/side.ts';
+import { formatBytes, formatCount } from '../../../base/format.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { Range, ViewStore } from '../../../state/view-store.ts';
+import { PlotArea } from '../../plot/plot-area.tsx';
+import { usePlot } from '../../plot/use-plot.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { useServices } from '../../shared/services.ts';
+import { timelineSource } from '../../views/timeline/timeline-source.ts';
+import { CounterReadout } from '../../views/timeline/timeline-toolbar.tsx';
+import type { ComparisonView } from './comparison-view.ts';
+import { type AxisLink, fromCommon, type RunAxis, toCommon } from './linked-axis.ts';
+import { type OpenSide, SideProvider } from './side-context.tsx';
+
+export interface TimelineSide {
+  readonly open: OpenSide;
+  readonly view: ViewStore;
+  readonly side: ComparisonSide;
+}
+
+interface LinkedTimelinesProps {
+  readonly a: TimelineSide;
+  readonly b: TimelineSide;
+  readonly link: AxisLink;
+  readonly window: ComparisonView['window'];
+  readonly onWindow: (window: ComparisonView['window']) => void;
+}
+
+/** Both runs one above the other, on one scale of bytes; a window in one is the same window in the other. */
+export function LinkedTimelines({ a, b, link, window, onWindow }: LinkedTimelinesProps) {
+  useLinkedHeights(a.view, b.view);
+  useLinkedWindows(a, b, link, window, onWindow);
+  const reachBytes = Math.max(...[a, b].map(({ open }) => reachOf(open)));
+  return (
+    <div className="compare-timelines">
+      {[a, b].map((timeline) => (
+        <SideProvider key={timeline.open.letter} side={timeline.open} view={timeline.view}>
+          <SideTimeline
+            side={timeline.side}
+            letter={timeline.open.letter}
+            reachBytes={reachBytes}
+          />
+        </SideProvider>
+      ))}
+    </div>
+  );
+}
+
+const HINT = `Every allocation is a band as tall as its block, the oldest at the bottom. Arrow keys pan,
+plus and minus zoom, F shows all; the other timeline follows.`;
+
+function reachOf({ device }: OpenSide): number {
+  const { activeBytes, reservedBytes } = device.peaks;
+  return Math.max(activeBytes.bytes, reservedBytes.bytes, 1);
+}
+
+interface SideTimelineProps {
+  readonly side: ComparisonSide;
+  readonly letter: string;
+  /** The higher of both: one scale of bytes. */
+  readonly reachBytes: number;
+}
+
+function SideTimeline({ side, letter, reachBytes }: SideTimelineProps) {
+  const { device } = useDevice();
+  const { session } = useServices();
+  const { view } = useStores();
+  const source = useMemo(
+    () => ({
+      ...timelineSource(device, session, () => view.getState().view),
+      heights: () => ({ reachBytes, fittedBytes: reachBytes }),
+    }),
+    [device, session, view, reachBytes],
+  );
+  const plot = usePlot({ source });
+  const { event, counters } = side;
+  return (
+    <section className="view compare-timeline" aria-label={`Timeline of ${letter}`}>
+      <p className="inline-row compare-timeline-head">
+        <span className="compare-letter" data-side={letter}>
+          {letter}
+        </span>
+        <span className="one-line compare-file" title={side.file.name}>
+          {side.file.name}
+        </span>
+        <span className="dim">
+          {formatBytes(counters.allocatedBytes)} allocated after event {formatCount(event)}
+        </span>
+      </p>
+      {device.events === 0 ? (
+        <p className="compare-no-trace dim">
+          No history was recorded: only what was live at the end is known.
+        </p>
+      ) : (
+        <PlotArea
+          plot={plot}
+          label={`Memory of ${letter} over events`}
+          kind="stacked timeline"
+          hint={HINT}
+          testId={`timeline-${letter.toLowerCase()}`}
+          figures={<CounterReadout readout={plot.refs.readout} />}
+        />
+      )}
+    </section>
+  );
+}
+
+/** A range of bytes that is zoomed to in one plot is shown in both. */
+function useLinkedHeights(a: ViewStore, b: ViewStore): void {
+  useEffect(() => {
+    const follow = (own: ViewStore, other: ViewStore) => () => {
+      const { y } = own.getState().view;
+      if (other.getState().view.y !== y) other.adjust({ y });
+    };
+    const stops = [a.subscribe(follow(a, b)), b.subscribe(follow(b, a))];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [a, b]);
+}
+
+function useLinkedWindows(
+  a: TimelineSide,
+  b: TimelineSide,
+  link: AxisLink,
+  window: ComparisonView['window'],
+  onWindow: (window: ComparisonView['window']) => void,
+): void {
+  useEffect(() => {
+    const follow = ({ view, side }: TimelineSide) =>
+      view.subscribe((now, before) => {
+        const { x } = now.view;
+        // What follows from the other plot is no move of this one.
+        if (x === before.view.x || now.moves + now.commits === before.moves + before.commits)
+          return;
+        onWindow(x === 'all' ? undefined : windowOf(link, side, x));
+      });
+    const stops = [follow(a), follow(b)];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [a, b, link, onWindow]);
+  useEffect(() => {
+    for (const { view, side } of [a, b]) {
+      const x = window === undefined ? 'all' : eventsOf(link, side, window);
+      if (!isNear(view.getState().view.x, x)) view.adjust({ x });
+    }
+  }, [a, b, link, window]);
+}
+
+const windowOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => ({
+  from: toCommon(link, axis, from),
+  to: toCommon(link, axis, to),
+});
+
+const eventsOf = (link: AxisLink, axis: RunAxis, { from, to }: Range): Range => ({
+  from: fromCommon(link, axis, from),
+  to: fromCommon(link, axis, to),
+});
+
+/** The plot that was moved stays as it is: there and back again may be off by a rounding. */
+function isNear(x: Range | 'all', wanted: Range | 'all'): boolean {
+  if (x === 'all' || wanted === 'all') return x === wanted;
+  const tolerance = 1e-6 * (x.to - x.from);
+  return Math.abs(x.from - wanted.from) < tolerance && Math.abs(x.to - wanted.to) < tolerance;
+}

@@ -1,0 +1,54 @@
+/** One of the two files, for all that is below: views show it as if it were the only one open. */
+import { type ReactNode, useMemo } from 'react';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
+import { openingView } from '../../../state/view-fitting.ts';
+import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
+import { DeviceContext } from '../../shared/device-context.ts';
+import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
+import { type Services, ServicesContext, useServices } from '../../shared/services.ts';
+
+/** An open file and the device of it that is compared. */
+export interface OpenSide {
+  readonly letter: 'A' | 'B';
+  readonly session: Services['session'];
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+/** The view on one side, apart from that of the page: its window, cursor and search. */
+export function useSideView({ info, device }: OpenSide): ViewStore {
+  const view = useMemo(
+    () => createViewStore({ ...openingView(info), deviceIndex: device.index, colorBy: 'class' }),
+    [info, device],
+  );
+  return view;
+}
+
+interface SideProviderProps {
+  readonly side: OpenSide;
+  readonly view: ViewStore;
+  readonly children: ReactNode;
+}
+
+export function SideProvider({ side, view, children }: SideProviderProps) {
+  const services = useServices();
+  const stores = useStores();
+  const { session, info, device } = side;
+  const ownServices = useMemo(() => ({ ...services, session }), [services, session]);
+  const ownStores = useMemo((): Stores => ({ ...stores, view }), [stores, view]);
+  const shown = useMemo(() => ({ info, device }), [info, device]);
+  return (
+    <ServicesContext value={ownServices}>
+      <StoresContext value={ownStores}>
+        <DeviceContext value={shown}>
+          <WithSelection>{children}</WithSelection>
+        </DeviceContext>
+      </StoresContext>
+    </ServicesContext>
+  );
+}
+
+function WithSelection({ children }: { readonly children: ReactNode }) {
+  return <SelectionContext value={useFoundSelection()}>{children}</SelectionContext>;
+}

@@ -1,0 +1,109 @@
+import { FolderOpen, ShieldCheck } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { OomMessageLink } from '../../panels/oom-message/oom-message-link.tsx';
+import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
+import { useServices } from '../../shared/services.ts';
+import { FilePicker } from './file-picker.tsx';
+
+/** What is seen before anything is open. `children` stand above it: why the last file failed. */
+export function EmptyState({ children }: { readonly children: ReactNode }) {
+  return (
+    <main className="empty-state">
+      <div className="empty-column">
+        {children}
+        <h1>See where every byte of GPU memory went</h1>
+        <p className="lead">
+          vramscope opens PyTorch CUDA memory snapshots: every allocation over time, the line of
+          code that made it, and what was live when memory ran out.
+        </p>
+        <div className="drop-zone" data-testid="drop-zone">
+          <p className="drop-title">Drop a snapshot anywhere on this page</p>
+          <FilePicker className="button button-primary">
+            <FolderOpen size={15} aria-hidden />
+            Choose a file…
+          </FilePicker>
+          <p className="dim">
+            pickle, .gz, .zip, .zst, or the HTML that <code>trace_plot</code> writes; pasting works
+            too
+          </p>
+          <p className="dim">
+            Two files are compared; a folder or many files are the ranks of a job.
+          </p>
+        </div>
+        <p className="privacy dim">
+          <ShieldCheck size={15} aria-hidden />
+          <span>
+            Nothing leaves your machine: your browser reads the file here and never runs code from
+            it. The page’s security policy blocks connections to anything but this page’s server and
+            the host named in a <code>?snapshot=</code> link.
+          </span>
+        </p>
+        <OomMessageLink />
+        {SAMPLES.length > 0 && <SampleCards />}
+        <section aria-labelledby="record-heading">
+          <h2 className="section-heading" id="record-heading">
+            Record your own snapshot
+          </h2>
+          <RecordRecipes />
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function SampleCards() {
+  const { loader } = useServices();
+  return (
+    <section aria-labelledby="samples-heading">
+      <h2 className="section-heading" id="samples-heading">
+        Or open a sample
+      </h2>
+      <ul className="samples">
+        {SAMPLES.map(({ url, title, about }) => (
+          <li key={url}>
+            <button
+              type="button"
+              className="sample"
+              onClick={() => void loader.open({ kind: 'url', url })}
+            >
+              <span className="sample-title">{title}</span>
+              <span className="dim">{about}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Sample {
+  readonly url: string;
+  readonly title: string;
+  readonly about: string;
+}
+
+/** Real recordings on an H200, served with the page: none where the page is but one file. */
+const SAMPLES: readonly Sample[] = import.meta.env.VITE_SINGLE
+  ? []
+  : [
+      {
+        url: 'samples/train_gpt_small.pickle.gz',
+        title: 'Healthy training',
+        about: 'A small GPT: the same pattern every step, with AdamW state from step 1 on.',
+      },
+      {
+        url: 'samples/leak_forward_hook.pickle.gz',
+        title: 'A leak',
+        about: 'A forward hook keeps one tensor per step, and memory climbs.',
+      },
+      {
+        url: 'samples/oom_fragmented.pickle.gz',
+        title: 'Out of memory',
+        about: 'An allocation fails with 2 of 6 reserved GiB in use.',
+      },
+      {
+        url: 'samples/frag_gpt_varlen.pickle.gz',
+        title: 'Fragmentation',
+        about: 'Varying sequence lengths: reserved memory is three times what is used.',
+      },
+    ];

@@ -1,0 +1,73 @@
+import '../../shared/dialog.css';
+import { useEffect, useRef } from 'react';
+import type { GivenFiles } from '../../../state/given-files.ts';
+
+export type GivenChoice =
+  | { readonly kind: 'compare' }
+  | { readonly kind: 'ranks' }
+  /** The file is opened instead of the open one. */
+  | { readonly kind: 'replace'; readonly file: File };
+
+interface GivenDialogProps {
+  /** One file, or two. */
+  readonly given: GivenFiles;
+  /** Name of the file that is open. */
+  readonly openName: string;
+  readonly onChoose: (choice: GivenChoice) => void;
+  /** All stays as it is. */
+  readonly onCancel: () => void;
+}
+
+/** Asks what one or two files are for that were dropped on an open one. */
+export function GivenDialog({ given, openName, onChoose, onCancel }: GivenDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const names = given.files.map(({ name }) => name);
+  const isTwo = names.length === 2;
+  const option = (choice: GivenChoice, title: string, about: string, key = 0) => (
+    <li key={key}>
+      <button type="button" className="sample" onClick={() => onChoose(choice)}>
+        <span className="sample-title">{title}</span>
+        <span className="dim">{about}</span>
+      </button>
+    </li>
+  );
+  return (
+    <dialog
+      ref={dialog}
+      className="floating dialog"
+      aria-labelledby="given-title"
+      onClose={onCancel}
+    >
+      <div className="dialog-body">
+        <h2 className="dialog-title" id="given-title">
+          What should vramscope do with {names.join(' and ')}?
+        </h2>
+        <p className="dim">{openName} is open.</p>
+        <ul className="given-choices">
+          {option(
+            { kind: 'compare' },
+            isTwo ? 'Compare the two files' : `Compare with ${openName}`,
+            `Why one needs more memory than the other.${isTwo ? ` Closes ${openName}.` : ''}`,
+          )}
+          {option(
+            { kind: 'ranks' },
+            isTwo ? 'Show the two as ranks of a job' : 'Show both as ranks of a job',
+            `Which rank holds more, and at which line. ${openName} stays open behind them.`,
+          )}
+          {given.files.map((file, i) =>
+            option(
+              { kind: 'replace', file },
+              `Replace with ${file.name}`,
+              `Closes ${openName}.`,
+              i,
+            ),
+          )}
+        </ul>
+        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,152 @@
+import { FolderOpen, TriangleAlert, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { formatCount } from '../../../base/format.ts';
+import type { LoadFailure } from '../../../base/load-error.ts';
+import type { SessionState } from '../../../state/session-store.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { OpenProgress } from '../../../worker/protocol.ts';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { useServices } from '../../shared/services.ts';
+import { FilePicker } from './file-picker.tsx';
+
+/** How an opening goes: a card while it lasts, another when it has failed. */
+export function OpeningStatus({ state }: { readonly state: SessionState }) {
+  switch (state.phase) {
+    case 'loading':
+      return <LoadingCard key={state.name} name={state.name} progress={state.progress} />;
+    case 'failed':
+      return (
+        <ErrorCard
+          name={state.name}
+          failure={state.failure}
+          stillOpen={state.previous?.file.name}
+          isShown={state.growth !== undefined}
+        />
+      );
+    case 'idle':
+    case 'ready':
+      return undefined;
+  }
+}
+
+interface ErrorCardProps {
+  readonly name: string;
+  readonly failure: LoadFailure;
+  /** Name of the snapshot that is still open. */
+  readonly stillOpen: string | undefined;
+  /** What was read of it can be seen. */
+  readonly isShown: boolean;
+}
+
+/** One clear message: what it is, at which byte, what to do. */
+function ErrorCard({ name, failure, stillOpen, isShown }: ErrorCardProps) {
+  const { loader } = useServices();
+  const { session } = useStores();
+  const { message, advice, byte, partialEvents } = failure;
+  return (
+    <section className="card error-card" data-testid="error" role="alert">
+      <IconButton
+        className="icon-button card-close"
+        label="Dismiss"
+        onClick={session.dismissFailure}
+      >
+        <X size={16} aria-hidden />
+      </IconButton>
+      <h2 className="card-title">
+        <TriangleAlert size={16} aria-hidden />
+        <span>
+          {name} could not be {isShown ? 'read to its end' : 'opened'}
+        </span>
+      </h2>
+      <p>{message}</p>
+      {byte !== undefined && <p className="dim">The problem is at byte {formatCount(byte)}.</p>}
+      {advice !== '' && <p>{advice}</p>}
+      {stillOpen !== undefined && <p className="dim">{stillOpen} is still open.</p>}
+      <div className="button-row card-actions">
+        {partialEvents !== undefined && (
+          <button
+            type="button"
+            className="button button-primary"
+            onClick={() => void loader.openPartially()}
+          >
+            Open the {formatCount(partialEvents)} complete events before the error
+          </button>
+        )}
+        <FilePicker className="button">
+          <FolderOpen size={15} aria-hidden />
+          Choose another file…
+        </FilePicker>
+      </div>
+    </section>
+  );
+}
+
+interface LoadingCardProps {
+  readonly name: string;
+  readonly progress: OpenProgress | undefined;
+}
+
+const PHASES: Readonly<Record<OpenProgress['phase'], string>> = {
+  reading: 'Reading the file',
+  replaying: 'Replaying the allocator',
+  indexing: 'Preparing the timeline',
+};
+
+/** Progress of an opening. Cancel has the focus, so that Esc and Enter are at hand. */
+function LoadingCard({ name, progress }: LoadingCardProps) {
+  const { loader } = useServices();
+  const start = useRef({ ms: performance.now(), readBytes: progress?.readBytes ?? 0 });
+  const share = shareOf(progress);
+  return (
+    <section className="card loading-card" data-testid="progress" aria-label={`Opening ${name}`}>
+      <h2 className="card-title">Opening {name}</h2>
+      <progress max={1} aria-label="Progress" {...(share !== undefined && { value: share })} />
+      <p className="loading-facts">
+        <span>{progress === undefined ? 'Waiting for data' : PHASES[progress.phase]}</span>
+        {progress !== undefined && <span>{bytesText(progress)}</span>}
+        {share !== undefined && <span>{Math.floor(share * 100)} %</span>}
+        {progress?.phase === 'reading' && (
+          <span>
+            {speedText(
+              progress.readBytes - start.current.readBytes,
+              performance.now() - start.current.ms,
+            )}
+          </span>
+        )}
+        {progress !== undefined && <span>{formatCount(progress.events)} events</span>}
+      </p>
+      <CancelButton onCancel={loader.cancel} />
+    </section>
+  );
+}
+
+function CancelButton({ onCancel }: { readonly onCancel: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus({ preventScroll: true }), []);
+  return (
+    <button ref={button} type="button" className="button" data-testid="cancel" onClick={onCancel}>
+      Cancel
+    </button>
+  );
+}
+
+/** Undefined, a bar that only moves, where the server does not say how long the file is. */
+function shareOf(progress: OpenProgress | undefined): number | undefined {
+  if (progress?.totalBytes === undefined || progress.totalBytes === 0) return undefined;
+  return Math.min(1, progress.readBytes / progress.totalBytes);
+}
+
+function bytesText({ readBytes, totalBytes }: OpenProgress): string {
+  const read = megabytes(readBytes);
+  return totalBytes === undefined ? `${read} MB` : `${read} of ${megabytes(totalBytes)} MB`;
+}
+
+function speedText(readBytes: number, elapsedMs: number): string {
+  return `${megabytes((readBytes / Math.max(1, elapsedMs)) * 1000)} MB/s`;
+}
+
+/** Files are said in decimal megabytes, as file managers do; GPU memory in MiB. */
+function megabytes(bytes: number): string {
+  const value = bytes / 1e6;
+  return value < 100 ? value.toFixed(1) : formatCount(Math.round(value));
+}

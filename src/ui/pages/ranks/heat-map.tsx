@@ -1,0 +1,116 @@
+import { interpolateViridis } from 'd3';
+import { type MouseEvent, useMemo, useRef, useState } from 'react';
+import { formatBytes } from '../../../base/format.ts';
+import type { JobView } from '../../../worker/ranks/protocol.ts';
+import { useElementWidth } from '../../shared/use-element-width.ts';
+import type { ListItem } from './order-ranks.ts';
+import { type Paint, Painted } from './painted.tsx';
+
+const MIN_ROW_PX = 1;
+const MAX_ROW_PX = 22;
+const WANTED_HEIGHT_PX = 560;
+
+interface HeatMapProps {
+  readonly job: JobView;
+  readonly items: readonly ListItem[];
+  readonly onSelect: (rank: number, column: number) => void;
+}
+
+interface Place {
+  readonly index: number;
+  readonly column: number;
+}
+
+/** Rank by step: how high allocated bytes stood. A row that shines is an outlier, a column a phase of all. */
+export function HeatMap({ job, items, onSelect }: HeatMapProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useElementWidth(frame);
+  const [hovered, setHovered] = useState<Place>();
+  const order = useMemo(
+    () => items.flatMap((item) => (item.kind === 'rank' ? [item.index] : [])),
+    [items],
+  );
+  const rowPx = Math.min(MAX_ROW_PX, Math.max(MIN_ROW_PX, WANTED_HEIGHT_PX / order.length));
+  const paint = useMemo(() => paintHeat(job, order, rowPx), [job, order, rowPx]);
+  if (job.heatSteps === 0) {
+    return (
+      <p className="ranks-note dim">
+        No steps were found in these recordings: nothing to line up by.
+      </p>
+    );
+  }
+  function placeOf({ nativeEvent }: MouseEvent): Place | undefined {
+    const index = order[Math.floor(nativeEvent.offsetY / rowPx)];
+    const column = Math.floor((nativeEvent.offsetX / width) * job.heatSteps);
+    return index === undefined ? undefined : { index, column };
+  }
+  return (
+    <div className="ranks-heat">
+      <p className="ranks-note dim" role="status">
+        {hovered === undefined ? HINT : placeText(job, hovered)}
+      </p>
+      <div ref={frame}>
+        <button
+          type="button"
+          className="heat-canvas"
+          aria-label={`Heat map of ${order.length} ranks by ${job.heatSteps * job.stepsPerColumn} steps; the list has the same figures`}
+          onMouseMove={(event) => setHovered(placeOf(event))}
+          onMouseLeave={() => setHovered(undefined)}
+          onClick={(event) => {
+            const place = placeOf(event);
+            const rank = place && job.ranks[place.index]?.rank;
+            if (place !== undefined && rank !== undefined) onSelect(rank, place.column);
+          }}
+        >
+          <Painted paint={paint} width={width} height={order.length * rowPx} />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const HINT =
+  'Each row is a rank, each column a step; bright is more memory. Click a place to look at that rank and step.';
+
+function placeText(job: JobView, { index, column }: Place): string {
+  const rank = job.ranks[index];
+  const bytes = job.heat[index * job.heatSteps + column];
+  const from = column * job.stepsPerColumn;
+  const steps =
+    job.stepsPerColumn === 1 ? `step ${from}` : `steps ${from} to ${from + job.stepsPerColumn - 1}`;
+  const value =
+    bytes === undefined || Number.isNaN(bytes)
+      ? 'nothing recorded'
+      : `${formatBytes(bytes)} allocated at most`;
+  return `Rank ${rank?.rank}, ${steps} (from 0): ${value}`;
+}
+
+/** One image pixel a rank and step, stretched: rows that are thinner than a pixel share it. */
+function paintHeat(job: JobView, order: readonly number[], rowPx: number): Paint {
+  const { heat, heatSteps } = job;
+  const [low, high] = boundsOf(heat);
+  const colors = Array.from({ length: 64 }, (_, i) => interpolateViridis(i / 63));
+  return (context, width) => {
+    const columnPx = width / heatSteps;
+    order.forEach((index, row) => {
+      for (let column = 0; column < heatSteps; column++) {
+        const bytes = heat[index * heatSteps + column] ?? Number.NaN;
+        if (Number.isNaN(bytes)) continue;
+        const share = high > low ? (bytes - low) / (high - low) : 0;
+        context.fillStyle = colors[Math.round(share * 63)] ?? 'gray';
+        context.fillRect(column * columnPx, row * rowPx, Math.ceil(columnPx), Math.ceil(rowPx));
+      }
+    });
+  };
+}
+
+function boundsOf(heat: Float32Array): readonly [number, number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const bytes of heat) {
+    if (Number.isNaN(bytes)) continue;
+    low = Math.min(low, bytes);
+    high = Math.max(high, bytes);
+  }
+  return [low, high];
+}

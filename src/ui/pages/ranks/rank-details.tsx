@@ -1,0 +1,118 @@
+import { formatBytes, plural } from '../../../base/format.ts';
+import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
+import { Fact } from '../../shared/fact.tsx';
+
+/** Lines shown until more are asked for. */
+const LINES_SHOWN = 12;
+
+interface RankDetailsPanelProps {
+  readonly job: JobView;
+  readonly row: RankRow;
+  readonly details: RankDetails | undefined;
+  /** What it can be compared with: the middle of its role. */
+  readonly middleRank: number | undefined;
+  /** Undefined where only the summary was given. */
+  readonly onOpen: (() => void) | undefined;
+  /** Undefined where there is nothing to compare with. */
+  readonly onCompare: (() => void) | undefined;
+}
+
+/** One rank beside its role: what is unlike, and what can be done next. */
+export function RankDetailsPanel({
+  job,
+  row,
+  details,
+  middleRank,
+  onOpen,
+  onCompare,
+}: RankDetailsPanelProps) {
+  const role = job.roles[row.role];
+  const { outlier } = row;
+  return (
+    <aside className="ranks-details column" aria-label={`Rank ${row.rank}`}>
+      <h2>
+        Rank {row.rank} <span className="dim">of role {role?.name}</span>
+      </h2>
+      <p className="dim">
+        {row.path}, device {row.device}
+      </p>
+      {row.others.length > 0 && <p className="dim">Not shown: {row.others.join(', ')}</p>}
+      {outlier !== undefined && <p className="rank-claim">{outlier.claim}</p>}
+      <dl className="row rank-facts">
+        <Fact term="allocated">{formatBytes(row.allocatedBytes ?? Number.NaN)}</Fact>
+        <Fact term="reserved">{formatBytes(row.reservedBytes ?? Number.NaN)}</Fact>
+        <Fact term="steps">{row.steps === 0 ? 'none found' : row.steps}</Fact>
+        {row.ooms > 0 && <Fact term="out of memory">{plural(row.ooms, 'time')}</Fact>}
+      </dl>
+      <div className="button-row">
+        {onOpen !== undefined && (
+          <button type="button" className="button button-primary" onClick={onOpen}>
+            Open its snapshot
+          </button>
+        )}
+        {onCompare !== undefined && (
+          <button type="button" className="button" onClick={onCompare}>
+            Compare with rank {middleRank}
+          </button>
+        )}
+      </div>
+      {onOpen === undefined && (
+        <p className="dim">Only its summary was given. Give its snapshot too to look inside.</p>
+      )}
+      {details !== undefined && details.verdict !== '' && (
+        <p>
+          <strong>By itself:</strong> {details.verdict}
+        </p>
+      )}
+      {details !== undefined && <Lines details={details} />}
+    </aside>
+  );
+}
+
+function Lines({ details: { lines, leftOut, peers } }: { readonly details: RankDetails }) {
+  const hasRole = lines.some(({ roleBytes }) => roleBytes !== null);
+  return (
+    <>
+      <h3>{hasRole ? `What differs from ${peers}, at the peaks` : 'What it holds at its peak'}</h3>
+      <table className="rank-lines">
+        <thead>
+          <tr>
+            <th scope="col">Line</th>
+            <th scope="col" className="figure">
+              This rank
+            </th>
+            {hasRole && (
+              <th scope="col" className="figure">
+                {peers}
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.slice(0, LINES_SHOWN).map((line, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several lines may have one label
+            <Line key={i} line={line} hasRole={hasRole} />
+          ))}
+        </tbody>
+      </table>
+      {leftOut.length > 0 && <p className="dim">Not in the summary: {leftOut.join(', ')}.</p>}
+    </>
+  );
+}
+
+function Line({ line, hasRole }: { readonly line: LineRow; readonly hasRole: boolean }) {
+  const own = MEMORY_CLASSES.find(({ id }) => id === line.class);
+  const isFar = line.roleBytes !== null && line.bytes > 1.05 * line.roleBytes;
+  return (
+    <tr>
+      <td title={own === undefined ? line.label : `${line.label}: ${own.label}`}>
+        <code>{line.label}</code>
+      </td>
+      <td className="figure" data-far={isFar || undefined}>
+        {formatBytes(line.bytes)}
+      </td>
+      {hasRole && <td className="figure">{formatBytes(line.roleBytes ?? Number.NaN)}</td>}
+    </tr>
+  );
+}

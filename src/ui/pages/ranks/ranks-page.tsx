@@ -1,0 +1,258 @@
+import './ranks.css';
+import { Grid3x3, List, X } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import { isSummaryName } from '../../../analysis/summary-file/rank-of-name.ts';
+import { plural } from '../../../base/format.ts';
+import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../../../device/classes/types.ts';
+import { frameTerm } from '../../../device/search/qualifiers/frame.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { ViewState } from '../../../state/view-store.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
+import type { JobView, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
+import { CopyButton } from '../../shared/copy-button.tsx';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { Segmented, type SegmentedOption } from '../../shared/segmented.tsx';
+import { useServices } from '../../shared/services.ts';
+import { classColors } from '../../theme/palette.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import { HeatMap } from './heat-map.tsx';
+import { listItems, ORDER_LABELS, ORDERS, type RankOrder } from './order-ranks.ts';
+import { RankDetailsPanel } from './rank-details.tsx';
+import { RankList } from './rank-list.tsx';
+import type { GivenRanks } from './rank-sources.ts';
+import { type JobState, useJob } from './use-job.ts';
+
+export interface RanksPageProps {
+  readonly given: GivenRanks;
+  /** A rank's snapshot is looked at instead; the ranks are kept for the way back. */
+  readonly isHidden: boolean;
+  readonly onShow: (isShown: boolean) => void;
+  readonly onCompare: (a: OpenSource, b: OpenSource) => void;
+  readonly onClose: () => void;
+}
+
+/** A job's ranks: which one is unlike the others, and why. */
+export function RanksPage(props: RanksPageProps) {
+  const state = useJob(props.given);
+  const { job, failure, sources, done } = state;
+  return (
+    <main className="fill column ranks-page" aria-label="Ranks" hidden={props.isHidden}>
+      {failure !== undefined && (
+        <p className="callout" role="alert" data-testid="error">
+          {failure.message} {failure.advice}
+        </p>
+      )}
+      {done < sources.length && (
+        <p className="inline-row dim" role="status">
+          <progress max={sources.length} value={done} /> {done} of {plural(sources.length, 'file')}{' '}
+          read
+        </p>
+      )}
+      {job !== undefined && <JobPage {...props} state={state} job={job} />}
+      {job === undefined && (
+        <button type="button" className="button ranks-close" onClick={props.onClose}>
+          {failure === undefined ? 'Cancel' : 'Close'}
+        </button>
+      )}
+    </main>
+  );
+}
+
+type RanksView = 'ranks' | 'heat';
+
+const VIEWS: readonly SegmentedOption<RanksView>[] = [
+  { value: 'ranks', label: 'Ranks', icon: List },
+  { value: 'heat', label: 'Heat map', icon: Grid3x3 },
+];
+
+interface JobPageProps extends RanksPageProps {
+  readonly state: JobState;
+  readonly job: JobView;
+}
+
+function JobPage({ state, job, onShow, onCompare, onClose }: JobPageProps) {
+  const openAt = useOpenAt(onShow);
+  const [chosenOrder, setOrder] = useState<RankOrder>();
+  // Files come in one by one: what is worth looking at first is known when an outlier is.
+  const [first = job.difference] = job.outliers;
+  const order = chosenOrder ?? (first === null ? 'rank' : 'distance');
+  const [isGrouped, setIsGrouped] = useState(false);
+  const [shown, setShown] = useState<RanksView>('ranks');
+  const [chosen, setChosen] = useState<{ readonly rank: number; readonly column?: number }>();
+  const items = useMemo(() => listItems(job, order, isGrouped), [job, order, isGrouped]);
+  const selected = chosen?.rank ?? first?.rank ?? job.ranks[0]?.rank;
+  const details = useDetails(state, selected);
+  const rowOf = (rank: number | undefined) => job.ranks.find((one) => one.rank === rank);
+  const row = rowOf(selected);
+  /** Undefined for a summary, which holds nothing to open. */
+  const sourceOf = (rank: number | undefined): OpenSource | undefined => {
+    const path = rowOf(rank)?.path ?? '';
+    return isSummaryName(path)
+      ? undefined
+      : state.sources.find((source) => source.path === path)?.source;
+  };
+  const open = (rank: number | undefined, column = chosen?.column) => {
+    const source = sourceOf(rank);
+    const events = rank === details?.rank ? details?.stepEvents : undefined;
+    const place = placeOf(rowOf(rank), column === undefined ? undefined : events?.[column]);
+    if (source !== undefined) void openAt(source, place);
+  };
+  const own = sourceOf(selected);
+  // The nearest to the middle that can be opened.
+  const middleRank = details?.middleRanks.find((rank) => sourceOf(rank) !== undefined);
+  const middle = sourceOf(middleRank);
+  const { client } = state;
+  return (
+    <>
+      <Verdict job={job} />
+      <div className="row ranks-toolbar">
+        <span>
+          {plural(job.ranks.length, 'rank')} in {plural(job.roles.length, 'role')}
+        </span>
+        <label>
+          Order by{' '}
+          <select value={order} onChange={({ target }) => setOrder(target.value as RankOrder)}>
+            {ORDERS.map((name) => (
+              <option key={name} value={name}>
+                {ORDER_LABELS[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={isGrouped}
+            onChange={({ target }) => setIsGrouped(target.checked)}
+          />{' '}
+          Group by role
+        </label>
+        <span className="spacer" />
+        <Segmented label="View" value={shown} options={VIEWS} onChange={setShown} />
+        {client !== undefined && (
+          <CopyButton
+            className="button"
+            label="as Markdown"
+            title="Copy as Markdown"
+            text={() => client.markdown()}
+          >
+            Copy as Markdown
+          </CopyButton>
+        )}
+        <IconButton label="Close the ranks" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      <Legend job={job} />
+      <div className="ranks-body">
+        {shown === 'heat' ? (
+          <HeatMap
+            job={job}
+            items={items}
+            onSelect={(rank, column) => setChosen({ rank, column })}
+          />
+        ) : (
+          <RankList
+            job={job}
+            items={items}
+            selected={selected}
+            onSelect={(rank) => setChosen({ rank })}
+            onOpen={(rank) => open(rank, undefined)}
+          />
+        )}
+        {row !== undefined && (
+          <RankDetailsPanel
+            job={job}
+            row={row}
+            details={details}
+            middleRank={middleRank}
+            onOpen={own && (() => open(selected))}
+            onCompare={own && middle && (() => onCompare(middle, own))}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Opens a snapshot in place of the ranks. The place is what differs from the view that a file opens with. */
+function useOpenAt(onShow: RanksPageProps['onShow']) {
+  const { loader } = useServices();
+  const { session, view } = useStores();
+  return async (source: OpenSource, place: Partial<ViewState>): Promise<void> => {
+    onShow(false);
+    await loader.open(source);
+    if (session.getState().phase !== 'ready') return;
+    view.restore({ ...view.getState().view, ...place });
+  };
+}
+
+/** At the step that was pointed at, else at the peak; the line that an outlier is about is searched for. */
+function placeOf(row: RankRow | undefined, event: number | undefined): Partial<ViewState> {
+  const frame = row?.outlier?.frame;
+  return {
+    ...(event !== undefined && { cursor: event }),
+    ...(frame && {
+      search: frameTerm({ filename: frame.file, line: frame.line, name: frame.name }),
+    }),
+  };
+}
+
+/** Of the selected rank; while those of another one are looked up, the last ones stay. */
+function useDetails({ client, job }: JobState, rank: number | undefined): RankDetails | undefined {
+  const [details, setDetails] = useState<RankDetails>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another job may say other things of the rank
+  useEffect(() => {
+    if (client === undefined || rank === undefined) return;
+    let isOver = false;
+    client.details(rank).then(
+      (found) => {
+        if (!isOver) setDetails(found);
+      },
+      // Closed meanwhile.
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [client, job, rank]);
+  return details?.rank === rank ? details : undefined;
+}
+
+function Verdict({ job }: { readonly job: JobView }) {
+  const isUnlike = job.ranks.some(({ outlier }) => outlier !== undefined);
+  const tone = job.failure.failed.length > 0 ? 'severe' : isUnlike ? 'warning' : 'calm';
+  return (
+    <div className="ranks-verdict" data-tone={tone} role="status" aria-label="Verdict">
+      <p>{job.verdict}</p>
+      {job.problems.length > 0 && (
+        <details open={job.problems.length <= 3}>
+          <summary>{plural(job.problems.length, 'problem')} with the files</summary>
+          <ul>
+            {job.problems.map(({ message }) => (
+              <li key={message}>{message}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Classes that some rank has. */
+function Legend({ job }: { readonly job: JobView }) {
+  const colors = classColors(useTheme(), 'class');
+  const used = MEMORY_CLASS_ORDER.filter((of) =>
+    job.ranks.some(({ classBytes }) => (classBytes[of] ?? 0) > 0),
+  );
+  return (
+    <ul className="color-key" aria-label="Classes of memory">
+      {used.map((of) => (
+        <li key={of} title={MEMORY_CLASSES[of]?.about}>
+          <span className="swatch" style={{ background: colors[of] }} />
+          {MEMORY_CLASSES[of]?.label}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,86 @@
+import './header.css';
+import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
+import { type ReactNode, useEffect } from 'react';
+import type { SessionInfo } from '../../../device/model/types.ts';
+import type { Theme } from '../../../state/preferences.ts';
+import { usePreferences, useStores } from '../../../state/stores.ts';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { FilePicker } from '../open/file-picker.tsx';
+
+interface AppHeaderProps {
+  readonly info: SessionInfo | undefined;
+  /** A report shows one snapshot: another one is opened elsewhere. */
+  readonly isReport: boolean;
+  readonly onHelp: () => void;
+  /** Leads back to where the file was opened from. */
+  readonly back?: ReactNode;
+  /** What is said of the open file, see OpenFile. */
+  readonly children: ReactNode;
+}
+
+export function AppHeader({ info, isReport, onHelp, back, children }: AppHeaderProps) {
+  useEffect(() => {
+    document.title = info === undefined ? 'vramscope' : `${info.file.name} · vramscope`;
+  }, [info]);
+  return (
+    <header className="app-header">
+      <Brand isHeading={info !== undefined} />
+      {back}
+      {children ?? <span className="spacer" />}
+      {info !== undefined && !isReport && (
+        <FilePicker className="button">
+          <FolderOpen size={14} aria-hidden />
+          Open…
+        </FilePicker>
+      )}
+      <ThemeSwitch />
+      <IconButton label="Help" title="Help (?)" onClick={onHelp}>
+        <CircleHelp size={16} aria-hidden />
+      </IconButton>
+    </header>
+  );
+}
+
+/** The page's heading once a snapshot is open; before, the empty page has one of its own. */
+function Brand({ isHeading }: { readonly isHeading: boolean }) {
+  const Tag = isHeading ? 'h1' : 'span';
+  return (
+    <Tag className="brand">
+      <Logo />
+      vramscope
+    </Tag>
+  );
+}
+
+interface Choice {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly next: Theme;
+}
+
+const CHOICES: Readonly<Record<Theme, Choice>> = {
+  system: { icon: Monitor, label: 'Theme: system', next: 'light' },
+  light: { icon: Sun, label: 'Theme: light', next: 'dark' },
+  dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
+};
+
+/** Goes round: as the system, light, dark. */
+function ThemeSwitch() {
+  const { preferences } = useStores();
+  const { icon: Icon, label, next } = CHOICES[usePreferences(({ theme }) => theme)];
+  return (
+    <IconButton label={label} onClick={() => preferences.set({ theme: next })}>
+      <Icon size={16} aria-hidden />
+    </IconButton>
+  );
+}
+
+/** The favicon's bars, in the page's colours. */
+function Logo() {
+  return (
+    <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+      <path className="logo-low" d="M1 19v-5h3v5zM6 19V9h3v10zM11 19v-8h3v8zM16 19v-6h3v6z" />
+      <path className="logo-high" d="M6 9V4h3v5zM11 11V1h3v10z" />
+    </svg>
+  );
+}

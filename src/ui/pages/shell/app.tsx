@@ -1,0 +1,159 @@
+import './app.css';
+import { useCallback, useEffect, useState } from 'react';
+import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/given-files.ts';
+import { growthOf, openInfo } from '../../../state/session-store.ts';
+import { useSession, useStores } from '../../../state/stores.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
+import { EmptyState } from '../open/empty-state.tsx';
+import { FilePickerRoot } from '../open/file-picker.tsx';
+import { type GivenChoice, GivenDialog } from '../open/given-dialog.tsx';
+import { OpeningStatus } from '../open/opening-status.tsx';
+import { AppHeader } from './app-header.tsx';
+import '../open/open.css';
+import { ReportBar } from '../../panels/report/report-bar.tsx';
+import { useServices } from '../../shared/services.ts';
+import { useShortcut } from '../../shared/use-shortcut.ts';
+import { useThemeAttribute } from '../../theme/use-theme.ts';
+import type { GivenRanks } from '../ranks/rank-sources.ts';
+import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
+import { Announcer, Notices, UpdateBar } from './notices.tsx';
+import { useIncomingFiles } from './use-incoming-files.ts';
+import { useSecondFile } from './use-second-file.ts';
+
+/** The whole page: what to open, or what is open, and how the opening goes. */
+export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {
+  useThemeAttribute();
+  const { report, loader } = useServices();
+  const { session } = useStores();
+  const state = useSession((session) => session);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
+  const [ranks, setRanks] = useState<GivenRanks | undefined>(
+    ranksUrl === undefined ? undefined : { listUrl: ranksUrl },
+  );
+  const [isRanks, setIsRanks] = useState(ranks !== undefined);
+  const { second, routes, setSecond } = useSecondFile();
+  /** Files that may mean several things. */
+  const [asked, setAsked] = useState<GivenFiles>();
+  const openRanks = useCallback((given: GivenRanks) => {
+    setRanks(given);
+    setIsRanks(true);
+  }, []);
+  const takeFiles = useCallback(
+    (given: GivenFiles) => {
+      if (given.files.length > 0) setIsRanks(false);
+      const isOpen = openInfo(session.getState()) !== undefined;
+      const ask = isOpen && !isRanks && !routes.isAwaited() ? setAsked : undefined;
+      routeGivenFiles(given, { ...routes, ranks: openRanks, ask });
+    },
+    [routes, openRanks, session, isRanks],
+  );
+  function takeAsked(given: GivenFiles, choice: GivenChoice): void {
+    setAsked(undefined);
+    const [a, b] = given.files.map(fileSource);
+    const open = loader.opened();
+    if (choice.kind === 'replace') routes.open(fileSource(choice.file));
+    else if (choice.kind === 'ranks') {
+      openRanks(b === undefined && a && open ? { sources: [open, a] } : given);
+    } else if (a !== undefined && b !== undefined) routes.compare(a, b);
+    else if (a !== undefined) routes.compareWith(a);
+  }
+  const showRanks = useCallback(
+    (isShown: boolean) => {
+      // A rank's snapshot is opened instead: what was compared before is over.
+      if (!isShown) setSecond(undefined);
+      setIsRanks(isShown);
+    },
+    [setSecond],
+  );
+  const compareRanks = useCallback(
+    (a: OpenSource, b: OpenSource) => {
+      setIsRanks(false);
+      routes.compare(a, b);
+    },
+    [routes],
+  );
+  const closeRanks = useCallback(() => {
+    setRanks(undefined);
+    setIsRanks(false);
+  }, []);
+  const isDragging = useIncomingFiles(takeFiles);
+  const toggleHelp = useCallback(() => setIsHelpOpen((isOpen) => !isOpen), []);
+  const closeHelp = useCallback(() => setIsHelpOpen(false), []);
+  useShortcut('?', toggleHelp);
+  useEffect(() => {
+    if (isDragging) preloadWorkbench();
+  }, [isDragging]);
+  const { Workbench, OpenFile, GrowingView } = loadedWorkbench() ?? {};
+  // Of a pair that is being opened, what was open before is not the first.
+  const isPairComing = second !== undefined && state.phase !== 'ready';
+  const info = isPairComing ? undefined : openInfo(state);
+  const growth = GrowingView && growthOf(state);
+  const isGrowing = growth !== undefined && !isRanks;
+  const isOfSnapshot = !isGrowing && !isRanks;
+  const status = <OpeningStatus state={state} />;
+  return (
+    <FilePickerRoot onPick={preloadWorkbench} onFiles={takeFiles}>
+      <div className="app">
+        <AppHeader
+          info={isRanks ? undefined : info}
+          isReport={report !== undefined}
+          onHelp={toggleHelp}
+          back={
+            ranks !== undefined &&
+            !isRanks && (
+              <button type="button" className="button" onClick={() => setIsRanks(true)}>
+                ‹ Ranks
+              </button>
+            )
+          }
+        >
+          {info !== undefined && OpenFile !== undefined && !isRanks ? (
+            <OpenFile info={info} />
+          ) : undefined}
+        </AppHeader>
+        {report !== undefined && <ReportBar {...report} />}
+        <Notices />
+        <UpdateBar />
+        {info !== undefined && Workbench !== undefined && (
+          <div className="page-part" hidden={!isOfSnapshot}>
+            <Workbench info={info} second={second} onSecond={setSecond} />
+          </div>
+        )}
+        {GrowingView !== undefined && growth !== undefined && isGrowing && (
+          <GrowingView growth={growth} isCut={state.phase === 'failed'}>
+            {status}
+          </GrowingView>
+        )}
+        {isOfSnapshot && info !== undefined && <div className="status-layer">{status}</div>}
+        {isOfSnapshot && info === undefined && state.phase === 'loading' && (
+          <main className="loading-page">{status}</main>
+        )}
+        {isOfSnapshot && info === undefined && state.phase !== 'loading' && (
+          <EmptyState>{status}</EmptyState>
+        )}
+        <LazyRanks
+          given={ranks}
+          isHidden={!isRanks}
+          onShow={showRanks}
+          onCompare={compareRanks}
+          onClose={closeRanks}
+        />
+        {asked !== undefined && info !== undefined && (
+          <GivenDialog
+            given={asked}
+            openName={info.file.name}
+            onChoose={(choice) => takeAsked(asked, choice)}
+            onCancel={() => setAsked(undefined)}
+          />
+        )}
+        {isDragging && (
+          <div className="drop-veil" aria-hidden>
+            <p>Drop to open</p>
+          </div>
+        )}
+      </div>
+      <LazyHelp isOpen={isHelpOpen} onClose={closeHelp} />
+      <Announcer state={state} />
+    </FilePickerRoot>
+  );
+}

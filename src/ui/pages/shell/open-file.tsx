@@ -1,0 +1,131 @@
+import { Info } from 'lucide-react';
+import { useId } from 'react';
+import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import { settingText } from '../../../device/memory-summary/settings.ts';
+import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { onDevice } from '../../../state/view-fitting.ts';
+import { deviceLabel } from '../../shared/device-labels.ts';
+import { Fact } from '../../shared/fact.tsx';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { useServices } from '../../shared/services.ts';
+import { FilePicker } from '../open/file-picker.tsx';
+
+/** The header's part on the open file: what it is on the left, which of its devices is shown on the right. */
+export function OpenFile({ info }: { readonly info: SessionInfo }) {
+  const { view } = useStores();
+  const { report } = useServices();
+  const isComparing = useView((state) => state.comparison !== undefined);
+  return (
+    <>
+      <FileFacts info={info} />
+      <span className="spacer" />
+      {info.devices.length > 0 && !isComparing && <DeviceSelect devices={info.devices} />}
+      {info.devices.length > 0 && !isComparing && report === undefined && (
+        <FilePicker className="button" onPick={() => view.commit({ comparison: '' })}>
+          Compare with…
+        </FilePicker>
+      )}
+    </>
+  );
+}
+
+/** The file's name and size; more of it, and the allocator's settings, in a popover. */
+function FileFacts({ info }: { readonly info: SessionInfo }) {
+  const { file } = info;
+  const id = useId();
+  return (
+    <div className="file-facts">
+      <span className="file-name" title={file.name}>
+        {file.name}
+      </span>
+      <span className="dim">{fileSize(file.bytes)}</span>
+      <IconButton popoverTarget={id} label="About this file">
+        <Info size={15} aria-hidden />
+      </IconButton>
+      <div id={id} popover="auto" className="floating popover">
+        <h2 className="popover-title">File</h2>
+        <dl className="facts">
+          <Fact term="Size">{formatExactBytes(file.bytes)}</Fact>
+          <Fact term="Container">{file.container}</Fact>
+          <Fact term="Pickle protocol">{file.protocol ?? 'none'}</Fact>
+          <Fact term="Read by">
+            {file.decoder === 'columnar' ? 'columnar decoder' : 'general decoder'}
+          </Fact>
+          {file.partial !== undefined && <Fact term="Partial">{file.partial}</Fact>}
+        </dl>
+        <h2 className="popover-title">Allocator settings</h2>
+        <Settings settings={info.settings} />
+      </div>
+    </div>
+  );
+}
+
+function Settings({ settings }: { readonly settings: SessionInfo['settings'] }) {
+  const entries = Object.entries(settings);
+  if (entries.length === 0) return <p className="dim">The file says nothing of them.</p>;
+  return (
+    <dl className="facts">
+      {entries.map(([name, value]) => (
+        <Fact key={name} term={name}>
+          {settingText(value)}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+/** Decimal, as file managers say it: '19.8 MB'. */
+function fileSize(bytes: number): string {
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/**
+ * A native list: it works by keyboard, by touch and for screen readers as it is. Devices that the process
+ * did not use come last, and cannot be chosen.
+ */
+function DeviceSelect({ devices }: { readonly devices: readonly DeviceInfo[] }) {
+  const { view } = useStores();
+  const current = useView((state) => state.deviceIndex);
+  return (
+    <select
+      className="field device-select"
+      data-testid="device-select"
+      aria-label="Device"
+      value={current}
+      onChange={({ currentTarget }) => {
+        const device = devices[Number(currentTarget.value)];
+        if (device !== undefined) view.commit(onDevice(device));
+      }}
+    >
+      {inOrder(devices).map((device) => (
+        <option
+          key={device.index}
+          value={device.index}
+          disabled={isUnusedDevice(device) && device.index !== current}
+        >
+          {deviceText(device)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const inOrder = (devices: readonly DeviceInfo[]): readonly DeviceInfo[] => [
+  ...devices.filter((device) => !isUnusedDevice(device)),
+  ...devices.filter(isUnusedDevice),
+];
+
+/** 'cuda:0 · 11,633 events · peak 2.05 GiB' */
+function deviceText(info: DeviceInfo): string {
+  const { events, peaks, end } = info;
+  const name = deviceLabel(info);
+  if (isUnusedDevice(info)) return `${name} · not used by this process`;
+  const memory =
+    events === 0
+      ? `${formatBytes(end.allocatedBytes)} allocated`
+      : `peak ${formatBytes(mainPeak(peaks).bytes)}`;
+  return `${name} · ${formatCount(events)} events · ${memory}`;
+}

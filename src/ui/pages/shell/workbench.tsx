@@ -1,0 +1,176 @@
+import './workbench.css';
+import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import type { SessionInfo } from '../../../device/model/types.ts';
+import { createFindingsStore } from '../../../state/findings-store.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { createAnalysisClient } from '../../../worker/analysis/client.ts';
+import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
+import { ExportButton } from '../../panels/export/export-button.tsx';
+import { PICTURE_ID } from '../../panels/export/picture.ts';
+import { SearchBox } from '../../panels/search/search-box.tsx';
+import { DeviceContext } from '../../shared/device-context.ts';
+import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
+import { AnalysisContext, type AnalysisServices, useServices } from '../../shared/services.ts';
+import type { SecondSession } from '../compare/second-session.ts';
+import { type ComparePages, loadCompare, loadedCompare } from './lazy-compare.ts';
+import { SidePanel } from './side-panel.tsx';
+import { SummaryStrip } from './summary-strip.tsx';
+import { useViewKeys } from './use-view-keys.ts';
+import { ViewSlot } from './view-slot.tsx';
+import { ViewTabs } from './views.tsx';
+
+export { GrowingView } from '../../views/timeline/growing-view.tsx';
+export { beginSecondSession } from './lazy-compare.ts';
+export { OpenFile } from './open-file.tsx';
+
+interface WorkbenchProps {
+  readonly info: SessionInfo;
+  /** The file that it is compared with, if any. */
+  readonly second: SecondSession | undefined;
+  readonly onSecond: (second: SecondSession | undefined) => void;
+}
+
+/** What is open, alone or compared with a second file. */
+export function Workbench({ info, second, onSecond }: WorkbenchProps) {
+  const isComparing = useView((view) => view.comparison !== undefined) || second !== undefined;
+  if (!isComparing) return <OneFile info={info} />;
+  return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
+}
+
+/** Fetches what shows a comparison, when a link asks for one before a second file was given. */
+function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
+  const { loader, idle } = useServices();
+  const [pages, setPages] = useState(loadedCompare);
+  const { info } = props;
+  useEffect(() => {
+    if (pages === undefined) idle.during(loadCompare).then(setPages, () => undefined);
+  }, [pages, idle]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
+  useEffect(() => loader.shown(), [loader, info]);
+  return pages === undefined ? (
+    <main className="view fill" aria-busy />
+  ) : (
+    <pages.ComparePage {...props} />
+  );
+}
+
+/** Its summary, the view on it and the details of what is selected. */
+function OneFile({ info }: { readonly info: SessionInfo }) {
+  const { loader } = useServices();
+  const index = useView((view) => view.deviceIndex);
+  // Runs after the effects of what is below: by then the timeline has begun work of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each snapshot is shown once
+  useEffect(() => loader.shown(), [loader, info]);
+  const device = info.devices[index];
+  const shown = useMemo(() => device && { info, device }, [info, device]);
+  const analysis = useAnalysisServices();
+  if (shown === undefined) return <NoDevices />;
+  return (
+    <AnalysisContext value={analysis}>
+      <DeviceContext value={shown}>
+        {/* The key starts the views afresh for another device. */}
+        <DeviceWorkbench key={shown.device.index} />
+      </DeviceContext>
+    </AnalysisContext>
+  );
+}
+
+/** Here and not with the other services: the empty page need not load them. */
+function useAnalysisServices(): AnalysisServices {
+  const { session, idle, marks } = useServices();
+  const { view } = useStores();
+  const [services] = useState(() => {
+    const attachAnalysis = (port: MessagePort) => session.attachAnalysis({ port });
+    const analysis = createAnalysisClient({
+      attachAnalysis,
+      onReplaced: session.onReplaced,
+      idle,
+    });
+    return { analysis, findings: createFindingsStore({ analysis, idle, marks }) };
+  });
+  useEffect(
+    () =>
+      view.subscribe(({ moves, commits }, before) => {
+        // What follows by itself, such as colors that settle, is no reason to wait.
+        if (moves !== before.moves || commits !== before.commits)
+          services.analysis.yieldToInteraction();
+      }),
+    [view, services],
+  );
+  return services;
+}
+
+function DeviceWorkbench() {
+  const name = useView((view) => view.view);
+  const picture = useRef<HTMLDivElement>(null);
+  useViewKeys(picture);
+  return (
+    <SelectionContext value={useFoundSelection()}>
+      <main className="workbench">
+        <div className="bar view-row">
+          <ViewTabs />
+          <SummaryStrip />
+          <ExportButton />
+        </div>
+        <div className="row bar tool-bar">
+          <SearchBox />
+          <CursorBar />
+        </div>
+        <ResizableSplit
+          main={
+            <div ref={picture} id={PICTURE_ID} className="view-picture">
+              <ViewSlot name={name} />
+            </div>
+          }
+          side={<SidePanel />}
+        />
+      </main>
+    </SelectionContext>
+  );
+}
+
+interface ResizableSplitProps {
+  readonly main: ReactNode;
+  readonly side: ReactNode;
+}
+
+const MAIN = 'main-panel';
+const SIDE = 'side-panel';
+
+function ResizableSplit({ main, side }: ResizableSplitProps) {
+  const { preferences } = useStores();
+  const [percent] = useState(() => preferences.getState().detailsPercent);
+  return (
+    <Group
+      className="fill"
+      defaultLayout={{ [MAIN]: 100 - percent, [SIDE]: percent }}
+      onLayoutChanged={(layout, { isUserInteraction }) => {
+        const size = layout[SIDE];
+        if (isUserInteraction && size !== undefined) preferences.set({ detailsPercent: size });
+      }}
+    >
+      <Panel id={MAIN} minSize="360px">
+        {main}
+      </Panel>
+      <Separator className="split-handle" aria-label="Width of the side panel" />
+      <Panel id={SIDE} minSize="300px" maxSize="70%">
+        {side}
+      </Panel>
+    </Group>
+  );
+}
+
+function NoDevices() {
+  return (
+    <main className="workbench">
+      <div className="blank">
+        <h2>This snapshot is empty</h2>
+        <p>
+          It has no events and no segments for any device. PyTorch writes such a file when nothing
+          was allocated on the GPU, or when the snapshot was taken before CUDA was first used.
+        </p>
+      </div>
+    </main>
+  );
+}

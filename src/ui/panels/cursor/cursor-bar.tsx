@@ -1,0 +1,129 @@
+import './cursor.css';
+import { ChevronLeft, ChevronRight, ChevronsLeft, ChevronsRight, Flag } from 'lucide-react';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../../base/format.ts';
+import type { Crosshair } from '../../../device/model/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { IconButton } from '../../shared/icon-button.tsx';
+import { useQuery } from '../../shared/use-query.ts';
+import { useCursorKeys } from './cursor-keys.ts';
+import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';
+import { JumpMenu } from './jump-menu.tsx';
+import { MarkDifference } from './mark-difference.tsx';
+
+/** Where the cursor of all views stands, and what lies between it and the mark. */
+export function CursorBar() {
+  const { device } = useDevice();
+  const { view } = useStores();
+  useCursorKeys();
+  const cursor = useView((state) => state.cursor);
+  const mark = useView((state) => state.mark);
+  const at = useCrosshair(cursorEvent(device, cursor));
+  const marked = useCrosshair(mark === undefined ? undefined : cursorEvent(device, mark));
+  if (device.events === 0) {
+    return (
+      <section className="row cursor-bar" aria-label="Cursor">
+        <span className="dim">
+          No history was recorded. You see memory as it was when the snapshot was taken.
+        </span>
+      </section>
+    );
+  }
+  const isMeasured = mark !== undefined && marked.value !== undefined && at.value !== undefined;
+  return (
+    <>
+      <section className="row cursor-bar" aria-label="Cursor">
+        <StepButtons />
+        {at.failure !== undefined && (
+          <span role="alert">The event cannot be read: {at.failure}</span>
+        )}
+        {at.value !== undefined && <Place cursor={cursor} at={at.value} />}
+        <JumpMenu />
+        <button
+          type="button"
+          className="button"
+          title="Set the second cursor here, to measure from (M)"
+          onClick={() => view.commit({ mark: cursorEvent(device, cursor) })}
+        >
+          <Flag size={13} aria-hidden />
+          <span className="words">Set mark</span>
+        </button>
+      </section>
+      {isMeasured && <MarkDifference mark={marked.value} cursor={at.value} />}
+    </>
+  );
+}
+
+function useCrosshair(event: EventIndex | undefined) {
+  return useQuery('crosshair', event === undefined ? undefined : { event });
+}
+
+interface PlaceProps {
+  readonly cursor: EventIndex | undefined;
+  readonly at: Crosshair;
+}
+
+/** 'event 6,195 of 24,310 · oom · 1.23 s', and the memory after it. */
+function Place({ cursor, at }: PlaceProps) {
+  const { device } = useDevice();
+  const { event, action, timeUs, counters } = at;
+  const isBeyond = cursor !== undefined && cursor >= device.events;
+  return (
+    <>
+      <span className="cursor-place" aria-live="polite">
+        <strong>Event {formatCount(event)}</strong>
+        <span className="dim cursor-aside">of {formatCount(device.events)}</span>
+        <span className="cursor-action" data-action={action}>
+          {action}
+        </span>
+        {!Number.isNaN(timeUs) && <span className="cursor-aside">{formatDurationUs(timeUs)}</span>}
+        {cursor === undefined && <span className="dim">the end</span>}
+        {isBeyond && (
+          <span className="cursor-beyond" role="status">
+            There is no event {formatCount(cursor)}: this is the end.
+          </span>
+        )}
+      </span>
+      <span className="cursor-counter" title={formatExactBytes(counters.allocatedBytes)}>
+        <span className="dim">Allocated</span> {formatBytes(counters.allocatedBytes)}
+      </span>
+      <span className="cursor-counter" title={formatExactBytes(counters.reservedBytes)}>
+        <span className="dim">Reserved</span> {formatBytes(counters.reservedBytes)}
+      </span>
+    </>
+  );
+}
+
+const STEPS = [
+  { step: -BIG_STEP, label: `${BIG_STEP} events back`, key: 'Shift ,', Icon: ChevronsLeft },
+  { step: -1, label: 'Previous event', key: ',', Icon: ChevronLeft },
+  { step: 1, label: 'Next event', key: '.', Icon: ChevronRight },
+  { step: BIG_STEP, label: `${BIG_STEP} events forward`, key: 'Shift .', Icon: ChevronsRight },
+];
+
+function StepButtons() {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const cursor = useView((state) => state.cursor);
+  return (
+    <span className="step-buttons">
+      {STEPS.map(({ step, label, key, Icon }) => (
+        <IconButton
+          key={label}
+          label={label}
+          title={`${label} (${key})`}
+          disabled={stepped(device, cursor, step) === cursorEvent(device, cursor)}
+          onClick={() => view.move({ cursor: stepped(device, cursor, step) })}
+        >
+          <Icon size={15} aria-hidden />
+        </IconButton>
+      ))}
+    </span>
+  );
+}

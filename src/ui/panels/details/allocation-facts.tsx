@@ -1,0 +1,239 @@
+import { shortPath } from '../../../base/file-names.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+  formatPercent,
+  plural,
+} from '../../../base/format.ts';
+import type { ClassifiedDetails } from '../../../device/classes/types.ts';
+import { type Holder, ownerText } from '../../../device/model/holders.ts';
+import type { AllocationDetails, DeviceInfo } from '../../../device/model/types.ts';
+import { categoryTerm } from '../../../device/search/qualifiers/category.ts';
+import { compileTerm } from '../../../device/search/qualifiers/compile.ts';
+import { holderTerm } from '../../../device/search/qualifiers/holder.ts';
+import { phaseTerm } from '../../../device/search/qualifiers/phase.ts';
+import { poolTerm, privatePoolTerm } from '../../../device/search/qualifiers/pool.ts';
+import { siteTerm } from '../../../device/search/qualifiers/site.ts';
+import { streamTerm } from '../../../device/search/qualifiers/stream.ts';
+import { useStores } from '../../../state/stores.ts';
+import { Bytes } from '../../shared/bytes.tsx';
+import { useDevice } from '../../shared/device-context.ts';
+import { Fact } from '../../shared/fact.tsx';
+import { FilterLink } from '../../shared/filter-link.tsx';
+
+/** Sizes, lifetime and place of an allocation. */
+export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {
+  const { device } = useDevice();
+  const { blockBytes, requestedBytes } = details;
+  return (
+    <>
+      <p className="details-size">
+        <Bytes as="strong" bytes={blockBytes} />
+        <StateChip details={details} />
+      </p>
+      <dl className="details-facts">
+        {details.name !== undefined && <Fact term="Name">{details.name}</Fact>}
+        {details.holder !== undefined && <HolderFacts holder={details.holder} />}
+        <Fact term="Class" title={`Because ${details.classReason}`}>
+          <FilterLink term={`class:${details.memoryClass.id}`}>
+            {details.memoryClass.label}
+          </FilterLink>
+        </Fact>
+        <Fact term="Because">{details.classReason}</Fact>
+        <Fact term="Requested">
+          <Bytes bytes={requestedBytes} />
+        </Fact>
+        <Fact term="Block">
+          <span title={formatExactBytes(blockBytes)}>{formatExactBytes(blockBytes)}</span>
+        </Fact>
+        <Fact term="Rounding loss">{roundingText(details)}</Fact>
+        <Fact term="Lifetime">{lifetimeText(device, details)}</Fact>
+        <Fact term="Allocated">
+          {details.preexisting ? (
+            'before recording'
+          ) : (
+            <EventLink event={details.startEvent} timeUs={details.startUs} />
+          )}
+        </Fact>
+        <Fact term="Freed">
+          <FreedText details={details} />
+        </Fact>
+        <Fact term="Stream">
+          <FilterLink term={streamTerm(details.stream)}>{details.stream}</FilterLink>
+        </Fact>
+        <Fact term="Pool">
+          <FilterLink term={poolTerm(details.pool)}>{details.pool}</FilterLink>
+        </Fact>
+        {details.privatePool !== undefined && (
+          <Fact term="Private pool">
+            <FilterLink term={privatePoolTerm(details.privatePool)}>
+              {details.privatePool}
+            </FilterLink>{' '}
+            {details.poolKind}
+          </Fact>
+        )}
+        {details.annotations.length > 0 && (
+          <Fact term="Annotations">
+            <ol>
+              {details.annotations.map((name, depth) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: recursion repeats names; they never move
+                <li key={depth}>
+                  <FilterLink term={phaseTerm(name)}>{name}</FilterLink>
+                </li>
+              ))}
+            </ol>
+          </Fact>
+        )}
+        {details.category !== undefined && (
+          <Fact term="Category">
+            <FilterLink term={categoryTerm(details.category)}>{details.category}</FilterLink>
+          </Fact>
+        )}
+        {details.compileContext !== undefined && (
+          <Fact term="Compiled region">
+            <FilterLink term={compileTerm(details.compileContext)}>
+              {details.compileContext}
+            </FilterLink>
+          </Fact>
+        )}
+        {details.userMetadata !== undefined && <Fact term="Metadata">{details.userMetadata}</Fact>}
+        {details.laterMetadata.length > 0 && (
+          <Fact term="Annotated" title="Labels from torch.cuda.memory._annotate_tensor()">
+            {details.laterMetadata.join(', ')}
+          </Fact>
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** The variable that held it when the snapshot was taken. */
+function HolderFacts({ holder: { owner } }: { readonly holder: Holder }) {
+  const { file, line, via, through } = owner;
+  return (
+    <>
+      <Fact term="Held by">
+        <FilterLink term={holderTerm(owner.name)}>{ownerText(owner)}</FilterLink>
+      </Fact>
+      {via !== undefined && (
+        <Fact term="Kept by">
+          {via === 'cycle' ? `a reference cycle through ${through}` : `the ${via}`}
+        </Fact>
+      )}
+      {file !== undefined && (
+        <Fact term="Set in" title={file}>
+          {shortPath(file)}
+          {line !== undefined && `:${line}`}
+        </Fact>
+      )}
+    </>
+  );
+}
+
+const STATE_TEXT: Readonly<Record<AllocationDetails['state'], string>> = {
+  freed: 'freed',
+  pending: 'pending free',
+  live: 'live at the end',
+};
+
+function StateChip({ details }: { readonly details: AllocationDetails }) {
+  return (
+    <span className="chip" data-state={details.state}>
+      {STATE_TEXT[details.state]}
+    </span>
+  );
+}
+
+/** '512 bytes (3.1%)'; unknown where the request is. */
+function roundingText({ blockBytes, requestedBytes }: AllocationDetails): string {
+  const lost = blockBytes - requestedBytes;
+  if (Number.isNaN(lost)) return 'unknown';
+  if (lost === 0) return 'nothing';
+  return `${formatBytes(lost)} (${formatPercent(lost / blockBytes, 1)})`;
+}
+
+/** From allocation until its free was completed, or until the trace ends. */
+function lifetimeText(device: DeviceInfo, details: AllocationDetails): string {
+  const { startEvent, endEvent, startUs, endUs, preexisting, state } = details;
+  if (preexisting && state !== 'freed') return 'longer than the whole trace';
+  const isOver = state === 'freed';
+  const events = (isOver ? endEvent : device.events) - Math.max(0, startEvent);
+  const timeUs = (isOver ? endUs : device.durationUs) - (preexisting ? 0 : startUs);
+  const eventText = plural(events, 'event');
+  const text =
+    !device.hasTime || Number.isNaN(timeUs)
+      ? eventText
+      : `${eventText}, ${formatDurationUs(timeUs)}`;
+  return preexisting || !isOver ? `at least ${text}` : text;
+}
+
+function FreedText({ details }: { readonly details: AllocationDetails }) {
+  switch (details.state) {
+    case 'live':
+      return <span>not in this trace</span>;
+    case 'pending':
+      return (
+        <span>
+          requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />, not
+          completed
+        </span>
+      );
+    case 'freed':
+      return (
+        <span>
+          <EventLink event={details.endEvent} timeUs={details.endUs} />
+          {details.endEvent - details.freeRequestedEvent > 1 && (
+            <>
+              , requested at <EventLink event={details.freeRequestedEvent} timeUs={Number.NaN} />
+            </>
+          )}
+        </span>
+      );
+  }
+}
+
+interface EventLinkProps {
+  readonly event: number;
+  /** NaN to leave it out. */
+  readonly timeUs: number;
+}
+
+/** Leads to the event in the timeline. */
+function EventLink({ event, timeUs }: EventLinkProps) {
+  const { view } = useStores();
+  return (
+    <button
+      type="button"
+      className="link"
+      title="Show in the timeline"
+      onClick={() => view.commit({ cursor: event })}
+    >
+      <span>event {formatCount(event)}</span>
+      {!Number.isNaN(timeUs) && <span>{formatDurationUs(timeUs)}</span>}
+    </button>
+  );
+}
+
+/** What else the same stack allocated. */
+export function SiteSummary({ details }: { readonly details: AllocationDetails }) {
+  const { allocations, totalBytes, liveAtEnd, liveAtEndBytes } = details.callSite;
+  return (
+    <section aria-label="Same stack">
+      <h2 className="details-heading">
+        {details.allocStack.kind === 'recorded' ? 'Same call site' : 'Also without a stack'}
+      </h2>
+      <dl className="details-facts">
+        <Fact term="Allocations">
+          <FilterLink term={siteTerm(details.label)}>
+            {formatCount(allocations)}, {formatBytes(totalBytes)} in all
+          </FilterLink>
+        </Fact>
+        <Fact term="Alive at the end">
+          {liveAtEnd === 0 ? 'none' : `${formatCount(liveAtEnd)}, ${formatBytes(liveAtEndBytes)}`}
+        </Fact>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,141 @@
+import './account.css';
+import { useState } from 'react';
+import type { Account, MomentWhy } from '../../../analysis/account/types.ts';
+import type { Cause } from '../../../analysis/verdict/types.ts';
+import type { Judgement } from '../../../analysis/verdict/verdict.ts';
+import { formatBytes, formatCount, plural } from '../../../base/format.ts';
+import { useStores } from '../../../state/stores.ts';
+import { Bytes } from '../../shared/bytes.tsx';
+import { Segmented } from '../../shared/segmented.tsx';
+import { AccountBar } from './account-bar.tsx';
+import { type AccountPart, partsOf } from './account-parts.ts';
+import { AccountRow } from './account-row.tsx';
+
+const MOMENTS: Readonly<Record<MomentWhy, string>> = {
+  oom: 'At the OOM',
+  peak: 'At the peak',
+  end: 'At the end',
+};
+
+type Shown = 'main' | 'end';
+
+/** Every reserved byte of a moment: a bar of the whole, and a row for each part. */
+export function AccountPanel({
+  account,
+  accountAtEnd,
+  verdict,
+}: Pick<Judgement, 'account' | 'accountAtEnd' | 'verdict'>) {
+  const [shown, setShown] = useState<Shown>('main');
+  const { view } = useStores();
+  const isSame = account.moment.event === accountAtEnd.moment.event;
+  const current = shown === 'end' ? accountAtEnd : account;
+  const { moment, reservedBytes } = current;
+  if (account.reservedBytes === 0 && accountAtEnd.reservedBytes === 0) return undefined;
+  return (
+    <section className="account" aria-label="Where the memory is">
+      <h3 className="findings-heading">Where the memory is</h3>
+      <div className="account-moment">
+        {isSame ? (
+          <span>{MOMENTS[account.moment.why]}</span>
+        ) : (
+          <Segmented<Shown>
+            label="Moment"
+            value={shown}
+            options={[
+              { value: 'main', label: MOMENTS[account.moment.why] },
+              { value: 'end', label: MOMENTS.end },
+            ]}
+            onChange={setShown}
+          />
+        )}
+        {moment.event >= 0 && (
+          <button
+            type="button"
+            className="link"
+            title="Put the cursor at this event"
+            onClick={() => view.commit({ cursor: moment.event })}
+          >
+            event {formatCount(moment.event)}
+          </button>
+        )}
+      </div>
+      <AccountTotals account={current} />
+      {reservedBytes > 0 && (
+        // Another moment begins with no row pointed at, and with its small rows folded.
+        <AccountParts
+          key={shown}
+          account={current}
+          parts={partsOf(current, shown === 'end' && !isSame ? '@end' : '')}
+          cause={verdict.cause}
+        />
+      )}
+    </section>
+  );
+}
+
+/** '8.73 GiB reserved. 4.39 GiB more was requested; the limit is about 11.47 GiB.' */
+function AccountTotals({
+  account: { reservedBytes, limitBytes, requestedBytes },
+}: {
+  readonly account: Account;
+}) {
+  const limit = limitBytes === undefined ? '' : `the limit is about ${formatBytes(limitBytes)}`;
+  const request =
+    requestedBytes === undefined ? '' : `${formatBytes(requestedBytes)} more was requested`;
+  const rest = [request, limit].filter((text) => text !== '').join('; ');
+  return (
+    <p className="account-totals">
+      <Bytes as="strong" bytes={reservedBytes} /> reserved.
+      {rest !== '' && <span className="dim"> {rest.charAt(0).toUpperCase() + rest.slice(1)}.</span>}
+    </p>
+  );
+}
+
+/** Smaller ones share a row, where there are some. */
+const SMALL_SHARE = 0.01;
+const FEW = 2;
+
+interface AccountPartsProps {
+  readonly account: Account;
+  readonly parts: readonly AccountPart[];
+  /** What the verdict speaks of has its row, however small it is. */
+  readonly cause: Cause;
+}
+
+function AccountParts({ account, parts, cause }: AccountPartsProps) {
+  const [pointed, setPointed] = useState<string>();
+  const { reservedBytes, moment } = account;
+  const isSmall = ({ kind, bytes, isFirst }: AccountPart) =>
+    bytes < SMALL_SHARE * reservedBytes && !(kind === cause && isFirst);
+  const small = parts.filter(isSmall);
+  const isFolding = small.length >= FEW;
+  const row = (part: AccountPart) => (
+    <AccountRow
+      key={part.name}
+      part={part}
+      event={moment.event}
+      whole={reservedBytes}
+      isPointed={part.name === pointed}
+      onPoint={setPointed}
+    />
+  );
+  return (
+    <>
+      <AccountBar account={account} parts={parts} pointed={pointed} onPoint={setPointed} />
+      <ul className="account-rows" aria-label="Parts of the reserved memory">
+        {parts.filter((part) => !isFolding || !isSmall(part)).map(row)}
+        {isFolding && (
+          <li>
+            <details className="account-small">
+              <summary>
+                <span>{plural(small.length, 'smaller entry', 'smaller entries')}</span>
+                <Bytes as="strong" bytes={small.reduce((sum, { bytes }) => sum + bytes, 0)} />
+              </summary>
+              <ul>{small.map(row)}</ul>
+            </details>
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}

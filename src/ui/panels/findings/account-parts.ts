@@ -1,0 +1,88 @@
+/** What each row of an account is called, which search leaves its blocks, and which color it has. */
+
+import type { Account, AccountEntry, EntryKind } from '../../../analysis/account/types.ts';
+import type { Judgement } from '../../../analysis/verdict/verdict.ts';
+import {
+  type ClassTotal,
+  classTerm,
+  MEMORY_CLASSES,
+  type MemoryClass,
+} from '../../../device/classes/types.ts';
+import { type NamedPart, partTerm } from '../../../device/search/qualifiers/part.ts';
+import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
+
+/** Free memory: no block has it, and no search finds it. */
+export const isFree = (kind: EntryKind): boolean => kind === 'gaps' || kind === 'cached';
+
+/** What a healthy run would not have, or what the classes tell less of. */
+export const isCohort = (kind: EntryKind): boolean =>
+  kind === 'kept' || kind === 'kept-graph' || kind === 'growing' || kind === 'second-model';
+
+/** A row of an account with its name: 'kept', 'kept-2' for the second largest of the kind, 'kept@end'. */
+export interface AccountPart extends AccountEntry {
+  readonly name: string;
+  /** The largest of its kind. */
+  readonly isFirst: boolean;
+}
+
+export function partsOf({ entries }: Account, place: '' | '@end'): readonly AccountPart[] {
+  const counts = new Map<EntryKind, number>();
+  return entries.map((entry) => {
+    const nth = (counts.get(entry.kind) ?? 0) + 1;
+    counts.set(entry.kind, nth);
+    const isFirst = nth === 1;
+    return { ...entry, isFirst, name: `${entry.kind}${isFirst ? '' : `-${nth}`}${place}` };
+  });
+}
+
+/** For searches: the blocks of every row, of both moments. */
+export function namedParts({ account, accountAtEnd }: Judgement): readonly NamedPart[] {
+  const all = [
+    ...partsOf(account, ''),
+    ...(account === accountAtEnd ? [] : partsOf(accountAtEnd, '@end')),
+  ];
+  return all
+    .filter(({ kind }) => !isFree(kind))
+    .map(({ name, allocations }) => ({ name, allocations }));
+}
+
+/**
+ * The searches that leave a row's blocks: that of the legend, which serves where the class is the same bytes at that
+ * moment, and the row's own name.
+ */
+export function termsOf({ kind, name }: AccountPart): {
+  readonly ofClass: string | undefined;
+  readonly own: string;
+} {
+  const found = isCohort(kind) ? undefined : classOf(kind);
+  return { ofClass: found === undefined ? undefined : classTerm(found), own: partTerm(name) };
+}
+
+/** Whether the legend has the same figure. @param totals of the classes at that moment */
+export const isWholeClass = (
+  { kind, bytes }: AccountPart,
+  totals: readonly ClassTotal[],
+): boolean => totals.find((one) => one.class === classOf(kind))?.bytes === bytes;
+
+const CLASS_NAMES: Partial<Record<EntryKind, string>> = {
+  growing: 'growing-state',
+  'kv-cache': 'growing-state',
+};
+
+function classOf(kind: EntryKind): MemoryClass | undefined {
+  const name = CLASS_NAMES[kind] ?? kind;
+  const found = MEMORY_CLASSES.findIndex(({ id }) => id === name);
+  return found < 0 ? undefined : (found as MemoryClass);
+}
+
+/** Rows that are no class of the legend have colors that no class has. */
+const UNCLASSED: readonly EntryKind[] = ['kept-graph', 'second-model'];
+
+/** The color of its class, as in the legend; free memory has none, but a pattern. */
+export function partColor(theme: ThemeName, kind: EntryKind): string {
+  const colors = classColors(theme, 'class');
+  if (kind === 'pending-free') return plotColors(theme).pending;
+  if (isFree(kind)) return 'transparent';
+  const own = UNCLASSED.indexOf(kind);
+  return colors[own >= 0 ? MEMORY_CLASSES.length + own : (classOf(kind) ?? 0)] ?? '';
+}

@@ -1,0 +1,92 @@
+import { type EntryKind, type EntryRate, entryLabel } from '../../../analysis/account/types.ts';
+import { formatBytes, formatPercent, plural } from '../../../base/format.ts';
+import { frameLabel } from '../../../device/model/frame-text.ts';
+import { Bytes } from '../../shared/bytes.tsx';
+import { CodeText } from '../../shared/code-text.tsx';
+import { useTheme } from '../../theme/use-theme.ts';
+import { type AccountPart, isCohort, isFree, partColor } from './account-parts.ts';
+import { usePartFilter } from './use-account.ts';
+
+interface AccountRowProps {
+  readonly part: AccountPart;
+  /** The moment of the account. */
+  readonly event: number;
+  /** Reserved bytes of the moment. */
+  readonly whole: number;
+  readonly isPointed: boolean;
+  readonly onPoint: (name: string | undefined) => void;
+}
+
+/** What it is, at which line, how it grows and how much; a click shows it in the views. */
+export function AccountRow({ part, event, whole, isPointed, onPoint }: AccountRowProps) {
+  const theme = useTheme();
+  const { isOn, toggle } = usePartFilter(part, event);
+  const { kind, bytes, lines, holder, rate, isGrowing } = part;
+  const [line] = isCohort(kind) ? lines : [];
+  return (
+    <li>
+      <button
+        type="button"
+        className="account-row"
+        aria-pressed={isFree(kind) ? undefined : isOn}
+        data-pointed={isPointed || undefined}
+        title={titleOf(part, isOn)}
+        onClick={toggle}
+        onPointerEnter={() => onPoint(part.name)}
+        onPointerLeave={() => onPoint(undefined)}
+        onFocus={() => onPoint(part.name)}
+        onBlur={() => onPoint(undefined)}
+      >
+        <span
+          className="account-swatch"
+          data-kind={kind}
+          style={{ color: partColor(theme, kind) }}
+          aria-hidden
+        />
+        <span className="account-label">{entryLabel(kind)}</span>
+        <span className="account-bytes">
+          <Bytes as="strong" bytes={bytes} />{' '}
+          <span className="dim small">{formatPercent(bytes / whole)}</span>
+        </span>
+        {line !== undefined && <span className="account-line mono small">{frameLabel(line)}</span>}
+        {holder !== undefined && isCohort(kind) && (
+          <span className="account-line small">
+            held by <CodeText text={holder} />
+          </span>
+        )}
+        {rate !== undefined && isGrowing && (
+          <span className="account-line account-rate small">{rateText(rate)}</span>
+        )}
+      </button>
+    </li>
+  );
+}
+
+/** '+392.16 MiB an iteration in estimate_loss, 6 times' */
+function rateText({ bytes, unit, steps }: EntryRate): string {
+  const article = /^[aeiou]/.test(unit) ? 'an' : 'a';
+  return `+${formatBytes(bytes)} ${article} ${unit}, ${plural(steps, 'time')}`;
+}
+
+function titleOf({ kind, count, lines }: AccountPart, isOn: boolean): string {
+  const pieces = isFree(kind) ? plural(count, 'free range') : plural(count, 'block');
+  const does = isFree(kind)
+    ? `Show them in the ${kind === 'gaps' ? 'address map' : 'state of the allocator'}`
+    : isOn
+      ? 'Clear filter'
+      : 'Filter to these';
+  const callers = lines.map((line, i) => `${i === 0 ? '' : '← '}${frameLabel(line)}`);
+  const where = isCohort(kind) ? callers : [];
+  return [`${ABOUT[kind] ?? entryLabel(kind)}: ${pieces}`, ...where, does].join('\n');
+}
+
+/** What is meant, where the name alone does not say it. */
+const ABOUT: Partial<Record<EntryKind, string>> = {
+  kept: 'Tensors made in a step that are still live several steps later',
+  'kept-graph': 'Activations that autograd holds on to after the step that made them',
+  growing: 'A tensor that is replaced by a larger one again and again',
+  gaps: 'Free memory between live blocks, which a larger request does not fit into',
+  cached: 'Segments with nothing in them, which PyTorch keeps for reuse',
+  workspaces: 'Scratch memory of cuBLAS and cuDNN',
+  unknown: 'Allocated before recording began, or without a stack that says what it is',
+};

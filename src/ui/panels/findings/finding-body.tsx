@@ -1,0 +1,142 @@
+import { useState } from 'react';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import type { Fact, FindingPart } from '../../../analysis/findings/types.ts';
+import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
+import { frameLabel } from '../../../device/model/frame-text.ts';
+import { absenceText } from '../../../device/model/stacks.ts';
+import { useStores } from '../../../state/stores.ts';
+import { CodeText } from '../../shared/code-text.tsx';
+import { useDevice } from '../../shared/device-context.ts';
+import { StackList } from '../../shared/stack-list.tsx';
+import { frameTitle } from '../../shared/stack-text.ts';
+import { useAsk } from '../../shared/use-query.ts';
+import { VIEW_LABELS } from '../../shared/view-names.ts';
+import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';
+
+interface FindingBodyProps {
+  readonly finding: RankedFinding;
+}
+
+/** What a selected finding has to say beside its claim. */
+export function FindingBody({ finding }: FindingBodyProps) {
+  const { advice, parts, facts, stack, stackKind, disproof } = finding;
+  return (
+    <div className="finding-body">
+      <ShowButtons finding={finding} />
+      <section aria-label="What to try">
+        <h4>What to try</h4>
+        <ol className="advice">
+          {advice.map((text) => (
+            <li key={text}>
+              <CodeText text={text} />
+            </li>
+          ))}
+        </ol>
+      </section>
+      {parts.length > 0 && <Parts parts={parts} />}
+      {facts.length > 0 && <Facts facts={facts} />}
+      {stack.length > 0 && (
+        <details className="finding-stack">
+          <summary>Stack, {formatCount(stack.length)} frames</summary>
+          <StackList stack={{ kind: stackKind, frames: stack }} />
+        </details>
+      )}
+      <p className="finding-disproof dim">
+        <strong>This may be wrong if:</strong> {disproof}
+      </p>
+    </div>
+  );
+}
+
+function ShowButtons({ finding }: FindingBodyProps) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const ask = useAsk();
+  const { events, evidence } = finding;
+  const [largest] = evidence.allocations;
+  async function selectLargest(index: number) {
+    // Without the session there is nothing to select, and the views say so.
+    const details = await ask('allocation', { index }).catch(() => undefined);
+    if (details !== undefined) view.commit({ selection: details.label });
+  }
+  return (
+    <section className="button-row finding-actions" aria-label="Show the evidence">
+      {EVIDENCE_VIEWS.map((name) => {
+        const { icon: Icon, label } = VIEW_LABELS[name];
+        const change = {
+          ...shownIn(name, finding, device.events),
+          cursor: Math.max(0, events.last),
+        };
+        return (
+          <button key={name} type="button" className="button" onClick={() => view.commit(change)}>
+            <Icon size={14} aria-hidden />
+            {label}
+          </button>
+        );
+      })}
+      {largest !== undefined && (
+        <button type="button" className="button" onClick={() => void selectLargest(largest)}>
+          Largest of {formatCount(evidence.allocationCount)} blocks
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** Call sites that are listed before one asks for all. */
+const FIRST_PARTS = 6;
+
+function Parts({ parts }: { readonly parts: readonly FindingPart[] }) {
+  const [isAll, setIsAll] = useState(parts.length <= FIRST_PARTS);
+  const shown = isAll ? parts : parts.slice(0, FIRST_PARTS);
+  return (
+    <section aria-label="Call sites">
+      <h4>Call sites</h4>
+      <ul className="parts">
+        {shown.map(({ frame, bytes, count, note }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: sites without a stack have no other identity; none moves
+          <li key={index}>
+            <span className="part-bytes" title={formatExactBytes(bytes)}>
+              {bytes > 0 ? formatBytes(bytes) : ''}
+            </span>
+            <span title={frame && frameTitle(frame)}>
+              {frame === undefined ? absenceText('no-python-stack') : frameLabel(frame)}
+              <span className="dim">
+                {' '}
+                {formatCount(count)} × {note}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {!isAll && (
+        <button type="button" className="link" onClick={() => setIsAll(true)}>
+          All {formatCount(parts.length)} call sites
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <section aria-label="Figures">
+      <h4>Figures</h4>
+      <dl className="details-facts">
+        {facts.map((fact) => (
+          <div key={`${fact.label} ${factText(fact)}`}>
+            <dt>{fact.label}</dt>
+            <dd title={'bytes' in fact ? formatExactBytes(fact.bytes) : undefined}>
+              {factText(fact)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function factText(fact: Fact): string {
+  if ('bytes' in fact) return formatBytes(fact.bytes);
+  return 'count' in fact ? formatCount(fact.count) : fact.text;
+}

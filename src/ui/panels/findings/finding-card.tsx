@@ -1,0 +1,154 @@
+import { ChevronRight } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { bytesAreOf, titleOf } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import type { Severity } from '../../../analysis/findings/types.ts';
+import { formatBytes, formatExactBytes } from '../../../base/format.ts';
+import { frameLabel, functionText } from '../../../device/model/frame-text.ts';
+import { absenceText } from '../../../device/model/stacks.ts';
+import type { FrameView } from '../../../device/model/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { ViewName } from '../../../state/view-store.ts';
+import { FramePlace } from '../../shared/frame-place.tsx';
+import { frameTitle } from '../../shared/stack-text.ts';
+import { WhatIfCitation } from '../what-if/what-if-citation.tsx';
+import { FindingBody } from './finding-body.tsx';
+import { SeriesPlot } from './series-plot.tsx';
+
+interface FindingCardProps {
+  readonly finding: RankedFinding;
+  readonly isSelected: boolean;
+  /** Says what another setting of the allocator would have come to: one finding does. */
+  readonly citesWhatIf: boolean;
+  /** The one to look at first: it says all at once. Of others a sentence is shown until they are selected. */
+  readonly isLead: boolean;
+  readonly onToggle: () => void;
+}
+
+/** These show the moment of the cursor. */
+const VIEWS_OF_MOMENTS: readonly ViewName[] = [
+  'timeline',
+  'addresses',
+  'segments',
+  'state',
+  'events',
+];
+
+/** Goes to an event in the view that is shown, or in the timeline where that view has no moments. */
+function useShowEvent(): (event: EventIndex) => void {
+  const { view } = useStores();
+  return (cursor) => {
+    const { view: current } = view.getState().view;
+    view.commit({ cursor, view: VIEWS_OF_MOMENTS.includes(current) ? current : 'timeline' });
+  };
+}
+
+const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+};
+
+/** One finding: what, how much and where, in a sentence; all the rest once it is selected. */
+export function FindingCard(props: FindingCardProps) {
+  const { finding, isSelected, citesWhatIf, isLead, onToggle } = props;
+  const { severity, bytes, claim, series, perStep } = finding;
+  const isWhole = isLead || isSelected;
+  const showEvent = useShowEvent();
+  const head = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isSelected) head.current?.scrollIntoView({ block: 'nearest' });
+  }, [isSelected]);
+  const [first, rest] = splitSentence(isSelected ? claim : firstSentence(claim));
+  return (
+    <li
+      className="finding"
+      data-severity={severity}
+      data-selected={isSelected}
+      data-whole={isWhole}
+    >
+      <button
+        ref={head}
+        type="button"
+        className="finding-head"
+        aria-expanded={isSelected}
+        title={isSelected ? 'Leave this finding (Esc)' : 'Show this finding'}
+        onClick={onToggle}
+      >
+        <span className="finding-title">
+          <span className="severity">{SEVERITY_LABELS[severity]}</span>
+          <span className="finding-kind dim">{titleOf(finding)}</span>
+          <span className="finding-bytes" title={formatExactBytes(bytes)}>
+            <strong>{formatBytes(bytes)}</strong>{' '}
+            <span className="dim small">{bytesAreOf(finding)}</span>
+          </span>
+          <ChevronRight size={14} aria-hidden />
+        </span>
+        <span className="finding-claim">
+          <strong>{first}</strong> {rest}
+        </span>
+      </button>
+      {isWhole && <FindingFrame finding={finding} />}
+      {isWhole && <UserLines finding={finding} />}
+      <WhatIfCitation finding={finding} isDue={citesWhatIf} />
+      {isWhole && series !== undefined && (
+        <SeriesPlot series={series} steps={perStep?.steps} onShow={showEvent} />
+      )}
+      {isSelected && <FindingBody finding={finding} />}
+    </li>
+  );
+}
+
+/** The line to look at first: function and place, ready to be copied, and what it is to the memory. */
+function FindingFrame({
+  finding: { frame, frameIs, stackKind },
+}: Pick<FindingCardProps, 'finding'>) {
+  if (frame === undefined) {
+    return <p className="finding-frame dim">No line: {absenceText(stackKind)}</p>;
+  }
+  return (
+    <div className="finding-frame">
+      <span title={frameTitle(frame)}>
+        <span className="dim">{frameIs}</span> <span className="mono">{functionText(frame)}</span>
+      </span>
+      <FramePlace frame={frame} />
+    </div>
+  );
+}
+
+/** The user's lines from the innermost out to their loop. */
+function UserLines({ finding: { userLines } }: Pick<FindingCardProps, 'finding'>) {
+  if (userLines.length < 2) return undefined;
+  return (
+    <p className="finding-lines dim">
+      {userLines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a recursion has a line twice; none moves
+        <span key={index} title={`${index === 0 ? '' : 'Called from '}${frameTitle(line)}`}>
+          {index === 0 ? '' : ' ← '}
+          {callerLabel(line, userLines[index - 1])}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** ':55 (forward)' in the file of the line that it calls, else 'train.py:55 (forward)'. */
+function callerLabel(line: FrameView, callee: FrameView | undefined): string {
+  const label = frameLabel(line);
+  return line.line > 0 && line.filename === callee?.filename
+    ? label.slice(label.lastIndexOf(':'))
+    : label;
+}
+
+/** 'a.py:3 (f) keeps 2 KiB. It is …' says 'a.py:3 (f) keeps 2 KiB.': a stop within a name has no blank behind it. */
+export function firstSentence(text: string): string {
+  const end = text.indexOf('. ');
+  return end < 0 ? text : text.slice(0, end + 1);
+}
+
+/** What is said first, up to a stop or a colon, and what follows. '6 GiB was reserved: 3 GiB was lost.' */
+export function splitSentence(text: string): readonly [first: string, rest: string] {
+  const end = /[.:] (?=[A-Z0-9])/.exec(text);
+  return end === null ? [text, ''] : [text.slice(0, end.index + 1), text.slice(end.index + 2)];
+}

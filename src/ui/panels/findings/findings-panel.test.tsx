@@ -1,0 +1,171 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react';
+import { expect, it, vi } from 'vitest';
+import { renderOn, type Shown } from '../../../testing/render-on.tsx';
+import { BandsContext, createBandsStore } from '../../plot/bands.ts';
+import { useFindings, useFindingsRun } from '../../shared/device-context.ts';
+import { FindingsPanel } from './findings-panel.tsx';
+import { useJudgementInViews } from './use-account.ts';
+import { useFindingBands } from './use-finding-bands.ts';
+
+// jsdom has no color schemes.
+vi.hoisted(() => {
+  const none = {
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  };
+  window.matchMedia = () => none as unknown as MediaQueryList;
+});
+
+const bands = createBandsStore();
+
+function Panel() {
+  useFindingsRun();
+  const { findings, judgement } = useFindings();
+  const lead = judgement?.verdict.finding;
+  useJudgementInViews(judgement);
+  useFindingBands(
+    findings,
+    findings.find(({ fingerprint }) => fingerprint === lead),
+  );
+  return <FindingsPanel />;
+}
+
+function MarkedPanel() {
+  return (
+    <BandsContext value={bands}>
+      <Panel />
+    </BandsContext>
+  );
+}
+
+/** A hook at line 338 keeps a clone of 8 MiB in each of 24 steps. */
+const LEAK = 'pairs/leak_forward_hook.python';
+
+/** The panel once every check is done. */
+async function showFindings(name: string): Promise<Shown> {
+  const shown = await renderOn(name, <MarkedPanel />);
+  await screen.findByRole('button', { name: 'Copy all findings as Markdown' });
+  return shown;
+}
+
+const findings = () => within(screen.getByRole('list', { name: /^Findings/ }));
+
+it('leads with what grows, at which line, and what to try', async () => {
+  const { user } = await showFindings(LEAK);
+  const verdict = within(screen.getByRole('status', { name: 'Verdict' }));
+  await user.click(verdict.getByRole('button', { name: 'The whole verdict' }));
+  expect(verdict.getByText(/capture\.py:338.*8\.00 MiB more each step/)).toBeDefined();
+  const advice = within(verdict.getByRole('region', { name: 'What to try first' }));
+  expect(advice.getAllByRole('listitem').length).toBeGreaterThan(0);
+  expect(screen.queryByRole('progressbar')).toBeNull();
+});
+
+it('opens a finding and searches for its line, and leaves no trace of it when it is closed', async () => {
+  const { user, view } = await showFindings(LEAK);
+  const before = view();
+  expect(before.cursor).toBeDefined();
+  const head = findings().getByRole('button', { name: /by a hook.*192\.00 MiB/ });
+  expect(screen.queryByText(/This may be wrong if/)).toBeNull();
+  await user.click(head);
+  expect(head.getAttribute('aria-expanded')).toBe('true');
+  expect(view().cursor).not.toBe(before.cursor);
+  expect(screen.getByText(/This may be wrong if/)).toBeDefined();
+  expect(view().search).toContain('capture.py:338');
+  await user.click(head);
+  expect(head.getAttribute('aria-expanded')).toBe('false');
+  expect(view()).toEqual(before);
+});
+
+it('marks what the verdict is about lightly, until one click takes the mark away', async () => {
+  const { user } = await showFindings(LEAK);
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
+  const mark = screen.getByRole('button', { name: 'Marked in the plots' });
+  await user.click(mark);
+  expect(bands.getState()).toEqual([]);
+  // What is selected is drawn in any case, and as before.
+  const head = findings().getByRole('button', { name: /by a hook/ });
+  await user.click(head);
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: false }]);
+  await user.click(head);
+  expect(bands.getState()).toEqual([]);
+  await user.click(screen.getByRole('button', { name: 'Not marked in the plots' }));
+  expect(bands.getState()).toMatchObject([{ style: 'growth', isLight: true }]);
+});
+
+it('pins the largest block of the evidence', async () => {
+  const { user, session, view } = await showFindings(LEAK);
+  await user.click(findings().getByRole('button', { name: /by a hook/ }));
+  await user.click(screen.getByRole('button', { name: 'Largest of 24 blocks' }));
+  await expect.poll(() => view().selection).toBeDefined();
+  const label = view().selection ?? '';
+  const index = await session.findAllocation({ deviceIndex: 0, label });
+  const { blockBytes, topUserFrame } = await session.allocation({
+    deviceIndex: 0,
+    index: index ?? -1,
+  });
+  expect([blockBytes, topUserFrame?.line]).toEqual([8 * 2 ** 20, 338]);
+});
+
+it('says what was checked once it is unfolded', async () => {
+  const { user } = await showFindings(LEAK);
+  await user.click(screen.getByText('What was checked'));
+  const checks = within(screen.getByRole('list', { name: 'Checks' }));
+  expect(checks.getAllByText('Clear').length).toBeGreaterThan(0);
+  expect(checks.getByText(/^Tensors that a program keeps/)).toBeDefined();
+});
+
+const rows = () => within(screen.getByRole('list', { name: 'Parts of the reserved memory' }));
+/** '201,326,592 bytes' of each row, added up. */
+const exactBytes = (elements: readonly HTMLElement[]): number =>
+  elements
+    .map(({ title }) => Number(/^([\d,]+) bytes/.exec(title)?.[1]?.replaceAll(',', '')))
+    .reduce((sum, bytes) => sum + bytes, 0);
+
+it('accounts for every reserved byte of the moment', async () => {
+  const { session } = await showFindings('oom_fragmented');
+  const account = screen.getByRole('region', { name: 'Where the memory is' });
+  const [total] = within(account).getAllByTitle(/ bytes/);
+  // The row of smaller entries has their sum, and a row for each in it.
+  const buttons = rows().getAllByRole('button');
+  const figures = buttons.map((row) => within(row).getByTitle(/ bytes$/));
+  const event = Number(/event ([\d,]+)/.exec(account.textContent ?? '')?.[1]?.replaceAll(',', ''));
+  const { counters } = await session.crosshair({ deviceIndex: 0, event });
+  expect(exactBytes(figures)).toBe(counters.reservedBytes);
+  expect(total && exactBytes([total])).toBe(counters.reservedBytes);
+});
+
+it('filters all views to the blocks of a row, and the search finds as many bytes', async () => {
+  const { user, session, view } = await showFindings('leak_loss_graph');
+  const row = rows().getByRole('button', { name: /^kept autograd graphs/ });
+  await user.click(row);
+  await expect.poll(() => view().search).toBe('part:kept-graph');
+  expect(row.getAttribute('aria-pressed')).toBe('true');
+  const { search, cursor } = view();
+  const summary = await session.searchSummary({ deviceIndex: 0, search, at: cursor });
+  expect(summary.cursorBytes).toBe(exactBytes([within(row).getByTitle(/ bytes$/)]));
+  // Another row takes its place; a class that is the same bytes is searched by the legend's name.
+  await user.click(rows().getByRole('button', { name: /^optimizer state/ }));
+  await expect.poll(() => view().search).toBe('class:optimizer-state');
+  await user.click(rows().getByRole('button', { name: /^optimizer state/ }));
+  await expect.poll(() => view().search).toBe('');
+});
+
+it('leads from gaps to the address map at that moment', async () => {
+  const { user, view } = await showFindings('oom_fragmented');
+  await user.click(rows().getByRole('button', { name: /^gaps between blocks/ }));
+  expect(view()).toMatchObject({ view: 'addresses', search: '' });
+});
+
+it('puts the most severe finding of a run that died first', async () => {
+  await showFindings('oom_fragmented');
+  const severities = findings()
+    .getAllByRole('button', { expanded: false })
+    .map((button) => /^(High|Medium|Low)/.exec(button.textContent)?.[0]);
+  const grades = ['High', 'Medium', 'Low'];
+  expect(severities[0]).toBe('High');
+  expect(severities).toEqual(
+    [...severities].sort((a = '', b = '') => grades.indexOf(a) - grades.indexOf(b)),
+  );
+});

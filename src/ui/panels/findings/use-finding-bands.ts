@@ -1,0 +1,56 @@
+import { createContext, useContext, useEffect } from 'react';
+import { useStore } from 'zustand';
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import { detectorOf, type Finding } from '../../../analysis/findings/detectors.ts';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import { useView } from '../../../state/stores.ts';
+import { type Band, useBandsStore } from '../../plot/bands.ts';
+import { markedSearch, type Shown } from './show-finding.ts';
+
+/** Whether what the verdict is about is marked while nothing is selected. Kept until the page is left. */
+interface Marking {
+  readonly isOn: boolean;
+}
+
+const createMarkingStore = (): StoreApi<Marking> => createStore<Marking>(() => ({ isOn: true }));
+
+/** One store serves the page; a test can provide its own. */
+const MarkingContext = createContext(createMarkingStore());
+
+export function useMarking(): readonly [isOn: boolean, toggle: () => void] {
+  const marking = useContext(MarkingContext);
+  const isOn = useStore(marking, (state) => state.isOn);
+  return [isOn, () => marking.setState({ isOn: !isOn })];
+}
+
+/**
+ * Draws the selected finding over the plots for as long as it is selected; while none is, lightly
+ * the one that the verdict is about.
+ */
+export function useFindingBands(
+  findings: readonly RankedFinding[],
+  marked: Finding | undefined,
+): void {
+  const bands = useBandsStore();
+  const [isMarking] = useMarking();
+  const id = useView((view) => view.finding);
+  const selected = findings.find((one) => one.id === id);
+  const light = id === undefined && isMarking ? marked : undefined;
+  const finding = selected ?? light;
+  const isLight = selected === undefined;
+  useEffect(() => {
+    if (finding === undefined) return;
+    bands.setState(bandsOf(finding, isLight), true);
+    return () => bands.setState([], true);
+  }, [bands, finding, isLight]);
+}
+
+/** One stretch, from the first event of the evidence to behind the last. */
+export function bandsOf(finding: Shown, isLight: boolean): Band[] {
+  const { events } = finding;
+  const fromEvent = Math.max(0, events.first);
+  const toEvent = Math.max(fromEvent, events.last) + 1;
+  // A selected finding's blocks are what the view searches for.
+  const search = isLight ? markedSearch(finding) : '';
+  return [{ fromEvent, toEvent, isLight, search, ...detectorOf(finding).band }];
+}

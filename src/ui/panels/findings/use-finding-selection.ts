@@ -1,0 +1,79 @@
+import { type RefObject, useCallback } from 'react';
+import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { openingCursor } from '../../../state/view-fitting.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { isTextField, useKeyDown } from '../../shared/use-key-down.ts';
+import { useAsk } from '../../shared/use-query.ts';
+import { leftFinding, selectedFinding } from './show-finding.ts';
+
+interface FindingSelection {
+  /** RankedFinding.id, from the URL. */
+  readonly selected: string | undefined;
+  readonly toggle: (finding: RankedFinding) => void;
+  readonly choose: (finding: RankedFinding) => void;
+  readonly leave: () => void;
+}
+
+/** Which finding is shown, in the URL, and what selecting one does to the views. */
+export function useFindingSelection(findings: readonly RankedFinding[]): FindingSelection {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const ask = useAsk();
+  const selected = useView((state) => state.finding);
+
+  /** Evidence that has no line is shown by the stack of its largest allocation. */
+  const labelOf = useCallback(
+    async ({ frame, searchFrame, evidence }: RankedFinding): Promise<string | undefined> => {
+      const [largest] = evidence.allocations;
+      if (frame !== undefined || searchFrame !== undefined || largest === undefined)
+        return undefined;
+      // Without the session there is nothing to search in, and the views say so.
+      const details = await ask('allocation', { index: largest }).catch(() => undefined);
+      return details?.label;
+    },
+    [ask],
+  );
+
+  const leave = useCallback(async () => {
+    const { finding: id } = view.getState().view;
+    const finding = findings.find((one) => one.id === id);
+    const label = finding && (await labelOf(finding));
+    view.commit(leftFinding(finding, view.getState().view, label, openingCursor(device)));
+  }, [view, device, findings, labelOf]);
+
+  async function choose(finding: RankedFinding): Promise<void> {
+    const label = await labelOf(finding);
+    view.click('finding', selectedFinding(finding, view.getState().view, label));
+  }
+
+  return {
+    selected,
+    toggle: (finding) => void (finding.id === selected ? leave() : choose(finding)),
+    choose: (finding) => void choose(finding),
+    leave: useCallback(() => void leave(), [leave]),
+  };
+}
+
+/**
+ * Esc takes back what the last click did, in any view; where no click has set anything, it does
+ * `action`, in the panel or where nothing has the focus: everywhere else it has a meaning of its own.
+ */
+export function useEscape(
+  panel: RefObject<HTMLElement | null>,
+  action: (() => void) | undefined,
+): void {
+  const { view } = useStores();
+  useKeyDown((event) => {
+    const { key, target, defaultPrevented } = event;
+    if (key !== 'Escape' || defaultPrevented || isTextField(target)) return;
+    // What is open over the page closes first.
+    if (document.querySelector('dialog[open], :popover-open') !== null) return;
+    const isInPanel = target instanceof Node && panel.current?.contains(target) === true;
+    const isUndone = view.undoClick();
+    if (isUndone || (action !== undefined && (isInPanel || target === document.body))) {
+      event.preventDefault();
+      if (!isUndone) action?.();
+    }
+  });
+}

@@ -1,0 +1,190 @@
+import './color-legend.css';
+import { ChevronDown } from 'lucide-react';
+import { useState } from 'react';
+import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import { hasTerm, toggleTerm } from '../../../device/search/edit-search.ts';
+import type { LegendEntry } from '../../../draw/coloring/legend.ts';
+import { COLORINGS, type ColorBy } from '../../../draw/timeline/types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { LineLabel } from '../../shared/line-label.tsx';
+import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';
+
+/** What the colors of the blocks mean and how much there is of each; a click filters all views. */
+export function ColorLegend() {
+  const shown = useLegend();
+  const theme = useTheme();
+  const [isOpen, setIsOpen] = useState(false);
+  if (shown === undefined) return <div className="color-legend" aria-busy />;
+  const { entries } = shown.legend;
+  const { thin } = plotColors(theme);
+  return (
+    <section
+      className="color-legend"
+      aria-label="Colors"
+      aria-busy={!shown.isCurrent}
+      data-open={isOpen}
+    >
+      <LegendPlace {...shown} />
+      <ul>
+        {entries.map((entry) => (
+          <li key={`${entry.label} ${entry.term}`}>
+            <Entry
+              entry={entry}
+              event={shown.legend.event}
+              colors={swatchColors(theme, shown, entry)}
+            />
+          </li>
+        ))}
+        <li>
+          <span className="legend-entry" title="Several blocks share these pixels. Zoom in.">
+            <Swatch colors={[thin]} />
+            <span className="legend-label">thinner than a pixel</span>
+          </span>
+        </li>
+      </ul>
+      <button
+        type="button"
+        className="legend-toggle"
+        aria-expanded={isOpen}
+        title={isOpen ? 'Back to one row' : 'Show every color'}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {isOpen ? 'Less' : `All ${formatCount(entries.length)}`}
+        <ChevronDown size={13} aria-hidden />
+      </button>
+    </section>
+  );
+}
+
+/** At which event the figures are taken. */
+function LegendPlace({ legend, isAtCursor }: ShownLegend) {
+  const { event, totalBytes } = legend;
+  const place = isAtCursor ? 'at the cursor' : 'at the peak in view';
+  return (
+    <p className="legend-place" title="Active memory after this event">
+      <strong>{formatBytes(totalBytes)}</strong>
+      <span className="legend-where">
+        {' '}
+        {place}: event {formatCount(event)}
+      </span>
+    </p>
+  );
+}
+
+interface EntryProps {
+  readonly entry: LegendEntry;
+  /** At which its figures are taken. */
+  readonly event: EventIndex;
+  readonly colors: readonly string[];
+}
+
+function Entry({ entry, event, colors }: EntryProps) {
+  const { view } = useStores();
+  const { label, about, term, bytes, count } = entry;
+  const isOn = useView(({ search }) => term !== undefined && hasTerm(search, term));
+  const toggle = (filter: string) => {
+    const search = toggleTerm(view.getState().view.search, filter);
+    // What is pending is so at one event: there the search has to look.
+    view.click('legend', entry.swatch === 'pending' ? { search, cursor: event } : { search });
+  };
+  const figures = `${formatExactBytes(bytes)} in ${plural(count, 'block')}`;
+  const title = [label, figures, about].filter((text) => text !== '').join('\n');
+  const content = (
+    <>
+      <Swatch colors={colors} />
+      <span className="legend-label">
+        <LineLabel label={label} />
+      </span>
+      <span className="legend-bytes" data-none={count === 0 || undefined}>
+        {formatBytes(bytes)}
+      </span>
+    </>
+  );
+  if (term === undefined) {
+    return (
+      <span className="legend-entry" title={title}>
+        {content}
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="legend-entry legend-filter"
+      aria-pressed={isOn}
+      aria-label={`${label} ${formatBytes(bytes)}`}
+      title={`${title}\n${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`}
+      onClick={() => toggle(term)}
+    >
+      {content}
+    </button>
+  );
+}
+
+function Swatch({ colors }: { readonly colors: readonly string[] }) {
+  return (
+    <span className="swatches" aria-hidden>
+      {colors.map((color) => (
+        <span key={color} style={{ background: color }} />
+      ))}
+    </span>
+  );
+}
+
+function swatchColors(
+  theme: ThemeName,
+  { colorBy, siteColors }: ShownLegend,
+  { swatch }: LegendEntry,
+): readonly string[] {
+  const { pending, stacks } = plotColors(theme);
+  if (swatch === 'pending') return [pending];
+  if (swatch === 'several') return stacks.slice(0, 4);
+  return classColors(theme, colorBy, siteColors).slice(swatch, swatch + 1);
+}
+
+const LABELS: Readonly<Record<ColorBy, string>> = {
+  class: 'class',
+  stack: 'call stack',
+  site: 'top call sites',
+  size: 'size',
+  stream: 'stream',
+  pool: 'pool',
+  phase: 'annotation',
+  category: 'category',
+  compile: 'compiled region',
+};
+
+/** What the colors of the allocations tell apart; what a snapshot does not record is said, not hidden. */
+export function ColorSelect() {
+  const { view } = useStores();
+  const current = useView((state) => state.colorBy);
+  const choices = useColorings();
+  const reasonOf = (colorBy: ColorBy) => choices.find((one) => one.colorBy === colorBy)?.reason;
+  const choose = (value: string) => {
+    const colorBy = COLORINGS.find((one) => one === value);
+    if (colorBy !== undefined) view.commit({ colorBy });
+  };
+  return (
+    <label className="inline-row labelled">
+      <span className="dim">Color by</span>
+      <select
+        className="field"
+        value={current}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        {COLORINGS.map((colorBy) => {
+          const reason = reasonOf(colorBy);
+          return (
+            <option key={colorBy} value={colorBy} disabled={reason !== undefined}>
+              {LABELS[colorBy]}
+              {reason !== undefined && ` (${reason})`}
+            </option>
+          );
+        })}
+      </select>
+    </label>
+  );
+}

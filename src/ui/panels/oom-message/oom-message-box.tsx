@@ -1,0 +1,116 @@
+import '../../shared/text-area.css';
+import { useEffect, useId, useRef, useState } from 'react';
+import {
+  HOW_TO_RECORD,
+  type OomMessageResult,
+  readOomMessage,
+} from '../../../analysis/findings/oom-message.ts';
+import { CopyButton } from '../../shared/copy-button.tsx';
+import { VerdictCard } from '../../shared/verdict-card.tsx';
+
+/** A pasted message of a torch.OutOfMemoryError, and what it says. */
+export function OomMessageBox() {
+  const [text, setText] = useState('');
+  const id = useId();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  const result = text.trim() === '' ? undefined : readOomMessage(text);
+  return (
+    <div className="oom-message-box column">
+      <label htmlFor={id} className="dim">
+        Paste the whole message, including the traceback. Nothing is sent.
+      </label>
+      <textarea
+        ref={box}
+        id={id}
+        rows={5}
+        spellCheck={false}
+        placeholder="torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has …"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      {result !== undefined && <Result result={result} />}
+    </div>
+  );
+}
+
+function Result({ result }: { readonly result: OomMessageResult }) {
+  switch (result.status) {
+    case 'read':
+      return <Verdict {...result} />;
+    case 'incomplete':
+      return (
+        <Unreadable
+          text={`This is an out-of-memory message, but it does not say ${listed(result.missing)}.`}
+          about={result.note}
+        />
+      );
+    case 'not-an-oom-message':
+      return (
+        <Unreadable
+          text="This isn’t a PyTorch out-of-memory message."
+          about="PyTorch’s message says “CUDA out of memory. Tried to allocate … GiB” (or HIP, XPU, MPS), or “Allocation on device 0 would exceed allowed memory”. Messages from NCCL, cuDNN or the system’s OOM killer look different."
+        />
+      );
+  }
+}
+
+function Unreadable({ text, about }: { readonly text: string; readonly about: string }) {
+  return (
+    <>
+      <VerdictCard verdict={{ tone: 'unknown', text, also: [about], advice: [] }} />
+      <HowToRecord />
+    </>
+  );
+}
+
+function Verdict({ verdict, message, count }: Extract<OomMessageResult, { status: 'read' }>) {
+  const { headline, arithmetic, advice } = verdict;
+  const also = verdict.also === undefined ? [] : [verdict.also];
+  if (count > 1) {
+    const device = message.device === undefined ? '' : `, of GPU ${message.device}`;
+    also.push(`The text has ${count} such messages. This is the first${device}.`);
+  }
+  return (
+    <>
+      <VerdictCard verdict={{ tone: 'severe', text: headline, also, advice: [] }} />
+      <h4>The arithmetic</h4>
+      <ul className="arithmetic">
+        {arithmetic.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <h4>What to try</h4>
+      <ol className="advice">
+        {advice.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ol>
+      <HowToRecord />
+    </>
+  );
+}
+
+function HowToRecord() {
+  return (
+    <>
+      <h4>Which line, and what filled the memory</h4>
+      <p className="dim">
+        The message does not name a line of code. Record a snapshot and open it here:
+      </p>
+      <div className="recording">
+        <pre>
+          <code>{HOW_TO_RECORD}</code>
+        </pre>
+        <CopyButton text={HOW_TO_RECORD} label="how to record" className="button">
+          Copy
+        </CopyButton>
+      </div>
+    </>
+  );
+}
+
+/** 'a, b and c' */
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

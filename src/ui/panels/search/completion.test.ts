@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { parseSearch } from '../../../device/search/parse-search.ts';
+import { type KnownValues, QUALIFIERS } from '../../../device/search/qualifiers.ts';
+import { complete, suggest } from './completion.ts';
+
+const KNOWN: KnownValues = {
+  phase: [
+    'forward',
+    'forward pass "2"',
+    'backward',
+    ...Array.from({ length: 30 }, (_, i) => `step ${i}`),
+  ],
+  category: ['activation'],
+  compile: ['Region: 0/0'],
+  stream: ['0', '0x55d0c0de'],
+  pool: ['(1, 0)'],
+};
+
+const textsAt = (text: string, known: KnownValues | undefined = KNOWN) =>
+  suggest(text, text.length, known).options.map((option) => option.text);
+
+describe('what is suggested', () => {
+  test('all keys for an empty word, at the start or behind a blank', () => {
+    expect(textsAt('')).toHaveLength(QUALIFIERS.length);
+    expect(textsAt('forward ')).toHaveLength(QUALIFIERS.length);
+    expect(textsAt('-')).toHaveLength(QUALIFIERS.length);
+  });
+
+  test('keys that begin so, and nothing for other words', () => {
+    expect(textsAt('s')).toEqual(['size>', 'stream:', 'state:', 'site:']);
+    expect(textsAt('x size')).toEqual(['size>']);
+    expect(textsAt('-st')).toEqual(['stream:', 'state:']);
+    expect(textsAt('attention')).toEqual([]);
+    expect(textsAt('"quoted words')).toEqual([]);
+  });
+
+  test('values of this snapshot, and none before they are known', () => {
+    expect(textsAt('phase:for')).toEqual(['phase:"forward"', 'phase:"forward pass \\"2\\""']);
+    expect(textsAt('phase:"forward p')).toEqual(['phase:"forward pass \\"2\\""']);
+    expect(textsAt('state:')).toEqual(['state:live', 'state:pending', 'state:freed']);
+    expect(textsAt('state:live')).toEqual([]);
+    expect(textsAt('pool:riv')).toEqual(['pool:private']);
+    expect(textsAt('PHASE:ACK')).toEqual(['phase:"backward"']);
+    expect(textsAt('pool:')).toContain('pool:"(1, 0)"');
+    expect(textsAt('stream:0x')).toEqual(['stream:0x55d0c0de']);
+    expect(suggest('category:', 9, undefined).options).toEqual([]);
+    const phases = suggest('phase:', 6, KNOWN);
+    expect(phases.options.length + phases.more).toBe(KNOWN.phase?.length);
+  });
+
+  test('each whole one is a term that can be read', () => {
+    for (const { name } of QUALIFIERS) {
+      for (const { text, isWhole } of suggest(`${name}:`, name.length + 1, KNOWN).options) {
+        expect(isWhole).toBe(true);
+        expect(parseSearch(text).problem).toBeUndefined();
+      }
+    }
+  });
+});
+
+describe('a completion', () => {
+  const completed = (text: string, caret: number, nth = 0) => {
+    const suggested = suggest(text, caret, KNOWN);
+    return complete(text, caret, suggested, suggested.options[nth]);
+  };
+
+  test('replaces the word before the caret', () => {
+    expect(completed('a siz', 5)).toEqual({ text: 'a size>', caret: 7 });
+    expect(completed('-state:p b', 8)).toEqual({ text: '-state:pending b', caret: 14 });
+    expect(completed('a phase:"ba', 11)).toEqual({ text: 'a phase:"backward" ', caret: 19 });
+  });
+});

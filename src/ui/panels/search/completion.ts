@@ -1,0 +1,139 @@
+/** What may be typed next: the terms of the search language, and what this snapshot has for them. */
+
+import { type RefObject, useState } from 'react';
+import {
+  findQualifier,
+  type KnownValues,
+  QUALIFIERS,
+  qualifierHelp,
+} from '../../../device/search/qualifiers.ts';
+import type { SearchText } from './use-search-text.ts';
+
+export interface Suggestion {
+  /** The term as far as it goes: 'size>', 'state:live'. */
+  readonly text: string;
+  readonly hint: string;
+  /** False for a qualifier: its value comes next. */
+  readonly isWhole: boolean;
+}
+
+export interface Suggested {
+  readonly options: readonly Suggestion[];
+  /** How many more there are than are listed. */
+  readonly more: number;
+  /** Where the word begins that an option replaces. */
+  readonly from: number;
+}
+
+/** A snapshot may have thousands of annotations; qualifiers are few, and all of them are listed. */
+const MAX_VALUES = 10;
+
+/** The sign and the word before the caret, which may have an open quote. */
+const LAST_WORD = /(?:^|\s)-?((?:\w+[:=<>]*)?"[^"]*|[^\s"]*)$/;
+
+/**
+ * For the word that ends at the caret: qualifiers that begin so, or values of its qualifier that have
+ * that in them.
+ */
+export function suggest(text: string, caret: number, known: KnownValues = {}): Suggested {
+  const word = LAST_WORD.exec(text.slice(0, caret))?.[1] ?? '';
+  const from = caret - word.length;
+  if (!word.includes(':')) return { options: qualifiersFor(plain(word)), more: 0, from };
+  const values = valuesFor(word, known);
+  const options = values.slice(0, MAX_VALUES);
+  return { options, more: values.length - options.length, from };
+}
+
+const plain = (text: string): string => text.toLowerCase().replaceAll('"', '');
+
+/** The text with an option in place of the word, and where the caret goes. */
+export function complete(
+  text: string,
+  caret: number,
+  { from }: Suggested,
+  { text: term, isWhole }: Suggestion,
+): { readonly text: string; readonly caret: number } {
+  const rest = text.slice(caret);
+  const written = isWhole && !/^\s/.test(rest) ? `${term} ` : term;
+  return { text: text.slice(0, from) + written + rest, caret: from + written.length };
+}
+
+function qualifiersFor(start: string): readonly Suggestion[] {
+  return QUALIFIERS.map((qualifier) => ({
+    text: `${qualifier.name}${qualifier.isComparable === true ? '>' : ':'}`,
+    hint: qualifierHelp(qualifier),
+    isWhole: false,
+  })).filter(({ text }) => text.startsWith(start));
+}
+
+function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
+  const colon = word.indexOf(':');
+  const qualifier = findQualifier(word.slice(0, colon).toLowerCase());
+  const part = plain(word.slice(colon + 1));
+  const values = qualifier?.suggest?.(known[qualifier.name] ?? []) ?? [];
+  return values
+    .filter(({ term }) => term !== word && plain(term.slice(colon + 1)).includes(part))
+    .map(({ term, hint }) => ({ text: term, hint, isWhole: true }));
+}
+
+/** The list under the box, and which of its options the arrow keys have reached. */
+export interface Completion {
+  /** Undefined while the list is closed, or has nothing to offer. */
+  readonly suggested: Suggested | undefined;
+  /** Index of the option in the list; -1 for none. */
+  readonly active: number;
+  readonly option: Suggestion | undefined;
+  readonly setCaret: (caret: number) => void;
+  readonly setOpen: (isOpen: boolean) => void;
+  /** To the next option, or the one before, round and round; opens the list. */
+  readonly step: (direction: 1 | -1) => void;
+  readonly choose: (option: Suggestion) => void;
+}
+
+/** @param known undefined until the worker has answered */
+export function useCompletion(
+  input: RefObject<HTMLInputElement | null>,
+  text: SearchText,
+  known: KnownValues | undefined,
+): Completion {
+  const [isOpen, setIsOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const [caret, setCaret] = useState(0);
+  const suggested = suggest(text.draft, caret, known);
+  const { options } = suggested;
+  const isShown = isOpen && options.length > 0;
+
+  function setOpen(shall: boolean): void {
+    setIsOpen(shall);
+    setActive(-1);
+  }
+
+  function step(direction: 1 | -1): void {
+    setIsOpen(true);
+    const none = direction > 0 ? -1 : options.length;
+    const from = active < 0 ? none : active;
+    if (options.length > 0) setActive((from + direction + options.length) % options.length);
+  }
+
+  function choose(option: Suggestion): void {
+    const completed = complete(text.draft, caret, suggested, option);
+    text.type(completed.text);
+    setCaret(completed.caret);
+    setOpen(!option.isWhole);
+    // After React has written the text, and unless somebody has typed on by then.
+    requestAnimationFrame(() => {
+      if (input.current?.value !== completed.text) return;
+      input.current.setSelectionRange(completed.caret, completed.caret);
+    });
+  }
+
+  return {
+    suggested: isShown ? suggested : undefined,
+    active,
+    option: isShown ? options[active] : undefined,
+    setCaret,
+    setOpen,
+    step,
+    choose,
+  };
+}

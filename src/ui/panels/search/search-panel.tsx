@@ -1,0 +1,97 @@
+import { formatCount } from '../../../base/format.ts';
+import type { SearchProblem } from '../../../device/search/types.ts';
+import type { SearchSummary } from '../../../worker/handlers/search.ts';
+import type { Suggested, Suggestion } from './completion.ts';
+import { emptyReasons } from './match-labels.ts';
+
+interface SearchPanelProps {
+  /** Id of the box; the options' ids begin with it. */
+  readonly id: string;
+  readonly search: string;
+  readonly summary: SearchSummary | undefined;
+  /** Undefined while the list is closed. */
+  readonly suggested: Suggested | undefined;
+  readonly active: number;
+  readonly onChoose: (option: Suggestion) => void;
+}
+
+/** Under the box while it has the focus: what is wrong, why nothing matches, and what may be typed. */
+export function SearchPanel(props: SearchPanelProps) {
+  const { id, search, summary, suggested } = props;
+  const problem = summary?.problem;
+  const isEmpty = search.trim() !== '' && summary?.isFiltering === true && summary.count === 0;
+  if (problem === undefined && !isEmpty && suggested === undefined) return undefined;
+  return (
+    <div className="floating search-panel">
+      <div id={`${id}-notes`} className="search-notes" role="status">
+        {problem !== undefined && <Problem search={search} problem={problem} />}
+        {isEmpty && emptyReasons(summary).map((reason) => <p key={reason}>{reason}</p>)}
+      </div>
+      {suggested !== undefined && <Options {...props} suggested={suggested} />}
+    </div>
+  );
+}
+
+interface ProblemProps {
+  readonly search: string;
+  readonly problem: SearchProblem;
+}
+
+/** The place is shown where the text is still the one that was looked at. */
+function Problem({ search, problem: { at, length, message, isUnfinished } }: ProblemProps) {
+  const part = search.slice(at, at + length);
+  return (
+    <>
+      <p>{message}</p>
+      {!isUnfinished && part !== '' && part.length < search.length && (
+        <p className="search-place mono">
+          {search.slice(Math.max(0, at - CONTEXT), at)}
+          <mark>{part}</mark>
+          {search.slice(at + length, at + length + CONTEXT)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Characters shown on either side of a fault. */
+const CONTEXT = 24;
+
+interface OptionsProps extends SearchPanelProps {
+  readonly suggested: Suggested;
+}
+
+function Options({ id, suggested, active, onChoose, search }: OptionsProps) {
+  return (
+    <>
+      <div id={`${id}-list`} className="search-options" role="listbox" aria-label="Terms">
+        {suggested.options.map((option, i) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the box has the focus and takes the keys
+          <div
+            key={option.text}
+            id={`${id}-${i}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={i === active}
+            // Before the box would lose the focus, and the list be gone.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => onChoose(option)}
+          >
+            <code className="one-line">{option.text}</code>
+            <span className="one-line dim">{option.hint}</span>
+          </div>
+        ))}
+      </div>
+      {suggested.more > 0 && (
+        <p className="search-foot small dim">{formatCount(suggested.more)} more: keep typing</p>
+      )}
+      {search === '' && (
+        <p className="search-foot small dim">
+          You can also search functions and files for a <code>word</code> or <code>/regex/</code>,
+          or for <code>model.py:42</code> or an address such as <code>0x7f064c000000</code>. All
+          terms must match. <code>-term</code> excludes; use quotes for spaces.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * What the analysis worker has answered about the settings of one device. It is kept as long as the
+ * snapshot is open: coming back to the view, or to a limit, runs nothing again.
+ */
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { WhatIfResult } from '../../../allocator/simulator/types.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type {
+  CardFit,
+  RecordedSide,
+  WhatIfProgress,
+  WhatIfRequest,
+} from '../../../worker/analysis/what-if-handler.ts';
+
+export type Limit = WhatIfRequest['limit'];
+
+export interface WhatIfResults {
+  readonly recorded: RecordedSide | undefined;
+  /** What each limit that was asked for came to in bytes; undefined is no limit. */
+  readonly limits: ReadonlyMap<Limit, number | undefined>;
+  /** By {@link resultKey}. */
+  readonly results: ReadonlyMap<string, WhatIfResult>;
+  /** Peak of reserved bytes had no free waited for another stream, by {@link resultKey}; see WhatIfAnswer. */
+  readonly lowest: ReadonlyMap<string, number>;
+  /** By setting: no limit plays a part. */
+  readonly cards: ReadonlyMap<string, CardFit>;
+}
+
+const NOTHING: WhatIfResults = {
+  recorded: undefined,
+  limits: new Map(),
+  results: new Map(),
+  lowest: new Map(),
+  cards: new Map(),
+};
+
+export type WhatIfStore = StoreApi<WhatIfResults>;
+
+const stores = new WeakMap<DeviceInfo, WhatIfStore>();
+
+export function whatIfStoreOf(device: DeviceInfo): WhatIfStore {
+  let store = stores.get(device);
+  if (store === undefined) {
+    store = createStore<WhatIfResults>(() => NOTHING);
+    stores.set(device, store);
+  }
+  return store;
+}
+
+export function resultOf(
+  { results }: WhatIfResults,
+  limit: Limit,
+  settings: string,
+): WhatIfResult | undefined {
+  return results.get(resultKey(limit, settings));
+}
+
+/** Undefined where no free waited, and until it has been run. */
+export function lowestOf(
+  { lowest }: WhatIfResults,
+  limit: Limit,
+  settings: string,
+): number | undefined {
+  return lowest.get(resultKey(limit, settings));
+}
+
+/** Settings that are still to be run, or whose card is still to be searched. */
+export function missingSettings(
+  known: WhatIfResults,
+  limit: Limit,
+  settings: readonly string[],
+): readonly string[] {
+  return settings.filter(
+    (text) => resultOf(known, limit, text) === undefined || !known.cards.has(text),
+  );
+}
+
+/** What is known once this was progress, too. */
+export function withProgress(
+  known: WhatIfResults,
+  limit: Limit,
+  progress: Exclude<WhatIfProgress, { readonly kind: 'running' }>,
+): WhatIfResults {
+  switch (progress.kind) {
+    case 'recorded':
+      return {
+        ...known,
+        recorded: progress.recorded,
+        limits: new Map(known.limits).set(limit, progress.limitBytes),
+      };
+    case 'case':
+      return {
+        ...known,
+        results: new Map(known.results).set(
+          resultKey(limit, progress.result.settings),
+          progress.result,
+        ),
+      };
+    case 'lowest': {
+      const key = resultKey(limit, progress.settings);
+      return { ...known, lowest: new Map(known.lowest).set(key, progress.peakReservedBytes) };
+    }
+    case 'card':
+      return { ...known, cards: new Map(known.cards).set(progress.settings, progress.card) };
+  }
+}
+
+function resultKey(limit: Limit, settings: string): string {
+  return `${limit} ${settings}`;
+}

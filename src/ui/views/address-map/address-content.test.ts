@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { AddressSlot } from '../../../draw/address-map/address-layout.ts';
+import { deviceInfo } from '../../../testing/device-info.ts';
+import { addressContent, addressText, slotAt } from './address-content.ts';
+import { missingText, oomText } from './free-facts.tsx';
+import { kindsOf } from './slot-kinds.tsx';
+
+const MI = 2 ** 20;
+const SLOTS: readonly AddressSlot[] = [
+  { address: 0x7f0000000000n, sizeBytes: 20 * MI, offset: 0, segments: 3, kind: 'large' },
+  { address: 0xff00000000000000n, sizeBytes: 2 * MI, offset: 20 * MI, segments: 1, kind: 'small' },
+  { address: 0xff00000010000000n, sizeBytes: 2 * MI, offset: 22 * MI, segments: 1, kind: 'small' },
+];
+
+describe('places in the packed order', () => {
+  test('are addresses, exact above 2^53 too', () => {
+    expect(addressText(SLOTS, 512)).toBe('0x7f0000000200');
+    expect(addressText(SLOTS, 20 * MI + 0.5)).toBe('0xff00000000000000');
+    expect(addressText(SLOTS, 24 * MI - 512)).toBe('0xff000000101ffe00');
+  });
+
+  test('end where the slots do', () => {
+    expect(slotAt(SLOTS, 20 * MI - 1)).toBe(SLOTS[0]);
+    expect(slotAt(SLOTS, 20 * MI)).toBe(SLOTS[1]);
+    expect(slotAt(SLOTS, 24 * MI)).toBeUndefined();
+    expect(addressText(SLOTS, -1)).toBe('');
+    expect(addressText([], 0)).toBe('');
+  });
+
+  test('add up by pool, the largest first', () => {
+    expect(kindsOf(SLOTS)).toEqual([
+      { kind: 'large', ranges: 1, segments: 3, sizeBytes: 20 * MI },
+      { kind: 'small', ranges: 2, segments: 2, sizeBytes: 4 * MI },
+    ]);
+  });
+});
+
+describe('words', () => {
+  test('a gap has its size and its address', () => {
+    const hit = {
+      block: undefined,
+      gap: { from: 4 * MI, to: 8 * MI },
+      freeBytes: 512,
+      segment: undefined,
+      segments: 0,
+    };
+    expect(addressContent(hit, SLOTS)).toEqual({
+      title: '4.00 MiB free',
+      label: '0x7f0000400000',
+      lines: ['reserved, with no block in it'],
+    });
+    expect(addressContent({ ...hit, gap: undefined }, SLOTS).title).toBe('Not reserved');
+  });
+
+  test('an OOM is held against all that is free and against the largest range', () => {
+    const oom = {
+      event: 1,
+      timeUs: 0,
+      requestedBytes: 8 * MI,
+      deviceFreeBytes: 0,
+      wasRetried: false,
+    };
+    const text = (freeBytes: number, largestBytes: number) =>
+      oomText(oom, { freeBytes, largestBytes, ranges: 2 });
+    expect(text(6 * MI, 4 * MI)).toBe('OOM: 8.00 MiB requested, more than the total');
+    expect(text(12 * MI, 7 * MI)).toBe('OOM: 8.00 MiB requested, no free range is large enough');
+    expect(text(12 * MI, 8 * MI)).toContain('another pool or stream');
+  });
+
+  test('what the file lacks is said, and only then', () => {
+    const slots = { slots: SLOTS, totalBytes: 24 * MI, segments: 5, strays: 0 };
+    const device = deviceInfo({ actions: { alloc: 3, segment_map: 1 } });
+    expect(missingText(device, slots)).toBeUndefined();
+    expect(missingText(deviceInfo({ actions: { alloc: 3 } }), slots)).toMatch(
+      /^This trace has no segment events/,
+    );
+    expect(missingText(device, { ...slots, segments: 0 })).toMatch(/lists no segments/);
+  });
+});

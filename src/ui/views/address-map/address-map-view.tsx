@@ -1,0 +1,101 @@
+import './address-map.css';
+import { useMemo, useRef, useState } from 'react';
+import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
+import { useView } from '../../../state/stores.ts';
+import type { AddressHighlight } from '../../../worker/handlers/address-map.ts';
+import { PlotArea } from '../../plot/plot-area.tsx';
+import type { StripHost } from '../../plot/plot-controller.ts';
+import type { PlotPixel } from '../../plot/plot-source.ts';
+import { useFailureReport, usePlot } from '../../plot/use-plot.ts';
+import { useDevice, useFindings } from '../../shared/device-context.ts';
+import { NothingReserved } from '../../shared/nothing-reserved.tsx';
+import { useServices } from '../../shared/services.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import { addressSource } from './address-source.ts';
+import { AddressToolbar } from './address-toolbar.tsx';
+import { FreeStrip } from './free-strip.ts';
+
+const HINT = `Every allocation at its address, with the free memory between them; addresses that were
+never reserved are left out. Arrow keys pan, plus and minus zoom, with Alt the addresses, F shows all,
+brackets step through events, Enter pins the newest allocation at the event, Shift with arrow up and
+down pins what lies above and below it, including gaps.`;
+
+/** Memory by address over events or time: blocks, and the gaps between them. */
+export function AddressMapView() {
+  const { value, failure } = useQuery('addressSlots', {});
+  if (failure !== undefined) {
+    return (
+      <div className="blank" role="alert">
+        <h2>The address map cannot be drawn</h2>
+        <p>{failure}</p>
+      </div>
+    );
+  }
+  if (value === undefined) return <div className="blank" aria-busy />;
+  if (value.totalBytes === 0) return <NothingReserved />;
+  return <AddressPlot slots={value} />;
+}
+
+function AddressPlot({ slots }: { readonly slots: AddressSlots }) {
+  const { device } = useDevice();
+  const { session } = useServices();
+  const onError = useFailureReport();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [place, setPlace] = useState<PlotPixel>();
+  const highlight = useEvidence();
+  const source = useMemo(
+    () => addressSource({ device, session, slots, highlight, onPinned: setPlace }),
+    [device, session, slots, highlight],
+  );
+  const strip = (host: StripHost) =>
+    canvas.current === null
+      ? undefined
+      : new FreeStrip({
+          canvas: canvas.current,
+          deviceIndex: device.index,
+          session,
+          host,
+          onError,
+        });
+  const plot = usePlot({ source, strip });
+  return (
+    <section className="view" aria-label="Addresses">
+      <AddressToolbar
+        slots={slots}
+        readout={plot.refs.readout}
+        place={place}
+        highlight={highlight}
+        onFit={() => plot.navigation()?.fit()}
+      />
+      <PlotArea plot={plot} label="Memory by address over time" kind="address map" hint={HINT}>
+        <div className="plot-below-head free-head">free</div>
+        <canvas
+          ref={canvas}
+          className="plot-below free-strip"
+          role="img"
+          aria-label="Free memory over time, and its largest unbroken range"
+        />
+      </PlotArea>
+    </section>
+  );
+}
+
+/** Rows of the selected finding's evidence, and where its gaps are; undefined while there are none. */
+function useEvidence(): AddressHighlight | undefined {
+  const id = useView((view) => view.finding);
+  const { findings } = useFindings();
+  const finding = findings.find((one) => one.id === id);
+  const evidence = finding?.evidence;
+  const gaps = evidence?.gaps ?? [];
+  const question =
+    finding === undefined || gaps.length === 0 ? undefined : { state: finding.events.last, gaps };
+  const { value, isCurrent } = useQuery('gapBands', question);
+  // Without its gaps a finding's blocks are still worth seeing; the plot itself says what failed.
+  const bands = question !== undefined && isCurrent ? value : undefined;
+  return useMemo(() => {
+    if (evidence === undefined) return undefined;
+    const { allocations } = evidence;
+    if (allocations.length === 0 && bands === undefined) return undefined;
+    return { allocations, bands: bands ?? [] };
+  }, [evidence, bands]);
+}

@@ -1,0 +1,213 @@
+/**
+ * Below the map: how much of the reserved memory is free, and the largest unbroken range of it.
+ *
+ * Both speak of all addresses, whatever part of them the map shows. The figures cost more than a
+ * picture does, so they are asked for when the window has come to rest; until then the last ones
+ * are drawn where they belong.
+ */
+
+import { isAbortError } from '../../../base/errors.ts';
+import { formatBytes } from '../../../base/format.ts';
+import type { FreeColumns } from '../../../draw/address-map/free-memory.ts';
+import type { Viewport } from '../../../draw/timeline/types.ts';
+import type { SessionApi } from '../../../worker/protocol.ts';
+import type { PlotStrip, StripHost } from '../../plot/plot-controller.ts';
+import type { ThemeName } from '../../theme/palette.ts';
+import { plotStyle } from '../../theme/plot-style.ts';
+
+export interface FreeStripOptions {
+  readonly canvas: HTMLCanvasElement;
+  readonly deviceIndex: number;
+  readonly session: Pick<SessionApi, 'freeColumns'>;
+  readonly host: StripHost;
+  readonly onError: (error: unknown) => void;
+}
+
+type Columns = Pick<Viewport, 'axis' | 'x0' | 'x1' | 'width'>;
+
+interface Shown {
+  readonly columns: Columns;
+  readonly found: FreeColumns;
+  readonly highestBytes: number;
+}
+
+export interface FreeColors {
+  readonly free: string;
+  readonly largest: string;
+}
+
+const COLORS: Readonly<Record<ThemeName, FreeColors>> = {
+  dark: { free: '#8a7730', largest: '#fff2bd' },
+  light: { free: '#f4d774', largest: '#7a4b00' },
+};
+
+export const freeColors = (theme: ThemeName): FreeColors => COLORS[theme];
+
+const REST_MS = 80;
+const FONT = '11px system-ui, sans-serif';
+/** CSS pixels above the highest value: room for its figure. */
+const HEADROOM = 16;
+
+export class FreeStrip implements PlotStrip<unknown> {
+  readonly #options: FreeStripOptions;
+  readonly #stop = new AbortController();
+  #wanted: Columns | undefined;
+  /** Of the question that is out. */
+  #asked = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #shown: Shown | undefined;
+  #viewport: Viewport | undefined;
+
+  constructor(options: FreeStripOptions) {
+    this.#options = options;
+    const { canvas, host } = options;
+    const { signal } = this.#stop;
+    canvas.addEventListener('pointermove', (event) => this.#hover(event), { signal });
+    canvas.addEventListener('pointerleave', () => host.tooltip.hide(), { signal });
+  }
+
+  paint(viewport: Viewport, theme: ThemeName): void {
+    this.#viewport = viewport;
+    this.#want(viewport);
+    const { canvas } = this.#options;
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const context = canvas.getContext('2d');
+    if (context === null || width === 0 || height === 0) return;
+    const ratio = viewport.width / width;
+    canvas.width = viewport.width;
+    canvas.height = Math.round(height * ratio);
+    context.scale(ratio, ratio);
+    const shown = this.#shown;
+    if (shown === undefined || shown.columns.axis !== viewport.axis) return;
+    const scale = {
+      left: (column: number) => columnLeft(shown.columns, column, viewport, width),
+      top: (bytes: number) =>
+        height - (bytes / Math.max(1, shown.highestBytes)) * (height - HEADROOM),
+      bottom: height,
+    };
+    const { free, largest } = COLORS[theme];
+    paintArea(context, shown.found.freeBytes, scale, free);
+    paintLine(context, shown.found.largestBytes, scale, largest);
+    paintScale(context, shown.highestBytes, width, theme);
+  }
+
+  destroy(): void {
+    this.#stop.abort();
+    this.#asked.abort();
+    clearTimeout(this.#timer);
+  }
+
+  #want({ axis, x0, x1, width }: Viewport): void {
+    const known = this.#wanted;
+    const isSame =
+      known?.axis === axis && known.x0 === x0 && known.x1 === x1 && known.width === width;
+    if (isSame) return;
+    const columns = { axis, x0, x1, width };
+    this.#wanted = columns;
+    // The map moves on: its frames must not wait for figures that nobody will see.
+    this.#asked.abort();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => void this.#ask(columns),
+      this.#shown === undefined ? 0 : REST_MS,
+    );
+  }
+
+  async #ask(columns: Columns): Promise<void> {
+    const { session, deviceIndex, host, onError } = this.#options;
+    this.#asked = new AbortController();
+    const { signal } = this.#asked;
+    try {
+      const found = await session.freeColumns({ deviceIndex, columns }, { signal });
+      const highestBytes = found.freeBytes.reduce((most, value) => Math.max(most, value || 0), 0);
+      this.#shown = { columns, found, highestBytes };
+      host.repaint();
+    } catch (error) {
+      if (!isAbortError(error)) onError(error);
+    }
+  }
+
+  #hover(event: PointerEvent): void {
+    const { canvas, host } = this.#options;
+    const [shown, viewport] = [this.#shown, this.#viewport];
+    if (shown === undefined || viewport === undefined) return;
+    const x = viewport.x0 + (event.offsetX / canvas.clientWidth) * (viewport.x1 - viewport.x0);
+    const { x0, x1, width } = shown.columns;
+    const column = Math.floor(((x - x0) / (x1 - x0)) * width);
+    const free = shown.found.freeBytes[column];
+    const largest = shown.found.largestBytes[column];
+    if (free === undefined || largest === undefined || Number.isNaN(free)) host.tooltip.hide();
+    else host.tooltip.show(freeContent(free, largest), event.clientX, event.clientY);
+  }
+}
+
+function freeContent(freeBytes: number, largestBytes: number) {
+  return {
+    title: `${formatBytes(largestBytes)} in one piece`,
+    label: '',
+    lines: [
+      `the largest of ${formatBytes(freeBytes)} reserved but free`,
+      'when it was highest in this column',
+    ],
+  };
+}
+
+interface Scale {
+  readonly left: (column: number) => number;
+  readonly top: (bytes: number) => number;
+  readonly bottom: number;
+}
+
+function columnLeft(columns: Columns, column: number, viewport: Viewport, width: number): number {
+  const x = columns.x0 + (column * (columns.x1 - columns.x0)) / columns.width;
+  return ((x - viewport.x0) / (viewport.x1 - viewport.x0)) * width;
+}
+
+function paintArea(
+  context: CanvasRenderingContext2D,
+  values: Float64Array,
+  { left, top, bottom }: Scale,
+  color: string,
+): void {
+  context.fillStyle = color;
+  const columnWidth = left(1) - left(0);
+  for (const [column, value] of values.entries()) {
+    if (value > 0) context.fillRect(left(column), top(value), columnWidth, bottom - top(value));
+  }
+}
+
+/** A line of two pixels: mostly low, and what one looks for. */
+function paintLine(
+  context: CanvasRenderingContext2D,
+  values: Float64Array,
+  { left, top, bottom }: Scale,
+  color: string,
+): void {
+  context.fillStyle = color;
+  const columnWidth = left(1) - left(0);
+  let before = Number.NaN;
+  for (const [column, value] of values.entries()) {
+    const y = Math.min(bottom - 2, top(value) - 1);
+    const from = Number.isNaN(before) ? y : Math.min(y, before);
+    const to = Number.isNaN(before) ? y : Math.max(y, before);
+    before = y;
+    if (!Number.isNaN(y)) context.fillRect(left(column), from, columnWidth, to - from + 2);
+  }
+}
+
+/** The highest value, where it stands. */
+function paintScale(
+  context: CanvasRenderingContext2D,
+  highestBytes: number,
+  width: number,
+  theme: ThemeName,
+): void {
+  const { dim } = plotStyle(theme);
+  context.fillStyle = dim;
+  context.globalAlpha = 0.4;
+  context.fillRect(0, HEADROOM - 0.5, width, 0.5);
+  context.globalAlpha = 1;
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  context.fillText(formatBytes(highestBytes), 4, HEADROOM / 2);
+}

@@ -1,0 +1,243 @@
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import { formatCount } from '../../../base/format.ts';
+import { toggleTerm } from '../../../device/search/edit-search.ts';
+import { siteTerm } from '../../../device/search/qualifiers/site.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { emptyReasons } from '../../panels/search/match-labels.ts';
+import { CopyButton } from '../../shared/copy-button.tsx';
+import { useDevice } from '../../shared/device-context.ts';
+import { useSelectedIndex } from '../../shared/selection.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import type { Column, TableHandle } from '../../table/table-types.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import { LARGEST_FIRST, sortedBy } from './list-order.ts';
+import {
+  type Listed,
+  type Listing,
+  type ListKey,
+  type ListQueries,
+  type ListState,
+  useList,
+} from './use-list.ts';
+
+/** More rows than this are too much to paste. */
+const MOST_COPIED = 10_000;
+
+interface ListTableProps<Key extends ListKey, R> {
+  readonly queries: ListQueries<Key, R>;
+  readonly order: { readonly key: Key; readonly isDescending: boolean };
+  readonly switcher: ReactNode;
+  /** What keys and clicks do, shown where there is room. */
+  readonly hint: string;
+  readonly columns: readonly Column<Listed<R>>[];
+  readonly onOpen: (row: R) => void;
+}
+
+/** A sorted list, and above it its row count and actions. */
+export function ListTable<Key extends ListKey, R extends { readonly label: string }>(
+  props: ListTableProps<Key, R>,
+) {
+  const { queries, order, hint, columns, onOpen } = props;
+  const { device } = useDevice();
+  const selected = useSelectedIndex();
+  const { view } = useStores();
+  const sort = useView((state) => state.sort) ?? LARGEST_FIRST;
+  const list = useList(queries, useRequest(order), selected);
+  const { listing, place } = list;
+  const table = useRef<TableHandle>(null);
+  useFollowSelection(table, listing?.source, selected, place);
+  const rowState = useCallback((row: Listed<R>) => ({ isSelected: row.place === place }), [place]);
+  const select = useCallback(
+    (row: R) => view.click('allocation', { selection: row.label }),
+    [view],
+  );
+  const { note, onRowKey } = useRowKeys(listing, select);
+  return (
+    <>
+      <div className="row bar list-bar">
+        {props.switcher}
+        <ListCount list={list} label={queries.label} all={device.allocations} />
+        <span className="dim" role="status">
+          {note}
+        </span>
+        <span className="dim one-line list-hint small" title={hint}>
+          {hint}
+        </span>
+        {listing !== undefined && listing.source.count > 0 && (
+          <CopyRows listing={listing} label={queries.label} />
+        )}
+      </div>
+      <div className="list-rows fill">
+        {listing !== undefined && (
+          <VirtualTable
+            label={queries.label}
+            columns={columns}
+            source={listing.source}
+            sort={sort}
+            onSort={(column) => view.commit({ sort: sortedBy(column, sort) })}
+            rowState={rowState}
+            onActivate={select}
+            onOpen={onOpen}
+            onRowKey={onRowKey}
+            handle={table}
+            empty={<NoRows />}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The list that the view shows. */
+function useRequest<Key>({
+  key,
+  isDescending,
+}: {
+  readonly key: Key;
+  readonly isDescending: boolean;
+}) {
+  const { device } = useDevice();
+  const search = useView((state) => state.search);
+  const at = useView((state) => state.cursor);
+  const axis = useView((state) => state.axis);
+  const clock = axis === 'time' && device.hasTime ? 'us' : 'events';
+  return { search, at, key, isDescending, clock } as const;
+}
+
+/** Space selects, F searches for the call site, C copies. `note` says how the last copy went. */
+function useRowKeys<R extends { readonly label: string }>(
+  listing: Listing<R> | undefined,
+  select: (row: R) => void,
+) {
+  const { view } = useStores();
+  const [note, setNote] = useState('');
+  const onRowKey = useCallback(
+    (key: string, row: Listed<R>) => {
+      switch (key) {
+        case ' ':
+          select(row);
+          return true;
+        case 'f': {
+          const { search } = view.getState().view;
+          view.commit({ search: toggleTerm(search, siteTerm(row.label)) });
+          return true;
+        }
+        case 'c':
+          copyRow(listing, row.place).then(
+            () => setNote('Row copied'),
+            () => setNote('Could not copy the row'),
+          );
+          return true;
+        default:
+          return false;
+      }
+    },
+    [view, listing, select],
+  );
+  return { note, onRowKey };
+}
+
+async function copyRow<R>(listing: Listing<R> | undefined, row: number): Promise<void> {
+  if (listing !== undefined) await navigator.clipboard.writeText(await listing.copy(row, row + 1));
+}
+
+interface ListCountProps {
+  readonly list: ListState<unknown>;
+  readonly label: string;
+  /** Allocations of the device. */
+  readonly all: number;
+}
+
+/** '1,234 of 5,678 allocations'; without a search, the number of all call sites is unknown. */
+function ListCount({ list: { listing, isCurrent, failure }, label, all }: ListCountProps) {
+  if (failure !== undefined) return <span role="alert">These could not be listed: {failure}</span>;
+  if (listing === undefined) return <span className="dim">Sorting…</span>;
+  const { count } = listing.source;
+  const isPart = label === 'Allocations' && count < all;
+  return (
+    <span role="status" aria-busy={!isCurrent}>
+      {formatCount(count)} {isPart && `of ${formatCount(all)} `}
+      {label.toLowerCase()}
+    </span>
+  );
+}
+
+interface CopyRowsProps {
+  readonly listing: Listing<unknown>;
+  readonly label: string;
+}
+
+function CopyRows({ listing, label }: CopyRowsProps) {
+  const { count } = listing.source;
+  const most = Math.min(count, MOST_COPIED);
+  const which = most < count ? `the first ${formatCount(most)} of ${formatCount(count)}` : 'all';
+  const what = `${which} ${label.toLowerCase()} in this order, separated by tabs`;
+  return (
+    <CopyButton
+      className="button"
+      label={what}
+      title={`Copy ${what}; C copies the row at the keyboard`}
+      text={() => listing.copy(0, most)}
+    >
+      {most < count ? `Copy first ${formatCount(most)}` : 'Copy rows'}
+    </CopyButton>
+  );
+}
+
+/** Why the list is empty, and what to do. */
+function NoRows() {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  const cursor = useView((state) => state.cursor);
+  const request = device.allocations === 0 ? undefined : { search, at: cursor };
+  const summary = useQuery('searchSummary', request).value;
+  if (device.allocations === 0) {
+    return (
+      <p>
+        Nothing was allocated on this device during the recording, and nothing was live when the
+        snapshot was taken.
+      </p>
+    );
+  }
+  const reasons = summary === undefined ? [] : emptyReasons(summary);
+  return (
+    <>
+      {reasons.map((reason) => (
+        <p key={reason}>{reason}</p>
+      ))}
+      <p>
+        <button type="button" className="button" onClick={() => view.commit({ search: '' })}>
+          Clear the search
+        </button>
+      </p>
+    </>
+  );
+}
+
+/**
+ * Scrolls to the selected row when it was selected elsewhere, and to the top of a newly sorted list.
+ * `list` identifies the list; `place` is -1 while the row is unknown.
+ */
+function useFollowSelection(
+  table: RefObject<TableHandle | null>,
+  list: object | undefined,
+  selected: number,
+  place: number,
+): void {
+  const shown = useRef(-1);
+  const before = useRef(list);
+  useEffect(() => {
+    if (list === undefined || before.current === list) return;
+    const isFirst = before.current === undefined;
+    before.current = list;
+    if (!isFirst) table.current?.reveal(0);
+  }, [list, table]);
+  useEffect(() => {
+    if (selected < 0) shown.current = -1;
+    if (place < 0 || shown.current === selected) return;
+    const isFirst = shown.current < 0;
+    shown.current = selected;
+    table.current?.reveal(place, isFirst ? 'middle' : 'nearest');
+  }, [selected, place, table]);
+}

@@ -1,0 +1,151 @@
+import { useState } from 'react';
+import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
+import type { PinSite, StateOverview } from '../../../device/allocator-state/describe-state.ts';
+import { frameLabel } from '../../../device/model/frame-text.ts';
+import { absenceText } from '../../../device/model/stacks.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { frameTitle } from '../../shared/stack-text.ts';
+import {
+  keptSentences,
+  oomSentence,
+  releaseSentence,
+  roundingText,
+  usedText,
+} from './state-labels.ts';
+
+interface StateSummaryProps {
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** In CSS pixels. In a lower window the list needs the space more. */
+const ROOMY_PX = 800;
+
+/** The figures of a state, and what empty_cache() would do to it. */
+export function StateSummary({ overview, onPick }: StateSummaryProps) {
+  const { device } = useDevice();
+  const oom = oomSentence(device, overview);
+  return (
+    <div className="bar column state-summary">
+      {oom !== undefined && <p className="callout">{oom}</p>}
+      <dl className="row state-facts" aria-label="Totals">
+        {factsOf(overview).map(({ term, bytes, text, title }) => (
+          <div key={term} title={title}>
+            <dt>{term}</dt>
+            <dd title={bytes === undefined ? undefined : formatExactBytes(bytes)}>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <ReleaseAnswer overview={overview} onPick={onPick} />
+    </div>
+  );
+}
+
+interface ReleaseAnswerProps {
+  readonly overview: StateOverview;
+  readonly onPick: (site: PinSite) => void;
+}
+
+/** What empty_cache() would give back and, when unfolded, what stays and which call sites keep it. */
+function ReleaseAnswer({ overview, onPick }: ReleaseAnswerProps) {
+  const { totals, release, pinSites, otherPinSites, otherPinnedBytes } = overview;
+  const [hasRoom] = useState(() => window.innerHeight >= ROOMY_PX);
+  const kept = keptSentences(release);
+  const answer = `torch.cuda.${releaseSentence(release, totals)}`;
+  if (kept.length === 0) return <p>{answer}</p>;
+  return (
+    <details open={hasRoom}>
+      <summary>{answer}</summary>
+      <div className="state-kept">
+        <div>
+          {kept.map((sentence) => (
+            <p key={sentence} className="dim">
+              {sentence}
+            </p>
+          ))}
+        </div>
+        {pinSites.length > 0 && (
+          <ul aria-label="What keeps free memory from being released">
+            {pinSites.map((site) => (
+              <li key={site.allocation}>
+                <PinButton site={site} onPick={onPick} />
+              </li>
+            ))}
+            {otherPinSites > 0 && (
+              <li className="dim">
+                {plural(otherPinSites, 'more line')}: {formatBytes(otherPinnedBytes)}
+              </li>
+            )}
+          </ul>
+        )}
+      </div>
+    </details>
+  );
+}
+
+interface StateFact {
+  readonly term: string;
+  readonly text: string;
+  readonly bytes?: number;
+  readonly title: string;
+}
+
+function factsOf({ totals }: StateOverview): readonly StateFact[] {
+  const { reservedBytes, allocatedBytes, pendingBytes, freeBytes, largestFreeBytes } = totals;
+  const bytes = (term: string, value: number, title: string): StateFact => ({
+    term,
+    bytes: value,
+    text: formatBytes(value),
+    title,
+  });
+  return [
+    bytes('Reserved', reservedBytes, `In ${plural(totals.segments, 'segment')}`),
+    bytes(
+      'Allocated',
+      allocatedBytes,
+      `${plural(totals.liveBlocks, 'live block')}, including pending ones`,
+    ),
+    bytes(
+      'Pending free',
+      pendingBytes,
+      'Freed, but another stream may still use it (record_stream)',
+    ),
+    {
+      ...bytes('Free', freeBytes, 'Between the blocks and in empty segments'),
+      text: `${formatBytes(freeBytes)} (${usedText(freeBytes, reservedBytes) || 'none'})`,
+    },
+    bytes(
+      'Largest gap',
+      largestFreeBytes,
+      'The largest request that fits without new memory, if pool and stream match',
+    ),
+    {
+      term: 'Rounding',
+      text: roundingText(totals),
+      title: 'In live blocks: block size minus requested size',
+    },
+  ];
+}
+
+interface PinButtonProps {
+  readonly site: PinSite;
+  readonly onPick: (site: PinSite) => void;
+}
+
+function PinButton({ site, onPick }: PinButtonProps) {
+  const { frame, stackKind, keptBytes, blocks, segments } = site;
+  return (
+    <button
+      type="button"
+      className="pin-site hoverable"
+      title={`${frame === undefined ? absenceText(stackKind) : frameTitle(frame)}\n${plural(blocks, 'live block')} in ${plural(segments, 'segment')}; free bytes that several blocks keep are split evenly among them. Click to select the block that keeps most.`}
+      onClick={() => onPick(site)}
+    >
+      <span className="pin-bytes">{formatBytes(keptBytes)}</span>
+      <span className="one-line">
+        {frame === undefined ? absenceText(stackKind) : frameLabel(frame)}
+      </span>
+      <span className="dim">{plural(blocks, 'block')}</span>
+    </button>
+  );
+}

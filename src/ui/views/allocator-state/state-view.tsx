@@ -1,0 +1,170 @@
+import './state.css';
+import { ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
+import type { SegmentGroup, SegmentOrder } from '../../../device/allocator-state/segment-groups.ts';
+import { useView } from '../../../state/stores.ts';
+import type {
+  AllocatorStateAnswer,
+  AllocatorStateRequest,
+} from '../../../worker/handlers/allocator-state.ts';
+import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { NothingReserved } from '../../shared/nothing-reserved.tsx';
+import { Segmented, type SegmentedOption } from '../../shared/segmented.tsx';
+import { useSelectedIndex } from '../../shared/selection.ts';
+import { useElementWidth } from '../../shared/use-element-width.ts';
+import { type QueryState, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
+import { classColors, plotColors } from '../../theme/palette.ts';
+import { plotStyle } from '../../theme/plot-style.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import type { BarColors } from './paint-bar.ts';
+import { useBarPointer } from './segment-bar.tsx';
+import { SegmentFooter } from './segment-footer.tsx';
+import { type ListHandle, SegmentList } from './segment-list.tsx';
+import { BAR_HEIGHT_PX } from './segment-rows.tsx';
+import { useStateKeys } from './state-keys.ts';
+import { useFolding } from './state-rows.ts';
+import { StateSummary } from './state-summary.tsx';
+import { useStateActions } from './use-state-actions.ts';
+
+const NO_GROUPS: readonly SegmentGroup[] = [];
+
+/** Segments and blocks as the allocator had them after the cursor's event. */
+export function StateView() {
+  const selected = useSelectedIndex();
+  const list = useRef<ListHandle>(null);
+  const barHead = useRef<HTMLTableCellElement>(null);
+  const tooltip = useRef<HTMLDivElement>(null);
+  const [order, setOrder] = useState<SegmentOrder>('address');
+  const [activeRow, setActive] = useState(0);
+  const barWidthPx = useElementWidth(barHead);
+  const { answer, colors, event, setPositions } = useAllocatorState(order, barWidthPx);
+  const overview = answer.value?.overview;
+  const { rows, toggle, areAllFolded, toggleAll } = useFolding(overview?.groups ?? NO_GROUPS);
+  const active = Math.max(0, Math.min(activeRow, rows.count - 1));
+  const place = { event, order, rows, active, selected, list, setActive, toggle };
+  useStateKeys(useStateActions(place));
+  const pointer = useBarPointer({ event, order }, tooltip);
+  const here = rows.at(active);
+  const shownAt =
+    here?.kind === 'segment' ? answer.value?.positions.indexOf(here.position) : undefined;
+  const activeSegment = shownAt === undefined ? undefined : answer.value?.rows[shownAt];
+  return (
+    <section className="view" aria-label="Allocator state">
+      <StateToolbar
+        order={order}
+        onOrder={setOrder}
+        areAllFolded={areAllFolded}
+        onFoldAll={toggleAll}
+      />
+      {answer.failure !== undefined && (
+        <p className="callout state-failure" role="alert">
+          The state at this event cannot be shown: {answer.failure}
+        </p>
+      )}
+      {overview !== undefined && <StateSummary overview={overview} onPick={pointer.pickSite} />}
+      {overview?.totals.segments === 0 && <NothingReserved />}
+      <SegmentList
+        answer={answer.value}
+        rows={rows}
+        active={active}
+        colors={colors}
+        barHeightPx={Math.round(BAR_HEIGHT_PX * window.devicePixelRatio)}
+        selected={selected}
+        handle={list}
+        barHead={barHead}
+        onPositions={setPositions}
+        onActivate={setActive}
+        onToggle={toggle}
+        onHover={pointer.hover}
+        onPick={pointer.pick}
+      />
+      {activeSegment !== undefined && <SegmentFooter row={activeSegment} />}
+      <div ref={tooltip} className="floating tooltip" role="tooltip" hidden />
+    </section>
+  );
+}
+
+interface StateToolbarProps {
+  readonly order: SegmentOrder;
+  readonly onOrder: (order: SegmentOrder) => void;
+  readonly areAllFolded: boolean;
+  readonly onFoldAll: () => void;
+}
+
+const ORDERS: readonly SegmentedOption<SegmentOrder>[] = [
+  { value: 'address', label: 'Address' },
+  { value: 'size', label: 'Size' },
+  { value: 'free', label: 'Most free' },
+];
+
+function StateToolbar(props: StateToolbarProps) {
+  const { order, onOrder, areAllFolded, onFoldAll } = props;
+  const FoldIcon = areAllFolded ? ChevronsUpDown : ChevronsDownUp;
+  return (
+    <div className="row state-toolbar">
+      <span className="dim">Order</span>
+      <Segmented label="Order of the segments" value={order} options={ORDERS} onChange={onOrder} />
+      <button type="button" className="button" onClick={onFoldAll}>
+        <FoldIcon size={13} aria-hidden />
+        {areAllFolded ? 'Unfold all' : 'Fold all'}
+      </button>
+      <span className="spacer" />
+      <ul className="color-key" aria-label="What the bars show">
+        <li>
+          <span className="legend-free" aria-hidden /> free
+        </li>
+        <li>
+          <span className="legend-pending" aria-hidden /> pending free
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+type StateRequest = WithoutDevice<AllocatorStateRequest>;
+
+/** No screen has more pixels than this. */
+const MOST_PIXELS = 4096;
+
+interface AllocatorStateView {
+  readonly answer: QueryState<StateRequest, AllocatorStateAnswer>;
+  readonly colors: BarColors;
+  /** The event whose state is requested: the cursor's, or the last. */
+  readonly event: number;
+  readonly setPositions: (positions: readonly number[]) => void;
+}
+
+/** The state at the cursor, with the rows of the positions that are on screen. */
+function useAllocatorState(order: SegmentOrder, barWidthPx: number): AllocatorStateView {
+  const { device } = useDevice();
+  const cursor = useView((view) => view.cursor);
+  const colorBy = useView((view) => view.colorBy);
+  const siteColors = useView((view) => view.siteColors);
+  const search = useView((view) => view.search);
+  const onlyMatches = useView((view) => view.onlyMatches);
+  const theme = useTheme();
+  const [positions, setPositions] = useState<readonly number[]>([]);
+  const colors = useMemo((): BarColors => {
+    const { pending, background, thin } = plotColors(theme);
+    return {
+      classes: classColors(theme, colorBy, siteColors),
+      pending,
+      unmatched: onlyMatches ? thin : undefined,
+      edge: background,
+      selection: plotStyle(theme).ink,
+    };
+  }, [theme, colorBy, siteColors, onlyMatches]);
+  const event = cursorEvent(device, cursor);
+  const width = Math.min(MOST_PIXELS, Math.round(barWidthPx * window.devicePixelRatio));
+  const request: StateRequest = {
+    event,
+    order,
+    positions,
+    width,
+    colorBy,
+    classes: colors.classes.length,
+    search,
+  };
+  return { answer: useQuery('allocatorState', request), colors, event, setPositions };
+}

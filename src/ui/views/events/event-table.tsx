@@ -1,0 +1,219 @@
+import { CornerDownRight } from 'lucide-react';
+import { type ReactNode, type RefObject, useCallback, useMemo } from 'react';
+import { formatCount, formatDurationUs } from '../../../base/format.ts';
+import type { EventFacets, EventPair, EventRow } from '../../../device/lists/event-list-types.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { Bytes } from '../../shared/bytes.tsx';
+import { useDevice } from '../../shared/device-context.ts';
+import { SiteCell } from '../../shared/site-cell.tsx';
+import type { Column, TableHandle } from '../../table/table-types.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import type { EventListing, FollowCursor } from './use-event-list.ts';
+
+interface EventTableProps {
+  readonly facets: EventFacets | undefined;
+  readonly listing: EventListing;
+  readonly follow: FollowCursor;
+  readonly handle: RefObject<TableHandle | null>;
+  readonly empty: ReactNode;
+}
+
+/** The rows. A click moves the cursor to one; L goes to its counterpart, such as the free of an alloc. */
+export function EventTable({ facets, listing, follow, handle, empty }: EventTableProps) {
+  const { device } = useDevice();
+  const { view } = useStores();
+  const { goTo, isHere } = follow;
+  const columns = useMemo(() => eventColumns(device, facets, goTo), [device, facets, goTo]);
+  const activate = useCallback(
+    ({ event, allocation }: EventRow) => {
+      isHere(event);
+      view.click('allocation', {
+        cursor: event,
+        ...(allocation !== undefined && { selection: allocation }),
+      });
+    },
+    [view, isHere],
+  );
+  const onRowKey = useCallback(
+    (key: string, { pair }: EventRow) => {
+      if (key !== 'l' || pair.kind !== 'event') return false;
+      goTo(pair.event);
+      return true;
+    },
+    [goTo],
+  );
+  return (
+    <VirtualTable
+      label="Events"
+      columns={columns}
+      source={listing.source}
+      rowState={useRowState()}
+      onActivate={activate}
+      onRowKey={onRowKey}
+      handle={handle}
+      empty={empty}
+    />
+  );
+}
+
+function useRowState() {
+  const cursor = useView((state) => state.cursor);
+  const selection = useView((state) => state.selection);
+  return useCallback(
+    ({ event, action, allocation }: EventRow) => ({
+      isCurrent: event === cursor,
+      isSelected: allocation !== undefined && allocation === selection,
+      ...(action === 'oom' && { tone: 'danger' as const }),
+    }),
+    [cursor, selection],
+  );
+}
+
+/** Streams get a column only where there are several, times only where the file has them. */
+function eventColumns(
+  device: DeviceInfo,
+  facets: EventFacets | undefined,
+  onGoTo: (event: number) => void,
+): readonly Column<EventRow>[] {
+  const hasStreams = (facets?.streams.length ?? 0) > 1;
+  return [
+    {
+      id: 'event',
+      header: 'Event',
+      widthPx: 72,
+      align: 'end',
+      render: ({ event }) => formatCount(event),
+    },
+    ...(device.hasTime ? [TIME] : []),
+    {
+      id: 'action',
+      header: 'Action',
+      widthPx: 122,
+      render: ({ action }) => (
+        <span className="event-action" data-action={action} title={action}>
+          {action}
+        </span>
+      ),
+    },
+    {
+      id: 'size',
+      header: 'Size',
+      title: 'Requested bytes for allocations and frees, segment size for segments',
+      widthPx: 86,
+      align: 'end',
+      render: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
+    },
+    {
+      id: 'code',
+      header: 'Code',
+      title: 'The innermost line outside PyTorch and site-packages',
+      widthPx: 202,
+      grow: 1,
+      render: ({ frame, leafFrame, stackKind }) => (
+        <SiteCell topFrame={frame} leafFrame={leafFrame} stackKind={stackKind} />
+      ),
+    },
+    {
+      id: 'pair',
+      header: 'Pair',
+      title: 'The free of an allocation, the allocation of a free; likewise for segments',
+      widthPx: 84,
+      align: 'end',
+      render: ({ pair }) => <Pair pair={pair} onGoTo={onGoTo} />,
+    },
+    {
+      id: 'allocated',
+      header: 'Allocated',
+      title: 'Allocated bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ allocatedBytes }) => <Bytes bytes={allocatedBytes} />,
+    },
+    {
+      id: 'reserved',
+      header: 'Reserved',
+      title: 'Reserved bytes after the event',
+      widthPx: 86,
+      align: 'end',
+      render: ({ reservedBytes }) => <Bytes bytes={reservedBytes} />,
+    },
+    {
+      id: 'address',
+      header: 'Address',
+      title: 'As PyTorch writes it: b for block, s for segment, then the address and its use count',
+      widthPx: 138,
+      render: ({ address }) => (
+        <span className="mono" title={address}>
+          {address}
+        </span>
+      ),
+    },
+    {
+      id: 'pool',
+      header: 'Pool',
+      widthPx: (facets?.pools.length ?? 0) > 2 ? 88 : 52,
+      render: ({ pool, privatePool }) => [pool, privatePool].filter(Boolean).join(' '),
+    },
+    ...(hasStreams ? [STREAM] : []),
+  ];
+}
+
+const TIME: Column<EventRow> = {
+  id: 'time',
+  header: 'Time',
+  title: 'Since the first event',
+  widthPx: 86,
+  align: 'end',
+  render: ({ timeUs }) => formatDurationUs(timeUs),
+};
+
+const STREAM: Column<EventRow> = {
+  id: 'stream',
+  header: 'Stream',
+  widthPx: 110,
+  render: ({ stream }) => (
+    <span className="mono" title={stream}>
+      {stream}
+    </span>
+  ),
+};
+
+interface PairProps {
+  readonly pair: EventPair;
+  readonly onGoTo: (event: number) => void;
+}
+
+function Pair({ pair, onGoTo }: PairProps) {
+  switch (pair.kind) {
+    case 'event':
+      return (
+        <button
+          type="button"
+          className="link event-pair"
+          // The table handles keys: L does the same for the focused row.
+          tabIndex={-1}
+          title={`${pair.action} at event ${formatCount(pair.event)} (L)`}
+          onClick={(click) => {
+            click.stopPropagation();
+            onGoTo(pair.event);
+          }}
+        >
+          <CornerDownRight size={12} aria-hidden />
+          {formatCount(pair.event)}
+        </button>
+      );
+    case 'before-trace':
+      return <span className="dim">before</span>;
+    case 'after-trace':
+      return <span className="dim">never</span>;
+    case 'unknown':
+      return (
+        <span className="dim" title="Allocated before the first event of this trace">
+          unknown
+        </span>
+      );
+    case 'none':
+      return undefined;
+  }
+}

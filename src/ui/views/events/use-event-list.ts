@@ -1,0 +1,141 @@
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { EventRowIndex } from '../../../device/lists/event-list.ts';
+import type { EventRow } from '../../../device/lists/event-list-types.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import type { EventChoice, EventListAnswer } from '../../../worker/handlers/event-list.ts';
+import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
+import type { RowSource } from '../../table/row-pages.ts';
+import type { TableHandle } from '../../table/table-types.ts';
+
+/** A list whose rows can be read. */
+export interface EventListing extends EventListAnswer {
+  readonly choice: EventChoice;
+  /** The cursor's event when the list was requested, and its row. */
+  readonly cursor: (EventRowIndex & { readonly event: EventIndex }) | undefined;
+  readonly source: RowSource<EventRow>;
+}
+
+export interface EventListState {
+  /** The newest list that is ready; undefined before the first. */
+  readonly listing: EventListing | undefined;
+  /** False while a newer list is being made. */
+  readonly isCurrent: boolean;
+  readonly failure: string | undefined;
+}
+
+/** The events of a choice. The previous list stays until the next one is ready. */
+export function useEventList(choice: EventChoice): EventListState {
+  const ask = useAsk();
+  const { value, isCurrent, failure } = useComposedQuery(useFetchList(), choice);
+  const listing = useMemo<EventListing | undefined>(() => {
+    if (value === undefined) return undefined;
+    return {
+      ...value,
+      source: {
+        count: value.length,
+        start: firstShown(value),
+        load: (from, to, signal) =>
+          ask('eventRows', { choice: value.choice, from, to }, { signal }),
+      },
+    };
+  }, [ask, value]);
+  return { listing, isCurrent, failure };
+}
+
+/** Fetches the list and the cursor's row in it, so that the table can read the rows around it at once. */
+function useFetchList() {
+  const ask = useAsk();
+  const { view } = useStores();
+  return useCallback(
+    async (choice: EventChoice, signal: AbortSignal) => {
+      const place = async (event: EventIndex) => ({
+        event,
+        ...(await ask('eventRowIndex', { choice, event }, { signal })),
+      });
+      const { cursor } = view.getState().view;
+      const [list, found] = await Promise.all([
+        ask('eventList', { choice }, { signal }),
+        cursor === undefined ? undefined : place(cursor),
+      ]);
+      return { choice, ...list, cursor: found };
+    },
+    [ask, view],
+  );
+}
+
+/** The cursor's row, or the one after where it would be; the first without a cursor. */
+function firstShown({ length, cursor }: Pick<EventListing, 'length' | 'cursor'>): number {
+  return Math.max(0, Math.min(cursor?.row ?? 0, length - 1));
+}
+
+export interface FollowCursor {
+  /** Puts the cursor on an event and its row in the middle. */
+  readonly goTo: (event: number) => void;
+  /** The cursor is about to be put on an event whose row is in sight: nothing scrolls. */
+  readonly isHere: (event: number) => void;
+  /** The cursor's event is not in the list. */
+  readonly isMissing: boolean;
+}
+
+/** Keeps the row of the cursor in sight when it is moved elsewhere, and when the list changes. */
+export function useFollowCursor(
+  { listing }: EventListState,
+  table: RefObject<TableHandle | null>,
+): FollowCursor {
+  const { view } = useStores();
+  const ask = useAsk();
+  const cursor = useView((state) => state.cursor);
+  const [isMissing, setIsMissing] = useState(false);
+  /** What the table was last scrolled for. The same event of the same list does not scroll it again. */
+  const here = useRef<{ event: number | undefined; listing: object | undefined }>(undefined);
+  const current = useRef(listing);
+  current.current = listing;
+
+  const isHere = useCallback((event: number) => {
+    here.current = { event, listing: current.current };
+    setIsMissing(false);
+  }, []);
+
+  const show = useCallback(
+    async (event: number, isWanted: () => boolean) => {
+      const list = current.current;
+      if (list === undefined) return;
+      const { choice } = list;
+      const place =
+        list.cursor?.event === event ? list.cursor : await ask('eventRowIndex', { choice, event });
+      if (!isWanted()) return;
+      setIsMissing(!place.isListed);
+      if (list.length > 0) table.current?.goTo(Math.min(place.row, list.length - 1));
+    },
+    [ask, table],
+  );
+
+  useEffect(() => {
+    if (listing === undefined) return;
+    const before = here.current;
+    if (before?.event === cursor && before?.listing === listing) return;
+    here.current = { event: cursor, listing };
+    if (cursor === undefined) {
+      setIsMissing(false);
+      if (before !== undefined) table.current?.reveal(0);
+      return;
+    }
+    let isWanted = true;
+    // When the worker is gone, the table reports it: its rows fail to load.
+    show(cursor, () => isWanted).catch(() => undefined);
+    return () => {
+      isWanted = false;
+    };
+  }, [cursor, listing, show, table]);
+
+  const goTo = useCallback(
+    (event: number) => {
+      if (view.getState().view.cursor !== event) view.commit({ cursor: event });
+      // The cursor may already be there while the table is scrolled elsewhere.
+      else void show(event, () => true).catch(() => undefined);
+    },
+    [view, show],
+  );
+  return { goTo, isHere, isMissing };
+}

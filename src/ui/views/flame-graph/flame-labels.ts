@@ -1,0 +1,189 @@
+/** Labels, figures and tooltips of the flame graph. */
+import { assertUnreachable } from '../../../base/assert.ts';
+import { formatBytes, formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import { noFrameText } from '../../../device/flame-graph/flame-context.ts';
+import type {
+  FlameFrames,
+  FlameGroup,
+  FlameGrouping,
+  FlameSet,
+  FlameWeight,
+} from '../../../device/flame-graph/types.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { FlameView } from '../../../state/view-store.ts';
+import type { TooltipContent } from '../../plot/tooltip.ts';
+import type { BoxIndex, FlameLayout } from './flame-layout.ts';
+
+export const DATASET_TEXT: Readonly<Record<FlameView['dataset'], string>> = {
+  peak: 'live at the peak',
+  cursor: 'live at the cursor',
+  end: 'live at the end',
+  window: 'allocated in the window',
+  difference: 'difference of mark and cursor',
+};
+
+export const WEIGHT_TEXT: Readonly<Record<FlameWeight, string>> = {
+  bytes: 'bytes (active)',
+  allocated: 'bytes (allocated)',
+  count: 'allocations',
+  lifetime: 'bytes × lifetime',
+};
+
+export const WEIGHT_TITLE: Readonly<Record<FlameWeight, string>> = {
+  bytes: 'Block bytes until their free completed, the same as in the timeline',
+  allocated: 'Block bytes until your program freed them, the same as torch.cuda.memory_allocated()',
+  count: 'Number of allocations',
+  lifetime: 'Block bytes times their lifetime within the trace',
+};
+
+export const GROUPING_TEXT: Readonly<Record<FlameGrouping, string>> = {
+  class: 'class, then line',
+  line: 'line',
+  stack: 'call stack',
+  function: 'function',
+  file: 'file',
+  module: 'module',
+};
+
+export const FRAMES_TEXT: Readonly<Record<FlameFrames, string>> = {
+  own: 'your code',
+  known: 'your code and libraries',
+  all: 'all frames',
+};
+
+interface WeightFormat {
+  /** Short: '2.05 GiB'. With `isSigned` what grew has a plus. */
+  readonly short: (value: number) => string;
+  /** Every digit. */
+  readonly exact: (value: number) => string;
+}
+
+/** How a weight is written; `hasTime`: lifetimes are microseconds, else events. */
+export function weightFormat(
+  weight: FlameWeight,
+  hasTime: boolean,
+  isSigned: boolean,
+): WeightFormat {
+  const signed = (write: (value: number) => string) => (value: number) =>
+    isSigned && value > 0 ? `+${write(value)}` : write(value);
+  switch (weight) {
+    case 'bytes':
+    case 'allocated':
+      return { short: signed(formatBytes), exact: signed(formatExactBytes) };
+    case 'count':
+      return { short: signed(formatCount), exact: signed(formatCount) };
+    case 'lifetime': {
+      const scale = hasTime ? 1e6 : 1;
+      const unit = hasTime ? 's' : 'events';
+      const short = signed((value) => `${formatBytes(Math.round(value / scale))} · ${unit}`);
+      return { short, exact: short };
+    }
+    default:
+      return assertUnreachable(weight);
+  }
+}
+
+/** '3 allocations'; in a difference '+3 allocations'. */
+export function countText(count: number, isSigned: boolean): string {
+  const sign = isSigned && count > 0 ? '+' : '';
+  return `${sign}${formatCount(count)} ${Math.abs(count) === 1 ? 'allocation' : 'allocations'}`;
+}
+
+/** '98.2%'; only 0 is '0%'. */
+export function shareText(part: number, whole: number): string {
+  if (whole === 0) return '0%';
+  return formatPercent(Math.abs(part) / whole, 1);
+}
+
+export function groupLabel(group: FlameGroup): string {
+  return group.kind === 'absent' ? noFrameText(group.reason) : group.label;
+}
+
+/** The text in a box. */
+export function boxLabel(layout: FlameLayout, box: BoxIndex): string {
+  const group = layout.groupOf(box);
+  if (group !== undefined) return groupLabel(group);
+  const hidden = layout.graph.boxes.hidden[box] ?? 0;
+  return hidden === 0 ? 'all' : `${formatCount(hidden)} smaller`;
+}
+
+export function groupPlace(group: FlameGroup): string {
+  return group.kind === 'frame' ? group.location : '';
+}
+
+/** What the total is of: 'Live at the peak, after event 6,302'. */
+export function setText(
+  set: FlameSet,
+  of: FlameView['dataset'],
+  { hasCursor, hasTrace }: { readonly hasCursor: boolean; readonly hasTrace: boolean },
+): string {
+  switch (set.kind) {
+    case 'live': {
+      if (!hasTrace) return 'Live when the snapshot was taken';
+      if (set.event < 0) return 'Live before the first event';
+      const event = `after event ${formatCount(set.event)}`;
+      if (of === 'peak') return `Live at the peak, ${event}`;
+      if (of === 'end') return `Live at the end, ${event}`;
+      return hasCursor
+        ? `Live at the cursor, ${event}`
+        : `Live at the end, ${event}: no cursor is set`;
+    }
+    case 'window':
+      return `Allocated by ${eventRangeText(set.from, set.to)}`;
+    case 'difference':
+      return `Change from event ${formatCount(set.before)} to event ${formatCount(set.after)}`;
+    default:
+      return assertUnreachable(set);
+  }
+}
+
+/** 'events 3 to 9', both of them included; from <= e < to. */
+export function eventRangeText(from: number, to: number): string {
+  if (to <= from) return 'no event';
+  if (to === from + 1) return `event ${formatCount(from)}`;
+  return `events ${formatCount(from)} to ${formatCount(to - 1)}`;
+}
+
+/** Name of a file with an export. */
+export function exportName(
+  fileName: string,
+  flame: FlameView,
+  device: Pick<DeviceInfo, 'kind' | 'device'>,
+): string {
+  const base = fileName.replace(/(\.(pickle|pkl|gz|zst|zip|html|json))+$/i, '');
+  const place = device.kind === 'host' ? 'host' : `gpu${device.device}`;
+  return `${base}-${place}-${flame.dataset}-${flame.weight}`;
+}
+
+/** How the figures of this graph are written. */
+export interface FlameFigures {
+  readonly format: WeightFormat;
+  readonly isDifference: boolean;
+  readonly hasSearch: boolean;
+}
+
+export function boxTooltip(
+  layout: FlameLayout,
+  box: BoxIndex,
+  { format, isDifference, hasSearch }: FlameFigures,
+): TooltipContent {
+  const { boxes, total } = layout.graph;
+  const [value, magnitude] = [boxes.value[box] ?? 0, boxes.magnitude[box] ?? 0];
+  const group = layout.groupOf(box);
+  const place = group === undefined ? '' : groupPlace(group);
+  const share = `${shareText(magnitude, total.magnitude)} of ${isDifference ? 'the total change' : 'all'}`;
+  const lines = [
+    ...(place === '' ? [] : [place]),
+    `${format.exact(value)}, ${share}`,
+    countText(boxes.count[box] ?? 0, isDifference),
+  ];
+  if (hasSearch)
+    lines.push(`${shareText(boxes.matched[box] ?? 0, magnitude)} of it matches the search`);
+  if ((boxes.hidden[box] ?? 0) > 0) {
+    return { title: hiddenTitle(boxes.hidden[box] ?? 0), label: format.short(value), lines };
+  }
+  return { title: boxLabel(layout, box), label: format.short(value), lines };
+}
+
+const hiddenTitle = (count: number): string =>
+  count === 1 ? '1 frame too small to see' : `${formatCount(count)} frames too small to see`;

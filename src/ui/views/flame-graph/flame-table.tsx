@@ -1,0 +1,175 @@
+import { useMemo, useState } from 'react';
+import type { FlameOrderBy, FlameRow } from '../../../device/flame-graph/types.ts';
+import { frameLabel, framePath, functionText } from '../../../device/model/frame-text.ts';
+import type { FrameView } from '../../../device/model/types.ts';
+import type { Sort } from '../../../state/view-store.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { FrameCell } from '../../shared/frame-cell.tsx';
+import { useAsk } from '../../shared/use-query.ts';
+import type { RowSource } from '../../table/row-pages.ts';
+import type { Column } from '../../table/table-types.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import type { FlameFigures } from './flame-labels.ts';
+import { countText, GROUPING_TEXT, groupLabel, groupPlace, shareText } from './flame-labels.ts';
+import type { FlameQuery } from './flame-query.ts';
+
+interface FlameTableProps {
+  readonly query: FlameQuery;
+  readonly rowCount: number;
+  readonly totalMagnitude: number;
+  readonly figures: FlameFigures;
+  readonly chosenKey: string | undefined;
+  readonly onChoose: (row: FlameRow) => void;
+}
+
+/** Without a sort, the order that reads best: see byRelevance. */
+export function FlameTable(props: FlameTableProps) {
+  const { query, rowCount, totalMagnitude, figures, chosenKey, onChoose } = props;
+  const [sort, setSort] = useState<Sort | undefined>(undefined);
+  const source = useRows(query, rowCount, sort);
+  const columns = useMemo(
+    () => columnsOf(query.groupBy, figures, totalMagnitude),
+    [query.groupBy, figures, totalMagnitude],
+  );
+  const rowState = useMemo(
+    () => (row: FlameRow) => ({ isSelected: row.key === chosenKey }),
+    [chosenKey],
+  );
+  return (
+    <VirtualTable
+      label={`By ${GROUPING_TEXT[query.groupBy]}`}
+      columns={columns}
+      source={source}
+      empty="Nothing to list."
+      sort={sort}
+      onSort={(column) => setSort(nextSort(sort, column))}
+      rowState={rowState}
+      onActivate={onChoose}
+    />
+  );
+}
+
+/** Largest first, then smallest first, then as it was; names the other way round. */
+function nextSort(sort: Sort | undefined, key: string): Sort | undefined {
+  const first = key !== 'name';
+  if (sort?.key !== key) return { key, descending: first };
+  return sort.descending === first ? { key, descending: !first } : undefined;
+}
+
+const ORDERS: readonly FlameOrderBy[] = ['name', 'self', 'total', 'count'];
+
+function useRows(query: FlameQuery, rowCount: number, sort: Sort | undefined): RowSource<FlameRow> {
+  const { info } = useDevice();
+  const ask = useAsk();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another snapshot has other rows
+  return useMemo(() => {
+    const by = ORDERS.find((order) => order === sort?.key) ?? 'relevance';
+    const order = { by, descending: sort?.descending ?? true };
+    return {
+      count: rowCount,
+      load: async (from, to, signal) => {
+        const { rows } = await ask('flameRows', { ...query, order, from, to }, { signal });
+        return rows;
+      },
+    };
+  }, [ask, info, query, rowCount, sort]);
+}
+
+function columnsOf(
+  by: FlameQuery['groupBy'],
+  { format, isDifference }: FlameFigures,
+  totalMagnitude: number,
+): readonly Column<FlameRow>[] {
+  const figure = (id: 'total' | 'self', header: string, title: string): Column<FlameRow> => ({
+    id,
+    header,
+    title,
+    widthPx: 104,
+    align: 'end',
+    isSortable: true,
+    render: (row) => (
+      <span
+        title={format.exact(row[id])}
+        data-change={isDifference ? changeOf(row[id]) : undefined}
+      >
+        {format.short(row[id])}
+      </span>
+    ),
+  });
+  const name: Column<FlameRow> = {
+    id: 'name',
+    header: GROUPING_TEXT[by].replace(/^./, (letter) => letter.toUpperCase()),
+    widthPx: 200,
+    grow: 1,
+    isSortable: true,
+    render: (row) => <RowName row={row} />,
+  };
+  const share: Column<FlameRow> = {
+    id: 'share',
+    header: 'Share',
+    title: isDifference ? 'Share of the total change: growth plus shrinkage' : 'Share of the total',
+    widthPx: 76,
+    align: 'end',
+    render: ({ total }) => shareText(total, totalMagnitude),
+  };
+  const count: Column<FlameRow> = {
+    id: 'count',
+    header: 'Allocations',
+    widthPx: 92,
+    align: 'end',
+    isSortable: true,
+    render: (row) => (
+      <span title={countText(row.count, isDifference)}>
+        {countText(row.count, isDifference).split(' ')[0]}
+      </span>
+    ),
+  };
+  const total = figure(
+    'total',
+    isDifference ? 'Difference' : 'Total',
+    'Allocations with this frame in their stack; recursion counts once',
+  );
+  // A stack has nothing inside it: its total is its own.
+  if (by === 'stack') return [name, total, share, count];
+  const self = figure('self', 'Self', 'Allocations whose innermost frame this is');
+  return [name, total, share, self, count];
+}
+
+const changeOf = (value: number) => (value > 0 ? 'grew' : value < 0 ? 'shrank' : undefined);
+
+/** By stack the user's line, and what was called in the end. */
+function RowName({ row: { group, userFrame } }: { readonly row: FlameRow }) {
+  const own = `${groupLabel(group)} ${groupPlace(group)}`.trim();
+  if (userFrame === undefined) {
+    return (
+      <span
+        className="flame-row-name"
+        data-kind={kindOf(group.kind === 'frame' ? group.frame : undefined)}
+        title={own}
+      >
+        <FrameCell name={groupLabel(group)} path={groupPlace(group)} title={own} />
+      </span>
+    );
+  }
+  const isSame =
+    group.kind === 'frame' &&
+    group.frame.name === userFrame.name &&
+    group.frame.filename === userFrame.filename;
+  const title = isSame ? frameLabel(userFrame) : `${frameLabel(userFrame)} · ${own}`;
+  return (
+    <span className="flame-row-name" data-kind={kindOf(userFrame)} title={title}>
+      <FrameCell
+        name={functionText(userFrame)}
+        path={framePath(userFrame)}
+        title={title}
+        leaf={isSame ? undefined : groupLabel(group)}
+        leafPlace={isSame ? undefined : groupPlace(group) || undefined}
+      />
+    </span>
+  );
+}
+
+/** What has no frame is as faint as plumbing. */
+function kindOf(frame: FrameView | undefined): string {
+  return frame === undefined || frame.isPlumbing ? 'plumbing' : frame.kind;
+}

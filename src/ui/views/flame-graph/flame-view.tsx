@@ -1,0 +1,127 @@
+import './flame.css';
+import { useCallback, useMemo, useRef } from 'react';
+import { Group, Panel, Separator } from 'react-resizable-panels';
+import { useStores, useView } from '../../../state/stores.ts';
+import type { FlameView as FlameChoices } from '../../../state/view-store.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import { useElementWidth } from '../../shared/use-element-width.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+import { FlameCanvas } from './flame-canvas.tsx';
+import { flameColors } from './flame-colors.ts';
+import { FlameDownloads } from './flame-downloads.tsx';
+import { FlameEmpty } from './flame-empty.tsx';
+import type { FlameFigures } from './flame-labels.ts';
+import { weightFormat } from './flame-labels.ts';
+import { type BoxIndex, FlameLayout } from './flame-layout.ts';
+import { selectedBox, selectionOf, useChosen } from './flame-selection.ts';
+import { FlameSummary } from './flame-summary.tsx';
+import { FlameTable } from './flame-table.tsx';
+import { FlameToolbar, FlameTrail } from './flame-toolbar.tsx';
+import { FrameStrip } from './frame-strip.tsx';
+import { type FlameReady, useFlame } from './use-flame.ts';
+
+/** Who holds the memory: call stacks as boxes, and the same as a table. */
+export function FlameView() {
+  const { view } = useStores();
+  const area = useRef<HTMLElement>(null);
+  const { state, isBusy } = useFlame(useElementWidth(area));
+  const flame = useView((current) => current.flame);
+  const change = useCallback(
+    (changed: Partial<FlameChoices>) =>
+      view.commit({ flame: { ...view.getState().view.flame, ...changed } }),
+    [view],
+  );
+  const ready = state.kind === 'ready' ? state : undefined;
+  const hasBoxes = (ready?.answer.graph?.total.magnitude ?? 0) > 0;
+  return (
+    <section ref={area} className="view flame-view" aria-label="Flame graph">
+      <FlameToolbar flame={flame} onChange={change} />
+      {state.kind === 'failed' && (
+        <div className="blank" role="alert">
+          <h2>The flame graph could not be made</h2>
+          <p>{state.message}</p>
+        </div>
+      )}
+      {ready !== undefined && !hasBoxes && <FlameEmpty asked={ready} />}
+      {ready !== undefined && hasBoxes && (
+        <FlameContent asked={ready} isBusy={isBusy} onChange={change} />
+      )}
+    </section>
+  );
+}
+
+interface FlameContentProps {
+  readonly asked: FlameReady;
+  readonly isBusy: boolean;
+  readonly onChange: (change: Partial<FlameChoices>) => void;
+}
+
+function FlameContent({ asked, isBusy, onChange }: FlameContentProps) {
+  const { answer, request, query } = asked;
+  const { graph, set } = answer;
+  const [chosen, choose] = useChosen(query);
+  const layout = useMemo(() => (graph === undefined ? undefined : new FlameLayout(graph)), [graph]);
+  const figures = useFigures(asked);
+  const colors = flameColors(useTheme());
+  const selected = layout && selectedBox(chosen, layout, request.inverted);
+  const chosenRow = chosen?.kind === 'row' ? chosen.row.key : undefined;
+  const scene = useMemo(
+    () => ({ colors, ...figures, selected, chosenKey: chosenRow }),
+    [colors, figures, selected, chosenRow],
+  );
+  if (layout === undefined || graph === undefined || set === undefined) return undefined;
+  const zoom = (root: string | undefined) => onChange({ root });
+  const select = (box: BoxIndex) => {
+    const path = layout.pathOf(box);
+    choose(path === undefined ? undefined : { kind: 'box', path });
+  };
+  return (
+    <>
+      <FlameSummary asked={asked} figures={figures} />
+      <div className="flame-trail-row">
+        <FlameTrail trail={graph.trail} onZoom={zoom} />
+        <FlameDownloads query={query} />
+      </div>
+      <Group className="fill" orientation="vertical">
+        <Panel minSize="80px" defaultSize="52%">
+          <FlameCanvas
+            layout={layout}
+            scene={scene}
+            figures={figures}
+            isBusy={isBusy}
+            onSelect={select}
+            onZoom={(box) => zoom(layout.zoomPathOf(box))}
+            onBack={() => zoom(graph.trail.at(-2)?.path)}
+          />
+        </Panel>
+        <Separator className="split-handle split-handle-flat" aria-label="Height of the table" />
+        <Panel minSize="120px" className="flame-lower">
+          <FrameStrip
+            selection={chosen && selectionOf(chosen, layout, request)}
+            totalMagnitude={graph.total.magnitude}
+            figures={figures}
+          />
+          <FlameTable
+            query={query}
+            rowCount={answer.rowCount}
+            totalMagnitude={graph.total.magnitude}
+            figures={figures}
+            chosenKey={chosenRow}
+            onChoose={(row) => choose({ kind: 'row', row, query })}
+          />
+        </Panel>
+      </Group>
+    </>
+  );
+}
+
+function useFigures({ answer, request }: FlameReady): FlameFigures {
+  const { device } = useDevice();
+  const { weight } = request;
+  const isDifference = answer.set?.kind === 'difference';
+  const hasSearch = answer.isSearched;
+  return useMemo(
+    () => ({ format: weightFormat(weight, device.hasTime, isDifference), isDifference, hasSearch }),
+    [weight, device.hasTime, isDifference, hasSearch],
+  );
+}

@@ -1,0 +1,163 @@
+import { useMemo } from 'react';
+import type { Peak } from '../../../allocator/replay/types.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDurationUs,
+  formatExactBytes,
+} from '../../../base/format.ts';
+import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import { useStores } from '../../../state/stores.ts';
+import type { Range } from '../../../state/view-store.ts';
+import type { AnnotationGroups } from '../../../worker/handlers/memory-summary.ts';
+import { useDevice } from '../../shared/device-context.ts';
+import type { QueryState } from '../../shared/use-query.ts';
+import { rowsAtHand } from '../../table/row-pages.ts';
+import type { Column } from '../../table/table-types.ts';
+import { VirtualTable } from '../../table/virtual-table.tsx';
+import { SectionHead, Unanswered } from './section.tsx';
+
+interface AnnotationsSectionProps {
+  readonly query: QueryState<unknown, AnnotationGroups>;
+}
+
+/** Rows that are shown without scrolling inside the table. */
+const ROWS_AT_ONCE = 12;
+const ROW_PX = 26;
+const HEADER_PX = 30;
+
+/** Which part of the program memory stood highest in: annotations by name. */
+export function AnnotationsSection({ query: { value, failure } }: AnnotationsSectionProps) {
+  const { device } = useDevice();
+  const isEmpty = value?.groups.length === 0;
+  return (
+    <section aria-label="Annotations" className="summary-section">
+      <SectionHead title="Annotations">
+        {value !== undefined && !isEmpty && (
+          <span className="dim">
+            {formatCount(value.groups.length)}, sorted by peak. Click one to see where memory was
+            highest in it.
+          </span>
+        )}
+      </SectionHead>
+      {value === undefined && <Unanswered failure={failure} />}
+      {isEmpty && <p className="dim">{noAnnotationsText(device)}</p>}
+      {value !== undefined && !isEmpty && <AnnotationTable {...value} />}
+      {value !== undefined && value.moments > 0 && (
+        <p className="dim">
+          {formatCount(value.moments)} more are not listed: they lack their START or END, so only
+          one moment of each is known.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function noAnnotationsText({ hasTime }: DeviceInfo): string {
+  if (!hasTime) return 'This file has no timestamps, so events cannot be matched to annotations.';
+  return 'No annotations were recorded. Wrap parts of a step in torch.profiler.record_function("forward") to see here which of them peaks.';
+}
+
+function AnnotationTable({ groups }: AnnotationGroups) {
+  const { view } = useStores();
+  const source = useMemo(() => rowsAtHand(groups), [groups]);
+  const height = HEADER_PX + Math.min(groups.length, ROWS_AT_ONCE) * ROW_PX;
+  const show = ({ highest, peaks }: AnnotationGroup) => {
+    const { axis } = view.getState().view;
+    const cursor = Math.max(0, peaks.allocatedBytes.event);
+    view.commit({ view: 'timeline', cursor, x: rangeOf(highest, axis) });
+  };
+  return (
+    <div style={{ height }}>
+      <VirtualTable
+        label="Annotations"
+        columns={COLUMNS}
+        source={source}
+        empty={undefined}
+        onActivate={show}
+      />
+    </div>
+  );
+}
+
+function rangeOf(span: AnnotationGroup['highest'], axis: TimeAxis): Range | 'all' {
+  const [from, to] =
+    axis === 'event' ? [span.startEvent, span.endEvent] : [span.startUs, span.endUs];
+  return from < to ? { from, to } : 'all';
+}
+
+const COLUMNS: readonly Column<AnnotationGroup>[] = [
+  {
+    id: 'name',
+    header: 'Annotation',
+    widthPx: 120,
+    grow: 1,
+    render: ({ name, names }) => (
+      <span title={names > 1 ? `${formatCount(names)} names of this pattern` : name}>{name}</span>
+    ),
+  },
+  {
+    id: 'count',
+    header: 'Times',
+    title: 'How many times it ran',
+    widthPx: 84,
+    align: 'end',
+    render: ({ count, unclosed }) => (
+      <span title={unclosed > 0 ? `${formatCount(unclosed)} lack START or END` : undefined}>
+        {formatCount(count)}
+        {unclosed > 0 && ` (${formatCount(unclosed)} open)`}
+      </span>
+    ),
+  },
+  peakColumn('Peak allocated', ({ peaks }) => peaks.allocatedBytes),
+  peakColumn('Peak active', ({ peaks }) => peaks.activeBytes),
+  peakColumn('Peak reserved', ({ peaks }) => peaks.reservedBytes),
+  {
+    id: 'growth',
+    header: 'Net growth',
+    title: 'Allocated memory after minus before, on average',
+    widthPx: 104,
+    align: 'end',
+    render: (group) => {
+      const times = group.count - group.unclosed;
+      if (times === 0) return <span className="dim">unknown</span>;
+      const mean = group.grownBytes / times;
+      const title = `${formatExactBytes(group.grownBytes)} over all ${formatCount(times)}`;
+      return (
+        <span title={title}>
+          {mean > 0 ? '+' : ''}
+          {formatBytes(Math.round(mean))}
+        </span>
+      );
+    },
+  },
+  {
+    id: 'time',
+    header: 'Mean time',
+    widthPx: 84,
+    align: 'end',
+    render: ({ totalUs, count, unclosed }) =>
+      count === unclosed ? (
+        <span className="dim">unknown</span>
+      ) : (
+        formatDurationUs(totalUs / (count - unclosed))
+      ),
+  },
+];
+
+function peakColumn(header: string, of: (group: AnnotationGroup) => Peak): Column<AnnotationGroup> {
+  return {
+    id: header,
+    header,
+    title: `Highest ${header.replace('Peak ', '')} memory inside it`,
+    widthPx: 102,
+    align: 'end',
+    render: (group) => {
+      const { bytes, event } = of(group);
+      const place = event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+      return <span title={`${formatExactBytes(bytes)} ${place}`}>{formatBytes(bytes)}</span>;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { useState } from 'react';
+import { formatCount, formatExactBytes } from '../../../base/format.ts';
+import type { MemoryFigures } from '../../../device/memory-summary/memory-tally.ts';
+import type { TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
+import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
+import { failedOoms } from '../../../device/model/device-info.ts';
+import type { EventIndex } from '../../../format/snapshot/tables.ts';
+import {
+  FIELD_TEXTS,
+  figureText,
+  PARTIAL_TEXT,
+  POOL_TEXTS,
+  STAT_TEXTS,
+} from '../../../output/report/stat-labels.ts';
+import { summaryText } from '../../../output/report/summary-text.ts';
+import { useView } from '../../../state/stores.ts';
+import { CopyButton } from '../../shared/copy-button.tsx';
+import { useDevice } from '../../shared/device-context.ts';
+import { notesOf } from '../../shared/device-labels.ts';
+import { useQuery } from '../../shared/use-query.ts';
+import { ClassTable } from './class-table.tsx';
+import { SectionHead, Unanswered } from './section.tsx';
+
+interface MemorySectionProps {
+  /** What goes into the text that is copied, besides the figures; undefined while not known. */
+  readonly annotationGroups: readonly AnnotationGroup[] | undefined;
+  readonly facts: TraceFacts | undefined;
+}
+
+const MOMENTS = ['cursor', 'oom', 'peak', 'end'] as const;
+type Moment = (typeof MOMENTS)[number];
+
+const MOMENT_TEXTS: Readonly<Record<Moment, { readonly label: string; readonly title: string }>> = {
+  cursor: { label: 'At the cursor', title: 'The event at the cursor' },
+  oom: {
+    label: 'At the OOM',
+    title: 'When memory ran out; the last time if it did so more than once',
+  },
+  peak: { label: 'At the peak', title: 'When active memory was highest' },
+  end: { label: 'At the end', title: 'When the snapshot was taken' },
+};
+
+/** The figures of torch.cuda.memory_summary(), at any event. */
+export function MemorySection({ annotationGroups, facts }: MemorySectionProps) {
+  const { info, device } = useDevice();
+  const cursor = useView((view) => view.cursor);
+  const [chosen, setChosen] = useState<Moment>(cursor === undefined ? 'oom' : 'cursor');
+  const events: Readonly<Record<Moment, EventIndex | undefined>> = {
+    cursor,
+    oom: failedOoms(device).at(-1)?.event,
+    peak: device.peaks.activeBytes.event,
+    end: device.events - 1,
+  };
+  const hasTrace = device.events > 0;
+  const fallback = hasTrace ? 'peak' : 'end';
+  const moment = events[chosen] === undefined || !hasTrace ? fallback : chosen;
+  // Without a trace there is one moment; an OOM is offered where there was one.
+  const moments = MOMENTS.filter((one) =>
+    hasTrace ? one !== 'oom' || events.oom !== undefined : one === 'end',
+  );
+  const event = events[moment] ?? -1;
+  const { value, failure } = useQuery('memoryFigures', { event });
+  const classes = useQuery('classTotals', { event: value?.event ?? event });
+  const place = hasTrace ? placeText(value?.event ?? -1) : 'when the snapshot was taken';
+  const title = `${MOMENT_TEXTS[moment].label}, ${place}`;
+  const notes = notesOf(info, device).map(({ text }) => text);
+  return (
+    <section aria-label="Memory" className="summary-section">
+      <SectionHead title="Memory">
+        <fieldset className="segmented" aria-label="Moment">
+          {moments.map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={one === moment}
+              disabled={events[one] === undefined}
+              title={events[one] === undefined ? 'No cursor is set' : MOMENT_TEXTS[one].title}
+              onClick={() => setChosen(one)}
+            >
+              {MOMENT_TEXTS[one].label}
+            </button>
+          ))}
+        </fieldset>
+        <span className="dim">{value !== undefined && place}</span>
+        {value !== undefined && (
+          <CopyButton
+            text={summaryText({
+              info,
+              device,
+              figures: value,
+              title,
+              annotationGroups,
+              facts,
+              notes,
+              classes: classes.value ?? [],
+            })}
+            label="summary as text"
+            title="Copy these figures, annotations, settings and recording facts as text"
+            className="button"
+          >
+            Copy
+          </CopyButton>
+        )}
+      </SectionHead>
+      {value === undefined ? (
+        <Unanswered failure={failure} />
+      ) : (
+        <>
+          {!value.isWhole && (
+            <p className="callout summary-caution" data-tone="warning">
+              {PARTIAL_TEXT}
+            </p>
+          )}
+          <MemoryTable figures={value} />
+          <ClassTable event={value.event} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const placeText = (event: EventIndex): string =>
+  event < 0 ? 'before the first event' : `after event ${formatCount(event)}`;
+
+function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
+  return (
+    <table className="summary-table summary-memory">
+      <thead>
+        <tr>
+          <td />
+          {FIELD_TEXTS.map(({ field, label }) => (
+            <th key={field} scope="col">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      {STAT_TEXTS.map((stat) => (
+        <tbody key={stat.name}>
+          {POOL_TEXTS.map(({ pool, label }) => (
+            <tr key={pool} data-part={pool === 'all' ? undefined : true}>
+              <th scope="row" title={stat.about}>
+                {pool === 'all' ? stat.label : label}
+              </th>
+              {FIELD_TEXTS.map((field) => {
+                const value = figures.pools[pool][stat.name][field.field];
+                return (
+                  <td key={field.field} title={stat.isBytes ? formatExactBytes(value) : undefined}>
+                    {figureText(figures, pool, stat, field)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}

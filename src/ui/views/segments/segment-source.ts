@@ -1,0 +1,95 @@
+/** The segments over time, as a plot, and their colors. */
+
+import { formatBytes } from '../../../base/format.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
+import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
+import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';
+import type { SegmentFrameRequest } from '../../../worker/handlers/address-map.ts';
+import type { SessionApi } from '../../../worker/protocol.ts';
+import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
+import { segmentContent } from '../../shared/segment-content.ts';
+import { plotColors, type ThemeName, toAbgr } from '../../theme/palette.ts';
+
+type SegmentSession = Pick<
+  SessionApi,
+  'segmentFrame' | 'recycle' | 'segmentHitOverTime' | 'crosshair'
+>;
+
+export interface SegmentSourceOptions {
+  readonly device: DeviceInfo;
+  readonly session: SegmentSession;
+  /** -1 for none. */
+  readonly onPinned: (segment: SegmentLife) => void;
+}
+
+export function segmentSource({
+  device,
+  session,
+  onPinned,
+}: SegmentSourceOptions): PlotSource<SegmentFrameRequest, TimelineFrame> {
+  const { index, peaks } = device;
+  const highestBytes = peaks.reservedBytes.bytes;
+  const heights = { reachBytes: highestBytes, fittedBytes: highestBytes };
+  const segments = new WeakMap<PlotHit, SegmentLife>();
+  let selected: SegmentLife = -1;
+  return {
+    heights: () => heights,
+    rangeY: ({ y }) => y,
+    keepY: (y) => ({ y }),
+    request: (viewport, { theme }) => {
+      return { deviceIndex: index, viewport, palette: segmentPaletteFor(theme), selected };
+    },
+    frame: (request, signal) => session.segmentFrame(request, { signal }),
+    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
+    lines: () => [],
+    heightText: formatBytes,
+    hit: async (place) => {
+      const { hit, crosshair } = await session.segmentHitOverTime({ deviceIndex: index, ...place });
+      if (hit === undefined) return { hit, crosshair };
+      const { main, bottomBytes } = hit;
+      const topBytes = bottomBytes + main.sizeBytes;
+      const shown = { bottomBytes, topBytes, content: segmentContent(hit), selection: undefined };
+      segments.set(shown, main.row);
+      return { hit: shown, crosshair };
+    },
+    newestAt: async (state) => {
+      const { counters } = await session.crosshair({ deviceIndex: index, event: state });
+      const topBytes = counters.reservedBytes;
+      return topBytes === 0 ? undefined : { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
+    },
+    pinned: (_, hit) => {
+      selected = (hit && segments.get(hit)) ?? -1;
+      onPinned(selected);
+    },
+  };
+}
+
+/** Position of each class' color among the colors of stacks, which differ well: one a pool. */
+const PLACES: Readonly<Record<ThemeName, Readonly<Record<SegmentClass, number>>>> = {
+  dark: { small: 3, large: 0, 'expandable small': 2, 'expandable large': 7, private: 10 },
+  light: { small: 4, large: 0, 'expandable small': 9, 'expandable large': 2, private: 3 },
+};
+
+export function segmentColor(theme: ThemeName, kind: SegmentClass): string {
+  const { stacks, thin } = plotColors(theme);
+  return stacks[PLACES[theme][kind]] ?? thin;
+}
+
+const palettes = new Map<ThemeName, Palette>();
+
+/** The same object for the same theme. */
+function segmentPaletteFor(theme: ThemeName): Palette {
+  let palette = palettes.get(theme);
+  if (palette === undefined) {
+    const { background, pending, thin } = plotColors(theme);
+    palette = {
+      classes: Uint32Array.from(SEGMENT_CLASSES, (kind) => toAbgr(segmentColor(theme, kind))),
+      background: toAbgr(background),
+      pending: toAbgr(pending),
+      thin: toAbgr(thin),
+    };
+    palettes.set(theme, palette);
+  }
+  return palette;
+}

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
+import { simulate, whatIfInput } from '../../../allocator/simulator/what-if.ts';
+import { loadCapture } from '../../../testing/captures.ts';
+import { contextsOf } from '../../../testing/contexts.ts';
+import type { CardFit } from '../../../worker/analysis/what-if-handler.ts';
+import {
+  missingSettings,
+  type WhatIfResults,
+  withProgress,
+} from '../../panels/what-if/what-if-results.ts';
+import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
+
+const LIMIT = 16 * 2 ** 30;
+const SETTINGS = ['', 'expandable_segments:True', 'max_split_size_mb:64', 'never_run:True'];
+
+/** What the worker answered of a real fragmented run: three of the four settings. */
+function resultsOf(cards: Readonly<Record<string, CardFit>> = {}): WhatIfResults {
+  const [context] = contextsOf(loadCapture('frag_gpt_varlen.pickle.gz'));
+  if (context === undefined) throw new Error('no device');
+  const { trace, replay, snapshot } = context;
+  const input = whatIfInput(trace, replay, snapshot.settings);
+  let known: WhatIfResults = {
+    recorded: undefined,
+    limits: new Map(),
+    results: new Map(),
+    lowest: new Map(),
+    cards: new Map(),
+  };
+  for (const text of SETTINGS.slice(0, 3)) {
+    const conf = parseAllocConf(text);
+    if (!conf.ok) throw new Error(conf.message);
+    const result = simulate(input, conf, { limitBytes: LIMIT, parts: 1 });
+    known = withProgress(known, LIMIT, { kind: 'case', result });
+  }
+  for (const [settings, card] of Object.entries(cards)) {
+    known = withProgress(known, LIMIT, { kind: 'card', settings, card });
+  }
+  return known;
+}
+
+const known = resultsOf();
+const order = (sort?: RowSort, rows = settingRows(known, LIMIT, SETTINGS)) =>
+  sortRows(rows, sort).map(({ settings }: SettingRow) => settings);
+
+it('puts the least reserved first, and last what was not run', () => {
+  expect(order()).toEqual([
+    'expandable_segments:True',
+    '',
+    'max_split_size_mb:64',
+    'never_run:True',
+  ]);
+});
+
+it('goes by the card before the memory, once both are known', () => {
+  const cards = {
+    '': { gib: 6, retries: 9 },
+    'expandable_segments:True': { gib: 8, retries: 0 },
+  };
+  const rows = settingRows(resultsOf(cards), LIMIT, SETTINGS);
+  expect(order(undefined, rows).indexOf('')).toBeLessThan(
+    order(undefined, rows).indexOf('expandable_segments:True'),
+  );
+});
+
+it('sorts by any column, up and down, with what was not run last both times', () => {
+  const by = (descending: boolean) => order({ key: 'reserved', descending });
+  expect(by(false)[0]).toBe('expandable_segments:True');
+  expect(by(true).indexOf('expandable_segments:True')).toBe(2);
+  expect(by(false).at(-1)).toBe('never_run:True');
+  expect(by(true).at(-1)).toBe('never_run:True');
+  expect(order({ key: 'settings', descending: false })[0]).toBe('');
+});
+
+it('asks only for what is missing under that limit', () => {
+  const all = resultsOf({
+    '': { gib: 8, retries: 9 },
+    'expandable_segments:True': { gib: undefined, retries: 0 },
+  });
+  expect(missingSettings(all, LIMIT, SETTINGS)).toEqual(['max_split_size_mb:64', 'never_run:True']);
+  expect(missingSettings(all, 'none', SETTINGS)).toEqual(SETTINGS);
+});

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { annotationLanes } from '../../../device/model/annotation-lanes.ts';
+import type { AnnotationSpan } from '../../../device/model/types.ts';
+import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import { boxAt, laneBoxes, lanesOf } from './lane-layout.ts';
+
+function span(name: string, depth: number, start: number, end: number): AnnotationSpan {
+  return {
+    name,
+    depth,
+    startUs: start * 10,
+    endUs: end * 10,
+    startEvent: start,
+    endEvent: end,
+    complete: true,
+  };
+}
+
+const lanesIn = (spans: readonly AnnotationSpan[], axis: TimeAxis) =>
+  lanesOf(annotationLanes(spans), axis);
+
+/** Disjoint spans of one level: gaps and lengths in turn. */
+const level = fc
+  .array(fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 20 })), { maxLength: 60 })
+  .map((steps) => {
+    let at = 0;
+    return steps.map(([gap, length], index) => {
+      const start = at + gap;
+      at = start + length;
+      return span(`s${index}`, 0, start, at);
+    });
+  });
+
+describe('annotation lanes', () => {
+  it('has a lane a level, ordered by where its spans begin', () => {
+    const spans = [span('a', 0, 0, 7), span('b', 1, 4, 6), span('late', 0, 8, 9)];
+    const names = lanesIn(spans, 'event').map(({ length, span: at }) =>
+      Array.from({ length }, (_, i) => at(i).name),
+    );
+    expect(names).toEqual([['a', 'late'], ['b']]);
+  });
+
+  it('clips to the view', () => {
+    const [lane] = lanesIn([span('a', 0, 0, 100)], 'event');
+    const boxes = lane === undefined ? [] : laneBoxes(lane, 40, 60, 200);
+    expect(boxes).toMatchObject([{ left: 0, right: 200, span: { name: 'a' } }]);
+  });
+
+  it('merges what is thinner than a pixel', () => {
+    const spans = Array.from({ length: 1000 }, (_, i) => span(`s${i}`, 0, i, i + 1));
+    const [lane] = lanesIn(spans, 'time');
+    const boxes = lane === undefined ? [] : laneBoxes(lane, 0, 10_000, 100);
+    expect(boxes.length).toBeLessThanOrEqual(100);
+    expect(boxes.reduce((sum, { count }) => sum + count, 0)).toBe(1000);
+    expect(boxes[0]?.span).toBeUndefined();
+  });
+
+  it('counts each span in view once, in order, within the canvas', () => {
+    fc.assert(
+      fc.property(level, fc.nat(400), fc.integer({ min: 1, max: 500 }), (spans, x0, length) => {
+        const [lane] = lanesIn(spans, 'event');
+        const boxes = lane === undefined ? [] : laneBoxes(lane, x0, x0 + length, 120);
+        const inView = spans.filter((s) => s.endEvent > x0 && s.startEvent < x0 + length);
+        expect(boxes.reduce((sum, { count }) => sum + count, 0)).toBe(inView.length);
+        for (const { left, right } of boxes) {
+          expect(left).toBeGreaterThanOrEqual(0);
+          expect(right).toBeLessThanOrEqual(120);
+        }
+      }),
+    );
+  });
+
+  it('finds the box under the pointer', () => {
+    const [lane] = lanesIn([span('a', 0, 0, 50), span('b', 0, 60, 100)], 'event');
+    const boxes = lane === undefined ? [] : laneBoxes(lane, 0, 100, 100);
+    expect(boxAt(boxes, 70)?.span?.name).toBe('b');
+    expect(boxAt(boxes, 55)).toBeUndefined();
+  });
+});

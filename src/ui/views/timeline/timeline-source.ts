@@ -1,0 +1,131 @@
+/** The stack of all allocations, as a plot. */
+
+import type { CounterName } from '../../../allocator/replay/types.ts';
+import { formatBytes } from '../../../base/format.ts';
+import type { DeviceInfo } from '../../../device/model/types.ts';
+import type { TimelineFrame } from '../../../draw/timeline/types.ts';
+import type { ViewState } from '../../../state/view-store.ts';
+import type { HitRequest, PixelInfo } from '../../../worker/handlers/raster.ts';
+import type { SessionApi } from '../../../worker/protocol.ts';
+import type { FrameRequest, MatchingRequest } from '../../../worker/timeline-renderer.ts';
+import { fittedWithLimit } from '../../plot/guides.ts';
+import type { LineStyle } from '../../plot/line-raster.ts';
+import type { PlotHit, PlotLine, PlotSource } from '../../plot/plot-source.ts';
+import { hitContent } from '../../plot/tooltip.ts';
+import { paletteFor, type ThemeName, toAbgr } from '../../theme/palette.ts';
+import { dashOf, lineColor, plotStyle } from '../../theme/plot-style.ts';
+
+type TimelineSession = Pick<SessionApi, 'frame' | 'recycle' | 'hit' | 'stackBytes'>;
+
+/**
+ * @param view what is looked at now: a place is asked about as it is drawn
+ * @param limitBytes what the process could reserve, once it is known
+ */
+export function timelineSource(
+  device: DeviceInfo,
+  session: TimelineSession,
+  view: () => ViewState,
+  limitBytes: () => number | undefined = () => undefined,
+): PlotSource<FrameRequest, TimelineFrame> {
+  const { index, peaks } = device;
+  const { activeBytes, reservedBytes } = peaks;
+  const reachBytes = Math.max(activeBytes.bytes, reservedBytes.bytes);
+  /** Of the matches that were stacked last: their height is known once they are drawn. */
+  let matches = { search: '', peakBytes: 0 };
+  return {
+    heights: ({ lines, search, onlyMatches }) => {
+      if (onlyMatches && search !== '' && search === matches.search) {
+        return { reachBytes, fittedBytes: matches.peakBytes };
+      }
+      // The highest that is drawn: the stack, and those lines that are switched on.
+      const lineBytes = lines.map((line) => peaks[line].bytes);
+      const fittedBytes = fittedWithLimit(Math.max(activeBytes.bytes, ...lineBytes), limitBytes());
+      return { reachBytes: Math.max(reachBytes, fittedBytes), fittedBytes };
+    },
+    limitBytes,
+    rangeY: ({ y }) => y,
+    keepY: (y) => ({ y }),
+    request: (viewport, { view, theme, selected, marked }) => ({
+      deviceIndex: index,
+      viewport,
+      colorBy: view.colorBy,
+      palette: paletteFor(theme, view.colorBy, view.siteColors),
+      lines: view.lines,
+      selected,
+      ...matchingOf(view),
+      marked: view.search === '' ? marked : '',
+    }),
+    frame: async (request, signal) => {
+      const frame = await session.frame(request, { signal });
+      const { search, onlyMatches } = request;
+      if (onlyMatches) matches = { search, peakBytes: frame.stackPeakBytes };
+      return frame;
+    },
+    recycle: (pixels) => void session.recycle({ deviceIndex: index, pixels }),
+    lines: ({ lines }, frame, theme, pixelRatio) => {
+      const reach = hasManyEventsAColumn(frame) ? Math.round(LINE_REACH * pixelRatio) : 0;
+      return lines.flatMap((counter): PlotLine[] => {
+        const values = frame.lines[counter];
+        if (values === undefined) return [];
+        return [{ values, style: { ...lineStyle(theme, counter, pixelRatio), reach } }];
+      });
+    },
+    heightText: formatBytes,
+    hit: (place) => hitAt(session, { deviceIndex: index, ...place, ...matchingOf(view()) }),
+    newestAt: async (state) => {
+      const topBytes = await session.stackBytes({
+        deviceIndex: index,
+        state,
+        ...matchingOf(view()),
+      });
+      return { state, bytesFrom: topBytes - 1, bytesTo: topBytes };
+    },
+  };
+}
+
+/** Without a search the cursor does not matter: the picture stays when it moves. */
+function matchingOf({ search, onlyMatches, cursor, colorBy, inBands }: ViewState): MatchingRequest {
+  const isSearching = search !== '';
+  return {
+    search,
+    onlyMatches: isSearching && onlyMatches,
+    at: isSearching ? cursor : undefined,
+    inBands: inBands && colorBy === 'class',
+  };
+}
+
+async function hitAt(
+  session: Pick<SessionApi, 'hit'>,
+  request: HitRequest,
+): Promise<PixelInfo<PlotHit>> {
+  const { hit, crosshair } = await session.hit(request);
+  if (hit === undefined) return { hit, crosshair };
+  const shown = {
+    bottomBytes: hit.bottomBytes,
+    topBytes: hit.bottomBytes + hit.blockBytes,
+    content: hitContent(hit),
+    selection: hit.label,
+  };
+  return { hit: shown, crosshair };
+}
+
+/** CSS pixels that a counter's value reaches over on either side, where it is drawn as an envelope. */
+const LINE_REACH = 7;
+
+function hasManyEventsAColumn({ states }: TimelineFrame): boolean {
+  const shown = states.filter((state) => state >= 0);
+  return (shown.at(-1) ?? 0) - (shown[0] ?? 0) > shown.length;
+}
+
+function lineStyle(
+  theme: ThemeName,
+  counter: CounterName,
+  pixelRatio: number,
+): Omit<LineStyle, 'reach'> {
+  return {
+    color: lineColor(theme, counter),
+    halo: toAbgr(plotStyle(theme).halo),
+    thickness: Math.max(1, Math.round(1.5 * pixelRatio)),
+    dash: dashOf(counter, pixelRatio),
+  };
+}

@@ -1,0 +1,87 @@
+import type { RefObject } from 'react';
+import type { CounterName } from '../../../allocator/replay/types.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
+import { AxisSwitch, FitButton } from '../../plot/plot-controls.tsx';
+import { COUNTERS } from '../../shared/device-labels.ts';
+import { Segmented } from '../../shared/segmented.tsx';
+import { plotStyle } from '../../theme/plot-style.ts';
+import { useTheme } from '../../theme/use-theme.ts';
+
+/** How the timeline is drawn, and what its colors mean. */
+export function TimelineToolbar({ onFit }: { readonly onFit: () => void }) {
+  return (
+    <div className="plot-toolbar">
+      <div className="row toolbar-row">
+        <AxisSwitch />
+        <FitButton onFit={onFit} />
+        <ColorSelect />
+        <BandSwitch />
+      </div>
+      <ColorLegend />
+    </div>
+  );
+}
+
+const STACKINGS = [
+  { value: 'blocks', label: 'Blocks', about: 'Blocks in the order in which they were allocated' },
+  {
+    value: 'bands',
+    label: 'Bands',
+    about: 'One band for each class, as export_memory_timeline drew it',
+  },
+] as const;
+
+/** By class alone: other colorings have more colors than a person can follow as bands. */
+function BandSwitch() {
+  const { view } = useStores();
+  const isByClass = useView(({ colorBy }) => colorBy === 'class');
+  const inBands = useView((state) => state.inBands);
+  if (!isByClass) return undefined;
+  return (
+    <Segmented
+      label="Order"
+      value={inBands ? 'bands' : 'blocks'}
+      options={STACKINGS}
+      onChange={(stacking) => view.commit({ inBands: stacking === 'bands' })}
+    />
+  );
+}
+
+/** Switches the lines, and says their values at the pointer or the cursor, and at which event that is (see Readout). */
+export function CounterReadout({
+  readout,
+}: {
+  readonly readout: RefObject<HTMLDivElement | null>;
+}) {
+  const { view } = useStores();
+  const lines = useView((state) => state.lines);
+  const colors = plotStyle(useTheme()).lines;
+  const toggle = (name: CounterName) =>
+    view.commit({
+      lines: lines.includes(name) ? lines.filter((line) => line !== name) : [...lines, name],
+    });
+  return (
+    <div ref={readout} className="row plot-readout">
+      {COUNTERS.map(({ name, label, about }) => (
+        <button
+          key={name}
+          type="button"
+          className="counter hoverable"
+          aria-pressed={lines.includes(name)}
+          aria-label={`${label} line`}
+          title={about}
+          onClick={() => toggle(name)}
+        >
+          <span className="line-swatch" style={{ background: colors[name] }} aria-hidden />
+          <span className="counter-name">{label}</span>
+          <span className="counter-value" data-readout={name} />
+        </button>
+      ))}
+      <span className="one-line event-readout">
+        <span data-readout="event" />
+        <span data-readout="time" />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { analyse } from '../../analysis/findings/analyse.ts';
+import { DETECTOR_IDS, type Finding } from '../../analysis/findings/detectors.ts';
+import { isAbortError } from '../../base/errors.ts';
+import { LoadError } from '../../base/load-error.ts';
+import { loadCapture, truthOf } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { captureSession, InThreadWorker, openSession } from '../../testing/open-session.ts';
+import { createIdleCounter } from '../instrumentation.ts';
+import type { SessionApi } from '../protocol.ts';
+import { type AnalysisClient, type AnalysisClientOptions, createAnalysisClient } from './client.ts';
+
+/** Timeouts, and the time they are measured by, stand still until they are told to go on; messages do not wait for them. */
+function useFakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** Lets time pass, and then whatever messages are on their way arrive. */
+async function passMs(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+interface Analysed {
+  readonly client: AnalysisClient;
+  readonly workers: readonly InThreadWorker[];
+}
+
+function clientOf(session: SessionApi, options: Partial<AnalysisClientOptions> = {}): Analysed {
+  const workers: InThreadWorker[] = [];
+  const client = createAnalysisClient({
+    attachAnalysis: (port) => session.attachAnalysis({ port }),
+    createWorker: () => {
+      const worker = new InThreadWorker();
+      workers.push(worker);
+      return worker;
+    },
+    ...options,
+  });
+  onTestFinished(() => client.forget());
+  return { client, workers };
+}
+
+describe('over the ports', () => {
+  it.each([
+    'leak_forward_hook',
+    'oom_fragmented',
+    'oom_batch_too_big',
+    'eval_without_no_grad',
+    'frag_gpt_varlen',
+    'streams_record_stream',
+    'train_recorded_late',
+    'train_annotated',
+    'no_history',
+    'train_gpt_cpp_stacks',
+  ])('findings in %s are those that analyse() finds', async (name) => {
+    const { client } = clientOf(await openSession(name));
+    const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
+    expect(await client.findings({ deviceIndex: 0 })).toEqual(await analyse(context));
+  });
+
+  it('what-if runs too', async () => {
+    const { client } = clientOf(await openSession('oom_fragmented'));
+    const request = { deviceIndex: 0, settings: [''], limit: 'none', cards: false } as const;
+    const { recorded, cases } = await client.whatIf(request);
+    const { stats } = truthOf('oom_fragmented.pickle.gz');
+    expect(recorded.run.peakReservedBytes).toBe(stats['0']?.['reserved_bytes.all.peak']);
+    expect(cases).toMatchObject([{ settings: '' }]);
+  });
+
+  it('findings come before the check of their detector, and all are in the result', async () => {
+    const { client } = clientOf(await openSession('leak_output_list'));
+    const reported: string[] = [];
+    const findings: Finding[] = [];
+    const analysis = await client.findings(
+      { deviceIndex: 0 },
+      {
+        onProgress: (progress) => {
+          if (progress.kind === 'finding') findings.push(progress.finding);
+          reported.push(
+            progress.kind === 'finding'
+              ? progress.finding.detector
+              : `checked ${progress.check.detector}`,
+          );
+        },
+      },
+    );
+    for (const { detector } of analysis.findings) {
+      expect(reported.indexOf(detector)).toBeLessThan(reported.indexOf(`checked ${detector}`));
+    }
+    expect(new Set(analysis.findings)).toEqual(new Set(findings));
+    expect(reported.filter((one) => one.startsWith('checked'))).toHaveLength(
+      analysis.checks.length,
+    );
+  });
+
+  it('keeps the session’s own tables whole', async () => {
+    const session = await openSession('train_gpt_small');
+    const before = await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 });
+    await clientOf(session).client.findings({ deviceIndex: 0 });
+    expect(await session.minimap({ deviceIndex: 0, axis: 'event', width: 64 })).toEqual(before);
+  });
+
+  it('asks for each device’s own copy', async () => {
+    const { client } = clientOf(await openSession('two_devices'));
+    const contexts = contextsOf(loadCapture('two_devices.pickle.gz'));
+    for (const [deviceIndex, context] of contexts.entries()) {
+      expect(await client.findings({ deviceIndex })).toEqual(await analyse(context));
+    }
+    await expect(client.findings({ deviceIndex: 7 })).rejects.toThrow(/no device at position 7/);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
+  });
+});
+
+describe('the worker', () => {
+  it('is made for the first question and ended after the last answer', async () => {
+    const { client, workers } = clientOf(await openSession('train_gpt_small'), {
+      idleTimeoutMs: 0,
+    });
+    expect(workers).toHaveLength(0);
+    await Promise.all([client.findings({ deviceIndex: 0 }), client.findings({ deviceIndex: 0 })]);
+    await expect.poll(() => workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+    expect((await client.findings({ deviceIndex: 0 })).checks).toHaveLength(DETECTOR_IDS.length);
+    expect(workers).toHaveLength(2);
+  });
+
+  it('starts when it is held, before there is a question, and stays until it is not', async () => {
+    useFakeTimeouts();
+    const { client, workers } = clientOf(await openSession('train_gpt_small'));
+    const release = client.hold();
+    expect(workers).toHaveLength(1);
+    await client.findings({ deviceIndex: 0 });
+    vi.advanceTimersByTime(60_000);
+    expect(workers[0]?.isTerminated).toBe(false);
+    expect(workers).toHaveLength(1);
+    release();
+    vi.advanceTimersByTime(60_000);
+    expect(workers[0]?.isTerminated).toBe(true);
+  });
+
+  it('is heard when it dies, and another one answers the next question', async () => {
+    const { client, workers } = clientOf(await openSession('leak_forward_hook'));
+    const asked = client.findings({ deviceIndex: 0 });
+    workers[0]?.crash();
+    await expect(asked).rejects.toThrow(LoadError);
+    await expect(asked).rejects.toThrow(/analysis has stopped/);
+    expect((await client.findings({ deviceIndex: 0 })).findings).not.toHaveLength(0);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('begins again when the session that it copies from was replaced', async () => {
+    const sessions = [
+      { attachAnalysis: async () => undefined },
+      await openSession('leak_forward_hook'),
+    ];
+    let replace: () => void = () => undefined;
+    const { client, workers } = clientOf(captureSession(), {
+      attachAnalysis: async (port) => sessions.shift()?.attachAnalysis({ port }),
+      onReplaced: (listener) => {
+        replace = listener;
+        return () => undefined;
+      },
+    });
+    const asked = client.findings({ deviceIndex: 0 });
+    replace();
+    expect((await asked).findings).not.toHaveLength(0);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
+  it('is of no use without a session', async () => {
+    const session = await openSession('train_gpt_small');
+    const { client } = clientOf(session, {
+      attachAnalysis: () => Promise.reject(new Error('gone')),
+    });
+    await expect(client.findings({ deviceIndex: 0 })).rejects.toThrow('gone');
+  });
+});
+
+describe('a user who moves', () => {
+  it('is waited for, and gets the same findings a little later', async () => {
+    const session = await openSession('leak_output_list');
+    const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+    useFakeTimeouts();
+    const { client } = clientOf(session);
+    let isLong = false;
+    let isAnswered = false;
+    // The first that is told took as long as nobody is waited for.
+    const onProgress = () => {
+      if (!isLong) vi.advanceTimersByTime(300);
+      isLong = true;
+      client.yieldToInteraction();
+    };
+    const answer = client.findings({ deviceIndex: 0 }, { onProgress }).finally(() => {
+      isAnswered = true;
+    });
+    while (!isLong) await passMs(0);
+    // A movement every 10 ms, as long as the analysis has to wait for them.
+    for (let ms = 0; ms < 300; ms += 10) {
+      client.yieldToInteraction();
+      await passMs(10);
+      expect(isAnswered).toBe(false);
+    }
+    while (!isAnswered) await passMs(10);
+    expect(await answer).toEqual(undisturbed);
+  });
+});
+
+it('does not wait for a user who moves, where it is soon done', async () => {
+  const session = await openSession('leak_output_list');
+  const undisturbed = await clientOf(session).client.findings({ deviceIndex: 0 });
+  useFakeTimeouts();
+  const { client } = clientOf(session);
+  const onProgress = () => client.yieldToInteraction();
+  expect(await client.findings({ deviceIndex: 0 }, { onProgress })).toEqual(undisturbed);
+});
+
+describe('cancelling', () => {
+  const idle = createIdleCounter();
+  afterEach(() => expect(idle.running).toBe(0));
+
+  it('rejects at once, and the answer of another question is not touched', async () => {
+    const { client } = clientOf(await openSession('frag_gpt_varlen'), { idle });
+    const controller = new AbortController();
+    const reported: unknown[] = [];
+    const first = client.findings(
+      { deviceIndex: 0 },
+      {
+        signal: controller.signal,
+        onProgress: (progress) => {
+          reported.push(progress);
+          controller.abort();
+        },
+      },
+    );
+    const second = client.findings({ deviceIndex: 0 });
+    await expect(first).rejects.toSatisfy(isAbortError);
+    expect(reported).toHaveLength(1);
+    expect((await second).checks).toHaveLength(DETECTOR_IDS.length);
+    expect(reported).toHaveLength(1);
+  });
+
+  it('is what becomes of questions about a snapshot that is no longer open', async () => {
+    const { client, workers } = clientOf(await openSession('frag_gpt_varlen'), { idle });
+    const asked = client.findings({ deviceIndex: 0 });
+    client.forget();
+    await expect(asked).rejects.toSatisfy(isAbortError);
+    expect(workers[0]?.isTerminated).toBe(true);
+  });
+});

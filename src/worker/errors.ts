@@ -1,0 +1,74 @@
+/** Errors of the engine, and how they cross from a worker to the page. */
+import { isAbortError } from '../base/errors.ts';
+import { LoadError, type LoadFailure } from '../base/load-error.ts';
+
+/** What a call that is cancelled rejects with. */
+export function abortError(message: string): DOMException {
+  return new DOMException(message, 'AbortError');
+}
+
+/** What to tell the user when a worker dies. `message` is a sentence without its full stop. */
+export function crashError(event: Event, message: string, advice: string): LoadError {
+  // An ErrorEvent has a message; what the browser sends when it ends a worker need not.
+  const reason = 'message' in event ? event.message : undefined;
+  const text = typeof reason === 'string' && reason !== '' ? ` (${reason})` : '';
+  return new LoadError({ code: 'worker-crashed', message: `${message}${text}.`, advice });
+}
+
+/**
+ * An error as plain data, because structured clone keeps neither class nor fields of ours.
+ * Three kinds cross: a file that cannot be read (LoadError), a cancelled call (AbortError), and
+ * everything else, which is a bug of ours and arrives as a LoadError with code 'internal'.
+ */
+export type WireError =
+  | { readonly kind: 'load'; readonly failure: LoadFailure }
+  | { readonly kind: 'aborted'; readonly message: string };
+
+export function toWireError(error: unknown): WireError {
+  if (isAbortError(error)) return { kind: 'aborted', message: textOf(error) };
+  return { kind: 'load', failure: failureOf(error) };
+}
+
+/** What to tell the user about any error: a LoadError's own failure, or code 'internal' for a bug. */
+function failureOf(error: unknown): LoadFailure {
+  if (error instanceof LoadError) return error.failure;
+  return isOutOfMemory(error) ? outOfMemory().failure : internalError(error).failure;
+}
+
+function outOfMemory(): LoadError {
+  return new LoadError({
+    code: 'out-of-memory',
+    message: 'This snapshot needs more memory than the browser allows one tab.',
+    advice: 'Close other tabs, or read the file with the command line: vramscope stats FILE.',
+  });
+}
+
+function internalError(error: unknown): LoadError {
+  return new LoadError({
+    code: 'internal',
+    message: `Internal error in vramscope: ${textOf(error)}`,
+    advice:
+      'Please report this text as a bug, with the snapshot if you can share it. ' +
+      `Place: ${sourceLocation(error)}`,
+  });
+}
+
+/** What V8, SpiderMonkey and JavaScriptCore say when a typed array or a Map cannot grow. */
+function isOutOfMemory(error: unknown): boolean {
+  return (
+    error instanceof RangeError &&
+    /allocation failed|invalid array length|out of memory|maximum size exceeded/i.test(
+      error.message,
+    )
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error || error instanceof DOMException ? error.message : String(error);
+}
+
+/** First line of the stack that names a place: "at replayDevice (replay.ts:120:7)". */
+function sourceLocation(error: unknown): string {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return lines.find((line) => /:\d+:\d+/.test(line))?.trim() ?? 'unknown';
+}

@@ -1,0 +1,253 @@
+/** The address map and the segments over time: pictures of both, and what lies under a pixel. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { crosshairAt } from '../../device/model/events.ts';
+import {
+  type AddressBand,
+  allocationBands,
+  type FreeRange,
+  gapBands,
+} from '../../draw/address-map/address-bands.ts';
+import type { AddressPalette } from '../../draw/address-map/address-colors.ts';
+import {
+  type AddressHit,
+  addressHit,
+  newestBlock,
+  type SegmentUse,
+  segmentUse,
+} from '../../draw/address-map/address-hits.ts';
+import { type AddressIndex, buildAddressIndex } from '../../draw/address-map/address-index.ts';
+import { type AddressSlots, addressSlots } from '../../draw/address-map/address-layout.ts';
+import {
+  type AddressFrame,
+  AddressPainter,
+  type AddressScene,
+} from '../../draw/address-map/address-painter.ts';
+import {
+  type ByteRange,
+  type FreeColumns,
+  FreeJob,
+  type FreeMemory,
+  FreeSweep,
+} from '../../draw/address-map/free-memory.ts';
+import {
+  buildSegmentIndex,
+  classesOfSegments,
+  SEGMENT_CLASSES,
+  type SegmentClass,
+  type SegmentFacts,
+  segmentFacts,
+} from '../../draw/address-map/segment-index.ts';
+import {
+  type SegmentLife,
+  type SegmentLives,
+  segmentLives,
+} from '../../draw/address-map/segment-lives.ts';
+import type { ColumnAxis } from '../../draw/timeline/columns.ts';
+import { stackHits } from '../../draw/timeline/stack-hits.ts';
+import type { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
+import { type Scene, TimelinePainter } from '../../draw/timeline/timeline-painter.ts';
+import type { ColorBy, Palette, TimelineFrame, Viewport } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import { FrameQueue } from '../frame-queue.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { transferring } from '../rpc.ts';
+import { DimmedClasses } from '../timeline-renderer.ts';
+import type { PixelInfo } from './raster.ts';
+
+/** The map's colours, and one for what a search does not match. */
+export interface DimmablePalette extends AddressPalette {
+  readonly dim: number;
+}
+
+export interface AddressFrameRequest extends DeviceRequest {
+  /** y in bytes of the packed addresses, see address-layout.ts. */
+  readonly viewport: Viewport;
+  readonly colorBy: ColorBy;
+  readonly palette: DimmablePalette;
+  /** Allocation to draw highlighted, -1 for none. */
+  readonly selected: AllocationIndex;
+  /** What to draw highlighted beside it, such as a finding's evidence. */
+  readonly highlight: AddressHighlight;
+  /** What it does not match is dimmed; '' matches all. */
+  readonly search: string;
+  /** The state that `search` speaks of; undefined: the end. */
+  readonly cursor: EventIndex | undefined;
+}
+
+export interface AddressHighlight {
+  readonly allocations: readonly AllocationIndex[];
+  /** Rectangles: bytes of the packed addresses, and events. */
+  readonly bands: readonly AddressBand[];
+}
+
+export interface SegmentFrameRequest extends DeviceRequest {
+  readonly viewport: Viewport;
+  /** Classes are SEGMENT_CLASSES. */
+  readonly palette: Palette;
+  /** Segment to draw highlighted, -1 for none. */
+  readonly selected: SegmentLife;
+}
+
+export interface PixelRequest {
+  readonly state: EventIndex;
+  /** From a pixel's lower to its upper edge. */
+  readonly bytesFrom: number;
+  readonly bytesTo: number;
+}
+
+export interface GapRequest {
+  readonly state: EventIndex;
+  readonly gaps: readonly FreeRange[];
+}
+
+/** Under a pixel of the segments over time. */
+export interface SegmentHit {
+  /** Segments that overlap the pixel, and their bytes. */
+  readonly count: number;
+  readonly totalBytes: number;
+  /** The one that covers most of it, and the bytes below it in the stack. */
+  readonly main: SegmentFacts;
+  readonly bottomBytes: number;
+}
+
+export interface AddressMapQueries {
+  readonly addressSlots: Query<object, AddressSlots>;
+  /** Newest wins, over frames of the timeline too. */
+  readonly addressFrame: Query<AddressFrameRequest, AddressFrame>;
+  readonly addressHit: Query<PixelRequest, PixelInfo<AddressHit>>;
+  /** Where the newest of the live blocks is: bytes of the packed addresses. */
+  readonly newestAddress: Query<{ readonly state: EventIndex }, ByteRange | undefined>;
+  /** All that is free in reserved memory at one state. */
+  readonly freeMemory: Query<{ readonly state: EventIndex }, FreeMemory>;
+  /** Free ranges of a state that must not overlap, each for as long as all of it was free. */
+  readonly gapBands: Query<GapRequest, readonly AddressBand[]>;
+  /** Newest wins. Whatever y shows, it speaks of all addresses. */
+  readonly freeColumns: Query<{ readonly columns: ColumnAxis }, FreeColumns>;
+  /** Newest wins. The line 'reservedBytes' is the top of the stack. */
+  readonly segmentFrame: Query<SegmentFrameRequest, TimelineFrame>;
+  /** Of all segments of the trace, in the order of SEGMENT_CLASSES. */
+  readonly segmentKinds: Query<object, readonly SegmentClass[]>;
+  readonly segmentHitOverTime: Query<PixelRequest, PixelInfo<SegmentHit>>;
+  readonly segmentUse: Query<
+    { readonly segment: SegmentLife; readonly state: EventIndex },
+    SegmentUse
+  >;
+}
+
+export const addressMapHandlers: QueryHandlers<AddressMapQueries> = {
+  addressSlots(device) {
+    const { classOf } = device.once(segmentFramesOf);
+    return addressSlots(device.once(addressIndexOf), classOf, device.context.snapshot.addresses);
+  },
+
+  async addressFrame(device, request, { signal }) {
+    const painter = device.once(addressPainterOf);
+    const { viewport } = request;
+    const { classOf, palette, dimmedClass } = colorsOf(device, request);
+    const index = device.once(addressIndexOf);
+    const { allocations, bands: others } = request.highlight;
+    const marked = allocations.flatMap((id) => allocationBands(index, id, 'block'));
+    const bands = [...others, ...marked, ...allocationBands(index, request.selected)];
+    const scene: AddressScene = { viewport, classOf, palette, dimmedClass, bands };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    return transferring(await device.drawFrame(viewport, begin, signal));
+  },
+
+  addressHit(device, { state, bytesFrom, bytesTo }) {
+    const { context } = device;
+    const range = { from: bytesFrom, to: bytesTo };
+    const hit = addressHit(context, device.once(addressIndexOf), state, range);
+    return { hit, crosshair: crosshairAt(context, state) };
+  },
+
+  newestAddress: (device, { state }) => newestBlock(device.once(addressIndexOf), state),
+
+  freeMemory: (device, { state }) => new FreeSweep(device.once(addressIndexOf)).at(state),
+
+  gapBands: (device, { state, gaps }) => gapBands(device.once(addressIndexOf), state, gaps),
+
+  async freeColumns(device, { columns }, { signal }) {
+    const index = device.once(addressIndexOf);
+    const create = () => new FreeJob(index, columns);
+    return transferring(await device.once(freeQueueOf).request(create, signal));
+  },
+
+  async segmentFrame(device, { viewport, palette, selected }, { signal }) {
+    const { painter, classOf } = device.once(segmentFramesOf);
+    const scene: Scene = { viewport, classOf, palette, lines: [], selected };
+    const begin = (out: Uint32Array | undefined) => painter.begin(scene, out);
+    return transferring(await device.drawFrame(viewport, begin, signal));
+  },
+
+  segmentKinds(device) {
+    const present = new Set(device.once(segmentFramesOf).classOf);
+    return SEGMENT_CLASSES.filter((_, code) => present.has(code));
+  },
+
+  segmentHitOverTime(device, { state, bytesFrom, bytesTo }) {
+    const { index } = device.once(segmentFramesOf);
+    const hits = stackHits(index, state, bytesFrom, bytesTo);
+    const crosshair = crosshairAt(device.context, state);
+    if (hits.main < 0) return { hit: undefined, crosshair };
+    const hit = {
+      count: hits.ids.length,
+      totalBytes: hits.totalBytes,
+      main: segmentFacts(device.context, device.once(livesOf), hits.main),
+      bottomBytes: hits.mainBottomBytes,
+    };
+    return { hit, crosshair };
+  },
+
+  segmentUse(device, { segment, state }) {
+    return segmentUse(device.context, device.once(addressIndexOf), segment, state);
+  },
+};
+
+function colorsOf(
+  device: OpenDevice,
+  { colorBy, palette, search, cursor }: AddressFrameRequest,
+): Pick<AddressScene, 'classOf' | 'palette' | 'dimmedClass'> {
+  const { length } = palette.classes;
+  const classOf = device.classesBy(colorBy, length);
+  const { mask } = device.matches(search, cursor);
+  if (mask === undefined) return { classOf, palette };
+  const classes = Uint32Array.of(...palette.classes, palette.dim);
+  const dimmed = device.once(newDimmedClasses).of(classOf, mask, length);
+  return { classOf: dimmed, palette: { ...palette, classes }, dimmedClass: length };
+}
+
+// What the address map keeps of a device between queries, see `OpenDevice.once`.
+
+const livesOf = ({ context: { replay, trace } }: OpenDevice): SegmentLives =>
+  segmentLives(replay.segmentSpans, trace.events);
+
+const addressIndexOf = (device: OpenDevice): AddressIndex =>
+  buildAddressIndex(device.index, device.once(livesOf));
+
+const addressPainterOf = (device: OpenDevice): AddressPainter =>
+  new AddressPainter(device.once(addressIndexOf));
+
+/** What is drawn under the map is not what one waits for: frames go first. */
+const FREE_SLICE_MS = 2;
+
+const freeQueueOf = ({ clock }: OpenDevice): FrameQueue => new FrameQueue(clock, FREE_SLICE_MS);
+
+interface SegmentFrames {
+  readonly index: TimelineIndex;
+  readonly classOf: Uint8Array;
+  readonly painter: TimelinePainter;
+}
+
+function segmentFramesOf(device: OpenDevice): SegmentFrames {
+  const { replay, trace } = device.context;
+  const { length, timeUs } = trace.events;
+  const lives = device.once(livesOf);
+  const index = buildSegmentIndex(lives, replay, length, timeUs);
+  const isPrivate = (pool: number) => trace.pools[pool]?.id.some((part) => part !== 0) ?? false;
+  const classOf = classesOfSegments(lives, isPrivate);
+  return { index, classOf, painter: new TimelinePainter(index) };
+}
+
+const newDimmedClasses = (): DimmedClasses => new DimmedClasses();

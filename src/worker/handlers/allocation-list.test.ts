@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
+import { OpenDevice } from '../open-device.ts';
+import { allocationListHandlers as lists } from './allocation-list.ts';
+import { searchHandlers } from './search.ts';
+
+beforeAll(loadSearchMatching);
+
+const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
+const device = new OpenDevice(context, nodeClock);
+const call = { signal: new AbortController().signal, onProgress: () => undefined };
+const order = { key: 'size', isDescending: true, clock: 'events' } as const;
+const request = { deviceIndex: 0, search: 'forward size>=1MiB', at: undefined, ...order };
+
+describe('the list of a search', () => {
+  test('is paged without gaps, in its order', async () => {
+    const count = await lists.allocationCount(device, request, call);
+    const { count: found } = await searchHandlers.searchSummary(device, request, call);
+    expect(count).toBe(found);
+    const pages = await Promise.all(
+      [0, 100, 200].map((from) =>
+        lists.allocationRows(device, { ...request, from, to: from + 100 }, call),
+      ),
+    );
+    const rows = pages.flat();
+    const sizes = rows.map(({ blockBytes }) => blockBytes);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+    expect(new Set(rows.map(({ label }) => label)).size).toBe(Math.min(count, 300));
+    const { allocation } = rows[150];
+    expect(await lists.allocationRowIndex(device, { ...request, allocation }, call)).toBe(150);
+    expect(await lists.allocationRowIndex(device, { ...request, allocation: -1 }, call)).toBe(-1);
+  });
+
+  test('a page beyond the end is empty, and text has a line a row', async () => {
+    const count = await lists.allocationCount(device, request, call);
+    const beyond = { ...request, from: count, to: count + 10 };
+    expect(await lists.allocationRows(device, beyond, call)).toEqual([]);
+    const text = await lists.allocationsTsv(device, { ...request, from: 0, to: 5 }, call);
+    expect(text.trimEnd().split('\n')).toHaveLength(6);
+  });
+
+  test('another cursor changes the states, and those searches that ask for them', async () => {
+    const live = { ...request, search: 'state:live' };
+    const peak = context.replay.peaks.activeBytes.event;
+    const atEnd = await lists.allocationCount(device, live, call);
+    const atPeak = await lists.allocationCount(device, { ...live, at: peak }, call);
+    expect(atPeak).not.toBe(atEnd);
+    const page = { ...request, at: peak, from: 0, to: 200 };
+    const states = (await lists.allocationRows(device, page, call)).map(({ state }) => state);
+    expect(new Set(states)).toContain('later');
+    const summary = await searchHandlers.searchSummary(device, { ...live, at: peak }, call);
+    expect(summary.cursorBytes).toBe(summary.peakBytes);
+    expect(summary.cursorBytes).toBe(context.replay.peaks.activeBytes.bytes);
+  });
+
+  test('sites sum up to the search', async () => {
+    const sites = { ...request, key: 'peak' } as const;
+    const count = await lists.callSiteCount(device, sites, call);
+    const rows = await lists.callSiteRows(device, { ...sites, from: 0, to: count }, call);
+    const summary = await searchHandlers.searchSummary(device, request, call);
+    const sum = (of: (row: (typeof rows)[number]) => number) =>
+      rows.reduce((total, row) => total + of(row), 0);
+    expect(sum(({ allocations }) => allocations)).toBe(summary.count);
+    expect(sum(({ totalBytes }) => totalBytes)).toBe(summary.blockBytes);
+    expect(sum(({ peakBytes }) => peakBytes)).toBe(summary.peakBytes);
+    expect(sum(({ endBytes }) => endBytes)).toBe(summary.endBytes);
+    const { largest: allocation } = rows[2];
+    expect(await lists.callSiteRowIndex(device, { ...sites, allocation }, call)).toBe(2);
+  });
+});
+
+test('a search with a problem filters nothing, and says so', async () => {
+  const summary = await searchHandlers.searchSummary(device, { ...request, search: 'size>' }, call);
+  expect(summary).toMatchObject({ isFiltering: false, problem: { at: 0, isUnfinished: true } });
+  expect(device.matches('size>', undefined).mask).toBeUndefined();
+});

@@ -1,0 +1,148 @@
+/** Rows of the allocations table, and of its grouping by site. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import { LruCache } from '../../base/lru-cache.ts';
+import type {
+  AllocationKey,
+  AllocationRow,
+  CallSiteKey,
+  CallSiteRow,
+  Clock,
+} from '../../device/lists/allocation-list-types.ts';
+import { allocationRows } from '../../device/lists/allocation-rows.ts';
+import {
+  type CallSiteTable,
+  callSiteRow,
+  callSiteTable,
+  orderCallSites,
+} from '../../device/lists/call-site-table.ts';
+import { orderAllocations } from '../../device/lists/order-allocations.ts';
+import { allocationsTsv, callSitesTsv } from '../../device/lists/rows-text.ts';
+import { earlierUses } from '../../device/model/allocation-labels.ts';
+import { dependsOnCursor } from '../../device/search/match-search.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+
+/** Rows from `from` to before `to`. */
+interface Page {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Wanted {
+  readonly allocation: AllocationIndex;
+}
+
+/** Rows are counted from 0. A row index is -1 where the allocation, or its call site, is not in the list. */
+export interface AllocationListQueries {
+  readonly allocationCount: Query<ListRequest<AllocationKey>, number>;
+  readonly allocationRowIndex: Query<ListRequest<AllocationKey> & Wanted, number>;
+  readonly allocationRows: Query<ListRequest<AllocationKey> & Page, readonly AllocationRow[]>;
+  readonly allocationsTsv: Query<ListRequest<AllocationKey> & Page, string>;
+  readonly callSiteCount: Query<ListRequest<CallSiteKey>, number>;
+  readonly callSiteRowIndex: Query<ListRequest<CallSiteKey> & Wanted, number>;
+  readonly callSiteRows: Query<ListRequest<CallSiteKey> & Page, readonly CallSiteRow[]>;
+  readonly callSitesTsv: Query<ListRequest<CallSiteKey> & Page, string>;
+}
+
+export const allocationListHandlers: QueryHandlers<AllocationListQueries> = {
+  allocationCount: (device, request) => device.once(listsOf).allocations(request).length,
+  allocationRowIndex: (device, request) =>
+    device.once(listsOf).rowIndex(request, request.allocation),
+  allocationRows: rowsOf,
+  allocationsTsv: (device, request) => allocationsTsv(rowsOf(device, request)),
+  callSiteCount: (device, request) => device.once(listsOf).sites(request).order.length,
+  callSiteRowIndex: (device, request) =>
+    device.once(listsOf).callSiteRowIndex(request, request.allocation),
+  callSiteRows: siteRowsOf,
+  callSitesTsv: (device, request) => callSitesTsv(siteRowsOf(device, request)),
+};
+
+const listsOf = (device: OpenDevice): AllocationLists => new AllocationLists(device);
+
+function rowsOf(device: OpenDevice, request: ListRequest<AllocationKey> & Page): AllocationRow[] {
+  const lists = device.once(listsOf);
+  const ids = lists.allocations(request).subarray(request.from, request.to);
+  return allocationRows(device.context, lists.earlier, ids, request.at);
+}
+
+function siteRowsOf(device: OpenDevice, request: ListRequest<CallSiteKey> & Page): CallSiteRow[] {
+  const lists = device.once(listsOf);
+  const { table, order } = lists.sites(request);
+  return Array.from(order.subarray(request.from, request.to), (row) =>
+    callSiteRow(device.context, lists.earlier, table, row),
+  );
+}
+
+/** Which rows, in which order: the same for all pages of a table. */
+export interface ListRequest<Key> extends DeviceRequest {
+  readonly search: string;
+  /** The cursor; undefined: states are those at the end. */
+  readonly at: EventIndex | undefined;
+  readonly key: Key;
+  readonly isDescending: boolean;
+  /** What lifetimes are counted in. */
+  readonly clock: Clock;
+}
+
+interface Sites {
+  readonly table: CallSiteTable;
+  readonly order: Uint32Array;
+}
+
+/** Sorting there and back, and one more. */
+const CACHED_LISTS = 3;
+
+/** The last few sorted lists of a device: 4 bytes a row each. */
+class AllocationLists {
+  readonly #device: OpenDevice;
+  readonly #orders = new LruCache<Uint32Array>(CACHED_LISTS);
+  readonly #sites = new LruCache<Sites>(CACHED_LISTS);
+
+  constructor(device: OpenDevice) {
+    this.#device = device;
+  }
+
+  /** See `earlierUses`. */
+  get earlier(): Int32Array {
+    return this.#device.once(allocationUses);
+  }
+
+  allocations(request: ListRequest<AllocationKey>): Uint32Array {
+    const { search, at, key, isDescending, clock } = request;
+    const state = dependsOnCursor(search) || key === 'state' ? at : undefined;
+    const name = JSON.stringify([search, state, key, isDescending, clock]);
+    return this.#orders.getOrMake(name, () => {
+      const { mask } = this.#device.matches(search, at);
+      return orderAllocations(this.#device.context, mask, { key, isDescending, clock, at });
+    });
+  }
+
+  sites(request: ListRequest<CallSiteKey>): Sites {
+    const { search, at, key, isDescending } = request;
+    const state = dependsOnCursor(search) ? at : undefined;
+    const { context } = this.#device;
+    return this.#sites.getOrMake(JSON.stringify([search, state, key, isDescending]), () => {
+      const table = callSiteTable(context, this.#device.matches(search, at).mask);
+      return { table, order: orderCallSites(context, table, key, isDescending) };
+    });
+  }
+
+  /** The row of an allocation; -1 when it is not in the list. */
+  rowIndex(request: ListRequest<AllocationKey>, allocation: AllocationIndex): number {
+    return this.allocations(request).indexOf(allocation);
+  }
+
+  /** The row of the site of an allocation; -1 when the list has none with its stack. */
+  callSiteRowIndex(request: ListRequest<CallSiteKey>, allocation: AllocationIndex): number {
+    const { table, order } = this.sites(request);
+    const stack = this.#device.context.replay.allocations.stack[allocation];
+    return stack === undefined ? -1 : order.indexOf(table.stack.indexOf(stack));
+  }
+}
+
+/** The number in each allocation's label; for `OpenDevice.once`, so that all tables share it. */
+export function allocationUses({ context }: OpenDevice): Int32Array {
+  return earlierUses(context.replay.allocations);
+}

@@ -1,0 +1,126 @@
+/** Segments and blocks as the allocator had them after an event: totals, and what is on screen. */
+
+import type { AllocationIndex } from '../../allocator/replay/types.ts';
+import {
+  type SegmentRow,
+  type StateOverview,
+  segmentRow,
+} from '../../device/allocator-state/describe-state.ts';
+import {
+  type SegmentBars,
+  type SegmentHit,
+  segmentBars,
+  segmentHit,
+} from '../../device/allocator-state/segment-bars.ts';
+import type { SegmentOrder } from '../../device/allocator-state/segment-groups.ts';
+import {
+  firstBlockFrom,
+  type LocatedBlock,
+  locateBlock,
+  neighbourOfBlock,
+  StateReader,
+} from '../../device/allocator-state/state-reader.ts';
+import { allocationLabel } from '../../device/model/allocation-labels.ts';
+import type { ColorBy } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { transferring } from '../rpc.ts';
+
+interface StateRequest extends DeviceRequest {
+  /** Events beyond the ends of the trace are taken as -1 (before it) and the last. */
+  readonly event: EventIndex;
+  readonly order: SegmentOrder;
+}
+
+export interface AllocatorStateRequest extends StateRequest {
+  /** Of the segments on screen in that order; those beyond its end are left out. */
+  readonly positions: readonly number[];
+  /** Pixels of a bar. */
+  readonly width: number;
+  readonly colorBy: ColorBy;
+  /** Colours of the palette. */
+  readonly classes: number;
+  readonly search: string;
+}
+
+export interface AllocatorStateAnswer {
+  readonly overview: StateOverview;
+  /** Row and bar i are those of positions[i]. */
+  readonly positions: readonly number[];
+  readonly rows: readonly SegmentRow[];
+  readonly bars: SegmentBars;
+}
+
+export interface StateHitRequest extends StateRequest {
+  readonly position: number;
+  /** A part of the segment in shares of it, 0 to 1. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface StateBlockRequest extends StateRequest {
+  readonly allocation: AllocationIndex;
+  /** 0: where it is; -1 and 1: the live block before and after it. */
+  readonly step: -1 | 0 | 1;
+  /** Where the allocation is not live, a step leads to the first block from this position on. */
+  readonly position: number;
+}
+
+/** A live block by its name, and the position of its segment. */
+export interface StateBlock extends LocatedBlock {
+  readonly label: string;
+}
+
+export interface AllocatorStateQueries {
+  readonly allocatorState: Query<AllocatorStateRequest, AllocatorStateAnswer>;
+  readonly stateHit: Query<StateHitRequest, SegmentHit | undefined>;
+  /** Undefined where there is no such block. */
+  readonly stateBlock: Query<StateBlockRequest, StateBlock | undefined>;
+}
+
+export const allocatorStateHandlers: QueryHandlers<AllocatorStateQueries> = {
+  allocatorState(device, request) {
+    const { event, order, width, search, colorBy, classes } = request;
+    const { state, grouped, overview } = readState(device, event, order);
+    const positions = request.positions.filter((position) => position < grouped.order.length);
+    const shown = Int32Array.from(positions, (position) => grouped.order[position] ?? 0);
+    const bars = segmentBars(state, shown, width, {
+      matches: device.matches(search, overview.event).mask,
+      classOf: device.classesBy(colorBy, classes),
+    });
+    const rows = Array.from(shown, (row) => segmentRow(device.context, state, row));
+    return transferring({ overview, positions, rows, bars }, bars);
+  },
+  stateHit(device, { event, order, position, from, to }) {
+    const { state, grouped } = readState(device, event, order);
+    const row = grouped.order[position];
+    return row === undefined ? undefined : segmentHit(device.context, state, row, from, to);
+  },
+  stateBlock(device, { event, order, allocation, step, position }) {
+    const ordered = readState(device, event, order);
+    const known = locateBlock(ordered, allocation);
+    if (step === 0) return known && labelled(device, known);
+    const found =
+      known === undefined
+        ? firstBlockFrom(ordered, position)
+        : neighbourOfBlock(ordered, known, step);
+    return found && labelled(device, found);
+  },
+};
+
+function readState(device: OpenDevice, event: EventIndex, order: SegmentOrder) {
+  return device.once(newStateReader).at(event, order);
+}
+
+function newStateReader({ context }: OpenDevice): StateReader {
+  return new StateReader(context);
+}
+
+function labelled({ context }: OpenDevice, block: LocatedBlock): StateBlock {
+  const { replay, snapshot } = context;
+  return {
+    ...block,
+    label: allocationLabel(replay.allocations, snapshot.addresses, block.allocation),
+  };
+}

@@ -1,0 +1,123 @@
+/** Queries of the events view: which events it lists, and the details of one. */
+
+import { LruCache } from '../../base/lru-cache.ts';
+import {
+  type EventList,
+  type EventRowIndex,
+  eventFacets,
+  filterEvents,
+} from '../../device/lists/event-list.ts';
+import type {
+  ActionCount,
+  EventDetails,
+  EventFacets,
+  EventFilter,
+  EventRow,
+} from '../../device/lists/event-list-types.ts';
+import { EventReader } from '../../device/lists/event-reader.ts';
+import { eventsCsv } from '../../device/lists/rows-text.ts';
+import { eventsInWindow } from '../../device/model/events.ts';
+import { matchStacks } from '../../device/search/match-search.ts';
+import type { SearchProblem } from '../../device/search/types.ts';
+import type { TimeAxis } from '../../draw/timeline/types.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
+import { allocationUses } from './allocation-list.ts';
+
+/** What the view lists: plain data, equal texts of it are the same list. */
+export interface EventChoice extends Omit<EventFilter, 'window'> {
+  readonly search: string;
+  /** The cursor, for searches that ask for a state or an age; undefined: the end. */
+  readonly at: EventIndex | undefined;
+  readonly window:
+    | { readonly axis: TimeAxis; readonly from: number; readonly to: number }
+    | undefined;
+}
+
+export interface EventChoiceRequest {
+  readonly choice: EventChoice;
+}
+
+export interface EventRangeRequest extends EventChoiceRequest {
+  /** Rows of the list, from <= i < to. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface EventListAnswer {
+  readonly length: number;
+  readonly actions: readonly ActionCount[];
+  /** Why the search was not applied. */
+  readonly problem: SearchProblem | undefined;
+}
+
+export interface EventListQueries {
+  readonly eventFacets: Query<object, EventFacets>;
+  readonly eventList: Query<EventChoiceRequest, EventListAnswer>;
+  readonly eventRows: Query<EventRangeRequest, readonly EventRow[]>;
+  /** Where an event stands in the list, or the next one that is in it. */
+  readonly eventRowIndex: Query<EventChoiceRequest & { readonly event: EventIndex }, EventRowIndex>;
+  /** Undefined for an event that the trace does not have. */
+  readonly eventDetails: Query<{ readonly event: EventIndex }, EventDetails | undefined>;
+  /** Lines of a CSV file, without its heading. */
+  readonly eventsCsv: Query<EventRangeRequest, string>;
+}
+
+export const eventListHandlers: QueryHandlers<EventListQueries> = {
+  eventFacets: ({ context }) => eventFacets(context),
+  eventList(device, { choice }) {
+    const { length, actions } = device.once(eventLists).of(choice);
+    return { length, actions, problem: device.matches(choice.search, choice.at).problem };
+  },
+  eventRows(device, { choice, from, to }) {
+    return device.once(eventReader).rows(device.once(eventLists).of(choice).slice(from, to));
+  },
+  eventRowIndex(device, { choice, event }) {
+    return device.once(eventLists).of(choice).rowIndex(event);
+  },
+  eventDetails(device, { event }) {
+    const isThere = event >= 0 && event < device.context.trace.events.length;
+    return isThere ? device.once(eventReader).details(event) : undefined;
+  },
+  eventsCsv(device, { choice, from, to }) {
+    const rows = device.once(eventLists).of(choice).slice(from, to);
+    return eventsCsv(device.once(eventReader).rows(rows));
+  },
+};
+
+const eventReader = (device: OpenDevice) =>
+  new EventReader(device.context, () => device.once(allocationUses));
+const eventLists = (device: OpenDevice) => new EventLists(device);
+
+/** While the next list is made the table may still ask for rows of the one before: 4 bytes an event each. */
+const CACHED_LISTS = 2;
+
+class EventLists {
+  readonly #device: OpenDevice;
+  readonly #lists = new LruCache<EventList>(CACHED_LISTS);
+
+  constructor(device: OpenDevice) {
+    this.#device = device;
+  }
+
+  of(choice: EventChoice): EventList {
+    return this.#lists.getOrMake(JSON.stringify(choice), () => this.#make(choice));
+  }
+
+  #make({ search, at, window, ...filter }: EventChoice): EventList {
+    const { context } = this.#device;
+    return filterEvents(
+      context,
+      {
+        ...filter,
+        window: window && eventsInWindow(context.trace.events, window.axis, window),
+      },
+      {
+        allocations: this.#device.matches(search, at).mask,
+        stacks: matchStacks(context, search).mask,
+      },
+      this.#device.once(eventReader).segments,
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loadSearchMatching } from '../../device/search/lazy-matching.ts';
+import { countersCsv } from '../../output/export/csv.ts';
+import { loadCapture } from '../../testing/captures.ts';
+import { contextsOf } from '../../testing/contexts.ts';
+import { nodeClock } from '../../testing/node-clock.ts';
+import { OpenDevice } from '../open-device.ts';
+import { exportHandlers } from './export.ts';
+
+beforeAll(loadSearchMatching);
+
+/** 6,302 events are four pieces: with the fourth it is told how far the file is. */
+const device = new OpenDevice(contextsOf(loadCapture('oom_fragmented.pickle.gz'))[0], nodeClock);
+const REQUEST = { deviceIndex: 0, kind: 'counters-csv' } as const;
+
+describe('a file for other programs', () => {
+  it('is all its pieces, and tells their bytes', async () => {
+    const told: number[] = [];
+    const blob = await exportHandlers.exportFile(device, REQUEST, {
+      signal: new AbortController().signal,
+      onProgress: (bytes) => told.push(bytes),
+    });
+    expect(await blob.text()).toBe([...countersCsv(device.context)].join(''));
+    expect(told).toEqual([blob.size]);
+    expect(blob.type).toBe('text/csv');
+  });
+
+  it('is given up when it is cancelled', async () => {
+    const controller = new AbortController();
+    const file = exportHandlers.exportFile(device, REQUEST, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    await expect(file).rejects.toThrow(controller.signal.reason);
+  });
+});

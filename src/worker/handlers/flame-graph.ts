@@ -1,0 +1,121 @@
+/** Queries of the flame graph. */
+
+import {
+  type Flame,
+  FlameContext,
+  type FlameShape,
+  flameStacks,
+} from '../../device/flame-graph/flame-context.ts';
+import { flameGraph } from '../../device/flame-graph/flame-graph.ts';
+import { calleeTree, callerTree } from '../../device/flame-graph/flame-nodes.ts';
+import { type FlameChoice, resolveDataset } from '../../device/flame-graph/flame-set.ts';
+import type { FlameOrder } from '../../device/flame-graph/flame-table.ts';
+import type { FlameGraph, FlameRow, FlameSet, FlameTable } from '../../device/flame-graph/types.ts';
+import type { StackView } from '../../device/model/types.ts';
+import type { StackIndex } from '../../format/snapshot/tables.ts';
+import { foldedStacks, speedscopeFile } from '../../output/export/flame-files.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { DeviceRequest, Query, QueryHandlers } from '../queries.ts';
+import { transferring } from '../rpc.ts';
+
+/** What is added up, and into which boxes. */
+export interface FlameDataRequest extends DeviceRequest, FlameChoice, FlameShape {
+  /** Text of the search box. */
+  readonly search: string;
+  readonly onlyMatches: boolean;
+}
+
+export interface FlameRequest extends FlameDataRequest {
+  readonly inverted: boolean;
+  /** Path of the box to zoom into. */
+  readonly root: string | undefined;
+  /** Boxes narrower than this share of the box zoomed into are put together, 0 to 1. */
+  readonly smallestShare: number;
+}
+
+export interface FlameAnswer {
+  /** The events that it came down to; undefined when a difference has nothing to compare. */
+  readonly set: FlameSet | undefined;
+  readonly graph: FlameGraph | undefined;
+  /** Rows of the table of the same. */
+  readonly rowCount: number;
+  /** The search is one, and can be applied: `matched` says how much of each box matches. */
+  readonly isSearched: boolean;
+  /** False when the file holds no call stack at all. */
+  readonly hasStacks: boolean;
+}
+
+export interface FlameRowsRequest extends FlameDataRequest {
+  readonly order: FlameOrder;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FlameExportRequest extends FlameDataRequest {
+  readonly format: 'folded' | 'speedscope';
+  /** What the file says that it shows. */
+  readonly name: string;
+}
+
+export interface FlameGraphQueries {
+  readonly flame: Query<FlameRequest, FlameAnswer>;
+  /** Rows from <= i < to; none when a difference has nothing to compare. */
+  readonly flameRows: Query<FlameRowsRequest, FlameTable>;
+  /** The same row under another request; undefined where that has no such row. */
+  readonly flameRow: Query<FlameDataRequest & { readonly key: string }, FlameRow | undefined>;
+  /** All frames of a row's stack. */
+  readonly flameStack: Query<{ readonly stack: StackIndex }, StackView>;
+  /** The content of a file; empty when a difference has nothing to compare. */
+  readonly flameExport: Query<FlameExportRequest, string>;
+}
+
+export const flameGraphHandlers: QueryHandlers<FlameGraphQueries> = {
+  flame(device, request) {
+    const hasStacks = device.context.snapshot.stacks.length > 1;
+    const isSearched = device.matches(request.search, request.cursor).mask !== undefined;
+    const facts = { hasStacks, isSearched };
+    const found = flameOf(device, request);
+    if (found === undefined) return { set: undefined, graph: undefined, rowCount: 0, ...facts };
+    const { groups, weighed, rows } = found.flame;
+    const whole = request.inverted ? calleeTree(weighed) : callerTree(weighed);
+    const graph = flameGraph(whole, groups, request);
+    const answer = { set: found.set, graph, rowCount: rows.length, ...facts };
+    return transferring(answer, graph.boxes);
+  },
+
+  flameRows(device, request) {
+    const found = flameOf(device, request);
+    return found?.flame.rows.page(request.order, request.from, request.to) ?? NO_ROWS;
+  },
+
+  flameRow: (device, request) => flameOf(device, request)?.flame.rows.find(request.key),
+
+  flameStack: ({ context }, { stack }) => context.stacks.view(stack),
+
+  flameExport(device, request) {
+    const found = flameOf(device, request);
+    if (found === undefined) return '';
+    const { name, weight, format } = request;
+    const isDifference = found.set.kind === 'difference';
+    const stacks = flameStacks(found.flame);
+    return format === 'folded'
+      ? foldedStacks(stacks, isDifference)
+      : JSON.stringify(speedscopeFile(stacks, { name, weight, isDifference }));
+  },
+};
+
+const NO_ROWS: FlameTable = { length: 0, rows: [] };
+
+const flameContextOf = ({ context }: OpenDevice): FlameContext => new FlameContext(context);
+
+function flameOf(
+  device: OpenDevice,
+  request: FlameDataRequest,
+): { readonly set: FlameSet; readonly flame: Flame } | undefined {
+  const set = resolveDataset(device.context, request);
+  if (set === undefined) return undefined;
+  const { groupBy, frames, weight, search, cursor, onlyMatches } = request;
+  const matches = device.matches(search, cursor).mask;
+  const options = { set, weight, matches, onlyMatches };
+  return { set, flame: device.once(flameContextOf).flame({ groupBy, frames }, options) };
+}

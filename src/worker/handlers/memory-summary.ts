@@ -1,0 +1,56 @@
+/** What the summary view asks: figures as memory_summary() has them, annotations, what was recorded. */
+import { classTotalsAt } from '../../device/classes/class-totals.ts';
+import type { ClassTotal } from '../../device/classes/types.ts';
+import { type MemoryFigures, MemoryTally } from '../../device/memory-summary/memory-tally.ts';
+import { type TraceFacts, traceFacts } from '../../device/memory-summary/trace-facts.ts';
+import {
+  type AnnotationGroup,
+  groupAnnotations,
+  isMoment,
+} from '../../device/model/annotation-groups.ts';
+import type { EventIndex } from '../../format/snapshot/tables.ts';
+import type { OpenDevice } from '../open-device.ts';
+import type { Query, QueryHandlers } from '../queries.ts';
+
+export interface AnnotationGroups {
+  readonly groups: readonly AnnotationGroup[];
+  /** Annotations of which only the START or the END is in the file: they are in no group. */
+  readonly moments: number;
+}
+
+export interface MemorySummaryQueries {
+  /**
+   * Figures after an event. The first request counts the events up to it, about 100 ms a million,
+   * and lets others in between.
+   */
+  readonly memoryFigures: Query<{ readonly event: EventIndex }, MemoryFigures>;
+  readonly annotationGroups: Query<object, AnnotationGroups>;
+  readonly traceFacts: Query<object, TraceFacts>;
+  /** Active bytes by class after an event, the largest first. */
+  readonly classTotals: Query<{ readonly event: EventIndex }, readonly ClassTotal[]>;
+}
+
+export const memorySummaryHandlers: QueryHandlers<MemorySummaryQueries> = {
+  async memoryFigures(device, { event }, { signal }) {
+    const tally = device.once(newTally);
+    while (tally.missing(event) > 0) {
+      tally.count();
+      await device.clock.yieldTask();
+      signal.throwIfAborted();
+    }
+    return tally.at(event);
+  },
+  annotationGroups: (device) => device.once(summarizeAnnotations),
+  classTotals: ({ context }, { event }) => classTotalsAt(context, event),
+  traceFacts: (device) => device.once(factsOf),
+};
+
+const newTally = ({ context }: OpenDevice): MemoryTally => new MemoryTally(context);
+
+function summarizeAnnotations({ context, index }: OpenDevice): AnnotationGroups {
+  const spans = context.annotations();
+  const groups = groupAnnotations(spans, context.replay, (counter) => index.counter(counter));
+  return { groups, moments: spans.filter(isMoment).length };
+}
+
+const factsOf = ({ context }: OpenDevice): TraceFacts => traceFacts(context);

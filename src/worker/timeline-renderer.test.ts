@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadSearchMatching } from '../device/search/lazy-matching.ts';
+import { liveBytesAt, matchAllocations } from '../device/search/match-search.ts';
+import { loadCapture } from '../testing/captures.ts';
+import { contextsOf } from '../testing/contexts.ts';
+import { TEST_PALETTE } from '../testing/naive-raster.ts';
+import { nodeClock } from '../testing/node-clock.ts';
+import { OpenDevice } from './open-device.ts';
+import type { FrameRequest, MatchingRequest } from './timeline-renderer.ts';
+
+beforeAll(loadSearchMatching);
+
+const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
+const device = new OpenDevice(context, nodeClock);
+const { events } = context.trace;
+const peak = context.replay.peaks.activeBytes;
+const large: MatchingRequest = { search: 'size>=1MiB', onlyMatches: true, at: undefined };
+
+const frameOf = (matching: MatchingRequest, selected = -1, marked = '') => {
+  const request: FrameRequest = {
+    deviceIndex: 0,
+    viewport: {
+      axis: 'event',
+      x0: 0,
+      x1: events.length,
+      y0: 0,
+      y1: peak.bytes,
+      width: 200,
+      height: 100,
+    },
+    colorBy: 'size',
+    palette: TEST_PALETTE,
+    lines: ['activeBytes', 'reservedBytes'],
+    selected,
+    marked,
+    ...matching,
+  };
+  const frame = device.timeline.begin(request, undefined).run();
+  if (frame === undefined) throw new Error('Nothing stops this frame');
+  return frame;
+};
+
+describe('the matches alone', () => {
+  const { mask } = matchAllocations(context, large.search, undefined);
+
+  test('are stacked as high as their blocks, at the events where they are highest', () => {
+    const { states, lines, stackPeakBytes } = frameOf(large);
+    expect(lines.reservedBytes).toBeUndefined();
+    states.forEach((state, column) => {
+      const bytes = liveBytesAt(context, mask, state);
+      expect(lines.activeBytes?.[column]).toBe(bytes);
+      expect(device.timeline.bytesAt(large, state)).toBe(bytes);
+    });
+    expect(Math.max(...(lines.activeBytes ?? []))).toBe(stackPeakBytes);
+    expect(stackPeakBytes).toBeLessThan(peak.bytes);
+  });
+
+  test('are found under a pixel by their own places', () => {
+    const top = device.timeline.bytesAt(large, peak.event);
+    const all = device.timeline.hits(large, peak.event, 0, top);
+    expect(all.totalBytes).toBe(top);
+    expect(all.ids.every((id) => mask?.[id] === 1)).toBe(true);
+    const newest = device.timeline.hits(large, peak.event, top - 1, top);
+    expect(newest.main).toBe(all.ids.at(-1));
+    expect(device.timeline.hits(large, peak.event, top, top + 1).main).toBe(-1);
+  });
+
+  test('can be none: an empty picture', () => {
+    const none = { ...large, search: 'size>1PiB' };
+    expect(frameOf(none).stackPeakBytes).toBe(0);
+    expect(new Set(frameOf(none).pixels)).toEqual(new Set([TEST_PALETTE.background]));
+  });
+});
+
+test('a search dims the others and moves nothing', () => {
+  const plain = frameOf({ ...large, search: '' });
+  const dimmed = frameOf({ ...large, search: 'size>=32MiB', onlyMatches: false });
+  expect(dimmed.states).toEqual(plain.states);
+  expect(dimmed.lines).toEqual(plain.lines);
+  const isEmpty = (pixel: number) => pixel === TEST_PALETTE.background;
+  expect(dimmed.pixels.map((pixel) => Number(isEmpty(pixel)))).toEqual(
+    plain.pixels.map((pixel) => Number(isEmpty(pixel))),
+  );
+  const kept = plain.pixels.filter((pixel, i) => !isEmpty(pixel) && pixel === dimmed.pixels[i]);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(dimmed.pixels).not.toEqual(plain.pixels);
+});
+
+test('a mark leaves its blocks as they are, makes all others paler, and moves nothing', () => {
+  const plain = frameOf({ ...large, search: '' });
+  const search = 'size>=32MiB';
+  const marked = frameOf({ ...large, search: '' }, -1, search);
+  expect(marked.lines).toEqual(plain.lines);
+  const dimmed = frameOf({ ...large, search, onlyMatches: false });
+  const meant = plain.pixels.map((pixel, i) => Number(pixel === dimmed.pixels[i]));
+  expect(new Set(meant)).toEqual(new Set([0, 1]));
+  plain.pixels.forEach((pixel, i) => {
+    if (meant[i] === 1 && marked.pixels[i] !== pixel) throw new Error(`Pixel ${i} is changed`);
+  });
+  // What is thinner than a pixel has one color, marked or not.
+  const isPaler = plain.pixels.filter((pixel, i) => pixel !== marked.pixels[i]);
+  expect(isPaler.length).toBeGreaterThan(0.1 * meant.length);
+  // Unlike what a search dims, the others can still be told apart.
+  const others = (pixels: Uint32Array) => new Set(pixels.filter((_, i) => meant[i] === 0)).size;
+  expect(others(marked.pixels)).toBeGreaterThan(others(dimmed.pixels));
+  // A search comes before a mark.
+  expect(frameOf({ ...large, search, onlyMatches: false }, -1, 'size<1MiB').pixels).toEqual(
+    dimmed.pixels,
+  );
+});
+
+test('a search with a problem shows all', () => {
+  const { pixels } = frameOf({ ...large, search: 'size>' });
+  expect(pixels).toEqual(frameOf({ ...large, search: '' }).pixels);
+});

@@ -1,0 +1,163 @@
+/** A file on a server as a ByteSource: errors that a user understands, and no wait without an end. */
+import { isAbortError } from '../base/errors.ts';
+import { LoadError } from '../base/load-error.ts';
+import type { ByteSource } from '../format/input/types.ts';
+
+export interface UrlSourceOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Give up when not one byte arrived for this long. */
+  readonly stallMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** Long enough for a server that wakes up first; the user can cancel before. */
+const STALL_MS = 30_000;
+
+/**
+ * Asks for the file; resolves when the server answers with it.
+ * Rejects with LoadError: 'url-unreachable', 'url-forbidden' (CORS), 'http-error', 'url-stalled'.
+ */
+export async function urlSource(url: string, options: UrlSourceOptions = {}): Promise<ByteSource> {
+  let first: Transfer | undefined = await request(url, options);
+  const announced = first.announcedBytes;
+  let readBytes = 0;
+  return {
+    name: nameOf(url),
+    /** What the server announced, for as long as the bytes do not prove it wrong. */
+    get size() {
+      return announced !== undefined && readBytes <= announced ? announced : undefined;
+    },
+    async *chunks() {
+      const transfer = first ?? (await request(url, options));
+      first = undefined;
+      let count = 0;
+      for await (const chunk of transfer.chunks()) {
+        count += chunk.length;
+        readBytes = Math.max(readBytes, count);
+        yield chunk;
+      }
+    },
+  };
+}
+
+interface Transfer {
+  readonly announcedBytes: number | undefined;
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+async function request(url: string, options: UrlSourceOptions): Promise<Transfer> {
+  const { signal, stallMs = STALL_MS, fetch: load = fetch } = options;
+  const giveUp = new AbortController();
+  const signals = signal === undefined ? giveUp.signal : AbortSignal.any([signal, giveUp.signal]);
+  /** Awaits one step of the transfer; ends the transfer when the step takes too long. */
+  const step = async <T>(work: Promise<T>): Promise<T> => {
+    const stalled = stalledError(url, stallMs);
+    const timer = setTimeout(() => giveUp.abort(stalled), stallMs);
+    try {
+      return await work;
+    } catch (error) {
+      throw giveUp.signal.aborted ? stalled : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const response = await step(load(url, { signal: signals })).catch((error: unknown) =>
+    explainFailure(error, url, load),
+  );
+  if (!response.ok) throw httpError(url, response);
+  const { body } = response;
+  return {
+    announcedBytes: announcedBytes(response.headers),
+    async *chunks() {
+      const reader = body?.getReader();
+      if (reader === undefined) return;
+      try {
+        for (;;) {
+          const { done, value } = await step(reader.read()).catch((error: unknown) =>
+            explainBreak(error, url),
+          );
+          if (done) return;
+          yield value;
+        }
+      } finally {
+        await reader.cancel().catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** With a content-encoding the announced length is that of the encoded body, which we never see. */
+function announcedBytes(headers: Headers): number | undefined {
+  const length = headers.get('content-length');
+  if (length === null || headers.has('content-encoding') || !/^\d+$/.test(length)) return undefined;
+  return Number(length);
+}
+
+/** "https://host/runs/a%20b.pickle?token=1" is "a b.pickle"; without a path, the host. */
+function nameOf(url: string): string {
+  const { pathname, host } = new URL(url);
+  const last = pathname.split('/').findLast((part) => part !== '');
+  if (last === undefined) return host;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}
+
+async function explainFailure(error: unknown, url: string, load: typeof fetch): Promise<never> {
+  if (error instanceof LoadError || isAbortError(error)) throw error;
+  throw (await answersWithoutCors(url, load))
+    ? new LoadError({
+        code: 'url-forbidden',
+        message: `The server of ${url} does not allow other pages to read its files (CORS).`,
+        advice:
+          'Download the file and drop it here, or configure the server to send Access-Control-Allow-Origin.',
+      })
+    : new LoadError({
+        code: 'url-unreachable',
+        message: `${url} could not be reached.`,
+        advice: 'Check the address and your connection, or download the file and drop it here.',
+      });
+}
+
+/** Fetch hides why it failed. An opaque request that succeeds says that only CORS was in the way. */
+async function answersWithoutCors(url: string, load: typeof fetch): Promise<boolean> {
+  if (!/^https?:/.test(url)) return false;
+  try {
+    await load(url, { method: 'HEAD', mode: 'no-cors', signal: AbortSignal.timeout(5_000) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function explainBreak(error: unknown, url: string): never {
+  if (error instanceof LoadError || isAbortError(error)) throw error;
+  throw new LoadError({
+    code: 'url-broken-off',
+    message: `The download of ${url} was interrupted.`,
+    advice: 'Try again, or download the file and drop it here.',
+  });
+}
+
+function httpError(url: string, response: Response): LoadError {
+  const text = response.statusText === '' ? '' : ` ${response.statusText}`;
+  return new LoadError({
+    code: 'http-error',
+    message: `The server answered ${response.status}${text} for ${url}.`,
+    advice:
+      response.status === 404
+        ? 'Check the address.'
+        : 'Check that you can open the address without logging in.',
+  });
+}
+
+function stalledError(url: string, stallMs: number): LoadError {
+  return new LoadError({
+    code: 'url-stalled',
+    message: `${url} sent no data for ${Math.round(stallMs / 1000)} s.`,
+    advice: 'Try again later, or download the file and drop it here.',
+  });
+}
