@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { replayDevice } from '../allocator/replay/replay.ts';
-import { createDeviceContexts, type DeviceContext } from '../device/model/device-context.ts';
+import { createDeviceContexts, type DeviceModel } from '../device/model/device-model.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource } from '../format/input/types.ts';
 import type { FileInfo, Snapshot } from '../format/snapshot/tables.ts';
@@ -12,7 +12,7 @@ import { streamSource } from './stream-source.ts';
 export interface OpenedSnapshot {
   readonly file: FileInfo;
   readonly snapshot: Snapshot;
-  readonly contexts: readonly DeviceContext[];
+  readonly contexts: readonly DeviceModel[];
 }
 
 interface OpenOptions {

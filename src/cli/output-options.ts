@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { snapshotStem } from '../base/file-names.ts';
 import { LoadError } from '../base/load-error.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import { deviceOrder } from '../output/report/device-order.ts';
 import { jsonText, type TextOptions } from '../output/report/text.ts';
 import type { CliIo } from './cli-io.ts';
@@ -78,9 +78,9 @@ export function outputTarget(input: string, options: FileOptions, extension: str
  * @throws LoadError 'no-such-device'
  */
 export function deviceOf(
-  contexts: readonly DeviceContext[],
+  contexts: readonly DeviceModel[],
   position = deviceOrder(contexts).shown[0] ?? 0,
-): DeviceContext {
+): DeviceModel {
   const context = contexts[position];
   if (context !== undefined) return context;
   throw new LoadError({

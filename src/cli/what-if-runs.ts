@@ -5,7 +5,7 @@ import { recordedLimit, recordedRun } from '../allocator/simulator/recorded-run.
 import { smallestCard } from '../allocator/simulator/smallest-card.ts';
 import { simulate, type WhatIfCalls, whatIfInput } from '../allocator/simulator/what-if.ts';
 import { CancelledError } from '../base/errors.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import type { WhatIfTextRuns } from '../output/report/whatif-text.ts';
 
 export interface WhatIfQuestion {
@@ -24,7 +24,7 @@ const LEAST_BUDGET_MS = 5000;
 const BUDGET_US_PER_EVENT = 100;
 
 export function runWhatIf(
-  { trace, replay, snapshot }: DeviceContext,
+  { trace, replay, snapshot }: DeviceModel,
   { confs, limit, ...question }: WhatIfQuestion,
 ): WhatIfTextRuns {
   const input = whatIfInput(trace, replay, snapshot.settings);

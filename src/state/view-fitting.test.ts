@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from '../analysis/findings/analyse.ts';
-import { AnalysisContext } from '../analysis/findings/analysis-context.ts';
+import { AnalysisInput } from '../analysis/findings/analysis-input.ts';
 import { deviceInfo as snapshotDevice } from '../device/model/device-info.ts';
 import type { DeviceInfo, SessionInfo } from '../device/model/types.ts';
 import { loadCapture } from '../testing/captures.ts';
@@ -140,7 +140,7 @@ describe('a file opens at the moment that matters', () => {
     // A tensor that is replaced by larger ones leaves gaps too: most was reserved where they were largest.
     const hasGaps = verdict.cause === 'fragmentation' || verdict.cause === 'growing';
     if (account.moment.why === 'peak' && hasGaps) {
-      const { reservedBytes, allocatedBytes } = new AnalysisContext(context).stateAt(cursor);
+      const { reservedBytes, allocatedBytes } = new AnalysisInput(context).stateAt(cursor);
       expect(reservedBytes).toBe(info.peaks.reservedBytes.bytes);
       if (verdict.cause === 'fragmentation')
         expect(reservedBytes - allocatedBytes).toBeGreaterThanOrEqual(verdict.bytes);

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { NEVER } from '../allocator/replay/types.ts';
 import { classify } from '../device/classes/classify.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../device/classes/types.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import { labelledCaptureNames, loadCapture } from './captures.ts';
 import { contextsOf } from './contexts.ts';
 
@@ -42,7 +42,7 @@ export const labelledRuns = (): (ClassAccuracy & { readonly name: string })[] =>
 
 /** What is not labelled was dropped soon: a temporary. */
 function trueClasses(
-  { replay, trace, snapshot }: DeviceContext,
+  { replay, trace, snapshot }: DeviceModel,
   labels: readonly ClassLabel[],
 ): MemoryClassId[] {
   const named = new Map(labels.map(([timeUs, address, of]) => [`${timeUs} ${address}`, idOf(of)]));
@@ -54,7 +54,7 @@ function trueClasses(
   });
 }
 
-function accuracyOf(context: DeviceContext, labels: readonly ClassLabel[]): ClassAccuracy {
+function accuracyOf(context: DeviceModel, labels: readonly ClassLabel[]): ClassAccuracy {
   const truth = trueClasses(context, labels);
   const { classOf } = classify(context);
   const { timeUs } = context.trace.events;

@@ -1,12 +1,12 @@
 import { replayDevice } from '../allocator/replay/replay.ts';
-import { createDeviceContexts, type DeviceContext } from '../device/model/device-context.ts';
+import { createDeviceContexts, type DeviceModel } from '../device/model/device-model.ts';
 import { snapshotFromValue } from '../format/snapshot/from-value.ts';
 import { NO_STACK, type Snapshot, type StackIndex } from '../format/snapshot/tables.ts';
 
-const replayed = new WeakMap<Snapshot, readonly DeviceContext[]>();
+const replayed = new WeakMap<Snapshot, readonly DeviceModel[]>();
 
 /** All devices of a snapshot, replayed once: captures are shared (captures.ts). */
-export function contextsOf(snapshot: Snapshot): readonly DeviceContext[] {
+export function contextsOf(snapshot: Snapshot): readonly DeviceModel[] {
   const known = replayed.get(snapshot);
   if (known !== undefined) return known;
   const replays = snapshot.devices.map((trace) => replayDevice(trace, snapshot.settings));
@@ -16,7 +16,7 @@ export function contextsOf(snapshot: Snapshot): readonly DeviceContext[] {
 }
 
 /** A dictionary such as _snapshot() returns; the first device of it, replayed. */
-export function contextOf(value: unknown): DeviceContext {
+export function contextOf(value: unknown): DeviceModel {
   return contextsOf(snapshotFromValue(value))[0];
 }
 

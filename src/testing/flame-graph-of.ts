@@ -3,7 +3,7 @@ import { flameGraph } from '../device/flame-graph/flame-graph.ts';
 import { calleeTree, callerTree } from '../device/flame-graph/flame-nodes.ts';
 import type { WeighOptions } from '../device/flame-graph/stack-weights.ts';
 import type { FlameFrames, FlameGraph, FlameGrouping } from '../device/flame-graph/types.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 
 export interface FlameGraphShape {
   readonly by?: FlameGrouping;
@@ -15,7 +15,7 @@ export interface FlameGraphShape {
 
 /** A flame graph by line, however small its boxes, unless the shape says otherwise. */
 export function flameGraphOf(
-  context: DeviceContext,
+  context: DeviceModel,
   options: WeighOptions,
   shape: FlameGraphShape = {},
 ): FlameGraph {

@@ -1,5 +1,5 @@
 /** Programs made by hand: what each line allocates and when it is freed, as a trace. */
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import { contextOf, traceOf } from './contexts.ts';
 
 interface Frame {
@@ -79,7 +79,7 @@ export class Program {
     for (let i = 0; i < times; i++) this.free(this.alloc(512, frames));
   }
 
-  context(): DeviceContext {
+  context(): DeviceModel {
     return contextOf(traceOf(...this.#entries));
   }
 }

@@ -11,9 +11,9 @@ import { createStores, StoresContext, useSession, useView } from '../state/store
 import { parseUrl } from '../state/url-codec.ts';
 import { openingView } from '../state/view-fitting.ts';
 import type { ViewState } from '../state/view-store.ts';
-import { DeviceContext } from '../ui/shared/device-context.ts';
+import { CurrentDeviceContext } from '../ui/shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../ui/shared/selection.ts';
-import { AnalysisContext, ServicesContext } from '../ui/shared/services.ts';
+import { AnalysisServicesContext, ServicesContext } from '../ui/shared/services.ts';
 import { createAnalysisClient } from '../worker/analysis/client.ts';
 import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
 import type { SessionApi } from '../worker/protocol.ts';
@@ -77,9 +77,9 @@ export async function renderOn(
   render(
     <StoresContext value={stores}>
       <ServicesContext value={{ session, loader, marks, idle, notices, report: undefined }}>
-        <AnalysisContext value={{ analysis, findings }}>
+        <AnalysisServicesContext value={{ analysis, findings }}>
           <InView>{children}</InView>
-        </AnalysisContext>
+        </AnalysisServicesContext>
       </ServicesContext>
     </StoresContext>,
   );
@@ -97,9 +97,9 @@ function InView({ children }: { readonly children: ReactNode }) {
   const shown = useMemo(() => info && device && { info, device }, [info, device]);
   if (shown === undefined) throw new Error('Nothing is open');
   return (
-    <DeviceContext value={shown}>
+    <CurrentDeviceContext value={shown}>
       <Selected key={shown.device.index}>{children}</Selected>
-    </DeviceContext>
+    </CurrentDeviceContext>
   );
 }
 

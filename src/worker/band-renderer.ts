@@ -2,7 +2,7 @@
 import { classify } from '../device/classes/classify.ts';
 import { classLabels } from '../device/classes/types.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import {
   BandJob,
   type BandScene,
@@ -27,10 +27,10 @@ export interface Matching {
 const DIMMED = -1;
 
 export class BandRenderer {
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   #last: (Matching & { readonly bands: ClassBands }) | undefined;
 
-  constructor(context: DeviceContext) {
+  constructor(context: DeviceModel) {
     this.#context = context;
   }
 

@@ -2,7 +2,7 @@
 
 import type { AllocationTable, CounterName } from '../allocator/replay/types.ts';
 import { LruCache } from '../base/lru-cache.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import { searchMatching } from '../device/search/lazy-matching.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import type { Coloring } from '../draw/coloring/first-colorings.ts';
@@ -22,7 +22,7 @@ const WARM_UP = { width: 96, height: 64, rounds: 4, share: 0.05, classes: 16 };
 const CACHED_SEARCHES = 4;
 
 export class OpenDevice {
-  readonly context: DeviceContext;
+  readonly context: DeviceModel;
   readonly index: TimelineIndex<AllocationTable>;
   readonly timeline: TimelineRenderer;
   readonly clock: CooperativeClock;
@@ -39,7 +39,7 @@ export class OpenDevice {
    * @param counters extremes of counters that are known already
    */
   constructor(
-    context: DeviceContext,
+    context: DeviceModel,
     clock: CooperativeClock,
     frames = new FrameQueue(clock),
     counters?: ReadonlyMap<CounterName, CounterBlocks>,

@@ -3,8 +3,8 @@
 import { replayFromNothing } from '../allocator/replay/complete-replay.ts';
 import type { Replay } from '../allocator/replay/types.ts';
 import { CancelledError } from '../base/errors.ts';
-import { createDeviceContexts } from '../device/model/device-context.ts';
 import { sessionInfo } from '../device/model/device-info.ts';
+import { createDeviceContexts } from '../device/model/device-model.ts';
 import type { SessionInfo } from '../device/model/types.ts';
 import { readSnapshot } from '../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../format/input/types.ts';

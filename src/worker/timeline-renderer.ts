@@ -6,7 +6,7 @@
 import type { CounterName } from '../allocator/replay/types.ts';
 import { assert } from '../base/assert.ts';
 import type { StackRange } from '../device/model/allocation-details.ts';
-import type { DeviceContext } from '../device/model/device-context.ts';
+import type { DeviceModel } from '../device/model/device-model.ts';
 import type { SearchMatches } from '../device/search/types.ts';
 import { type MarkingPalette, withDimmedClass, withPaleClasses } from '../draw/timeline/colors.ts';
 import type { ColumnJob } from '../draw/timeline/column-job.ts';
@@ -42,7 +42,7 @@ export async function loadBandRenderer(): Promise<void> {
 
 /** What of an OpenDevice is needed. */
 interface Drawn {
-  readonly context: DeviceContext;
+  readonly context: DeviceModel;
   readonly index: TimelineIndex;
   matches(search: string, at: EventIndex | undefined): Pick<SearchMatches, 'mask'>;
   classesBy(colorBy: ColorBy, count: number): Uint8Array;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assert } from '../../base/assert.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { BlockState, type DeviceTrace } from '../../format/snapshot/tables.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
@@ -12,7 +12,7 @@ import { allocatorStateAt } from './allocator-state.ts';
 import { mappedSince } from './mapped-ranges.ts';
 import { type AllocatorState, SegmentKind } from './types.ts';
 
-function stateAt({ trace, replay }: DeviceContext, event: number): AllocatorState {
+function stateAt({ trace, replay }: DeviceModel, event: number): AllocatorState {
   return allocatorStateAt(replay, mappedSince(replay.segmentSpans, trace.events), event);
 }
 

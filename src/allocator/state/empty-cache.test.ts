@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
@@ -13,7 +13,7 @@ import { mappedSince } from './mapped-ranges.ts';
 
 const MI = 2 ** 20;
 
-function releaseAt({ trace, replay }: DeviceContext, event: number): CacheRelease {
+function releaseAt({ trace, replay }: DeviceModel, event: number): CacheRelease {
   const since = mappedSince(replay.segmentSpans, trace.events);
   return cacheReleaseAt(
     allocatorStateAt(replay, since, event),
@@ -35,12 +35,12 @@ function* releases({ action, sizeBytes }: EventTable) {
   }
 }
 
-function drawn(text: string): DeviceContext {
+function drawn(text: string): DeviceModel {
   const [context] = contextsOf(snapshotFromText(text).snapshot);
   return context;
 }
 
-const atTheEnd = (context: DeviceContext): CacheRelease =>
+const atTheEnd = (context: DeviceModel): CacheRelease =>
   releaseAt(context, context.trace.events.length - 1);
 
 /**

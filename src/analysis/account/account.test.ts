@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { sumByClass } from '../../device/classes/class-totals.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { allCaptureNames, loadCapture, pairNames, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import { accountAt, accountAtEnd, mainAccount } from './account.ts';
 import type { Account } from './types.ts';
 
@@ -28,7 +28,7 @@ function* randomEvents(count: number, below: number): Generator<EventIndex> {
   }
 }
 
-function expectExact(context: DeviceContext, account: Account): void {
+function expectExact(context: DeviceModel, account: Account): void {
   const { event } = account.moment;
   const counters = context.replay.countersAt(event);
   expect([event, sumOf(account)]).toEqual([event, counters.reservedBytes]);
@@ -42,7 +42,7 @@ describe('adds up to the byte', () => {
   it.each(NAMES)('%s', (name) => {
     for (const context of contextsOf(loadCapture(name))) {
       if (context.replay.anomalyCount > 0) continue;
-      const analysis = new AnalysisContext(context);
+      const analysis = new AnalysisInput(context);
       expectExact(context, mainAccount(analysis));
       expectExact(context, accountAtEnd(analysis));
       for (const event of analysis.eventsOf(TraceAction.Oom).slice(-3))
@@ -57,7 +57,7 @@ describe('adds up to the byte', () => {
     'whatif_expandable/frag_gpt_varlen',
   ])('%s, at a hundred random events', (name) => {
     const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-    const analysis = new AnalysisContext(context);
+    const analysis = new AnalysisInput(context);
     const { length } = context.trace.events;
     for (const event of randomEvents(RANDOM_EVENTS, length))
       expectExact(context, accountAt(analysis, event, 'peak'));
@@ -66,7 +66,7 @@ describe('adds up to the byte', () => {
   it('is what the allocator itself counted at the end', () => {
     for (const name of ['train_gpt_small', 'oom_batch_too_big', 'leak_loss_graph']) {
       const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-      const { reservedBytes, allocatedBytes } = accountAtEnd(new AnalysisContext(context));
+      const { reservedBytes, allocatedBytes } = accountAtEnd(new AnalysisInput(context));
       const stats = truthOf(`${name}.pickle.gz`).stats['0'];
       expect(reservedBytes).toBe(stats['reserved_bytes.all.current']);
       expect(allocatedBytes).toBe(stats['allocated_bytes.all.current']);
@@ -77,7 +77,7 @@ describe('adds up to the byte', () => {
 describe('entries', () => {
   it('have the figures of the classes where nothing is kept', () => {
     const [context] = contextsOf(loadCapture('train_gpt_small.pickle.gz'));
-    const analysis = new AnalysisContext(context);
+    const analysis = new AnalysisInput(context);
     const { moment, entries } = mainAccount(analysis);
     const classes = sumByClass(
       context.replay.allocations,
@@ -94,7 +94,7 @@ describe('entries', () => {
 
   it('of a leak have what each step leaves, and the peak without it', () => {
     const [context] = contextsOf(loadCapture('leak_forward_hook.pickle.gz'));
-    const { entries, allocatedBytes } = mainAccount(new AnalysisContext(context));
+    const { entries, allocatedBytes } = mainAccount(new AnalysisInput(context));
     const kept = entries.find(({ kind }) => kind === 'kept');
     expect(kept).toMatchObject({
       isGrowing: true,
@@ -109,7 +109,7 @@ describe('entries', () => {
   it('of an OOM stand beside what was asked for and the limit', () => {
     const [context] = contextsOf(loadCapture('oom_batch_too_big.pickle.gz'));
     const { moment, requestedBytes, limitBytes, reservedBytes } = mainAccount(
-      new AnalysisContext(context),
+      new AnalysisInput(context),
     );
     expect(moment.why).toBe('oom');
     expect(requestedBytes).toBe(512 * 2 ** 20);
@@ -118,7 +118,7 @@ describe('entries', () => {
 
   it('without a trace are those of the final state', () => {
     const [context] = contextsOf(loadCapture('no_history.pickle.gz'));
-    const account = mainAccount(new AnalysisContext(context));
+    const account = mainAccount(new AnalysisInput(context));
     expect(account.moment).toEqual({ event: -1, why: 'end' });
     expect(sumOf(account)).toBe(context.replay.end.reservedBytes);
     expect(account.entries.map(({ kind }) => kind)).toContain('unknown');

@@ -7,7 +7,7 @@ import { MemoryClass } from '../../device/classes/types.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, FrameIndex } from '../../format/snapshot/tables.ts';
 import { pinningSites } from '../detectors/fragmentation-causes.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { peakWithout } from '../findings/peak-without.ts';
 import { segmentsAt } from '../findings/segment-state.ts';
 import { cohortsAt, type Draft } from './cohorts.ts';
@@ -36,18 +36,18 @@ const KIND_OF_CLASS: Readonly<Record<MemoryClass, EntryKind>> = {
 };
 
 /** The account of the moment that matters most: see `momentOf`. */
-export function mainAccount(context: AnalysisContext): Account {
+export function mainAccount(context: AnalysisInput): Account {
   const { event, why } = momentOf(context);
   return accountAt(context, event, why);
 }
 
 /** What the recording ends with. */
-export function accountAtEnd(context: AnalysisContext): Account {
+export function accountAtEnd(context: AnalysisInput): Account {
   return accountAt(context, context.input.trace.events.length - 1, 'end');
 }
 
 /** @param event the state after it; -1 for the state before the first */
-export function accountAt(context: AnalysisContext, event: EventIndex, why: MomentWhy): Account {
+export function accountAt(context: AnalysisInput, event: EventIndex, why: MomentWhy): Account {
   const { replay, trace } = context.input;
   const table = replay.allocations;
   const live = liveAt(table, event);
@@ -74,7 +74,7 @@ export function accountAt(context: AnalysisContext, event: EventIndex, why: Mome
 }
 
 /** Who claims a block first has it: streams, cohorts, chains of replaced tensors, then its class. */
-function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+function draftsAt(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
   const { freeRequested } = context.input.replay.allocations;
   const taken = new Set<AllocationIndex>();
   const drafts: Draft[] = [];
@@ -93,14 +93,14 @@ function draftsAt(context: AnalysisContext, live: Int32Array, event: EventIndex)
   return drafts;
 }
 
-function kindOf({ classification }: AnalysisContext, id: AllocationIndex): EntryKind {
+function kindOf({ classification }: AnalysisInput, id: AllocationIndex): EntryKind {
   const { classOf, copies } = classification;
   if (classOf[id] === MemoryClass.Parameters && copies.has(id)) return 'second-model';
   return KIND_OF_CLASS[classOf[id] as MemoryClass];
 }
 
 const plainDraft = (
-  context: AnalysisContext,
+  context: AnalysisInput,
   kind: EntryKind,
   ids: readonly AllocationIndex[],
 ): Draft => ({
@@ -113,7 +113,7 @@ const plainDraft = (
 });
 
 /** One entry a function that replaces its tensors by larger ones: the keys and the values of a cache together. */
-function replacedDrafts(context: AnalysisContext, live: Int32Array, event: EventIndex): Draft[] {
+function replacedDrafts(context: AnalysisInput, live: Int32Array, event: EventIndex): Draft[] {
   const { stack } = context.input.replay.allocations;
   const byFunction = groupBy(replacedAt(context, live, event), ({ id }) => {
     const line = context.input.stacks.topUserFrameView(stack[id]);
@@ -132,7 +132,7 @@ function replacedDrafts(context: AnalysisContext, live: Int32Array, event: Event
 }
 
 /** What a tensor has more than the one that it replaced, on average. */
-function growthRate(context: AnalysisContext, chains: ReturnType<typeof replacedAt>) {
+function growthRate(context: AnalysisInput, chains: ReturnType<typeof replacedAt>) {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const [longest] = [...chains].sort((a, b) => b.links.length - a.links.length);
   const { id, links } = longest;
@@ -143,7 +143,7 @@ function growthRate(context: AnalysisContext, chains: ReturnType<typeof replaced
 }
 
 /** The lines of the user's that hold most, the largest sum first. */
-function largestLines(context: AnalysisContext, ids: readonly AllocationIndex[]): FrameView[] {
+function largestLines(context: AnalysisInput, ids: readonly AllocationIndex[]): FrameView[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new Map<FrameIndex, number>();
   for (const id of ids) {
@@ -154,7 +154,7 @@ function largestLines(context: AnalysisContext, ids: readonly AllocationIndex[])
   return largest.map(([line]) => context.input.stacks.frame(line));
 }
 
-function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): AccountEntry {
+function entryOf(context: AnalysisInput, { ids, all, ...draft }: Draft): AccountEntry {
   const { sizeBytes } = context.input.replay.allocations;
   const bytes = ids.reduce((sum, id) => sum + sizeBytes[id], 0);
   const isNotable = bytes >= NOTABLE_SHARE * context.input.replay.peaks.allocatedBytes.bytes;
@@ -175,7 +175,7 @@ function entryOf(context: AnalysisContext, { ids, all, ...draft }: Draft): Accou
 const HOLDER_SHARE = 0.5;
 
 /** Who holds most of some blocks, in words; undefined where nobody holds half of them, or nobody is named. */
-function holderOf(context: AnalysisContext, ids: readonly AllocationIndex[]) {
+function holderOf(context: AnalysisInput, ids: readonly AllocationIndex[]) {
   const { owners } = context;
   if (owners === undefined) return undefined;
   const { sizeBytes } = context.input.replay.allocations;
@@ -193,7 +193,7 @@ function holderOf(context: AnalysisContext, ids: readonly AllocationIndex[]) {
 }
 
 /** Free ranges beside live blocks, by what pins them, and segments that nothing is in. */
-function freeEntries(context: AnalysisContext, event: EventIndex): AccountEntry[] {
+function freeEntries(context: AnalysisInput, event: EventIndex): AccountEntry[] {
   const segments = segmentsAt(context, event);
   const pins = pinningSites(context, segments);
   const lines = pins.flatMap(({ part }) => part.frame ?? []).slice(0, MAX_LINES);

@@ -24,7 +24,7 @@ import {
 import { growthOf, type Leak } from '../detectors/growth.ts';
 import type { GrowthKind } from '../detectors/growth-groups.ts';
 import { isOutput } from '../detectors/growth-lead.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { userLines } from '../findings/user-lines.ts';
 import { isStillGrowing, rateOf, unitOf } from './repetitions.ts';
 import type { AccountEntry } from './types.ts';
@@ -46,7 +46,7 @@ export interface Cohorts {
 }
 
 /** @param live allocations of the moment, ascending */
-export function cohortsAt(context: AnalysisContext, live: Int32Array): Cohorts {
+export function cohortsAt(context: AnalysisInput, live: Int32Array): Cohorts {
   const places = new Places(context);
   const isLive = new Set(live);
   const taken = new Set<AllocationIndex>();
@@ -113,7 +113,7 @@ function mergedLeaks(places: Places, leaks: readonly Leak[]): Leak[][] {
 }
 
 /** All that is kept: what the classes call so, and what a ring began with; ascending. */
-function keptIds(context: AnalysisContext): AllocationIndex[] {
+function keptIds(context: AnalysisInput): AllocationIndex[] {
   const { classOf } = context.classification;
   const { preexisting } = context.input.replay.allocations;
   const isOld = keptBeforeRing(context);
@@ -139,7 +139,7 @@ const OUTLIVED = 2;
  * Tensors from before a ring's oldest event that a line made which runs in every repetition: they are left from
  * repetitions long gone. Weights and buffers come from lines that don't run again.
  */
-function keptBeforeRing({ input, classification }: AnalysisContext) {
+function keptBeforeRing({ input, classification }: AnalysisInput) {
   const { stack, start, freeRequested, preexisting, length } = input.replay.allocations;
   const calls = new Map<StackIndex, EventIndex[]>();
   for (let id = preexisting; id < length && preexisting > 0; id++) {
@@ -184,7 +184,7 @@ function leakIds(
 }
 
 function leakDraft(
-  context: AnalysisContext,
+  context: AnalysisInput,
   places: Places,
   same: readonly Leak[],
   ids: readonly AllocationIndex[],
@@ -222,7 +222,7 @@ function linesFrom(first: FrameView | undefined, lines: readonly FrameView[]): F
 }
 
 function placeDraft(
-  context: AnalysisContext,
+  context: AnalysisInput,
   places: Places,
   ids: readonly AllocationIndex[],
   all: readonly AllocationIndex[],
@@ -259,10 +259,10 @@ function mergedByFunction(
 
 /** Where allocations come from, by the statement outside of all modules that led to them. */
 class Places {
-  readonly #context: AnalysisContext;
+  readonly #context: AnalysisInput;
   readonly statement: (stack: StackIndex) => FrameIndex | undefined;
 
-  constructor(context: AnalysisContext) {
+  constructor(context: AnalysisInput) {
     this.#context = context;
     this.statement = memoized((stack: StackIndex) => this.#findStatement(stack));
   }

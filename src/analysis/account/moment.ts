@@ -3,7 +3,7 @@
 import { failedOoms } from '../../allocator/replay/retried-requests.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { judgeOom, type OomVerdict } from '../findings/oom-verdict.ts';
 import { segmentsAt } from '../findings/segment-state.ts';
 import type { MomentWhy } from './types.ts';
@@ -12,7 +12,7 @@ import type { MomentWhy } from './types.ts';
 const GOES_ON = 2;
 
 /** Whether the program caught an OOM: unwinding after an error only frees. */
-export function isCaught({ input, classifier }: AnalysisContext, event: EventIndex): boolean {
+export function isCaught({ input, classifier }: AnalysisInput, event: EventIndex): boolean {
   const { start, stack, length } = input.replay.allocations;
   let seen = 0;
   for (let id = upperBound(start, event); id < length && seen < GOES_ON; id++) {
@@ -22,17 +22,17 @@ export function isCaught({ input, classifier }: AnalysisContext, event: EventInd
 }
 
 /** OOMs whose error the program saw, in order. */
-export const seenOoms = ({ input }: AnalysisContext): readonly EventIndex[] =>
+export const seenOoms = ({ input }: AnalysisInput): readonly EventIndex[] =>
   failedOoms(input.trace, input.replay);
 
 /** The OOM that ended the program; undefined where none did. */
-export function fatalOom(context: AnalysisContext): EventIndex | undefined {
+export function fatalOom(context: AnalysisInput): EventIndex | undefined {
   const last = seenOoms(context).at(-1);
   return last === undefined || isCaught(context, last) ? undefined : last;
 }
 
 /** The OOM that ended the program, else the peak of allocated bytes; without a trace the end. */
-export function momentOf(context: AnalysisContext): { event: EventIndex; why: MomentWhy } {
+export function momentOf(context: AnalysisInput): { event: EventIndex; why: MomentWhy } {
   const oom = fatalOom(context);
   if (oom !== undefined) return { event: oom, why: 'oom' };
   const { replay, trace } = context.input;
@@ -44,7 +44,7 @@ export function momentOf(context: AnalysisContext): { event: EventIndex; why: Mo
  * What the process could reserve, as its OOMs show it: all that the device had left, or, where that was more than
  * was asked for, a limit of its own that lies no lower than what it reached. Undefined without an OOM.
  */
-export function limitOf({ input }: AnalysisContext): number | undefined {
+export function limitOf({ input }: AnalysisInput): number | undefined {
   const { oomDeviceFreeBytes, sizeBytes } = input.trace.events;
   const reached = input.replay.peaks.reservedBytes.bytes;
   let limit: number | undefined;
@@ -57,7 +57,7 @@ export function limitOf({ input }: AnalysisContext): number | undefined {
 }
 
 /** Why the request of an OOM did not fit, from the figures of that moment. */
-export function judgeOomAt(context: AnalysisContext, event: EventIndex): OomVerdict {
+export function judgeOomAt(context: AnalysisInput, event: EventIndex): OomVerdict {
   const { trace, replay } = context.input;
   const state = context.stateAt(event);
   return judgeOom({

@@ -3,12 +3,12 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { EntryRate } from './types.ts';
 
 /** 'step', or 'iteration in estimate_loss' for a loop within or beside the steps. */
-export function unitOf(context: AnalysisContext, { source, loop, row }: StepSequence): string {
+export function unitOf(context: AnalysisInput, { source, loop, row }: StepSequence): string {
   const [primary] = context.stepSequences;
   if (source !== 'loop' || loop === undefined || row === primary?.row) return 'step';
   const { name } = context.input.stacks.frame(loop.line);
@@ -21,7 +21,7 @@ export function unitOf(context: AnalysisContext, { source, loop, row }: StepSequ
  * @param ids in the order in which they came @param stack where most of them were allocated
  */
 export function rateOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   ids: readonly AllocationIndex[],
   stack: StackIndex,
 ): EntryRate | undefined {
@@ -43,7 +43,7 @@ export function rateOf(
 const stepAt = ({ bounds }: StepSequence, event: EventIndex): number => lowerBound(bounds, event);
 
 /** The innermost of the program's loops that a stack runs in, else its steps. */
-function loopAround(context: AnalysisContext, stack: StackIndex): StepSequence | undefined {
+function loopAround(context: AnalysisInput, stack: StackIndex): StepSequence | undefined {
   const { parent } = context.input.snapshot.stacks;
   for (let row = stack; row > 0; row = parent[row]) {
     const found = context.stepSequences.find(({ loop }) => loop?.caller === parent[row]);
@@ -73,7 +73,7 @@ const GIVEN_BACK_SHARE = 0.6;
  * @param ids those that are live at the moment @param all of the same lines, also those that are gone
  */
 export function isStillGrowing(
-  context: AnalysisContext,
+  context: AnalysisInput,
   ids: readonly AllocationIndex[],
   all: readonly AllocationIndex[],
 ): boolean {
@@ -104,7 +104,7 @@ const MIN_RISE = 1.15;
 const MIN_RISE_OF_RING = 1.01;
 
 function hasRisen(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   all: readonly AllocationIndex[],
   isFromBefore: boolean,
 ): boolean {
@@ -121,7 +121,7 @@ function hasRisen(
 }
 
 /** Whether most of a cohort was freed once, and it went on after that. */
-function wasGivenBack({ input }: AnalysisContext, all: readonly AllocationIndex[]): boolean {
+function wasGivenBack({ input }: AnalysisInput, all: readonly AllocationIndex[]): boolean {
   const { start, freeRequested, sizeBytes } = input.replay.allocations;
   const frees = all
     .filter((id) => freeRequested[id] < input.trace.events.length)

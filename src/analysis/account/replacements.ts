@@ -14,7 +14,7 @@ import { addTo } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 
 /** Smaller ones fill no card. */
 const MIN_BYTES = 2 ** 20;
@@ -35,7 +35,7 @@ export interface Replaced {
 
 /** @param live allocations of the moment, ascending */
 export function replacedAt(
-  context: AnalysisContext,
+  context: AnalysisInput,
   live: Int32Array,
   event: EventIndex,
 ): Replaced[] {
@@ -64,7 +64,7 @@ const NOWHERE = -1;
  * The innermost line with the user's line that leads to it, whichever way the program came there: a cache is made
  * larger for the prompt and then for every token.
  */
-function placesOf({ input }: AnalysisContext): (site: StackIndex) => number {
+function placesOf({ input }: AnalysisInput): (site: StackIndex) => number {
   const { frame } = input.snapshot.stacks;
   return memoized((site: StackIndex) => {
     if (site <= EMPTY_STACK) return NOWHERE;
@@ -74,7 +74,7 @@ function placesOf({ input }: AnalysisContext): (site: StackIndex) => number {
 }
 
 function birthsOf(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   placeOf: (site: StackIndex) => number | false,
   event: EventIndex,
 ): Map<number, AllocationIndex[]> {
@@ -90,7 +90,7 @@ function birthsOf(
 
 /** From one tensor back to the smaller one that it replaced, and so on. @param births of the same place */
 function linksOf(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   last: AllocationIndex,
   births: readonly AllocationIndex[],
   event: EventIndex,
@@ -120,7 +120,7 @@ function linksOf(
 /** Most links come in repetitions of their own. */
 const APART_SHARE = 0.7;
 
-function areApart({ input, stepSequences }: AnalysisContext, ids: readonly AllocationIndex[]) {
+function areApart({ input, stepSequences }: AnalysisInput, ids: readonly AllocationIndex[]) {
   const { start } = input.replay.allocations;
   return stepSequences.some(({ bounds }) => {
     const steps = new Set(ids.map((id) => lowerBound(bounds, start[id])));

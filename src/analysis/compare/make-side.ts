@@ -5,7 +5,7 @@ import { COUNTER_NAMES, type Counters } from '../../allocator/replay/types.ts';
 import { getOrMake, memoized } from '../../base/memoized.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { functionText } from '../../device/model/frame-text.ts';
 import { keepOnlyFrames, pythonFrameMask } from '../../device/model/python-frames.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { accountAt } from '../account/account.ts';
 import type { EntryKind } from '../account/types.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import type {
   ComparisonSide,
   Moment,
@@ -37,15 +37,15 @@ export interface SideOptions {
 
 /** What stays the same wherever in the recording a device is looked at: make it once for each. */
 export class SideMaker {
-  readonly #context: DeviceContext;
-  readonly #analysis: AnalysisContext;
+  readonly #context: DeviceModel;
+  readonly #analysis: AnalysisInput;
   readonly #tree: StackTree;
   #runs: readonly StackRun[] | undefined;
   #stepBounds: Int32Array | undefined;
 
-  constructor(context: DeviceContext) {
+  constructor(context: DeviceModel) {
     this.#context = context;
-    this.#analysis = new AnalysisContext(context);
+    this.#analysis = new AnalysisInput(context);
     this.#tree = new StackTree(context);
   }
 
@@ -158,7 +158,7 @@ function siteOf({ bySize, ...site }: SiteSum): SideSite {
 }
 
 /** The peak is that of allocated bytes; an event beyond the end stands for the end. */
-function eventAt({ trace, replay }: DeviceContext, at: Moment): EventIndex {
+function eventAt({ trace, replay }: DeviceModel, at: Moment): EventIndex {
   const last = trace.events.length - 1;
   if (at === 'end') return last;
   return at === 'peak' ? replay.peaks.allocatedBytes.event : Math.min(Math.max(-1, at), last);
@@ -169,7 +169,7 @@ function eventAt({ trace, replay }: DeviceContext, at: Moment): EventIndex {
  * such as 'AddmmBackward0 (backward pass)'. Without any Python the C++ frames are all there is, and stay.
  */
 class StackTree {
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   readonly #rowOf: Int32Array | undefined;
   readonly #hasCpp: boolean;
   readonly #frames: SideFrame[] = [];
@@ -178,7 +178,7 @@ class StackTree {
   /** Rows of stacks without Python, by their name. */
   readonly #named = new Map<string, number>();
 
-  constructor(context: DeviceContext) {
+  constructor(context: DeviceModel) {
     this.#context = context;
     const { snapshot, stacks: reader } = context;
     const isPython = pythonFrameMask(snapshot.frames.length, (frame) => reader.isPython(frame));
@@ -228,7 +228,7 @@ class StackTree {
 }
 
 /** One pass over all allocations. */
-function stackRuns({ replay, trace }: DeviceContext, tree: StackTree): StackRun[] {
+function stackRuns({ replay, trace }: DeviceModel, tree: StackTree): StackRun[] {
   const { allocations: table } = replay;
   const events = trace.events.length;
   const byRow = new Map<number, RunSum>();

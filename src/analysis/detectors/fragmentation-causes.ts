@@ -4,7 +4,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { sitePart } from '../findings/finding-parts.ts';
 import type { SegmentState } from '../findings/segment-state.ts';
 import type { FindingPart } from '../findings/types.ts';
@@ -19,7 +19,7 @@ export interface Pin {
  * A segment goes back to the driver only when it is empty. Its free bytes are shared out evenly among
  * the blocks that are still in it, so that sums are true.
  */
-export function pinningSites(context: AnalysisContext, segments: readonly SegmentState[]): Pin[] {
+export function pinningSites(context: AnalysisInput, segments: readonly SegmentState[]): Pin[] {
   const { stack } = context.input.replay.allocations;
   const bySite = new Map<number, { bytes: number; ids: number[]; segments: number }>();
   for (const { live, freeBytes, isSmall } of segments) {
@@ -68,7 +68,7 @@ export const sizesText = ({ sizes, smallestBytes, largestBytes }: VaryingSizes):
 const LARGE_BYTES = 2 ** 20;
 const MIN_SIZES = 4;
 
-export function varyingSites(context: AnalysisContext): VaryingSizes[] {
+export function varyingSites(context: AnalysisInput): VaryingSizes[] {
   const { stack, requestedBytes, length, preexisting } = context.input.replay.allocations;
   const sizes = new Map<StackIndex, Set<number>>();
   const bytes = new Map<StackIndex, number>();

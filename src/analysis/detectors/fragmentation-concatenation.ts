@@ -4,7 +4,7 @@
  */
 import { formatBytes, plural } from '../../base/format.ts';
 import { type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { evidence, fingerprint, locationOf, locationText } from '../findings/finding-parts.ts';
 import type { AnyFinding } from '../findings/types.ts';
 
@@ -26,7 +26,7 @@ const MIN_GROWTH = 2;
 /** Of the frees at the site that could be. */
 const MIN_SHARE = 0.6;
 
-export function findConcatenations(context: AnalysisContext): Concatenation[] {
+export function findConcatenations(context: AnalysisInput): Concatenation[] {
   const { sites, siteCount } = context;
   const { trace, replay } = context.input;
   const { allocations: table, allocationOfEvent } = replay;
@@ -81,14 +81,14 @@ export const CONCATENATION_ADVICE = [
 ];
 
 /** 'a.py:3 (f) grows a tensor by copying it into a slightly larger one, 47 times, from 16 MiB to 768 MiB: …' */
-export function copiesText({ input }: AnalysisContext, concatenation: Concatenation): string {
+export function copiesText({ input }: AnalysisInput, concatenation: Concatenation): string {
   const { stack, copies, smallestBytes, largestBytes } = concatenation;
   const line = locationText(input.stacks.topUserFrameView(stack));
   return `${line} grows a tensor by copying it into a slightly larger one, ${plural(copies, 'time')}, from ${formatBytes(smallestBytes)} to ${formatBytes(largestBytes)}: each size leaves a hole that the next does not fit.`;
 }
 
 export function concatenationFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   concatenation: Concatenation,
 ): AnyFinding<'fragmentation', 'growing-concatenation'> {
   const { stack, copies, largestBytes, copiedBytes } = concatenation;

@@ -18,7 +18,7 @@ import {
   type StackIndex,
   TraceAction,
 } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
@@ -66,9 +66,7 @@ type FragmentationFinding = FindingBy<typeof fragmentation>;
 const MIN_PINNED_SHARE = 0.5;
 const TOP_PARTS = 8;
 
-export function detectFragmentation(
-  context: AnalysisContext,
-): DetectorResult<FragmentationFinding> {
+export function detectFragmentation(context: AnalysisInput): DetectorResult<FragmentationFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) {
     return cannotTell(
@@ -110,7 +108,7 @@ interface Excess {
 }
 
 function fragmentationFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { excessBytes, share, severity }: Excess,
   concatenation: Concatenation | undefined,
 ): FragmentationFinding {
@@ -197,7 +195,7 @@ function pinText(
 
 /** What the line that is named has allocated: so the views show the line that the claim names. */
 function allocationsOfLine(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   cause: StackIndex | undefined,
 ): AllocationIndex[] {
   if (cause === undefined) return [];
@@ -212,7 +210,7 @@ function allocationsOfLine(
 }
 
 function isSameLine(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   stack: StackIndex,
   other: StackIndex | undefined,
 ): boolean {
@@ -225,7 +223,7 @@ const isSameFrame = (a: FrameView | undefined, b: FrameView | undefined): boolea
   a !== undefined && b !== undefined && a.filename === b.filename && a.line === b.line;
 
 function gapFacts(
-  context: AnalysisContext,
+  context: AnalysisInput,
   event: EventIndex,
   segments: readonly SegmentState[],
 ): Fact[] {
@@ -270,7 +268,7 @@ const FIRST_EVENTS_SHARE = 0.1;
  * that came then and were enough for all the rest are no fragmentation: nothing grows, and they are given back when
  * memory is short.
  */
-function cameAtOnce(context: AnalysisContext): boolean {
+function cameAtOnce(context: AnalysisInput): boolean {
   const [primary] = context.stepSequences;
   const start =
     primary !== undefined && stepCount(primary) > 2 * FIRST_STEPS
@@ -289,7 +287,7 @@ interface GapPoint {
 }
 
 /** Where segments came: between them the gap can only shrink. */
-function gapCurve(context: AnalysisContext): GapPoint[] {
+function gapCurve(context: AnalysisInput): GapPoint[] {
   const { trace, replay } = context.input;
   const { action, sizeBytes } = trace.events;
   const { allocations: table, allocationOfEvent, start } = replay;
@@ -332,7 +330,7 @@ function growthOfGap(points: readonly GapPoint[]): EventIndex {
 
 /** The gap over time, for the plot. */
 function gapSeries(
-  context: AnalysisContext,
+  context: AnalysisInput,
   curve: readonly GapPoint[],
 ): FragmentationFinding['series'] {
   const points = thinned(curve);

@@ -3,7 +3,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   evidence,
   fingerprint,
@@ -21,7 +21,7 @@ const MIN_SHARE = 0.01;
 
 /** One finding for all sites that pile up; never more than low, for the memory comes back. */
 export function burstFindings(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { bounds }: StepSequence,
   bursts: readonly BurstSite[],
 ): AnyFinding<'growth', 'given-back-in-bursts'>[] {
@@ -41,7 +41,7 @@ interface Pile {
 }
 
 function pileOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
 ): Pile {
@@ -68,7 +68,7 @@ function pileOf(
 }
 
 function toFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   bounds: StepSequence['bounds'],
   bursts: readonly BurstSite[],
   { bytes, ids, top }: Pile & { readonly top: number },

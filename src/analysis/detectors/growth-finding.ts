@@ -3,7 +3,7 @@ import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import { limitOf } from '../account/moment.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   evidence,
   fingerprint,
@@ -27,7 +27,7 @@ const SURE_RARE_STEPS = 5;
 const SURE_SPAN_STEPS = 30;
 
 export function growthFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   group: GrowthGroup,
   sequence: StepSequence,
 ): AnyFinding<'growth', GrowthKind> {
@@ -159,7 +159,7 @@ function intervalAndAmount(
 }
 
 const roundOf = (
-  { input, stepSequences }: AnalysisContext,
+  { input, stepSequences }: AnalysisInput,
   { loop }: StepSequence,
 ): string | undefined =>
   loop === undefined || loop === stepSequences[0].loop
@@ -201,7 +201,7 @@ function overAllSteps(bytes: number, count: number, primary: StepSequence): PerS
 }
 
 function severityOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   bytes: number,
   perStep: PerStep,
   keptSteps: number,
@@ -216,14 +216,14 @@ function severityOf(
   return isCostly ? 'high' : 'medium';
 }
 
-function noteOf({ classifier }: AnalysisContext, { stack }: GrowingSite): string {
+function noteOf({ classifier }: AnalysisInput, { stack }: GrowingSite): string {
   if (classifier.isBackward(stack)) return 'allocated in backward: no line of Python';
   if (classifier.isForward(stack)) return 'made in forward';
   return 'made outside the model';
 }
 
 function factsOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   sequence: StepSequence,
   perStep: PerStep,
   sites: readonly GrowingSite[],
@@ -246,7 +246,7 @@ function factsOf(
  * Bytes between the end of the recording and what the process could have when it ran out; unknown without an
  * OOM, or when it is full. A request that fails beside enough free memory met a limit of the process.
  */
-function roomAtOom(context: AnalysisContext): number | undefined {
+function roomAtOom(context: AnalysisInput): number | undefined {
   const limit = limitOf(context);
   const room = limit === undefined ? 0 : limit - context.input.replay.end.allocatedBytes;
   return room > 0 ? room : undefined;
@@ -268,7 +268,7 @@ interface GrowthLabels {
 }
 
 function labelsOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { kind, sites: [site] }: GrowthGroup,
   law: GrowthLaw,
 ): GrowthLabels {
@@ -279,7 +279,7 @@ function labelsOf(
     : GROWTH_LABELS[kind];
 }
 
-function hasBackward({ classifier, input }: AnalysisContext): boolean {
+function hasBackward({ classifier, input }: AnalysisInput): boolean {
   const { stack } = input.replay.allocations;
   return [...new Set(stack)].some((site) => classifier.isBackward(site));
 }

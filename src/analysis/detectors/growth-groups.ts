@@ -6,7 +6,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import type { GrowingSite } from './growth-sites.ts';
 
@@ -32,7 +32,7 @@ const GRAPH_SITES = 4;
 /** Tensors of a few numbers: losses, norms, accuracies. */
 export const SCALAR_BYTES = 64;
 
-export function groupSites(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
+export function groupSites(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
   const groups: GrowthGroup[] = [];
   for (const cluster of clusters(sites)) {
     const { classifier } = context;
@@ -83,7 +83,7 @@ function overlap(a: GrowingSite, b: GrowingSite): number {
  * there may well hold it: `total = total + loss`.
  */
 function splitGraph(
-  context: AnalysisContext,
+  context: AnalysisInput,
   sites: readonly GrowingSite[],
 ): { graph: GrowingSite[]; apart: GrowingSite[] } {
   const { classifier } = context;
@@ -114,7 +114,7 @@ function bornInStep({ keptCount, kept, firstStep }: GrowingSite): AllocationInde
   return kept[Math.max(0, before - 1)];
 }
 
-function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisContext): GrowingSite {
+function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisInput): GrowingSite {
   const named = sites.filter(
     ({ stack }) => classifier.hasPython(stack) && !classifier.isBackward(stack),
   );
@@ -124,7 +124,7 @@ function lastBorn(sites: readonly GrowingSite[], { classifier }: AnalysisContext
 }
 
 /** One group a site; but one for all that backward threads keep, and one for a line. */
-function singles(context: AnalysisContext, sites: readonly GrowingSite[]): GrowthGroup[] {
+function singles(context: AnalysisInput, sites: readonly GrowingSite[]): GrowthGroup[] {
   const byPlace = groupBy(sites, ({ site, stack }) =>
     context.classifier.isBackward(stack)
       ? 'backward'
@@ -137,7 +137,7 @@ function singles(context: AnalysisContext, sites: readonly GrowingSite[]): Growt
   }));
 }
 
-function kindOf(context: AnalysisContext, site: GrowingSite): GrowthKind {
+function kindOf(context: AnalysisInput, site: GrowingSite): GrowthKind {
   const { classifier } = context;
   if (classifier.isHook(site.stack)) return 'kept-hook';
   if (site.stack <= EMPTY_STACK || classifier.isBackward(site.stack)) return 'kept-gradients';
@@ -146,7 +146,7 @@ function kindOf(context: AnalysisContext, site: GrowingSite): GrowthKind {
   return classifier.isForward(site.stack) ? 'kept-output' : 'kept-tensor';
 }
 
-function isScalar(context: AnalysisContext, { kept }: GrowingSite): boolean {
+function isScalar(context: AnalysisInput, { kept }: GrowingSite): boolean {
   const { requestedBytes } = context.input.replay.allocations;
   return kept.every((id) => requestedBytes[id] <= SCALAR_BYTES);
 }
@@ -160,7 +160,7 @@ const sum = (column: Float64Array): number => column.reduce((total, bytes) => to
  * is kept: then that is what holds the graph.
  */
 export function runningTotal(
-  context: AnalysisContext,
+  context: AnalysisInput,
   holder: GrowingSite,
   { bounds }: StepSequence,
 ): StackIndex | undefined {
@@ -190,11 +190,7 @@ export function runningTotal(
 }
 
 /** Whether the last tensor that the forward pass of `inside` makes is alive at the end. */
-function isOutputKept(
-  { classifier, input }: AnalysisContext,
-  inside: number,
-  end: number,
-): boolean {
+function isOutputKept({ classifier, input }: AnalysisInput, inside: number, end: number): boolean {
   const { stack, freeRequested, length } = input.replay.allocations;
   let output = inside;
   for (let id = inside; id < length && classifier.isForward(stack[id]); id++) output = id;
@@ -202,7 +198,7 @@ function isOutputKept(
 }
 
 /** Freed within a few events after the next allocation of its own site, which is not at once. */
-function isReplacedByNext(context: AnalysisContext, id: number): boolean {
+function isReplacedByNext(context: AnalysisInput, id: number): boolean {
   const { stack, start, freeRequested, length } = context.input.replay.allocations;
   for (let next = id + 1; next < length; next++) {
     if (start[next] > freeRequested[id]) return false;

@@ -8,7 +8,7 @@
  */
 import { highest, lowest } from '../../base/extremes.ts';
 import { formatBytes, plural } from '../../base/format.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Fact, GrowthLawKind, PerStep } from '../findings/types.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import { SCALAR_BYTES } from './growth-groups.ts';
@@ -40,7 +40,7 @@ const MAX_RARE_SHARE = 0.8;
 
 /** @param steps of the recording: a cache is asked in each of them, and fills in some */
 export function growthLaw(
-  context: AnalysisContext,
+  context: AnalysisInput,
   sites: readonly GrowingSite[],
   { bounds }: StepSequence,
   steps: StepSequence,
@@ -71,7 +71,7 @@ export function growthLaw(
 
 /** Share of the steps between the first and the last tensor of a site in which it made none. */
 function shareWithout(
-  { input, sites }: AnalysisContext,
+  { input, sites }: AnalysisInput,
   { site, kept }: GrowingSite,
   { bounds }: StepSequence,
 ): number {

@@ -1,7 +1,7 @@
 /** Which of the user's lines a growth finding leads with, and what that line does. */
 import { lowerBound } from '../../base/binary-search.ts';
 import { type FrameIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import type { LineRole } from '../findings/types.ts';
 import { modelCallFrame, runStartFrame, statementFrame } from '../findings/user-lines.ts';
@@ -22,7 +22,7 @@ export interface GrowthLead {
 const OUTPUTS = 3;
 
 export function growthLead(
-  context: AnalysisContext,
+  context: AnalysisInput,
   group: GrowthGroup,
   sequence: StepSequence,
 ): GrowthLead {
@@ -49,7 +49,7 @@ export function growthLead(
 
 /** A running total holds the graph where there is one, else the statement that made its last tensor. */
 function graphLead(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { holder, sites }: GrowthGroup,
   sequence: StepSequence,
 ): GrowthLead {
@@ -71,7 +71,7 @@ function graphLead(
  * or made by the last of its modules, as logits are that the loss in the model goes on to use.
  */
 export function isOutput(
-  { classifier, input }: AnalysisContext,
+  { classifier, input }: AnalysisInput,
   { kept }: Pick<GrowingSite, 'kept'>,
 ): boolean {
   const { stack, length } = input.replay.allocations;
@@ -91,7 +91,7 @@ export function isOutput(
  * Each tensor was made by a call that then ran out of memory, in the function that made it or in one that
  * this called: its caller caught the error, and the call can't use the tensor any more.
  */
-export function isLeftByErrors(context: AnalysisContext, { stack, kept }: GrowingSite): boolean {
+export function isLeftByErrors(context: AnalysisInput, { stack, kept }: GrowingSite): boolean {
   const { input } = context;
   const { start } = input.replay.allocations;
   const { stack: stacks } = input.trace.events;

@@ -13,7 +13,7 @@
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { type StepSequence, stepCount } from '../steps/step-sequence.ts';
 
 /** In fewer steps a step looks like a start. */
@@ -63,7 +63,7 @@ export interface BurstSite {
 }
 
 /** Verdicts over all sites by one way of counting steps; of a recording of few steps with suspects. */
-export function judgeSites(context: AnalysisContext, sequence: StepSequence): SiteVerdicts {
+export function judgeSites(context: AnalysisInput, sequence: StepSequence): SiteVerdicts {
   const steps = stepCount(sequence);
   const leaks: GrowingSite[] = [];
   const bursts: BurstSite[] = [];
@@ -83,7 +83,7 @@ export function judgeSites(context: AnalysisContext, sequence: StepSequence): Si
 }
 
 function growingSite(
-  context: AnalysisContext,
+  context: AnalysisInput,
   site: number,
   curve: Curve,
   firstStep: number,
@@ -99,11 +99,7 @@ function growingSite(
  * The first matrix product of a program allocates cuBLAS's workspace (32 MiB on Hopper) from the same line as its
  * result. What the first step keeps and what is twice as large as all that later steps keep is such set-up.
  */
-function withoutSetUp(
-  context: AnalysisContext,
-  curve: Curve,
-  firstStep: number,
-): AllocationIndex[] {
+function withoutSetUp(context: AnalysisInput, curve: Curve, firstStep: number): AllocationIndex[] {
   const { sizeBytes } = context.input.replay.allocations;
   const { kept, keptCount, keptBytes } = curve;
   let before = 0;
@@ -123,7 +119,7 @@ function withoutSetUp(
 }
 
 /** Curves of the sites that have something left from several steps, or often pile up. */
-function siteCurves(context: AnalysisContext, { bounds }: StepSequence): Map<number, Curve> {
+function siteCurves(context: AnalysisInput, { bounds }: StepSequence): Map<number, Curve> {
   const { sites, siteCount } = context;
   const { start, freeRequested, sizeBytes, stack, length, preexisting } =
     context.input.replay.allocations;
@@ -169,7 +165,7 @@ function emptyCurve(stack: StackIndex, steps: number): Curve {
 }
 
 /** 1 for sites with tensors from at least MIN_KEPT_STEPS steps alive at the end or at some step's end. */
-function piledSites(context: AnalysisContext, bounds: Int32Array): Uint8Array {
+function piledSites(context: AnalysisInput, bounds: Int32Array): Uint8Array {
   const { sites, siteCount } = context;
   const { start, freeRequested, length, preexisting } = context.input.replay.allocations;
   const end = bounds[bounds.length - 1];

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from '../findings/analyse.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 
 const MIB = 2 ** 20;
 
 function growthOf(name: string): readonly Finding[] {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
-  const result = detect('growth', new AnalysisContext(context));
+  const result = detect('growth', new AnalysisInput(context));
   return result.status === 'found' ? result.findings : [];
 }
 

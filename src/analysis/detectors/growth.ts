@@ -1,7 +1,7 @@
 /** Memory that climbs step after step and is not given back. */
 import { plural } from '../../base/format.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { cannotTell, clear, locationText } from '../findings/finding-parts.ts';
 import type { AnyFinding, Detector, DetectorResult, FindingBy } from '../findings/types.ts';
 import { MIN_STEPS, type StepSequence, stepCount } from '../steps/step-sequence.ts';
@@ -30,7 +30,7 @@ export const growth = {
 } as const satisfies Detector;
 type GrowthFinding = FindingBy<typeof growth>;
 
-export function detectGrowth(context: AnalysisContext): DetectorResult<GrowthFinding> {
+export function detectGrowth(context: AnalysisInput): DetectorResult<GrowthFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) return cannotTell('The file has no trace: growth shows only over time.');
   const [primary] = context.stepSequences;
@@ -74,16 +74,16 @@ interface Growth {
   readonly suspects: readonly StackIndex[];
 }
 
-const known = new WeakMap<AnalysisContext, Growth>();
+const known = new WeakMap<AnalysisInput, Growth>();
 
 /** What grows step after step, for this detector and for the account: found once. */
-export function growthOf(context: AnalysisContext): Growth {
+export function growthOf(context: AnalysisInput): Growth {
   const found = known.get(context) ?? findGrowth(context);
   known.set(context, found);
   return found;
 }
 
-function findGrowth(context: AnalysisContext): Growth {
+function findGrowth(context: AnalysisInput): Growth {
   const [primary] = context.stepSequences;
   const leaks: Leak[] = [];
   if (primary === undefined) return { leaks, bursts: [], suspects: [] };
@@ -109,7 +109,7 @@ function findGrowth(context: AnalysisContext): Growth {
 
 /** Loops that the primary sequence does not see: a phase of their own, or one within its steps. */
 function mayStandAlone(
-  { classifier }: AnalysisContext,
+  { classifier }: AnalysisInput,
   sequence: StepSequence,
   primary: StepSequence,
 ): boolean {
@@ -123,7 +123,7 @@ function mayStandAlone(
  * steps, what is kept must come from at least two of them: once is a start.
  */
 function isCredible(
-  context: AnalysisContext,
+  context: AnalysisInput,
   site: GrowingSite,
   sequence: StepSequence,
   primary: StepSequence,
@@ -152,7 +152,7 @@ function isCredible(
  * A loop that ended long ago and what it kept (a data set cached in the first epoch) grow no more: the
  * pause since must not be much longer than the longest before.
  */
-function goesOn({ input }: AnalysisContext, { kept }: GrowingSite): boolean {
+function goesOn({ input }: AnalysisInput, { kept }: GrowingSite): boolean {
   const { start, length } = input.replay.allocations;
   let longest = 0;
   for (let i = 1; i < kept.length; i++) {

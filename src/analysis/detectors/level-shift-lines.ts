@@ -6,7 +6,7 @@ import { formatBytes } from '../../base/format.ts';
 import { memoized } from '../../base/memoized.ts';
 import { annotationSpans } from '../../device/model/annotations.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import { locationText } from '../findings/finding-parts.ts';
 import { userLines } from '../findings/user-lines.ts';
 
@@ -32,7 +32,7 @@ const BACKWARD = -1;
 
 /** The one with the largest rise first. Compared are the step before and the one after the rise. */
 export function changedLines(
-  context: AnalysisContext,
+  context: AnalysisInput,
   bounds: Int32Array,
   step: number,
 ): ChangedLine[] {
@@ -77,7 +77,7 @@ export const noteOf = ({ isNew, beforeBytes, moreBytes }: ChangedLine): string =
     : `${formatBytes(beforeBytes)} → ${formatBytes(beforeBytes + moreBytes)} at a time`;
 
 /** The innermost user frame of an allocation, or BACKWARD. */
-function lineReader({ input, classifier }: AnalysisContext): (id: AllocationIndex) => number {
+function lineReader({ input, classifier }: AnalysisInput): (id: AllocationIndex) => number {
   const { stack } = input.replay.allocations;
   const lineOf = memoized((own: StackIndex) =>
     classifier.isBackward(own) ? BACKWARD : (input.stacks.topUserFrame(own) ?? BACKWARD),
@@ -93,7 +93,7 @@ interface Held {
 
 /** What each line has alive in a step, at its highest, and the tensors that it has or makes there. */
 function heldByLine(
-  { input: { replay, trace } }: AnalysisContext,
+  { input: { replay, trace } }: AnalysisInput,
   bounds: Int32Array,
   step: number,
   lineOf: (id: AllocationIndex) => number,
@@ -128,7 +128,7 @@ function heldByLine(
  * after may follow from it.
  */
 export function firstChange(
-  context: AnalysisContext,
+  context: AnalysisInput,
   bounds: Int32Array,
   step: number,
 ): { readonly event: EventIndex; readonly line: string | undefined } {
@@ -150,7 +150,7 @@ export function firstChange(
 
 /** Names of annotations that began in the step for the first time; numbers in them are no difference. */
 export function annotationsSince(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   bounds: Int32Array,
   step: number,
 ): string[] {

@@ -1,12 +1,12 @@
 /** The peak of each step, and the step at which these peaks go up for good. */
 import { highest, lowest } from '../../base/extremes.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 
 /** Bytes allocated at the highest moment of each step. */
 export function stepPeaks(
-  { input: { replay, trace } }: AnalysisContext,
+  { input: { replay, trace } }: AnalysisInput,
   { bounds }: Pick<StepSequence, 'bounds'>,
 ): Float64Array {
   const { sizeBytes, preexisting } = replay.allocations;

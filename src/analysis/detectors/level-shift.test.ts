@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { allCaptureNames, loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { detect } from '../findings/analyse.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { findShift } from './level-shift-steps.ts';
 
@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 
 function shiftsOf(name: string): readonly Finding[] {
   return contextsOf(loadCapture(`${name}.pickle.gz`)).flatMap((context) => {
-    const result = detect('level-shift', new AnalysisContext(context));
+    const result = detect('level-shift', new AnalysisInput(context));
     return result.status === 'found' ? result.findings : [];
   });
 }

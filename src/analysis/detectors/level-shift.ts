@@ -9,7 +9,7 @@
  */
 import { formatBytes, formatPercent } from '../../base/format.ts';
 import { Evidence } from '../../device/classes/types.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
@@ -53,7 +53,7 @@ const SEVERE_BYTES = 2 ** 30;
 /** What changed is listed so far. */
 const MAX_LISTED = 3;
 
-export function detectLevelShift(context: AnalysisContext): DetectorResult<ShiftFinding> {
+export function detectLevelShift(context: AnalysisInput): DetectorResult<ShiftFinding> {
   if (!context.hasTrace)
     return cannotTell('The file has no trace: a step up shows only over time.');
   const [primary] = context.stepSequences;
@@ -79,7 +79,7 @@ export function detectLevelShift(context: AnalysisContext): DetectorResult<Shift
 }
 
 /** A copy of the weights that is made once, for an average of them or as a reference, is meant to stay. */
-function isCopyOfWeights({ classification }: AnalysisContext, lines: readonly ChangedLine[]) {
+function isCopyOfWeights({ classification }: AnalysisInput, lines: readonly ChangedLine[]) {
   const [lead] = lines;
   return (
     lead?.isNew === true &&
@@ -91,7 +91,7 @@ const isLarge = ({ beforeBytes, afterBytes }: Shift): boolean =>
   afterBytes - beforeBytes >= Math.max(MIN_BYTES, MIN_SHARE * afterBytes);
 
 function toFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   sequence: StepSequence,
   peaks: Float64Array,
   shift: Shift,
@@ -162,7 +162,7 @@ function whatChanged({ isNew, largest, moreBytes }: ChangedLine, where: string):
 
 /** What else changed there: which line first, which lines ran for the first time, which annotations came. */
 function changes(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { bounds }: StepSequence,
   { step }: Shift,
   lines: readonly ChangedLine[],

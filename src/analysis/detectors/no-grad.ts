@@ -4,7 +4,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import type { StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
@@ -49,7 +49,7 @@ const GRAPH_SHARE_OF_FAILED = 0.5;
 /** So many passes of another call had their backward: a program's first step has each call once. */
 const MIN_TRAINED = 2;
 
-export function detectNoGrad(context: AnalysisContext): DetectorResult<NoGradFinding> {
+export function detectNoGrad(context: AnalysisInput): DetectorResult<NoGradFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) {
     return cannotTell(
@@ -113,7 +113,7 @@ function surelyKeepsGraph({ keptCount, allocations }: ForwardRun): boolean {
 
 /** Passes of one call whose graphs no backward used; undefined where there are too few of them. */
 function unusedGraphs(
-  context: AnalysisContext,
+  context: AnalysisInput,
   call: StackIndex,
   own: readonly ForwardRun[],
 ): NoGradFinding | undefined {
@@ -130,7 +130,7 @@ const byCall = (runs: readonly ForwardRun[]): Map<StackIndex, ForwardRun[]> =>
   groupBy(runs, ({ call }) => call);
 
 function unusedGraphsFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   call: StackIndex,
   runs: readonly ForwardRun[],
   total: number,
@@ -181,7 +181,7 @@ const NOTABLE_SHARE = 0.05;
 const SEVERE_SHARE = 0.2;
 
 /** By what the peak would be lower without them: graphs that are freed before training needs more cost nothing. */
-function severityOf({ input }: AnalysisContext, ids: readonly AllocationIndex[]): Severity {
+function severityOf({ input }: AnalysisInput, ids: readonly AllocationIndex[]): Severity {
   const peak = input.replay.peaks.allocatedBytes.bytes;
   const lower = peak - peakWithout(input, ids);
   if (lower >= SEVERE_SHARE * peak) return 'high';
@@ -194,7 +194,7 @@ const ADVICE = [
 ];
 
 /** Allocations of a pass that were alive at its end. */
-function keptOf({ input }: AnalysisContext, { first, last, close }: ForwardRun): AllocationIndex[] {
+function keptOf({ input }: AnalysisInput, { first, last, close }: ForwardRun): AllocationIndex[] {
   const { freeRequested } = input.replay.allocations;
   const kept: AllocationIndex[] = [];
   for (let id = first; id <= last; id++) if (freeRequested[id] > close) kept.push(id);
@@ -207,7 +207,7 @@ function keptOf({ input }: AnalysisContext, { first, last, close }: ForwardRun):
  * earlier passes of its call had a backward, or nothing else was trained before it.
  */
 function failedEvaluation(
-  context: AnalysisContext,
+  context: AnalysisInput,
   call: StackIndex,
   own: readonly ForwardRun[],
   runs: readonly ForwardRun[],
@@ -262,7 +262,7 @@ function trainedBefore(
 }
 
 /** cuBLAS's workspace and the like: made by the first pass alone, of a size no other has, and never freed. */
-function setUpTest(context: AnalysisContext, runs: readonly ForwardRun[]): (id: number) => boolean {
+function setUpTest(context: AnalysisInput, runs: readonly ForwardRun[]): (id: number) => boolean {
   const { stack, sizeBytes, freeRequested } = context.input.replay.allocations;
   const key = (id: number): string => `${stack[id]} ${sizeBytes[id]}`;
   const isRepeated = new Set<string>();
@@ -275,7 +275,7 @@ function setUpTest(context: AnalysisContext, runs: readonly ForwardRun[]): (id: 
 
 /** Most bytes of these graphs that were alive together, without the outputs: those stay in any case. */
 function highestAtOnce(
-  context: AnalysisContext,
+  context: AnalysisInput,
   runs: readonly ForwardRun[],
   isSetUp: (id: number) => boolean,
 ): number {

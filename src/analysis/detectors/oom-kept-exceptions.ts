@@ -13,7 +13,7 @@ import { formatBytes, plural } from '../../base/format.ts';
 import { addTo } from '../../base/grouping.ts';
 import { memoized } from '../../base/memoized.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   evidence,
   fingerprint,
@@ -33,7 +33,7 @@ const SEVERE_PEAK_SHARE = 0.2;
 
 /** @param failures OOM events that the program caught, in order */
 export function keptExceptions(
-  context: AnalysisContext,
+  context: AnalysisInput,
   failures: readonly EventIndex[],
 ): AnyFinding<'oom', 'kept-exceptions'> | undefined {
   const byFunction = new Map<number, EventIndex[]>();
@@ -58,7 +58,7 @@ interface Kept {
 }
 
 /** The row of the stack that called the user's function in which the stack ends. */
-function userCall({ input }: AnalysisContext, stack: StackIndex): StackIndex | undefined {
+function userCall({ input }: AnalysisInput, stack: StackIndex): StackIndex | undefined {
   const { frame, parent } = input.snapshot.stacks;
   for (let row = stack; row > EMPTY_STACK; row = parent[row]) {
     if (input.stacks.frame(frame[row]).kind === 'user') return parent[row];
@@ -67,7 +67,7 @@ function userCall({ input }: AnalysisContext, stack: StackIndex): StackIndex | u
 }
 
 function findKept(
-  context: AnalysisContext,
+  context: AnalysisInput,
   call: StackIndex,
   events: readonly EventIndex[],
 ): Kept | undefined {
@@ -92,7 +92,7 @@ function findKept(
 }
 
 function toFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { ids, bytes, failures }: Kept,
   severity: 'high' | 'medium',
 ): AnyFinding<'oom', 'kept-exceptions'> {

@@ -14,7 +14,7 @@ import { upperBound } from '../../base/binary-search.ts';
 import { formatCount, formatPercent } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import type { EventIndex, StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Fact } from '../findings/types.ts';
 
 export interface RequestOrigin {
@@ -29,7 +29,7 @@ const MAX_LOOK_BACK = 4096;
 /** Small sizes are shared by many lines. */
 const MIN_SAME_SIZE_BYTES = 2 ** 20;
 
-export function requestOrigin(context: AnalysisContext, event: EventIndex): RequestOrigin {
+export function requestOrigin(context: AnalysisInput, event: EventIndex): RequestOrigin {
   const { classifier, input } = context;
   const { events } = input.trace;
   const own = events.stack[event];
@@ -85,7 +85,7 @@ export interface LargerRequest {
  * @returns undefined where the line asked for about as much before, or is new
  */
 export function largerRequest(
-  context: AnalysisContext,
+  context: AnalysisInput,
   stack: StackIndex,
   event: EventIndex,
   requestedBytes: number,
@@ -109,7 +109,7 @@ export function largerRequest(
 }
 
 /** Who calls the outermost module that the line is in; the line itself where it is in none. */
-function modelCaller({ classifier, input }: AnalysisContext, stack: StackIndex) {
+function modelCaller({ classifier, input }: AnalysisInput, stack: StackIndex) {
   const call = classifier.moduleCall(stack);
   return input.stacks.topUserFrameView(call === 0 ? stack : input.snapshot.stacks.parent[call]);
 }
@@ -118,7 +118,7 @@ function modelCaller({ classifier, input }: AnalysisContext, stack: StackIndex) 
  * The first allocation of the forward pass that an event is in, or that its backward pass follows; 0 where none came
  * before. One line may make tensors of several sizes in a pass, so only whole passes are compared.
  */
-function beginOfPass({ classifier, input }: AnalysisContext, event: EventIndex): AllocationIndex {
+function beginOfPass({ classifier, input }: AnalysisInput, event: EventIndex): AllocationIndex {
   const { start, stack } = input.replay.allocations;
   let id = upperBound(start, event) - 1;
   while (id >= 0 && classifier.isBackward(stack[id])) id--;

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, plural } from '../../base/format.ts';
 import { groupBy } from '../../base/grouping.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
 import { isCaught, judgeOomAt } from '../account/moment.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   classFacts,
@@ -56,7 +56,7 @@ type OomFinding = FindingBy<typeof oom>;
 const MAX_OOMS = 20;
 const TOP_SITES = 8;
 
-export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> {
+export function detectOom(context: AnalysisInput): DetectorResult<OomFinding> {
   const { replay } = context.input;
   if (!context.hasTrace) {
     return cannotTell('The file has no trace, so no OOM could be recorded.');
@@ -83,7 +83,7 @@ export function detectOom(context: AnalysisContext): DetectorResult<OomFinding> 
 
 /** A request that was caught and made again, over and over, is one finding: it is named by its last time. */
 function repeated(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   ooms: readonly EventIndex[],
   caught: readonly EventIndex[],
 ): EventIndex[][] {
@@ -95,7 +95,7 @@ function repeated(
 
 /** @param times OOMs of one request, in order */
 function oomFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   times: readonly EventIndex[],
   total: number,
 ): OomFinding {
@@ -166,7 +166,7 @@ function requesterText({ source }: RequestOrigin, line: string, bytes: string): 
 const TOP_PARTS = 8;
 
 /** One finding for all of them. @param ooms in order, at least one */
-function retriedOomsFinding(context: AnalysisContext, ooms: readonly EventIndex[]): OomFinding {
+function retriedOomsFinding(context: AnalysisInput, ooms: readonly EventIndex[]): OomFinding {
   const { sizeBytes, stack } = context.input.trace.events;
   const sums = new SiteSums();
   for (const event of ooms) sums.add(stack[event], sizeBytes[event]);

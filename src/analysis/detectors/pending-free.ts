@@ -4,7 +4,7 @@ import { type AllocationIndex, NEVER } from '../../allocator/replay/types.ts';
 import { lowest } from '../../base/extremes.ts';
 import { formatBytes, formatPercent, plural } from '../../base/format.ts';
 import { type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
@@ -33,7 +33,7 @@ const MIN_BYTES = 16 * 2 ** 20;
 const SEVERE_SHARE = 0.25;
 const TOP_PARTS = 8;
 
-export function detectPendingFree(context: AnalysisContext): DetectorResult<PendingFreeFinding> {
+export function detectPendingFree(context: AnalysisInput): DetectorResult<PendingFreeFinding> {
   const reason = whyUnknown(context);
   if (reason !== undefined) return cannotTell(reason);
   const highest = highestPending(context);
@@ -47,7 +47,7 @@ export function detectPendingFree(context: AnalysisContext): DetectorResult<Pend
   return { status: 'found', findings: [toFinding(context, highest, share)] };
 }
 
-function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
+function whyUnknown({ hasTrace, input }: AnalysisInput): string | undefined {
   if (!hasTrace) {
     return 'The file has no trace, so it does not say when frees were requested and when they completed.';
   }
@@ -58,7 +58,7 @@ function whyUnknown({ hasTrace, input }: AnalysisContext): string | undefined {
 }
 
 function toFinding(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { bytes, event, curve }: Pending,
   share: number,
 ): PendingFreeFinding {
@@ -96,7 +96,7 @@ function toFinding(
   };
 }
 
-function waitingAt({ input }: AnalysisContext, event: EventIndex): AllocationIndex[] {
+function waitingAt({ input }: AnalysisInput, event: EventIndex): AllocationIndex[] {
   const { start, freeRequested, end, length } = input.replay.allocations;
   const waiting: AllocationIndex[] = [];
   for (let id = 0; id < length && start[id] <= event; id++) {
@@ -105,7 +105,7 @@ function waitingAt({ input }: AnalysisContext, event: EventIndex): AllocationInd
   return waiting;
 }
 
-function delayedCount(context: AnalysisContext): number {
+function delayedCount(context: AnalysisInput): number {
   let count = 0;
   for (let id = 0; id < context.input.replay.allocations.length; id++) {
     if (isDelayed(context, id)) count++;
@@ -114,7 +114,7 @@ function delayedCount(context: AnalysisContext): number {
 }
 
 /** Without other streams free_completed follows free_requested at once. */
-function isDelayed({ input }: AnalysisContext, id: AllocationIndex): boolean {
+function isDelayed({ input }: AnalysisInput, id: AllocationIndex): boolean {
   const { freeRequested, end } = input.replay.allocations;
   return freeRequested[id] !== NEVER && freeRequested[id] >= 0 && end[id] - freeRequested[id] > 1;
 }
@@ -126,7 +126,7 @@ interface Pending {
   readonly curve: { readonly events: readonly EventIndex[]; readonly bytes: readonly number[] };
 }
 
-function highestPending(context: AnalysisContext): Pending {
+function highestPending(context: AnalysisInput): Pending {
   const { trace, replay } = context.input;
   const { action } = trace.events;
   const { allocationOfEvent, allocations: table } = replay;

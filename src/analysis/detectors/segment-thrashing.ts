@@ -1,7 +1,7 @@
 /** Segments given back to the driver and taken again: each cudaMalloc and cudaFree stops the GPU's work. */
 import { formatBytes, formatDurationUs, plural } from '../../base/format.ts';
 import { EMPTY_STACK, type EventIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import {
   cannotTell,
   clear,
@@ -46,7 +46,7 @@ interface Thrashing {
   readonly costUs: number | undefined;
 }
 
-export function detectSegmentThrashing(context: AnalysisContext): DetectorResult<ThrashingFinding> {
+export function detectSegmentThrashing(context: AnalysisInput): DetectorResult<ThrashingFinding> {
   if (!context.hasTrace) {
     return cannotTell('The file has no trace, so calls of the driver are not recorded.');
   }
@@ -64,7 +64,7 @@ export function detectSegmentThrashing(context: AnalysisContext): DetectorResult
   );
 }
 
-function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFinding {
+function toFinding(context: AnalysisInput, thrashing: Thrashing): ThrashingFinding {
   const { events } = context.input.trace;
   const { retaken, retakenBytes, freed, retries, costUs, sites } = thrashing;
   const top = sites.slice(0, TOP_PARTS);
@@ -99,7 +99,7 @@ function toFinding(context: AnalysisContext, thrashing: Thrashing): ThrashingFin
   };
 }
 
-function servedText(context: AnalysisContext): string {
+function servedText(context: AnalysisInput): string {
   return context.eventsOf(TraceAction.Oom).length === 0
     ? ' Every request was served in the end.'
     : '';
@@ -109,7 +109,7 @@ function servedText(context: AnalysisContext): string {
 const PARTS = 10;
 const SEVERE_PARTS = 5;
 
-function isSevere({ input }: AnalysisContext, { costUs, retaken }: Thrashing): boolean {
+function isSevere({ input }: AnalysisInput, { costUs, retaken }: Thrashing): boolean {
   const { timeUs } = input.trace.events;
   if (timeUs === undefined || costUs === undefined) return false;
   const parts = new Set(retaken.map((event) => Math.floor((PARTS * event) / timeUs.length)));
@@ -127,7 +127,7 @@ function factsOf({ retaken, freed, retries, costUs }: Thrashing): Fact[] {
   return facts;
 }
 
-function measure(context: AnalysisContext): Thrashing {
+function measure(context: AnalysisInput): Thrashing {
   const { action, sizeBytes, stack, timeUs } = context.input.trace.events;
   const retaken: EventIndex[] = [];
   const sites = new SiteSums();

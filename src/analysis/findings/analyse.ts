@@ -4,7 +4,7 @@ import { frameLabel } from '../../device/model/frame-text.ts';
 import type { Account } from '../account/types.ts';
 import type { Verdict } from '../verdict/types.ts';
 import { type Judgement, judge } from '../verdict/verdict.ts';
-import { AnalysisContext } from './analysis-context.ts';
+import { AnalysisInput } from './analysis-input.ts';
 import {
   type Check,
   DETECTOR_IDS,
@@ -14,7 +14,7 @@ import {
 } from './detectors.ts';
 import { locationText } from './finding-parts.ts';
 import { bySeverity } from './ranked-findings.ts';
-import { type AnalysisInput, type DetectorResult, MAX_EVIDENCE } from './types.ts';
+import { type DetectorResult, type DeviceTables, MAX_EVIDENCE } from './types.ts';
 
 export interface AnalyseOptions {
   /** Findings of a detector come before its check. */
@@ -33,13 +33,13 @@ export interface Analysis extends Judgement {
 }
 
 /** @throws CancelledError when `isCancelled` says so; what has been handed out until then stays true. */
-export function analyse(input: AnalysisInput, options: AnalyseOptions = {}): Promise<Analysis> {
-  return analyseContext(new AnalysisContext(input, options.isCancelled), options);
+export function analyse(input: DeviceTables, options: AnalyseOptions = {}): Promise<Analysis> {
+  return analyseContext(new AnalysisInput(input, options.isCancelled), options);
 }
 
 /** As `analyse`, for callers that need the steps and call sites of the context too: both are found once. */
 export async function analyseContext(
-  context: AnalysisContext,
+  context: AnalysisInput,
   options: Omit<AnalyseOptions, 'isCancelled'> = {},
 ): Promise<Analysis> {
   const findings: Finding[] = [];
@@ -99,7 +99,7 @@ function inAccount(finding: Finding, { entries }: Account): Finding {
 }
 
 /** One detector by itself. */
-export function detect(detector: DetectorId, context: AnalysisContext): DetectorResult<Finding> {
+export function detect(detector: DetectorId, context: AnalysisInput): DetectorResult<Finding> {
   return RUN_DETECTOR[detector](context);
 }
 

@@ -4,13 +4,13 @@ import { loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 
 import { detect } from './analyse.ts';
-import { AnalysisContext } from './analysis-context.ts';
+import { AnalysisInput } from './analysis-input.ts';
 import type { DetectorId, Finding } from './detectors.ts';
 import type { DetectorResult } from './types.ts';
 
 function run(name: string, detector: DetectorId): DetectorResult<Finding>[] {
   const contexts = contextsOf(loadCapture(`${name}.pickle.gz`));
-  return contexts.map((context) => detect(detector, new AnalysisContext(context)));
+  return contexts.map((context) => detect(detector, new AnalysisInput(context)));
 }
 
 function findings(name: string, detector: DetectorId): readonly Finding[] {

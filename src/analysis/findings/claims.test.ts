@@ -1,6 +1,6 @@
 /** What people read of a finding, for every capture there is and for files that are odd. */
 import { describe, expect, it } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { snapshotFromValue } from '../../format/snapshot/from-value.ts';
 import { EMPTY_STACK } from '../../format/snapshot/tables.ts';
 import {
@@ -57,7 +57,7 @@ describe('what is said of every capture', () => {
 const MIB = 2 ** 20;
 
 /** Ever new sizes that are kept until an OOM, all from one stack. */
-function untilOom(frames: readonly Readonly<Record<string, unknown>>[]): DeviceContext {
+function untilOom(frames: readonly Readonly<Record<string, unknown>>[]): DeviceModel {
   const kept = Array.from({ length: 40 }, (_, i) => [
     { action: 'segment_alloc', addr: (i + 1) * 2 ** 32, size: (2 * i + 22) * MIB, frames },
     { action: 'alloc', addr: (i + 1) * 2 ** 32, size: (2 * i + 21) * MIB, frames },

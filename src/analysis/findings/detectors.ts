@@ -11,7 +11,7 @@ import { detectNoGrad, noGrad } from '../detectors/no-grad.ts';
 import { detectOom, oom } from '../detectors/oom.ts';
 import { detectPendingFree, pendingFree } from '../detectors/pending-free.ts';
 import { detectSegmentThrashing, segmentThrashing } from '../detectors/segment-thrashing.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 import type { AnyFinding, Detector, DetectorResult } from './types.ts';
 
 export const DETECTORS = [
@@ -39,7 +39,7 @@ export interface Check {
 }
 
 export const RUN_DETECTOR: Readonly<
-  Record<DetectorId, (context: AnalysisContext) => DetectorResult<Finding>>
+  Record<DetectorId, (context: AnalysisInput) => DetectorResult<Finding>>
 > = {
   growth: detectGrowth,
   oom: detectOom,

@@ -12,7 +12,7 @@ import {
   type FrameIndex,
   type StackIndex,
 } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 import {
   type AddressGap,
   type AnyFinding,
@@ -41,7 +41,7 @@ export const clear = (checked: string) => ({ status: 'clear', checked }) as cons
  * `allocationCount` says how many there are; stacks are listed once each.
  */
 export function evidence(
-  context: AnalysisContext,
+  context: AnalysisInput,
   allocations: ArrayLike<AllocationIndex>,
   sites: readonly { readonly stack: StackIndex }[],
   gaps: readonly AddressGap[] = [],
@@ -63,7 +63,7 @@ export function evidence(
  * @param first the frame to look at where it is not the innermost user frame
  */
 export function locationOf(
-  context: AnalysisContext,
+  context: AnalysisInput,
   stack: StackIndex | undefined,
   role?: LineRole,
   first?: FrameIndex,
@@ -89,7 +89,7 @@ export function locationOf(
  * numbers (they move with every edit), no addresses.
  */
 export function fingerprint(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   detector: string,
   kind: string,
   stack: StackIndex | undefined,
@@ -152,7 +152,7 @@ export class SiteSums {
 }
 
 /** Allocations by stack, those without any by what their C++ frames name, the largest sum of their blocks first. */
-export function sumBySite(context: AnalysisContext, ids: Iterable<AllocationIndex>): SiteSum[] {
+export function sumBySite(context: AnalysisInput, ids: Iterable<AllocationIndex>): SiteSum[] {
   const { stack, sizeBytes } = context.input.replay.allocations;
   const sums = new SiteSums();
   for (const id of ids) {
@@ -164,7 +164,7 @@ export function sumBySite(context: AnalysisContext, ids: Iterable<AllocationInde
 
 /** A site as a part of a finding, under the user's own line or the name of its C++; `note` says why it is listed. */
 export function sitePart(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { stack, nativeSite, bytes, count }: SiteSum,
   note: string,
 ): FindingPart {
@@ -176,7 +176,7 @@ export function sitePart(
 }
 
 /** What is allocated at an event, by class. */
-export function classFacts(context: AnalysisContext, event: EventIndex): Fact[] {
+export function classFacts(context: AnalysisInput, event: EventIndex): Fact[] {
   const { allocations } = context.input.replay;
   return sumByClass(allocations, context.classification, event, false).map((total) => {
     return { label: MEMORY_CLASSES[total.class].label, bytes: total.bytes };

@@ -4,7 +4,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { formatBytes } from '../../base/format.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { EMPTY_STACK, type FrameIndex, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 import { locationText, sumBySite } from './finding-parts.ts';
 
 export interface Holder {
@@ -16,7 +16,7 @@ export interface Holder {
 }
 
 /** Lines by the bytes that they hold, the largest first. */
-export function holdersOf(context: AnalysisContext, live: Iterable<AllocationIndex>): Holder[] {
+export function holdersOf(context: AnalysisInput, live: Iterable<AllocationIndex>): Holder[] {
   const sums = new Map<FrameIndex | 'backward' | undefined, { stack: StackIndex; bytes: number }>();
   // The largest stack of a line comes first.
   for (const { stack, bytes } of sumBySite(context, live)) {

@@ -1,10 +1,10 @@
 /** The highest allocated bytes, had some blocks never been there: counted again over all events. */
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisInput } from './types.ts';
+import type { DeviceTables } from './types.ts';
 
 export function peakWithout(
-  { replay, trace }: AnalysisInput,
+  { replay, trace }: DeviceTables,
   left: Iterable<AllocationIndex>,
 ): number {
   const { allocations: table, allocationOfEvent, start } = replay;

@@ -17,11 +17,11 @@
 import { keepOnlyFrames, pythonFrameMask } from '../../device/model/python-frames.ts';
 import { StackReader } from '../../device/model/stacks.ts';
 import { EMPTY_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisInput } from './types.ts';
+import type { DeviceTables } from './types.ts';
 
 export interface PythonStacks {
   /** The recording with Python's frames alone; the recording itself where that would change nothing. */
-  readonly input: AnalysisInput;
+  readonly input: DeviceTables;
   /**
    * Of a row with Python frames, some stack of the recording that has just these, for showing its C++ frames;
    * undefined where the recording is as it was.
@@ -30,7 +30,7 @@ export interface PythonStacks {
 }
 
 /** Without any Python frame (a libtorch program) the C++ frames are all there is, and stay. */
-export function pythonStacks(input: AnalysisInput): PythonStacks {
+export function pythonStacks(input: DeviceTables): PythonStacks {
   const isPython = pythonFrameMask(input.snapshot.frames.length, (frame) =>
     input.stacks.isPython(frame),
   );

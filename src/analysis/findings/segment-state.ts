@@ -4,7 +4,7 @@ import { liveAt } from '../../allocator/replay/live-at.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { mappedRangesAt } from '../../allocator/state/mapped-ranges.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 import type { AddressGap } from './types.ts';
 
 /** A segment, or expandable memory that hangs together: what is freed as a whole. */
@@ -21,7 +21,7 @@ export interface SegmentState {
 }
 
 /** Segments after `event`, with their live blocks and the gaps between them; all by address. */
-export function segmentsAt(context: AnalysisContext, event: EventIndex): SegmentState[] {
+export function segmentsAt(context: AnalysisInput, event: EventIndex): SegmentState[] {
   const { allocations: table, segmentSpans } = context.input.replay;
   const live = liveAt(table, event).sort((a, b) => table.address[a] - table.address[b]);
   let next = 0;

@@ -4,7 +4,7 @@
  */
 import { FrameRole, frameRoles } from '../../device/classes/frame-roles.ts';
 import { EMPTY_STACK, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { AnalysisInput } from './types.ts';
+import type { DeviceTables } from './types.ts';
 
 const {
   Python: PYTHON,
@@ -25,7 +25,7 @@ export class StackClassifier {
   /** Row in which the user called the optimizer; 0 = none. */
   readonly #optimizerCall: Int32Array;
 
-  constructor(input: AnalysisInput) {
+  constructor(input: DeviceTables) {
     const { length, frame, parent } = input.snapshot.stacks;
     this.#bits = new Uint8Array(length);
     this.#moduleCall = new Int32Array(length);
@@ -107,7 +107,7 @@ interface FrameFacts {
   readonly startsInAutograd: boolean;
 }
 
-function readFrames({ snapshot, stacks }: AnalysisInput): FrameFacts[] {
+function readFrames({ snapshot, stacks }: DeviceTables): FrameFacts[] {
   const facts: FrameFacts[] = [];
   for (let i = 0; i < snapshot.frames.length; i++) {
     const frame = stacks.frame(i);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CancelledError } from '../../base/errors.ts';
 import { contextOf, traceOf } from '../../testing/contexts.ts';
 import { analyse, detect } from './analyse.ts';
-import { AnalysisContext } from './analysis-context.ts';
+import { AnalysisInput } from './analysis-input.ts';
 import { DETECTOR_IDS, type DetectorId, type Finding } from './detectors.ts';
 import type { DetectorResult } from './types.ts';
 
@@ -51,7 +51,7 @@ class HandDrawnProgram {
   }
 
   ask(detector: DetectorId): DetectorResult<Finding> {
-    return detect(detector, new AnalysisContext(contextOf(traceOf(...this.entries))));
+    return detect(detector, new AnalysisInput(contextOf(traceOf(...this.entries))));
   }
 
   found(detector: DetectorId): readonly Finding[] {
@@ -149,7 +149,7 @@ describe('growth', () => {
 
   it('cannot tell without stacks, nor from three steps', () => {
     const bare = [0, 1, 2, 3, 4, 5].map((i) => ({ action: 'alloc', addr: 512 * i, size: 512 }));
-    const result = detect('growth', new AnalysisContext(contextOf(traceOf(...bare))));
+    const result = detect('growth', new AnalysisInput(contextOf(traceOf(...bare))));
     expect(result).toMatchObject({ status: 'cannot-tell' });
     expect(loop(3, () => undefined).ask('growth').status).toBe('cannot-tell');
     expect(loop(4, (p) => p.alloc(20, 512)).ask('growth').status).toBe('cannot-tell');
@@ -214,12 +214,12 @@ describe('churn', () => {
       { action: 'segment_free', ...segment, frames: [] },
     ]);
     const once = entries.map((segment) => ({ action: 'segment_alloc', ...segment, frames: [] }));
-    expect(
-      detect('segment-thrashing', new AnalysisContext(contextOf(traceOf(...busy)))).status,
-    ).toBe('found');
-    expect(
-      detect('segment-thrashing', new AnalysisContext(contextOf(traceOf(...once)))).status,
-    ).toBe('clear');
+    expect(detect('segment-thrashing', new AnalysisInput(contextOf(traceOf(...busy)))).status).toBe(
+      'found',
+    );
+    expect(detect('segment-thrashing', new AnalysisInput(contextOf(traceOf(...once)))).status).toBe(
+      'clear',
+    );
   });
 });
 
@@ -246,7 +246,7 @@ describe('fragmentation', () => {
       const recorded = traceOf(...trace) as Record<string, unknown>;
       return detect(
         'fragmentation',
-        new AnalysisContext(contextOf({ ...recorded, segments: [segment] })),
+        new AnalysisInput(contextOf({ ...recorded, segments: [segment] })),
       );
     };
     expect(ask(...entries)).toEqual({
@@ -302,7 +302,7 @@ describe('pending-free', () => {
       { action: 'alloc', addr: 512, size: 512, frames: [] },
       { action: 'free_completed', addr: 512, size: 512, frames: [] },
     ];
-    expect(detect('pending-free', new AnalysisContext(contextOf(traceOf(...entries)))).status).toBe(
+    expect(detect('pending-free', new AnalysisInput(contextOf(traceOf(...entries)))).status).toBe(
       'cannot-tell',
     );
   });

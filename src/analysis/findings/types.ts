@@ -20,11 +20,11 @@ export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * What the detectors read: a DeviceContext serves. Of the replay they take columns only, and of alloc
+ * What the detectors read: a DeviceModel serves. Of the replay they take columns only, and of alloc
  * and free events no more than action and time (the rest of these is in the allocation table), so a
  * worker that got a copy of so much can make one.
  */
-export interface AnalysisInput {
+export interface DeviceTables {
   readonly snapshot: AnnotationSource['snapshot'] &
     StackSource & { readonly holders?: HolderTable };
   readonly trace: DeviceTrace;

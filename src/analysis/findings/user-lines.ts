@@ -9,13 +9,13 @@
 import type { FrameView } from '../../device/model/types.ts';
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
-import type { AnalysisContext } from './analysis-context.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 
 /** Lines listed where none of them is known to loop. */
 const MAX_LINES = 8;
 
 /** Rows of the user's frames, the innermost first. */
-function userRows({ input }: AnalysisContext, stack: StackIndex | undefined): StackIndex[] {
+function userRows({ input }: AnalysisInput, stack: StackIndex | undefined): StackIndex[] {
   const { frame, parent } = input.snapshot.stacks;
   const rows: StackIndex[] = [];
   for (let row = stack ?? 0; row > 0; row = parent[row]) {
@@ -29,7 +29,7 @@ function userRows({ input }: AnalysisContext, stack: StackIndex | undefined): St
  * or to `lead` where that is further out.
  */
 export function userLines(
-  context: AnalysisContext,
+  context: AnalysisInput,
   stack: StackIndex | undefined,
   lead?: FrameIndex,
 ): FrameView[] {
@@ -45,7 +45,7 @@ export function userLines(
 
 /** Of the user's rows the one that is the line of a loop: of the first loop that has one. */
 function loopRow(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   rows: readonly StackIndex[],
   loops: readonly StepSequence[],
 ): StackIndex | undefined {
@@ -62,7 +62,7 @@ function loopRow(
  * which is somewhere in the model. Where a library loops, the first user frame that it calls.
  */
 export function statementFrame(
-  { input, classifier, stepSequences }: AnalysisContext,
+  { input, classifier, stepSequences }: AnalysisInput,
   stack: StackIndex,
 ): FrameIndex | undefined {
   if (!classifier.hasPython(stack)) return undefined;
@@ -84,10 +84,7 @@ export function statementFrame(
  * The user's line that calls the model, from outside of any forward method; undefined where no line of the
  * user's is outside of the model.
  */
-export function modelCallFrame(
-  context: AnalysisContext,
-  stack: StackIndex,
-): FrameIndex | undefined {
+export function modelCallFrame(context: AnalysisInput, stack: StackIndex): FrameIndex | undefined {
   const { frame } = context.input.snapshot.stacks;
   let found: FrameIndex | undefined;
   for (const row of userRows(context, stack).reverse()) {
@@ -103,7 +100,7 @@ export function modelCallFrame(
  * function with the steps' loop.
  */
 export function runStartFrame(
-  context: AnalysisContext,
+  context: AnalysisInput,
   stack: StackIndex,
   runs: number,
   steps: number,
@@ -124,7 +121,7 @@ export function runStartFrame(
 
 /** The innermost user frame that all stacks have; undefined where one has no such frame, or there is none. */
 export function commonUserFrame(
-  context: AnalysisContext,
+  context: AnalysisInput,
   stacks: readonly StackIndex[],
 ): FrameView | undefined {
   const { frame } = context.input.snapshot.stacks;

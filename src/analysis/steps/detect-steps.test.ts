@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import { type StepSequence, stepCount } from './step-sequence.ts';
 
 function sequencesOf(name: string, device = 0): readonly StepSequence[] {
-  return new AnalysisContext(contextsOf(loadCapture(`${name}.pickle.gz`))[device]).stepSequences;
+  return new AnalysisInput(contextsOf(loadCapture(`${name}.pickle.gz`))[device]).stepSequences;
 }
 
 describe('the steps of a program', () => {

@@ -8,7 +8,7 @@ import { failedOoms } from '../../allocator/replay/retried-requests.ts';
 import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { MemoryClass } from '../../device/classes/types.ts';
 import { type EventIndex, type StackIndex, TraceAction } from '../../format/snapshot/tables.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 
 export interface ForwardRun {
   /** Row of the module call. */
@@ -51,7 +51,7 @@ const DROP_FREES = 8;
 /** A run's last tensors may be its outputs. */
 const OUTPUTS = 3;
 
-export function forwardRuns(context: AnalysisContext): ForwardRun[] {
+export function forwardRuns(context: AnalysisInput): ForwardRun[] {
   const { trace, replay } = context.input;
   const ooms = failedOoms(trace, replay);
   const runs = findRuns(context, ooms);
@@ -59,7 +59,7 @@ export function forwardRuns(context: AnalysisContext): ForwardRun[] {
   return runs;
 }
 
-function findRuns(context: AnalysisContext, ooms: readonly EventIndex[]): ForwardRun[] {
+function findRuns(context: AnalysisInput, ooms: readonly EventIndex[]): ForwardRun[] {
   const isFailure = new Set(ooms);
   const { classifier, input } = context;
   const { allocations: table, allocationOfEvent } = input.replay;
@@ -114,7 +114,7 @@ function newRun(call: StackIndex, first: AllocationIndex): ForwardRun {
 }
 
 function measureKept(
-  context: AnalysisContext,
+  context: AnalysisInput,
   runs: readonly ForwardRun[],
   ooms: readonly EventIndex[],
 ): void {
@@ -142,7 +142,7 @@ function measureKept(
 }
 
 /** For each run the first allocation in a backward thread after it; past the end when none comes. */
-function nextBackwardAfter(context: AnalysisContext, runs: readonly ForwardRun[]): Int32Array {
+function nextBackwardAfter(context: AnalysisInput, runs: readonly ForwardRun[]): Int32Array {
   const { classifier, input } = context;
   const { start, stack, length } = input.replay.allocations;
   const next = new Int32Array(runs.length);

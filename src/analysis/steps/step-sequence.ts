@@ -1,7 +1,7 @@
 /** A program's steps, as ranges of events. */
 import type { FrameIndex, StackIndex } from '../../format/snapshot/tables.ts';
 import type { StackClassifier } from '../findings/stack-classifier.ts';
-import type { AnalysisInput } from '../findings/types.ts';
+import type { DeviceTables } from '../findings/types.ts';
 
 export type StepSource = 'annotation' | 'optimizer' | 'loop';
 
@@ -31,9 +31,9 @@ export const stepCount = ({ bounds }: StepSequence): number => Math.max(0, bound
 /** Fewer repetitions say nothing. */
 export const MIN_STEPS = 4;
 
-/** What finding a program's steps needs of an AnalysisContext, which in turn offers them. */
+/** What finding a program's steps needs of an AnalysisInput, which in turn offers them. */
 export interface StepDetectionInput {
-  readonly input: AnalysisInput;
+  readonly input: DeviceTables;
   readonly classifier: StackClassifier;
   readonly hasTrace: boolean;
   checkCancelled(): void;

@@ -2,14 +2,14 @@
 
 import type { CounterName } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { RankSummary } from './types.ts';
 
 /** Events whose counters are filled at a time. */
 const CHUNK = 1 << 14;
 
 /** What the curves need of a device. */
-export type CurveSource = Pick<DeviceContext, 'replay' | 'trace'>;
+export type CurveSource = Pick<DeviceModel, 'replay' | 'trace'>;
 
 /**
  * `points` equal stretches of time, or of events where the file has no times. A stretch in which nothing

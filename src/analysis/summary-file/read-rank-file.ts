@@ -2,7 +2,7 @@
 
 import { replayDevice } from '../../allocator/replay/replay.ts';
 import { LoadError, type LoadFailure } from '../../base/load-error.ts';
-import { createDeviceContexts } from '../../device/model/device-context.ts';
+import { createDeviceContexts } from '../../device/model/device-model.ts';
 import { collectBytes } from '../../format/input/byte-cursor.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import type { ByteSource, Platform } from '../../format/input/types.ts';

@@ -3,7 +3,7 @@
 import { NEVER } from '../../allocator/replay/types.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type EventIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { SiteKeys } from './site-keys.ts';
 import type { SiteFigures } from './types.ts';
@@ -23,7 +23,7 @@ export interface SiteRow extends SiteFigures {
  * One row a key, the largest at the peak first. The bytes at the peak add up to the counter of allocated
  * bytes after `peak`, those at the end to the counter at the end.
  */
-export function siteRows(context: DeviceContext, keys: SiteKeys, peak: EventIndex): SiteRow[] {
+export function siteRows(context: DeviceModel, keys: SiteKeys, peak: EventIndex): SiteRow[] {
   const { preexisting } = context.replay.allocations;
   const byKey = new Map<string, SiteRow>();
   for (const row of siteSums(context, peak)) {
@@ -63,7 +63,7 @@ const NOTHING: SiteFigures = { allocations: 0, peakCount: 0, peakBytes: 0, endBy
 type SiteSum = { -readonly [K in keyof Omit<SiteRow, 'key' | 'line'>]: SiteRow[K] };
 
 /** The sum of each call site, by its stack. */
-function* siteSums(context: DeviceContext, peak: EventIndex): Generator<SiteSum> {
+function* siteSums(context: DeviceModel, peak: EventIndex): Generator<SiteSum> {
   const { replay, stacks, snapshot } = context;
   const { stack, start, freeRequested, sizeBytes, length } = replay.allocations;
   const { classOf } = classify(context);

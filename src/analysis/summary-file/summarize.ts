@@ -9,15 +9,15 @@ import { classTotalsAt } from '../../device/classes/class-totals.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { settingText } from '../../device/memory-summary/settings.ts';
 import { groupAnnotations } from '../../device/model/annotation-groups.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
 import { deviceInfo } from '../../device/model/device-info.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { FrameReport } from '../../device/model/frame-text.ts';
 import { mainDeviceIndex } from '../../device/model/main-device.ts';
 import type { FrameView } from '../../device/model/types.ts';
 import { CounterBlocks } from '../../draw/timeline/counter-blocks.ts';
 import type { FileInfo } from '../../format/snapshot/tables.ts';
 import { analyseContext } from '../findings/analyse.ts';
-import { AnalysisContext } from '../findings/analysis-context.ts';
+import { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { StepSequence } from '../steps/step-sequence.ts';
 import { curveOf, stepCurve } from './curves.ts';
@@ -68,7 +68,7 @@ function roomOf(share: number): Room {
  */
 export async function summarize(
   file: FileInfo,
-  contexts: readonly DeviceContext[],
+  contexts: readonly DeviceModel[],
   options: SummarizeOptions,
 ): Promise<RankSummary> {
   const facts = await factsOf(contexts);
@@ -87,7 +87,7 @@ const bytesOf = (summary: RankSummary): number =>
   new TextEncoder().encode(summaryText(summary)).length;
 
 /** What does not change while the room for it is lowered. */
-async function factsOf(contexts: readonly DeviceContext[]) {
+async function factsOf(contexts: readonly DeviceModel[]) {
   const infos = contexts.map((one, i) => deviceInfo(one, i));
   const main = mainDeviceIndex(infos);
   const [context, info] = [contexts[main], infos[main]];
@@ -98,7 +98,7 @@ async function factsOf(contexts: readonly DeviceContext[]) {
       advice: 'Check that the process used a GPU.',
     });
   }
-  const analysisContext = new AnalysisContext(context);
+  const analysisContext = new AnalysisInput(context);
   const analysis = await analyseContext(analysisContext);
   const peak = info.peaks.allocatedBytes.event;
   const keys = new SiteKeys(context.snapshot, context.stacks);
@@ -256,7 +256,7 @@ function linesOf(sites: readonly SiteRow[]): readonly (readonly [string, number]
   return [...lines].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function annotationPeaks(context: DeviceContext): RankSummary['annotations'] {
+function annotationPeaks(context: DeviceModel): RankSummary['annotations'] {
   const spans = context.annotations();
   const { replay, trace } = context;
   const maximum = memoized(

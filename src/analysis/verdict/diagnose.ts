@@ -10,7 +10,7 @@ import { accountAt, accountAtEnd, mainAccount } from '../account/account.ts';
 import { fatalOom, judgeOomAt, seenOoms } from '../account/moment.ts';
 import type { Account, AccountEntry, EntryKind } from '../account/types.ts';
 import { type LargerRequest, largerRequest, requestOrigin } from '../detectors/oom-request.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { OomVerdict } from '../findings/oom-verdict.ts';
 import type { LineRole, Severity } from '../findings/types.ts';
@@ -47,7 +47,7 @@ export interface Failure {
 
 /** All that is known when the verdict is spoken. */
 export interface Case {
-  readonly context: AnalysisContext;
+  readonly context: AnalysisInput;
   readonly account: Account;
   /** Of the end; the same one where that is the moment. */
   readonly atEnd: Account;
@@ -73,7 +73,7 @@ const MANY_STEPS = 100_000;
 const MODEL: readonly EntryKind[] = ['parameters', 'gradients', 'optimizer-state'];
 const KEPT: readonly EntryKind[] = ['kept', 'kept-graph'];
 
-export function caseOf(context: AnalysisContext, findings: readonly Finding[]): Case {
+export function caseOf(context: AnalysisInput, findings: readonly Finding[]): Case {
   const account = mainAccount(context);
   const atEnd = account.moment.why === 'peak' ? accountAtEnd(context) : account;
   const event = fatalOom(context);
@@ -91,7 +91,7 @@ export function caseOfCaught(known: Case): Case | undefined {
   return { ...known, account, failure: failureAt(context, event, ooms.length) };
 }
 
-function failureAt(context: AnalysisContext, event: EventIndex, timesCaught: number): Failure {
+function failureAt(context: AnalysisInput, event: EventIndex, timesCaught: number): Failure {
   const requestedBytes = context.input.trace.events.sizeBytes[event];
   const { stack } = requestOrigin(context, event);
   return {
@@ -273,7 +273,7 @@ function severityOfKept(
 }
 
 /** Whether backward passes ran. */
-function isTraining({ classifier, input }: AnalysisContext): boolean {
+function isTraining({ classifier, input }: AnalysisInput): boolean {
   const { stack, preexisting } = input.replay.allocations;
   return [...new Set(stack.subarray(preexisting))].some((site) => classifier.isBackward(site));
 }

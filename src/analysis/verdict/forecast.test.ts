@@ -3,7 +3,7 @@
  * compared with what the second half really added a step.
  */
 import { expect, it } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { windowSnapshot } from '../../output/slice/window-snapshot.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -26,7 +26,7 @@ const STEADY = [
   'pairs/leak_loss_graph.python',
 ];
 
-const mainOf = (contexts: readonly DeviceContext[]): DeviceContext =>
+const mainOf = (contexts: readonly DeviceModel[]): DeviceModel =>
   contexts.reduce((a, b) =>
     b.replay.peaks.allocatedBytes.bytes > a.replay.peaks.allocatedBytes.bytes ? b : a,
   );

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fileName } from '../../base/file-names.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { analyse } from '../findings/analyse.ts';
@@ -30,7 +30,7 @@ interface Truth {
 const truthOf = (name: string): Truth =>
   JSON.parse(readFileSync(`fixtures/${FOLDER}/${name}.truth.json`, 'utf8'));
 
-const contextOf = (name: string): DeviceContext =>
+const contextOf = (name: string): DeviceModel =>
   contextsOf(loadCapture(`${FOLDER}/${name}.pickle.gz`)).reduce((a, b) =>
     b.replay.peaks.allocatedBytes.bytes > a.replay.peaks.allocatedBytes.bytes ? b : a,
   );

@@ -2,7 +2,7 @@
 import { memoized } from '../../base/memoized.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import type { AccountEntry } from '../account/types.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import type { Pattern } from './types.ts';
 
@@ -14,7 +14,7 @@ const EVALUATION = /eval|valid|predict|test/i;
 
 /** @param stack the line that stands for the request: see `requestOrigin` */
 export function patternOfRequest(
-  context: AnalysisContext,
+  context: AnalysisInput,
   event: EventIndex,
   stack: StackIndex,
 ): Pattern | undefined {
@@ -27,7 +27,7 @@ export function patternOfRequest(
 }
 
 /** No module ran again after an optimizer had: its state is still being made. */
-function isFirstOptimizerStep({ classifier, input }: AnalysisContext, event: EventIndex): boolean {
+function isFirstOptimizerStep({ classifier, input }: AnalysisInput, event: EventIndex): boolean {
   const { start, stack, length, preexisting } = input.replay.allocations;
   let ranOptimizer = false;
   for (let id = preexisting; id < length && start[id] < event; id++) {
@@ -39,7 +39,7 @@ function isFirstOptimizerStep({ classifier, input }: AnalysisContext, event: Eve
 
 /** Of tensors that are kept: what keeps them, as far as the code on the stack shows it. */
 export function patternOfGrowth(
-  context: AnalysisContext,
+  context: AnalysisInput,
   entry: AccountEntry,
   finding: Finding | undefined,
 ): Pattern | undefined {
@@ -55,7 +55,7 @@ const LONGER = 1.5;
 const MIN_STEPS = 8;
 
 /** Whether each step's backward pass goes through more than the one before: through the steps before it too. */
-function isBackwardLonger({ classifier, input, stepSequences }: AnalysisContext): boolean {
+function isBackwardLonger({ classifier, input, stepSequences }: AnalysisInput): boolean {
   const [primary] = stepSequences;
   if (primary === undefined || primary.bounds.length - 1 < MIN_STEPS) return false;
   const { bounds } = primary;
@@ -78,7 +78,7 @@ function isBackwardLonger({ classifier, input, stepSequences }: AnalysisContext)
 
 /** Of a tensor that is replaced by a larger one: an evaluation that gathers its outputs, or any other. */
 export function patternOfReplaced(
-  context: AnalysisContext,
+  context: AnalysisInput,
   { allocations }: AccountEntry,
 ): Pattern | undefined {
   const { stack } = context.input.replay.allocations;
@@ -93,7 +93,7 @@ export function patternOfReplaced(
 }
 
 function hasFrame(
-  { input }: AnalysisContext,
+  { input }: AnalysisInput,
   stack: StackIndex,
   test: (frame: { readonly name: string; readonly filename: string }) => boolean,
 ): boolean {

@@ -3,7 +3,7 @@
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { Account } from '../account/types.ts';
-import type { AnalysisContext } from '../findings/analysis-context.ts';
+import type { AnalysisInput } from '../findings/analysis-input.ts';
 import type { Finding } from '../findings/detectors.ts';
 import { stepCount } from '../steps/step-sequence.ts';
 import { type Case, caseOf, caseOfCaught, type Diagnosis, diagnose } from './diagnose.ts';
@@ -34,7 +34,7 @@ export interface StepMarks {
 const MAX_MARKS = 240;
 
 /** @param findings of all detectors */
-export function judge(context: AnalysisContext, findings: readonly Finding[]): Judgement {
+export function judge(context: AnalysisInput, findings: readonly Finding[]): Judgement {
   const { known, diagnosis } = lookedAt(context, findings);
   const forecast = forecastOf(known, diagnosis);
   const needBytes = needOf(known, diagnosis);
@@ -64,7 +64,7 @@ export function judge(context: AnalysisContext, findings: readonly Finding[]): J
   };
 }
 
-function stepMarks(context: AnalysisContext): StepMarks | undefined {
+function stepMarks(context: AnalysisInput): StepMarks | undefined {
   const steps = context.findPrimarySteps();
   if (steps === undefined) return undefined;
   const { events: table } = context.input.trace;
@@ -77,7 +77,7 @@ function stepMarks(context: AnalysisContext): StepMarks | undefined {
 }
 
 /** An OOM that the program caught is spoken of where nothing else is wrong. */
-function lookedAt(context: AnalysisContext, findings: readonly Finding[]) {
+function lookedAt(context: AnalysisInput, findings: readonly Finding[]) {
   const known = caseOf(context, findings);
   const diagnosis = diagnose(known);
   const caught = diagnosis.cause === 'none' ? caseOfCaught(known) : undefined;

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Analysis, analyse } from '../../analysis/findings/analyse.ts';
 import { LoadError } from '../../base/load-error.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { mainDeviceIndex } from '../../device/model/main-device.ts';
 import { citeWhatIf } from '../../output/report/what-if-citation.ts';
 import { type OpenedSnapshot, openRegularSnapshot } from '../open-snapshot.ts';
@@ -22,7 +22,7 @@ interface OpenFile {
 
 export interface OneDevice extends OpenedSnapshot {
   readonly deviceIndex: number;
-  readonly context: DeviceContext;
+  readonly context: DeviceModel;
   analysis(): Promise<Analysis>;
 }
 
@@ -84,16 +84,16 @@ async function versionOf(path: string): Promise<string> {
   return [dev, ino, ctimeNs, mtimeNs, size].join(' ');
 }
 
-const analysisOf = async (context: DeviceContext): Promise<Analysis> =>
+const analysisOf = async (context: DeviceModel): Promise<Analysis> =>
   citeWhatIf(await analyse(context), context);
 
-function mainOf(contexts: readonly DeviceContext[]): number {
+function mainOf(contexts: readonly DeviceModel[]): number {
   return mainDeviceIndex(
     contexts.map(({ trace, replay }) => ({ kind: trace.kind, peaks: replay.peaks })),
   );
 }
 
-function noDevice(contexts: readonly DeviceContext[], device: number | undefined): LoadError {
+function noDevice(contexts: readonly DeviceModel[], device: number | undefined): LoadError {
   const known = contexts.map(({ trace }) => trace.device).join(', ');
   const [message, advice] =
     device === undefined

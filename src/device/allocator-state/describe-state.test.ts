@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, segmentRow } from './describe-state.ts';
 import { segmentHit } from './segment-bars.ts';
 import type { SegmentOrder } from './segment-groups.ts';
@@ -16,17 +16,17 @@ import {
 
 const MI = 2 ** 20;
 
-function opened(name: string): DeviceContext {
+function opened(name: string): DeviceModel {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
   return context;
 }
 
-function drawn(text: string): DeviceContext {
+function drawn(text: string): DeviceModel {
   const [context] = contextsOf(snapshotFromText(text).snapshot);
   return context;
 }
 
-function overviewAt(context: DeviceContext, event: number): StateOverview {
+function overviewAt(context: DeviceModel, event: number): StateOverview {
   return new StateReader(context).at(event, 'address').overview;
 }
 

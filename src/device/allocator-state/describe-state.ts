@@ -10,7 +10,7 @@ import type {
 } from '../../allocator/state/types.ts';
 import { groupBy } from '../../base/grouping.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { stackKind } from '../model/stacks.ts';
 import type { FrameView, StackKind } from '../model/types.ts';
@@ -50,7 +50,7 @@ export interface PinSite {
 const MAX_PIN_SITES = 5;
 
 export function stateOverview(
-  context: DeviceContext,
+  context: DeviceModel,
   state: AllocatorState,
   { groups, totals }: GroupedSegments,
 ): StateOverview {
@@ -74,7 +74,7 @@ export function stateOverview(
 
 type SitePins = Omit<PinSite, 'stackKind' | 'frame'>;
 
-function pinSites(context: DeviceContext, pins: readonly Pin[]): SitePins[] {
+function pinSites(context: DeviceModel, pins: readonly Pin[]): SitePins[] {
   const bySite = groupBy(pins, ({ allocation }) => siteOf(context, allocation));
   return [...bySite.values()]
     .map((own) => ({
@@ -88,7 +88,7 @@ function pinSites(context: DeviceContext, pins: readonly Pin[]): SitePins[] {
 }
 
 /** The frame to look at, or why there is none. */
-function siteOf({ replay, stacks }: DeviceContext, allocation: AllocationIndex): string {
+function siteOf({ replay, stacks }: DeviceModel, allocation: AllocationIndex): string {
   const { stack, preexisting } = replay.allocations;
   const frame = stacks.topUserFrame(stack[allocation]);
   return frame === undefined
@@ -96,7 +96,7 @@ function siteOf({ replay, stacks }: DeviceContext, allocation: AllocationIndex):
     : `frame ${frame}`;
 }
 
-function describeSite({ replay, stacks }: DeviceContext, site: SitePins): PinSite {
+function describeSite({ replay, stacks }: DeviceModel, site: SitePins): PinSite {
   const { allocations } = replay;
   const stack = allocations.stack[site.allocation];
   return {
@@ -133,7 +133,7 @@ export interface SegmentRow {
 }
 
 export function segmentRow(
-  { snapshot, trace, stacks }: DeviceContext,
+  { snapshot, trace, stacks }: DeviceModel,
   { event, segments: s }: AllocatorState,
   row: SegmentStateIndex,
 ): SegmentRow {

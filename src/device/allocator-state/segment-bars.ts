@@ -7,7 +7,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import type { AllocatorState, SegmentStateIndex } from '../../allocator/state/types.ts';
 import { BlockState } from '../../format/snapshot/tables.ts';
 import { describeHit } from '../model/allocation-details.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import type { HitResult } from '../model/types.ts';
 
 /** `width` entries a segment, in the order asked for. */
@@ -140,7 +140,7 @@ export type SegmentHit =
  * @returns undefined for a part outside of the segment
  */
 export function segmentHit(
-  context: DeviceContext,
+  context: DeviceModel,
   state: AllocatorState,
   row: SegmentStateIndex,
   from: number,

@@ -7,7 +7,7 @@ import type { AllocatorState } from '../../allocator/state/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { type StateOverview, stateOverview } from './describe-state.ts';
 import { type GroupedSegments, groupSegments, type SegmentOrder } from './segment-groups.ts';
 
@@ -21,12 +21,12 @@ export interface OrderedState {
 const CACHED_STATES = 2;
 
 export class StateReader {
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   readonly #since: Int32Array;
   /** By event and order. */
   readonly #states = new LruCache<OrderedState>(CACHED_STATES);
 
-  constructor(context: DeviceContext) {
+  constructor(context: DeviceModel) {
     this.#context = context;
     this.#since = mappedSince(context.replay.segmentSpans, context.trace.events);
   }

@@ -10,7 +10,7 @@ import {
   Program,
   type Tensor,
 } from '../../testing/program.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { classify } from './classify.ts';
 import { classAt, evidenceAt } from './types.ts';
 
@@ -18,7 +18,7 @@ const MiB = 2 ** 20;
 const SIZES = [4, 3, 2].map((size) => size * MiB);
 
 /** 'parameters' of each tensor that a program made, by its place in `program.tensors`. */
-function classesOf(context: DeviceContext): readonly string[] {
+function classesOf(context: DeviceModel): readonly string[] {
   const found = classify(context);
   return Array.from(
     { length: context.replay.allocations.length },

@@ -4,7 +4,7 @@
  */
 import { getOrMake } from '../../base/memoized.ts';
 import { classify } from '../classes/classify.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { absenceText } from '../model/stacks.ts';
 import { FlameRows } from './flame-table.ts';
 import { type FoldedTree, foldTree, type WeighedTree, weighTree } from './folded-tree.ts';
@@ -30,13 +30,13 @@ export interface Flame {
 }
 
 export class FlameContext {
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   readonly #folded = new Map<string, Folded>();
   #last:
     | { readonly key: string; readonly matches: Uint8Array | undefined; readonly flame: Flame }
     | undefined;
 
-  constructor(context: DeviceContext) {
+  constructor(context: DeviceModel) {
     this.#context = context;
   }
 

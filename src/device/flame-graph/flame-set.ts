@@ -1,7 +1,7 @@
 /** From what the page has in its hands (cursors, a window, a wish) to a set of allocations. */
 import { lowerBound } from '../../base/binary-search.ts';
 import type { EventIndex, EventTable } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import type { FlameSet, FlameWeight } from './types.ts';
 
 export type FlameDataset = 'cursor' | 'peak' | 'end' | 'window' | 'difference';
@@ -25,7 +25,7 @@ export interface FlameChoice {
 
 /** Undefined when a difference has nothing to compare with: no mark, or a mark at the cursor. */
 export function resolveDataset(
-  { trace, replay }: DeviceContext,
+  { trace, replay }: DeviceModel,
   choice: FlameChoice,
 ): FlameSet | undefined {
   const end = trace.events.length - 1;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AnalysisContext } from '../../analysis/findings/analysis-context.ts';
+import { AnalysisInput } from '../../analysis/findings/analysis-input.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { captureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -258,7 +258,7 @@ describe('allocations without a frame', () => {
 describe('real captures', () => {
   it('leak_output_list: what grew from step 10 to step 30 is the line that leaks, first', () => {
     const [context] = contextsOf(loadCapture('leak_output_list.pickle.gz'));
-    const { bounds } = new AnalysisContext(context).stepSequences[0];
+    const { bounds } = new AnalysisInput(context).stepSequences[0];
     const [before, after] = [bounds[10 + 1], bounds[30 + 1]];
     const set: FlameSet = { kind: 'difference', before, after };
     const { rows } = new FlameContext(context)

@@ -15,7 +15,7 @@ import {
   NO_STACK,
 } from '../../format/snapshot/tables.ts';
 import { MEMORY_CLASSES } from '../classes/types.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import type { FlameSet, FlameWeight } from './types.ts';
 
 /** Rows behind those of the stack table. */
@@ -42,7 +42,7 @@ export interface WeighOptions {
   readonly classOf?: Uint8Array | undefined;
 }
 
-export function weighStacks(context: DeviceContext, options: WeighOptions): StackWeights {
+export function weighStacks(context: DeviceModel, options: WeighOptions): StackWeights {
   const { replay, snapshot, trace } = context;
   const { allocations } = replay;
   const stackCount = snapshot.stacks.length;

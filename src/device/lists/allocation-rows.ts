@@ -3,7 +3,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import { classAt } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
 import type { AllocationRow, Clock, StateAt } from './allocation-list-types.ts';
@@ -14,7 +14,7 @@ import { callSiteLine } from './call-site-table.ts';
  * (`earlierUses`), for their labels. `cursor`: where states are taken, undefined the end.
  */
 export function allocationRows(
-  context: DeviceContext,
+  context: DeviceModel,
   earlier: Int32Array,
   ids: Iterable<AllocationIndex>,
   cursor: EventIndex | undefined,
@@ -23,7 +23,7 @@ export function allocationRows(
 }
 
 function rowOf(
-  context: DeviceContext,
+  context: DeviceModel,
   earlier: Int32Array,
   id: AllocationIndex,
   cursor: EventIndex | undefined,
@@ -61,7 +61,7 @@ function rowOf(
  * NaN without events, and in time without times: nothing was seen to live.
  */
 export function lifetimeOf(
-  { replay, trace }: DeviceContext,
+  { replay, trace }: DeviceModel,
   id: AllocationIndex,
   clock: Clock,
 ): number {
@@ -76,7 +76,7 @@ export function lifetimeOf(
 
 /** `cursor`: the event after which the state is taken; undefined: the end. */
 export function stateOf(
-  { replay, trace }: DeviceContext,
+  { replay, trace }: DeviceModel,
   id: AllocationIndex,
   cursor: EventIndex | undefined,
 ): StateAt {

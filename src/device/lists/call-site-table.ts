@@ -3,7 +3,7 @@
 import { type AllocationIndex, BEFORE_TRACE, NEVER } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
 import { type FrameIndex, NO_STACK, type StackIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 import { holderOf } from '../model/holders.ts';
 import { type StackReader, stackKind } from '../model/stacks.ts';
@@ -31,7 +31,7 @@ export interface CallSiteTable {
 
 /** One pass over the allocations of a mask (all without one). */
 export function callSiteTable(
-  { snapshot, replay, stacks }: DeviceContext,
+  { snapshot, replay, stacks }: DeviceModel,
   mask: Uint8Array | undefined,
 ): CallSiteTable {
   const { allocations, peaks } = replay;
@@ -96,7 +96,7 @@ function emptyTable(stack: Int32Array): CallSiteTable {
 
 /** Rows of the table, sorted; equal ones in order of first use. Sites without a line last. */
 export function orderCallSites(
-  context: DeviceContext,
+  context: DeviceModel,
   table: CallSiteTable,
   key: CallSiteKey,
   isDescending: boolean,
@@ -109,7 +109,7 @@ export function orderCallSites(
 }
 
 function sortValue(
-  context: DeviceContext,
+  context: DeviceModel,
   table: CallSiteTable,
   key: CallSiteKey,
 ): (row: number) => number {
@@ -138,7 +138,7 @@ function sortValue(
 
 /** What a table says of a site. `earlier`: `earlierUses`, for the label. */
 export function callSiteRow(
-  context: DeviceContext,
+  context: DeviceModel,
   earlier: Int32Array,
   table: CallSiteTable,
   row: number,
@@ -189,7 +189,7 @@ export function callSiteLine(
  * stacks, by file, line and function; NaN for stacks without a line.
  */
 export function callSiteOrder(
-  { snapshot, stacks }: DeviceContext,
+  { snapshot, stacks }: DeviceModel,
   column: ArrayLike<StackIndex>,
 ): Float64Array {
   const order = new Float64Array(snapshot.stacks.length + 1).fill(Number.NaN);

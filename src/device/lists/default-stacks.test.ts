@@ -10,7 +10,7 @@ import { TimelineIndex } from '../../draw/timeline/timeline-index.ts';
 import { loadCapture, pairNames } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { earlierUses } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { frameLabel, functionText } from '../model/frame-text.ts';
 import { matchAllocations } from '../search/match-search.ts';
 import { siteTerm } from '../search/qualifiers/site.ts';
@@ -30,9 +30,9 @@ const NAMES = [
   }),
 ];
 
-const contextOf = (name: string): DeviceContext => contextsOf(loadCapture(name))[0];
+const contextOf = (name: string): DeviceModel => contextsOf(loadCapture(name))[0];
 
-function rowsOf(context: DeviceContext): readonly CallSiteRow[] {
+function rowsOf(context: DeviceModel): readonly CallSiteRow[] {
   const earlier = earlierUses(context.replay.allocations);
   const table = callSiteTable(context, undefined);
   return Array.from({ length: table.length }, (_, row) =>
@@ -41,7 +41,7 @@ function rowsOf(context: DeviceContext): readonly CallSiteRow[] {
 }
 
 /** A line a call site of Python; one for all that ran no Python. */
-function linesOf(context: DeviceContext): string[] {
+function linesOf(context: DeviceModel): string[] {
   let [otherBytes, otherCount] = [0, 0];
   const lines: string[] = [];
   for (const { line, totalBytes, allocations, peakBytes } of rowsOf(context)) {
@@ -58,7 +58,7 @@ function linesOf(context: DeviceContext): string[] {
   return [...lines.sort(), `without Python: ${otherBytes} ${otherCount}`];
 }
 
-function legendOf(context: DeviceContext, colorBy: 'stack' | 'site'): Legend {
+function legendOf(context: DeviceModel, colorBy: 'stack' | 'site'): Legend {
   const { replay, trace } = context;
   const index = new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
   const coloring = makeColoring(context, colorBy, colorBy === 'stack' ? STACK_CLASSES : 14);

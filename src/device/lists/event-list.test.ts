@@ -4,7 +4,7 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { eventsInWindow } from '../model/events.ts';
 import { type EventList, eventFacets, filterEvents } from './event-list.ts';
 import type { EventFilter, SearchMasks } from './event-list-types.ts';
@@ -22,7 +22,7 @@ const NO_FILTER: EventFilter = {
 const NO_SEARCH: SearchMasks = { allocations: undefined, stacks: undefined };
 
 function list(
-  context: DeviceContext,
+  context: DeviceModel,
   filter: Partial<EventFilter>,
   search: SearchMasks = NO_SEARCH,
 ): EventList {
@@ -33,7 +33,7 @@ function list(
 const eventsOf = (events: EventList): readonly number[] => events.slice(0, events.length);
 
 /** What the rows themselves say: the filter has to agree with what is read. */
-function naive(context: DeviceContext, filter: Partial<EventFilter>): readonly number[] {
+function naive(context: DeviceModel, filter: Partial<EventFilter>): readonly number[] {
   const { length } = context.trace.events;
   const wanted = { ...NO_FILTER, ...filter };
   const rows = new EventReader(context).rows(Array.from({ length }, (_, event) => event));

@@ -10,13 +10,13 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import type { ActionCount, EventFacets, EventFilter, SearchMasks } from './event-list-types.ts';
 import { isSegmentAction, type SegmentEvents } from './segment-events.ts';
 
 /** 5.8 M events take 30 to 150 ms, depending on the filter. */
 export function filterEvents(
-  context: DeviceContext,
+  context: DeviceModel,
   filter: EventFilter,
   search: SearchMasks,
   segments: SegmentEvents,
@@ -42,7 +42,7 @@ export function filterEvents(
 }
 
 /** The values by which the device's events can be filtered. */
-export function eventFacets({ trace }: DeviceContext): EventFacets {
+export function eventFacets({ trace }: DeviceModel): EventFacets {
   const privatePools = trace.pools.map(privatePoolText).filter((text) => text !== undefined);
   return {
     streams: trace.streams.map(streamText),
@@ -56,7 +56,7 @@ export function eventFacets({ trace }: DeviceContext): EventFacets {
  */
 class EventTest {
   readonly isNeeded: boolean;
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   readonly #filter: EventFilter;
   readonly #search: { readonly allocations: Uint8Array; readonly stacks: Uint8Array } | undefined;
   readonly #segments: SegmentEvents;
@@ -66,7 +66,7 @@ class EventTest {
   readonly #isPool: readonly boolean[];
 
   constructor(
-    context: DeviceContext,
+    context: DeviceModel,
     filter: EventFilter,
     { allocations, stacks }: SearchMasks,
     segments: SegmentEvents,

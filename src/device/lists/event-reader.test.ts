@@ -4,7 +4,7 @@ import { captureNames, isRepeated, loadCapture } from '../../testing/captures.ts
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { allocationLabel } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { EventReader } from './event-reader.ts';
 
 const drawn = (text: string) => {
@@ -226,7 +226,7 @@ describe.each(captureNames().filter((name) => !isRepeated(name)))('%s', (name) =
 });
 
 /** One in seventeen of them, 60 of many: each is a scan of all. */
-function checkLabels({ replay, snapshot }: DeviceContext, reader: EventReader): void {
+function checkLabels({ replay, snapshot }: DeviceModel, reader: EventReader): void {
   const { allocations } = replay;
   const step = Math.max(17, Math.ceil(allocations.length / 60));
   for (let id = allocations.preexisting; id < allocations.length; id += step) {

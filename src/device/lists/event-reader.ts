@@ -10,7 +10,7 @@ import {
 } from '../../format/snapshot/tables.ts';
 import { carriedValues, privatePoolText, streamText } from '../model/allocation-details.ts';
 import { earlierUses } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { actionName, timeOfEventUs } from '../model/events.ts';
 import { stackKind } from '../model/stacks.ts';
 import type { EventDetails, EventPair, EventRow } from './event-list-types.ts';
@@ -19,13 +19,13 @@ import { isSegmentAction, SegmentEvents } from './segment-events.ts';
 /** Reads events of one device; keeps what tables of them need (8 MB at 1.9 M allocations). */
 export class EventReader {
   readonly segments: SegmentEvents;
-  readonly #context: DeviceContext;
+  readonly #context: DeviceModel;
   readonly #usesOf: () => Int32Array;
   #uses: Int32Array | undefined;
 
   /** @param usesOf gives `earlierUses` of the context, where others have it already */
   constructor(
-    context: DeviceContext,
+    context: DeviceModel,
     usesOf: () => Int32Array = () => earlierUses(context.replay.allocations),
   ) {
     this.#context = context;

@@ -3,7 +3,7 @@ import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { classify } from '../classes/classify.ts';
 import { MEMORY_CLASS_ORDER, MEMORY_CLASSES } from '../classes/types.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { holderRows } from '../model/holders.ts';
 import type { AllocationKey, Clock, StateAt } from './allocation-list-types.ts';
 import { lifetimeOf, stateOf } from './allocation-rows.ts';
@@ -21,7 +21,7 @@ export interface AllocationOrder {
 
 /** The allocations of a mask (all without one), sorted; equal ones by their alloc event. Unknown values last. */
 export function orderAllocations(
-  context: DeviceContext,
+  context: DeviceModel,
   mask: Uint8Array | undefined,
   order: AllocationOrder,
 ): Uint32Array {
@@ -49,7 +49,7 @@ const STATE_ORDER: Readonly<Record<StateAt, number>> = { live: 0, pending: 1, fr
 
 /** What an allocation is sorted by. */
 function sortValue(
-  context: DeviceContext,
+  context: DeviceModel,
   { key, clock, at }: AllocationOrder,
 ): (id: AllocationIndex) => number {
   const { replay, trace } = context;

@@ -3,7 +3,7 @@
 import { BEFORE_TRACE, NEVER, type SegmentSpanTable } from '../../allocator/replay/types.ts';
 import { addTo } from '../../base/grouping.ts';
 import { type EventIndex, type EventTable, TraceAction } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 
 /** Row of the replay's SegmentSpanTable. */
 type SpanIndex = number;
@@ -19,7 +19,7 @@ export class SegmentEvents {
   readonly #closed = new Map<EventIndex, SpanIndex[]>();
   readonly #uses: ReadonlyMap<EventIndex, number>;
 
-  constructor({ trace, replay }: DeviceContext) {
+  constructor({ trace, replay }: DeviceModel) {
     this.#events = trace.events;
     this.#spans = replay.segmentSpans;
     const { start, end } = this.#spans;

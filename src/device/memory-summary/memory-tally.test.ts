@@ -10,7 +10,7 @@ import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { allCaptureNames, captureNames, loadCapture, truthOf } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import {
   type MemoryFigures,
   MemoryTally,
@@ -35,7 +35,7 @@ const WRITTEN_EARLIER = /^(oom_observer|protocols_p\d)\./;
 const tallyOf = (text: string): MemoryTally =>
   new MemoryTally(contextsOf(snapshotFromText(text).snapshot)[0]);
 
-function atEnd(context: DeviceContext): MemoryFigures {
+function atEnd(context: DeviceModel): MemoryFigures {
   return new MemoryTally(context).at(context.trace.events.length - 1);
 }
 

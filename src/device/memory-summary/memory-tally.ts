@@ -18,7 +18,7 @@ import type {
 } from '../../allocator/replay/types.ts';
 import { upperBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 
 /** Those that the replay counts. */
 const COUNTERS = [
@@ -88,7 +88,7 @@ export class MemoryTally {
   readonly #checkpoints: Float64Array[];
   readonly #values = COUNTERS.map(() => new Float64Array(CHUNK));
 
-  constructor({ replay, trace }: Pick<DeviceContext, 'replay' | 'trace'>) {
+  constructor({ replay, trace }: Pick<DeviceModel, 'replay' | 'trace'>) {
     this.#replay = replay;
     this.#eventCount = trace.events.length;
     this.#isWhole = replay.recording === 'complete';

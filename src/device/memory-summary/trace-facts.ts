@@ -3,7 +3,7 @@
 import { type Anomaly, NEVER } from '../../allocator/replay/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { privatePoolText, streamText } from '../model/allocation-details.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { stackKind } from '../model/stacks.ts';
 import type { StackKind } from '../model/types.ts';
 
@@ -48,7 +48,7 @@ const KINDS: readonly StackKind[] = [
 ];
 
 /** One walk over the allocations. */
-export function traceFacts(context: DeviceContext): TraceFacts {
+export function traceFacts(context: DeviceModel): TraceFacts {
   const { trace, replay } = context;
   const { allocations, peaks } = replay;
   const peakEvent = peaks.activeBytes.event;
@@ -81,7 +81,7 @@ export function traceFacts(context: DeviceContext): TraceFacts {
   };
 }
 
-function columnFacts({ trace: { events }, snapshot }: DeviceContext): ColumnFact[] {
+function columnFacts({ trace: { events }, snapshot }: DeviceModel): ColumnFact[] {
   const facts: readonly (readonly [string, boolean])[] = [
     ['times', events.timeUs !== undefined],
     ['pool ids', events.pool !== undefined],

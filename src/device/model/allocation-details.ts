@@ -12,16 +12,13 @@ import {
 import { allocationLabel } from './allocation-labels.ts';
 import { isMoment } from './annotation-groups.ts';
 import { callSiteInfo } from './call-sites.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 import { timeOfEventUs } from './events.ts';
 import { stackKind } from './stacks.ts';
 import type { AllocationDetails, CarriedValues, HitResult } from './types.ts';
 
 /** Everything the details panel says of one allocation. `index` must be one of the replay's. */
-export function allocationDetails(
-  context: DeviceContext,
-  index: AllocationIndex,
-): AllocationDetails {
+export function allocationDetails(context: DeviceModel, index: AllocationIndex): AllocationDetails {
   const { snapshot, trace, replay, stacks } = context;
   const table = replay.allocations;
   const stack = table.stack[index];
@@ -51,7 +48,7 @@ export function allocationDetails(
   };
 }
 
-function laterMetadata(context: DeviceContext, index: AllocationIndex): string[] {
+function laterMetadata(context: DeviceModel, index: AllocationIndex): string[] {
   const { action, address } = context.trace.events;
   const { start, end, address: addressOf } = context.replay.allocations;
   const texts: string[] = [];
@@ -66,7 +63,7 @@ function laterMetadata(context: DeviceContext, index: AllocationIndex): string[]
 }
 
 /** None for an allocation from before the trace. */
-function annotationsAround(context: DeviceContext, event: EventIndex): string[] {
+function annotationsAround(context: DeviceModel, event: EventIndex): string[] {
   if (event < 0) return [];
   return context
     .annotations()
@@ -96,7 +93,7 @@ export function privatePoolText(pool: Pool | undefined): string | undefined {
  * the allocator when a stream was waited for, so it serves only where the request was not recorded.
  */
 function freeStack(
-  { trace, replay, stacks }: DeviceContext,
+  { trace, replay, stacks }: DeviceModel,
   index: AllocationIndex,
 ): Pick<AllocationDetails, 'freeStack' | 'freeStackIsAllocStack'> {
   const { freeRequested, end, stack } = replay.allocations;
@@ -113,10 +110,7 @@ function freeStack(
 const NO_COMPILE_CONTEXT = 'N/A';
 
 /** What the alloc event carries; nothing for an allocation from before the trace. */
-export function carriedValues(
-  { snapshot, trace }: DeviceContext,
-  event: EventIndex,
-): CarriedValues {
+export function carriedValues({ snapshot, trace }: DeviceModel, event: EventIndex): CarriedValues {
   const columns = Object.entries(EVENT_COLUMNS) as [CarriedColumn, ColumnSpec][];
   const carried = columns.filter(([, { pickleKey }]) => pickleKey !== undefined);
   const { forwardFrames, compileContext, ...values } = Object.fromEntries(
@@ -146,7 +140,7 @@ export interface StackRange {
 
 /** Words for what is under the pointer; undefined above the stack. */
 export function describeHit(
-  { snapshot, trace, replay, stacks }: DeviceContext,
+  { snapshot, trace, replay, stacks }: DeviceModel,
   state: EventIndex,
   range: StackRange,
 ): HitResult | undefined {

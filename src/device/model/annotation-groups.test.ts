@@ -12,11 +12,11 @@ import {
   type RangeMaximum,
 } from './annotation-groups.ts';
 import { annotationSpans } from './annotations.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 import type { AnnotationSpan } from './types.ts';
 
 /** Looks at every event. */
-function plainMaximum({ replay, trace }: DeviceContext, counter: CounterName): RangeMaximum {
+function plainMaximum({ replay, trace }: DeviceModel, counter: CounterName): RangeMaximum {
   const values = new Float64Array(trace.events.length);
   replay.fillCounter(counter, 0, values);
   return {
@@ -28,7 +28,7 @@ function plainMaximum({ replay, trace }: DeviceContext, counter: CounterName): R
   };
 }
 
-function groupsOf(context: DeviceContext): AnnotationGroup[] {
+function groupsOf(context: DeviceModel): AnnotationGroup[] {
   return groupAnnotations(annotationSpans(context), context.replay, (name) =>
     plainMaximum(context, name),
   );

@@ -9,13 +9,13 @@ import {
   TraceAction,
 } from '../../format/snapshot/tables.ts';
 import { unpairedAnnotations } from './annotations.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 import { durationUs, timeOfEventUs } from './events.ts';
 import { findTimeFolds } from './time-folds.ts';
 import type { DeviceInfo, OomInfo, SessionInfo } from './types.ts';
 
 /** The facts about a device that the page needs before it draws anything. `index`: its position in the session. */
-export function deviceInfo({ trace, replay }: DeviceContext, index: number): DeviceInfo {
+export function deviceInfo({ trace, replay }: DeviceModel, index: number): DeviceInfo {
   const { events } = trace;
   const retried = findRetriedOoms(trace, replay);
   return {
@@ -76,7 +76,7 @@ function oomInfo(events: EventTable, event: number): Omit<OomInfo, 'wasRetried'>
 export function sessionInfo(
   file: FileInfo,
   snapshot: Snapshot,
-  contexts: readonly DeviceContext[],
+  contexts: readonly DeviceModel[],
 ): SessionInfo {
   return {
     file,
@@ -103,7 +103,7 @@ export interface TraceCounts {
   readonly streams: number;
 }
 
-export function traceCounts({ snapshot, trace }: DeviceContext): TraceCounts {
+export function traceCounts({ snapshot, trace }: DeviceModel): TraceCounts {
   const { stacks } = snapshot;
   const isUsed = new Uint8Array(stacks.length);
   for (const column of [trace.events.stack, trace.blocks.stack, trace.segments.stack]) {

@@ -14,11 +14,11 @@ import {
   type HolderOwner,
   type HolderTable,
 } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 
 /** What of a device is read. */
 export interface HolderSource {
-  readonly snapshot: Pick<DeviceContext['snapshot'], 'strings'> & {
+  readonly snapshot: Pick<DeviceModel['snapshot'], 'strings'> & {
     readonly holders?: HolderTable;
   };
   readonly replay: { readonly allocations: AllocationTable };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 import { poolKind } from './pool-kinds.ts';
 
-const kindsOf = (context: DeviceContext) =>
+const kindsOf = (context: DeviceModel) =>
   context.trace.pools.map(({ id }, pool) => [id.join(), poolKind(context, pool)]);
 
 it('a recorded CUDA graph has a pool of its own', () => {

@@ -1,6 +1,6 @@
 /** What a private pool is for: judged by the code that allocates in it and, where that says nothing, by its id. */
 import type { PoolIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceModel } from './device-model.ts';
 
 export type PoolKind = 'CUDA graph' | 'cudagraph trees' | 'symmetric memory' | 'MemPool';
 
@@ -15,7 +15,7 @@ const MAX_LOOKED_AT = 64;
 
 /** Undefined for the default pool. */
 export function poolKind(
-  { trace, replay, stacks }: Pick<DeviceContext, 'trace' | 'replay' | 'stacks'>,
+  { trace, replay, stacks }: Pick<DeviceModel, 'trace' | 'replay' | 'stacks'>,
   pool: PoolIndex,
 ): PoolKind | undefined {
   const { id } = trace.pools[pool] ?? {};

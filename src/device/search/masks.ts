@@ -3,7 +3,7 @@
 import { type AllocationIndex, BEFORE_TRACE } from '../../allocator/replay/types.ts';
 import type { EventIndex, Snapshot, StringIndex } from '../../format/snapshot/tables.ts';
 import { findAllocation } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 
 /** A byte a row (an allocation, a frame), 1 where it is hit. */
@@ -23,7 +23,7 @@ export function stacksOfFrames({ stacks }: Snapshot, frames: Uint8Array): Uint8A
 }
 
 /** Allocations whose stack is in the mask (row stack + 1). */
-export function allocationsOfStacks({ replay }: DeviceContext, stacks: Uint8Array): Uint8Array {
+export function allocationsOfStacks({ replay }: DeviceModel, stacks: Uint8Array): Uint8Array {
   const { length, stack } = replay.allocations;
   const mask = new Uint8Array(length);
   for (let id = 0; id < length; id++) mask[id] = stacks[stack[id] + 1];
@@ -32,7 +32,7 @@ export function allocationsOfStacks({ replay }: DeviceContext, stacks: Uint8Arra
 
 /** Allocations whose alloc event carries exactly that label; '' asks for those without any. */
 export function allocationsLabelled(
-  context: DeviceContext,
+  context: DeviceModel,
   column: Int32Array | undefined,
   label: string,
 ): Uint8Array {
@@ -46,7 +46,7 @@ export function allocationsLabelled(
 
 /** The labels in such a column, each once, in order of first appearance. */
 export function labelsIn(
-  { snapshot }: DeviceContext,
+  { snapshot }: DeviceModel,
   column: Int32Array | undefined,
 ): readonly string[] {
   const rows = new Set<StringIndex>(column);
@@ -71,7 +71,7 @@ export function onceForEach(
 
 /** The allocation with that label, -1 when there is none, and then why a search for it is empty. */
 export function allocationLabelled(
-  { snapshot, replay }: DeviceContext,
+  { snapshot, replay }: DeviceModel,
   label: string,
 ): { readonly allocation: AllocationIndex; readonly note: string | undefined } {
   const allocation = findAllocation(replay.allocations, snapshot.addresses, label);
@@ -81,17 +81,17 @@ export function allocationLabelled(
 }
 
 /** Why a search for frames is empty, where the file has none. */
-export function noteOfFrames({ snapshot }: DeviceContext): string | undefined {
+export function noteOfFrames({ snapshot }: DeviceModel): string | undefined {
   return snapshot.frames.length === 0 ? 'This snapshot has no recorded stacks.' : undefined;
 }
 
 /** Why a search that needs times is empty, where no event of the device has one. */
-export function noteOfTimes({ trace }: DeviceContext): string | undefined {
+export function noteOfTimes({ trace }: DeviceModel): string | undefined {
   const hasTimes = !Number.isNaN(timeOfEventUs(trace.events, 0));
   return hasTimes ? undefined : 'The events of this trace have no times.';
 }
 
 /** The last state there is; BEFORE_TRACE without events. */
-export function lastState({ trace }: DeviceContext): EventIndex {
+export function lastState({ trace }: DeviceModel): EventIndex {
   return trace.events.length === 0 ? BEFORE_TRACE : trace.events.length - 1;
 }

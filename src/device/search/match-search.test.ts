@@ -6,7 +6,7 @@ import { contextOf, contextsOf, traceOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { allocationDetails } from '../model/allocation-details.ts';
 import { allocationLabel } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { functionText } from '../model/frame-text.ts';
 import type { AllocationDetails } from '../model/types.ts';
 import { matchAllocations, matchStacks } from './match-search.ts';
@@ -19,13 +19,13 @@ import { loadRegexEngine } from './regex-engine.ts';
 await loadRegexEngine();
 
 /** Rows of the allocations that match; all of them without a mask. */
-function rows(context: DeviceContext, search: string, at?: number): number[] {
+function rows(context: DeviceModel, search: string, at?: number): number[] {
   const { mask, problem } = matchAllocations(context, search, at);
   expect(problem).toBeUndefined();
   return idsOf(context, (id) => mask === undefined || mask[id] === 1);
 }
 
-function idsOf(context: DeviceContext, isHit: (id: number) => boolean): number[] {
+function idsOf(context: DeviceModel, isHit: (id: number) => boolean): number[] {
   return Array.from({ length: context.replay.allocations.length }, (_, id) => id).filter(isHit);
 }
 
@@ -50,7 +50,7 @@ const DRAWN = snapshotFromText(`
 `);
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 const [A, B, C, D] = [0, 1, 2, 3];
-const labelOf = ({ replay, snapshot }: DeviceContext, id: number) =>
+const labelOf = ({ replay, snapshot }: DeviceModel, id: number) =>
   allocationLabel(replay.allocations, snapshot.addresses, id);
 const event = DRAWN.eventOf;
 

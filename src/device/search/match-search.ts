@@ -5,7 +5,7 @@
  */
 
 import { type EventIndex, NO_STACK } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { allocationsOfStacks, lastState } from './masks.ts';
 import { matchWord, matchWordStacks } from './match-words.ts';
 import { parseSearch } from './parse-search.ts';
@@ -25,7 +25,7 @@ import type {
  * event after which states and ages are taken; undefined: the end.
  */
 export function matchAllocations(
-  context: DeviceContext,
+  context: DeviceModel,
   text: string,
   at: EventIndex | undefined,
 ): SearchMatches {
@@ -47,7 +47,7 @@ export function matchAllocations(
 }
 
 function matchCondition(
-  context: DeviceContext,
+  context: DeviceModel,
   condition: Condition,
   at: EventIndex,
 ): TermAnswer | { readonly problem: SearchProblem } {
@@ -62,7 +62,7 @@ function matchCondition(
  * Stacks that match, for events that belong to no allocation (segments, OOMs). A term that asks of
  * an allocation what a stack cannot answer (size, age, pool, …) holds for none; with a -, for all.
  */
-export function matchStacks(context: DeviceContext, text: string): StackMatches {
+export function matchStacks(context: DeviceModel, text: string): StackMatches {
   const { terms, problem } = parseSearch(text);
   if (problem !== undefined || terms.length === 0) return { mask: undefined, problem };
   const mask = new Uint8Array(context.snapshot.stacks.length - NO_STACK).fill(1);
@@ -77,7 +77,7 @@ export function matchStacks(context: DeviceContext, text: string): StackMatches 
 }
 
 function matchConditionStacks(
-  context: DeviceContext,
+  context: DeviceModel,
   condition: Condition,
 ): StackAnswer | { readonly problem: SearchProblem } | undefined {
   if (!isQualified(condition)) return matchWordStacks(context, condition);
@@ -106,7 +106,7 @@ export function dependsOnCursor(text: string): boolean {
   );
 }
 
-function unfiltered(context: DeviceContext, problem: SearchProblem | undefined): SearchMatches {
+function unfiltered(context: DeviceModel, problem: SearchProblem | undefined): SearchMatches {
   const totals = totalsOf(context, undefined);
   return { mask: undefined, ...totals, terms: [], frames: undefined, problem };
 }
@@ -130,7 +130,7 @@ type MatchTotals = Pick<
 >;
 
 /** What the allocations of a mask (all without one) add up to. */
-function totalsOf(context: DeviceContext, mask: Uint8Array | undefined): MatchTotals {
+function totalsOf(context: DeviceModel, mask: Uint8Array | undefined): MatchTotals {
   const { allocations, peaks } = context.replay;
   const { length, sizeBytes, requestedBytes: requested } = allocations;
   const totals = { count: 0, blockBytes: 0, requestedBytes: 0, requestedUnknown: 0 };
@@ -150,7 +150,7 @@ function totalsOf(context: DeviceContext, mask: Uint8Array | undefined): MatchTo
 
 /** Block bytes of those in the mask (all without one) that are there after an event, pending ones too. */
 export function liveBytesAt(
-  { replay }: DeviceContext,
+  { replay }: DeviceModel,
   mask: Uint8Array | undefined,
   event: EventIndex,
 ): number {

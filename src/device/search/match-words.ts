@@ -7,7 +7,7 @@
 import type { AddressKey } from '../../base/address.ts';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
 import { tensorNames } from '../classes/classify.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import {
   allocationLabelled,
   allocationsOfStacks,
@@ -35,7 +35,7 @@ interface TextTest {
   readonly fileAndLine: { readonly file: string; readonly line: number } | undefined;
 }
 
-export function matchWord(context: DeviceContext, condition: WordCondition): TermAnswer | Refusal {
+export function matchWord(context: DeviceModel, condition: WordCondition): TermAnswer | Refusal {
   switch (condition.kind) {
     case 'text':
     case 'regex':
@@ -58,7 +58,7 @@ export function matchWord(context: DeviceContext, condition: WordCondition): Ter
 
 /** The stacks that a word names; undefined for what asks for addresses alone. */
 export function matchWordStacks(
-  context: DeviceContext,
+  context: DeviceModel,
   condition: WordCondition,
 ): StackAnswer | Refusal | undefined {
   const text = textOf(condition);
@@ -74,7 +74,7 @@ function textOf(condition: WordCondition): TextCondition | undefined {
   return isWord ? { kind: 'text', text: condition.orText } : undefined;
 }
 
-function matchText(context: DeviceContext, condition: TextCondition): TermAnswer | Refusal {
+function matchText(context: DeviceModel, condition: TextCondition): TermAnswer | Refusal {
   const found = textTest(condition);
   if ('problem' in found) return found;
   const { stacks, frames, note } = stacksOfText(context, found.test);
@@ -83,7 +83,7 @@ function matchText(context: DeviceContext, condition: TextCondition): TermAnswer
   return { mask, frames, note };
 }
 
-function stacksOfText(context: DeviceContext, test: TextTest): StackAnswer {
+function stacksOfText(context: DeviceModel, test: TextTest): StackAnswer {
   const frames = framesOfText(context.snapshot, test);
   return { frames, stacks: stacksOfFrames(context.snapshot, frames), note: noteOfFrames(context) };
 }
@@ -123,7 +123,7 @@ function framesOfText({ strings, frames }: Snapshot, { test, fileAndLine }: Text
 }
 
 /** Adds to the mask the allocations whose alloc event carries a label that matches. */
-function addLabelled(context: DeviceContext, mask: Uint8Array, test: TextTest['test']): void {
+function addLabelled(context: DeviceModel, mask: Uint8Array, test: TextTest['test']): void {
   const { strings } = context.snapshot;
   const { category, compileContext, userMetadata } = context.trace.events;
   const isHit = onceForEach(strings.length, (row) => test(strings.get(row)));
@@ -139,7 +139,7 @@ function addLabelled(context: DeviceContext, mask: Uint8Array, test: TextTest['t
 }
 
 function matchAddress(
-  context: DeviceContext,
+  context: DeviceModel,
   addresses: readonly bigint[],
   orText: string | undefined,
 ): TermAnswer | Refusal {
@@ -153,10 +153,7 @@ function matchAddress(
 }
 
 /** Blocks that contain one of the addresses, whenever they lived. */
-function addressMask(
-  { snapshot, replay }: DeviceContext,
-  addresses: readonly bigint[],
-): Uint8Array {
+function addressMask({ snapshot, replay }: DeviceModel, addresses: readonly bigint[]): Uint8Array {
   const { length, address, sizeBytes } = replay.allocations;
   const keys = addresses
     .map((value) => snapshot.addresses.find(value))
@@ -169,7 +166,7 @@ function addressMask(
  * segment, from 0, that began at just that address. Of an expandable segment a row is a mapped piece.
  */
 function segmentMask(
-  { snapshot, replay }: DeviceContext,
+  { snapshot, replay }: DeviceModel,
   address: bigint,
   nth: number | undefined,
 ): Uint8Array {

@@ -4,7 +4,7 @@
  */
 
 import type { EventIndex } from '../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 
 export type Comparison = '<' | '<=' | '=' | '>=' | '>';
 
@@ -48,7 +48,7 @@ interface QualifierBase<Condition extends { readonly kind: string }> {
   /** `value` comes without its quotes. Undefined when it cannot be read. */
   parse(value: string, comparison: Comparison): Condition | undefined;
   /** What this device has for it, each value once, in order of first appearance. */
-  values?(context: DeviceContext): readonly string[];
+  values?(context: DeviceModel): readonly string[];
   /** Terms to offer. `values` are those of the device, empty until they are known. */
   suggest?(values: readonly string[]): readonly TermSuggestion[];
 }
@@ -57,13 +57,13 @@ interface QualifierBase<Condition extends { readonly kind: string }> {
 export interface AllocationQualifier<Condition extends { readonly kind: string }>
   extends QualifierBase<Condition> {
   /** `at`: the event after which states and ages are taken. */
-  match(context: DeviceContext, condition: Condition, at: EventIndex): TermAnswer;
+  match(context: DeviceModel, condition: Condition, at: EventIndex): TermAnswer;
 }
 
 /** A qualifier that asks for a stack: it finds events that belong to no allocation too. */
 export interface StackQualifier<Condition extends { readonly kind: string }>
   extends QualifierBase<Condition> {
-  matchStacks(context: DeviceContext, condition: Condition): StackAnswer;
+  matchStacks(context: DeviceModel, condition: Condition): StackAnswer;
 }
 
 export type Qualifier<Condition extends { readonly kind: string }> =

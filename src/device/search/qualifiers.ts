@@ -1,6 +1,6 @@
 /** All qualifiers of the search language: to add one, write its file in qualifiers/ and name it here. */
 import { assert } from '../../base/assert.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import type { Qualifier } from './qualifier.ts';
 import { AGE } from './qualifiers/age.ts';
 import { CATEGORY } from './qualifiers/category.ts';
@@ -65,7 +65,7 @@ export function qualifierHelp({ help, examples }: Qualifier<QualifierCondition>)
 /** What a device has for each qualifier: nothing for those whose values are no list. */
 export type KnownValues = { readonly [name in QualifierName]?: readonly string[] };
 
-export function knownValues(context: DeviceContext): KnownValues {
+export function knownValues(context: DeviceModel): KnownValues {
   return Object.fromEntries(
     QUALIFIERS.map((qualifier) => [qualifier.name, qualifier.values?.(context) ?? []]),
   );

@@ -2,7 +2,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { allocationLabel } from '../model/allocation-labels.ts';
-import type { DeviceContext } from '../model/device-context.ts';
+import type { DeviceModel } from '../model/device-model.ts';
 import { timeOfEventUs } from '../model/events.ts';
 
 /** The match that next or previous leads to, and when it lived. */
@@ -24,7 +24,7 @@ export interface MatchStep {
  * Undefined when nothing matches. Without a mask all allocations match.
  */
 export function stepMatch(
-  context: DeviceContext,
+  context: DeviceModel,
   mask: Uint8Array | undefined,
   from: number,
   isBackwards: boolean,
@@ -57,6 +57,6 @@ export function stepMatch(
 }
 
 /** Where a walk through the matches of a window begins: before the first that starts in it. */
-export function positionBefore({ replay }: DeviceContext, event: EventIndex): number {
+export function positionBefore({ replay }: DeviceModel, event: EventIndex): number {
   return lowerBound(replay.allocations.start, event) - 0.5;
 }

@@ -7,7 +7,7 @@ import type { AllocationIndex } from '../../allocator/replay/types.ts';
 import { lowerBound } from '../../base/binary-search.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { describeHit } from '../../device/model/allocation-details.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { HitResult } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import type { MaxEndPyramid } from '../timeline/max-end-pyramid.ts';
@@ -128,7 +128,7 @@ export interface AddressHit {
 }
 
 export function addressHit(
-  context: DeviceContext,
+  context: DeviceModel,
   index: AddressIndex,
   state: EventIndex,
   range: ByteRange,
@@ -175,7 +175,7 @@ export interface SegmentContent {
 }
 
 export function segmentUse(
-  context: DeviceContext,
+  context: DeviceModel,
   index: AddressIndex,
   segment: SegmentLife,
   state: EventIndex,

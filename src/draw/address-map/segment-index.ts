@@ -6,7 +6,7 @@
 import { NEVER, type Replay } from '../../allocator/replay/types.ts';
 import type { NarrowColumn } from '../../base/table.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { timeOfEventUs } from '../../device/model/events.ts';
 import type { FrameView, StackView } from '../../device/model/types.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
@@ -76,7 +76,7 @@ export interface SegmentFacts {
 }
 
 export function segmentFacts(
-  { snapshot, trace, stacks }: DeviceContext,
+  { snapshot, trace, stacks }: DeviceModel,
   lives: SegmentLives,
   row: SegmentLife,
 ): SegmentFacts {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { matchAllocations } from '../../device/search/match-search.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -11,21 +11,21 @@ import type { Coloring } from './first-colorings.ts';
 import { type Legend, legendAt, peakInWindow } from './legend.ts';
 
 const COUNTS: Readonly<Partial<Record<ColorBy, number>>> = { stack: 15, size: 9 };
-const coloringOf = (context: DeviceContext, colorBy: ColorBy): Coloring =>
+const coloringOf = (context: DeviceModel, colorBy: ColorBy): Coloring =>
   makeColoring(context, colorBy, COUNTS[colorBy] ?? 14);
 
 const contextOfText = (text: string) => contextsOf(snapshotFromText(text).snapshot)[0];
 
-function indexOf({ replay, trace }: DeviceContext) {
+function indexOf({ replay, trace }: DeviceModel) {
   return new TimelineIndex(replay, trace.events.length, trace.events.timeUs);
 }
 
-function legendOf(context: DeviceContext, colorBy: ColorBy, event: number): Legend {
+function legendOf(context: DeviceModel, colorBy: ColorBy, event: number): Legend {
   return legendAt(context, indexOf(context), colorBy, coloringOf(context, colorBy), event);
 }
 
 /** Names of the classes of the allocations, in their order. */
-function words(context: DeviceContext, colorBy: ColorBy): string[] {
+function words(context: DeviceModel, colorBy: ColorBy): string[] {
   const { classOf, classes } = coloringOf(context, colorBy);
   return [...classOf].map(
     (at) => classes.find(({ class: found }) => found === at)?.label ?? `${at}`,

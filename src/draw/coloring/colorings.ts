@@ -6,7 +6,7 @@ import { classify } from '../../device/classes/classify.ts';
 import { classLabels } from '../../device/classes/types.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
 import { annotationGroupKeys, innermostSpans } from '../../device/model/annotation-groups.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { poolKind } from '../../device/model/pool-kinds.ts';
 import { categoryTerm } from '../../device/search/qualifiers/category.ts';
 import { compileTerm } from '../../device/search/qualifiers/compile.ts';
@@ -25,11 +25,7 @@ import {
 import { siteLabels } from './site-labels.ts';
 
 /** @param classCount colors there are: 15 by stack, 9 by size, 14 for all others (see palette.ts) */
-export function makeColoring(
-  context: DeviceContext,
-  colorBy: ColorBy,
-  classCount: number,
-): Coloring {
+export function makeColoring(context: DeviceModel, colorBy: ColorBy, classCount: number): Coloring {
   switch (colorBy) {
     case 'class':
       return byClass(context);
@@ -58,7 +54,7 @@ export function makeColoring(
 }
 
 /** Why a coloring would show nothing on this device; undefined where it tells something apart. */
-export function unavailableReason(context: DeviceContext, colorBy: ColorBy): string | undefined {
+export function unavailableReason(context: DeviceModel, colorBy: ColorBy): string | undefined {
   const { trace, replay, snapshot } = context;
   switch (colorBy) {
     case 'size':
@@ -83,13 +79,13 @@ export function unavailableReason(context: DeviceContext, colorBy: ColorBy): str
 }
 
 /** What each allocation is: the classes that this device has, whatever they hold at the moment. */
-function byClass(context: DeviceContext): Coloring {
+function byClass(context: DeviceModel): Coloring {
   const { classOf } = classify(context);
   const present = new Set(classOf);
   return { classOf, classes: classLabels().filter((one) => present.has(one.class)) };
 }
 
-function bySite(context: DeviceContext, classCount: number): Coloring {
+function bySite(context: DeviceModel, classCount: number): Coloring {
   const { stacks, replay } = context;
   const { stack } = replay.allocations;
   const { length } = context.snapshot.stacks;
@@ -104,7 +100,7 @@ function bySite(context: DeviceContext, classCount: number): Coloring {
   );
 }
 
-function byStream(context: DeviceContext, classCount: number): Coloring {
+function byStream(context: DeviceModel, classCount: number): Coloring {
   const { streams } = context.trace;
   const { stream } = context.replay.allocations;
   const groupOf = groupsOf(stream.length, (id) => stream[id]);
@@ -128,7 +124,7 @@ function byStream(context: DeviceContext, classCount: number): Coloring {
 }
 
 /** The small and the large pool are told apart in the default pool; a private pool is one. */
-function byPool(context: DeviceContext, classCount: number): Coloring {
+function byPool(context: DeviceModel, classCount: number): Coloring {
   const { pool, isSmall, length } = context.replay.allocations;
   const { pools } = context.trace;
   const names = pools.map(privatePoolText);
@@ -157,7 +153,7 @@ function byPool(context: DeviceContext, classCount: number): Coloring {
   );
 }
 
-function byPhase(context: DeviceContext, classCount: number): Coloring {
+function byPhase(context: DeviceModel, classCount: number): Coloring {
   const spans = context.annotations();
   const key = annotationGroupKeys(spans);
   const names = [...new Set(spans.map(({ name }) => key(name)))];
@@ -188,7 +184,7 @@ function byPhase(context: DeviceContext, classCount: number): Coloring {
 }
 
 function byText(
-  context: DeviceContext,
+  context: DeviceModel,
   classCount: number,
   column: Int32Array | undefined,
   none: ColorLabel,
@@ -230,7 +226,7 @@ const NOTHING: ColorLabel = { label: 'unknown', about: '', term: undefined };
 
 /** The heaviest groups by name, then what stands for the others and for what is in none. */
 function grouped(
-  { replay }: DeviceContext,
+  { replay }: DeviceModel,
   classCount: number,
   groupOf: Int32Array,
   groupCount: number,

@@ -3,7 +3,7 @@
  * (lazy-colorings.ts).
  */
 import { formatBytes } from '../../base/format.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { StackKind } from '../../device/model/types.ts';
 import { sizeTerms } from '../../device/search/qualifiers/size.ts';
@@ -41,14 +41,14 @@ export type FirstColoring = Extract<ColorBy, 'stack' | 'size'>;
 
 /** @param classCount as for `makeColoring` */
 export function firstColoring(
-  context: DeviceContext,
+  context: DeviceModel,
   colorBy: FirstColoring,
   classCount: number,
 ): Coloring {
   return colorBy === 'stack' ? byStack(context, classCount) : bySize(context, classCount);
 }
 
-function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number): Coloring {
+function byStack({ snapshot, replay, stacks }: DeviceModel, classCount: number): Coloring {
   const classOf = classesByStack(replay.allocations, snapshot, classCount, stacks);
   const absence = (classNumber: number, kind: StackKind): ColorClass => {
     return { class: classNumber, label: absenceText(kind), about: '', term: undefined };
@@ -61,7 +61,7 @@ function byStack({ snapshot, replay, stacks }: DeviceContext, classCount: number
   return { classOf, classes };
 }
 
-function bySize({ replay }: DeviceContext, classCount: number): Coloring {
+function bySize({ replay }: DeviceModel, classCount: number): Coloring {
   const classes = Array.from({ length: classCount }, (_, at): ColorClass => {
     const [from, to] = [sizeEdge(at, classCount), sizeEdge(at + 1, classCount)];
     const label = at === 0 ? `below ${edgeText(to)}` : `from ${edgeText(from)}`;

@@ -1,6 +1,6 @@
 /** All colorings, fetched when one is asked for that a file is not first drawn in. */
 import { assert } from '../../base/assert.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { ColorBy } from '../timeline/types.ts';
 import { type Coloring, firstColoring } from './first-colorings.ts';
 
@@ -15,7 +15,7 @@ export const needsColorings = (colorBy: unknown): boolean =>
   colorBy !== undefined && colorBy !== 'stack' && colorBy !== 'size';
 
 /** @param classCount as for `makeColoring` */
-export function coloringOf(context: DeviceContext, colorBy: ColorBy, classCount: number): Coloring {
+export function coloringOf(context: DeviceModel, colorBy: ColorBy, classCount: number): Coloring {
   if (colorBy === 'stack' || colorBy === 'size') return firstColoring(context, colorBy, classCount);
   assert(colorings !== undefined, 'loadColorings was awaited');
   return colorings.makeColoring(context, colorBy, classCount);

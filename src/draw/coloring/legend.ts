@@ -1,6 +1,6 @@
 /** How much of each color there is at one event: what a legend says beside its swatches. */
 import { plural } from '../../base/format.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { stateTerm } from '../../device/search/qualifiers/state.ts';
 import { EMPTY_STACK, type EventIndex, type StackIndex } from '../../format/snapshot/tables.ts';
 import { columnRanges } from '../timeline/columns.ts';
@@ -29,7 +29,7 @@ const NAMED_STACKS = 8;
 
 /** Entries of classes that have nothing at the event stay, with 0: a legend that jumps is hard to use. */
 export function legendAt(
-  context: DeviceContext,
+  context: DeviceModel,
   index: TimelineIndex,
   colorBy: ColorBy,
   coloring: Coloring,
@@ -107,7 +107,7 @@ function addBlock<K>(sums: Map<K, Sum>, key: K, bytes: number): void {
 }
 
 function stackEntries(
-  context: DeviceContext,
+  context: DeviceModel,
   stacks: ReadonlyMap<StackIndex, { readonly swatch: number; readonly sum: Sum }>,
 ): LegendEntry[] {
   const heaviest = [...stacks].sort(([, a], [, b]) => b.sum.bytes - a.sum.bytes);

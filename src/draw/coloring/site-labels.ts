@@ -1,7 +1,7 @@
 /** Call sites in words, for legends: short, without C++ types, and no two alike. */
 import { groupBy } from '../../base/grouping.ts';
 import { allocationLabel } from '../../device/model/allocation-labels.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   frameLabel,
   frameLocation,
@@ -27,7 +27,7 @@ import type { ColorLabel } from './first-colorings.ts';
  * @param sites rows that `StackReader.siteOf` gives, each once
  */
 export function siteLabels(
-  context: DeviceContext,
+  context: DeviceModel,
   sites: readonly StackIndex[],
 ): readonly ColorLabel[] {
   const { stacks } = context;
@@ -61,7 +61,7 @@ function siteText(frame: FrameView | undefined, leaf: FrameView | undefined): st
 }
 
 /** Where the line was called from, the nearest first: in the user's code, then in any. */
-function callersOf({ stacks }: DeviceContext, site: StackIndex): readonly string[] {
+function callersOf({ stacks }: DeviceModel, site: StackIndex): readonly string[] {
   const top = stacks.topUserFrame(site);
   const own: string[] = [];
   const others: string[] = [];
@@ -108,7 +108,7 @@ function withCallers(
 }
 
 /** By one of its allocations. */
-function termOf(context: DeviceContext, site: StackIndex): string | undefined {
+function termOf(context: DeviceModel, site: StackIndex): string | undefined {
   const { replay, snapshot } = context;
   const first = context.callSites().first[site - NO_STACK];
   if (first < 0) return undefined;

@@ -4,7 +4,7 @@ import { liveAt } from '../../allocator/replay/live-at.ts';
 import { classTotalsAt } from '../../device/classes/class-totals.ts';
 import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASS_ORDER } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allocatorProgram } from '../../testing/arbitrary-program.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
@@ -12,7 +12,7 @@ import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
 import { BandJob, bandHits, ClassBands, NO_BAND } from './class-bands.ts';
 import { TimelineIndex } from './timeline-index.ts';
 
-const bandsOf = ({ replay, trace }: DeviceContext, bandOf: Uint8Array, count: number) =>
+const bandsOf = ({ replay, trace }: DeviceModel, bandOf: Uint8Array, count: number) =>
   new ClassBands(replay.allocations, bandOf, count, trace.events.length);
 
 it('a band is as high as its live blocks, after any event of any program', () => {

@@ -20,7 +20,7 @@ import { classify } from '../../device/classes/classify.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
 import { noFrameText } from '../../device/flame-graph/flame-context.ts';
 import { privatePoolText, streamText } from '../../device/model/allocation-details.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderOf } from '../../device/model/holders.ts';
 import { stackKind } from '../../device/model/stacks.ts';
 import { ACTION_NAMES, type Snapshot, TraceAction } from '../../format/snapshot/tables.ts';
@@ -34,7 +34,7 @@ interface ArrowColumn {
  * Columns: address, requested_bytes (NaN: not known), block_bytes, start_event (-1: before the
  * trace), free_requested_event, end_event (null: never), stream, pool, class, holder (null: no name), is_small, stack.
  */
-export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+export function allocationsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
   const { allocations: a } = replay;
   const event = (column: Int32Array) =>
@@ -66,7 +66,7 @@ export function allocationsArrow(context: DeviceContext): Uint8Array<ArrayBuffer
 }
 
 /** Columns: action, time_us (NaN: not known), address, size_bytes, stream, allocated, reserved, stack. */
-export function eventsArrow(context: DeviceContext): Uint8Array<ArrayBuffer> {
+export function eventsArrow(context: DeviceModel): Uint8Array<ArrayBuffer> {
   const { replay, snapshot, trace } = context;
   const { events } = trace;
   const counter = (name: 'allocatedBytes' | 'reservedBytes') => {
@@ -120,17 +120,17 @@ function addresses(keys: Float64Array, length: number, { addresses: space }: Sna
   return out;
 }
 
-function streams(column: Uint16Array, { trace }: DeviceContext): string[] {
+function streams(column: Uint16Array, { trace }: DeviceModel): string[] {
   const texts = trace.streams.map(streamText);
   return Array.from(column, (stream) => texts[stream] ?? '');
 }
 
-function poolText({ pools }: DeviceContext['trace'], pool: number): string {
+function poolText({ pools }: DeviceModel['trace'], pool: number): string {
   return privatePoolText(pools[pool]) ?? 'default';
 }
 
 /** 'main (train.py:9);forward (model.py:5)', outermost first; why there is none in brackets. */
-function stackTexts({ stacks }: DeviceContext) {
+function stackTexts({ stacks }: DeviceModel) {
   const textOf = memoized((stack: number): string => {
     const frames = stacks
       .view(stack)

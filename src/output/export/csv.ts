@@ -5,7 +5,7 @@ import { csvField, csvLine, csvNumber } from '../../base/csv.ts';
 import { allocationRows } from '../../device/lists/allocation-rows.ts';
 import { ALLOCATION_COLUMNS, type Cell } from '../../device/lists/rows-text.ts';
 import { earlierUses } from '../../device/model/allocation-labels.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { crosshairAt } from '../../device/model/events.ts';
 
 /** Rows in one piece: a few milliseconds of work. */
@@ -13,7 +13,7 @@ const ALLOCATIONS_A_PIECE = 2000;
 const EVENTS_A_PIECE = 5000;
 
 /** All allocations in order of their start, as CSV in pieces; states are those at the end. */
-export function* allocationsCsv(context: DeviceContext): Generator<string> {
+export function* allocationsCsv(context: DeviceModel): Generator<string> {
   const columns = Object.entries(ALLOCATION_COLUMNS);
   yield csvLine(columns.map(([name]) => name));
   const { allocations } = context.replay;
@@ -37,7 +37,7 @@ function text(cell: Cell): string {
  * The five counters after each event, as CSV in pieces; the first line names the columns. Row -1 is
  * the state before the trace.
  */
-export function* countersCsv(context: DeviceContext): Generator<string> {
+export function* countersCsv(context: DeviceModel): Generator<string> {
   const { replay, trace } = context;
   yield csvLine(['event', 'time_us', 'action', ...COUNTER_NAMES.map(columnName)]);
   yield csvLine(['-1', '', '', ...COUNTER_NAMES.map((name) => csvNumber(replay.start[name]))]);

@@ -7,7 +7,7 @@ import {
 } from '../../device/flame-graph/flame-context.ts';
 import { EventReader } from '../../device/lists/event-reader.ts';
 import { CSV_HEADER, eventsCsv } from '../../device/lists/rows-text.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { allocationsCsv, countersCsv } from './csv.ts';
 import type { ExportKind } from './export-kinds.ts';
@@ -18,7 +18,7 @@ const PIECE = 5000;
 
 /** @throws RangeError in words for the user where the snapshot has not what the file is made of */
 export function* exportFile(
-  context: DeviceContext,
+  context: DeviceModel,
   kind: ExportKind,
 ): Generator<string | Uint8Array<ArrayBuffer>> {
   switch (kind) {
@@ -50,14 +50,14 @@ export function* exportFile(
 }
 
 /** What was active when most was: its bytes add up to that peak. */
-function stacksAtPeak(context: DeviceContext): Iterable<FlameStack> {
+function stacksAtPeak(context: DeviceModel): Iterable<FlameStack> {
   const { event } = context.replay.peaks.activeBytes;
   const set = { kind: 'live', event } as const;
   const shape = { groupBy: 'line', frames: 'known' } as const;
   return flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 }
 
-function* allEventsCsv(context: DeviceContext): Generator<string> {
+function* allEventsCsv(context: DeviceModel): Generator<string> {
   yield CSV_HEADER;
   const reader = new EventReader(context);
   const { length } = context.trace.events;

@@ -1,13 +1,13 @@
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextOf, contextsOf, describeStack } from '../../testing/contexts.ts';
 import { allocationsArrow, eventsArrow } from './arrow-tables.ts';
 import { allocationsCsv, countersCsv } from './csv.ts';
 import { perfettoTrace } from './perfetto-trace.ts';
 
-const contextOfCapture = (name: string): DeviceContext => {
+const contextOfCapture = (name: string): DeviceModel => {
   const [context] = contextsOf(loadCapture(`${name}.pickle.gz`));
   if (context === undefined) throw new Error(`${name} has no device`);
   return context;

@@ -5,7 +5,7 @@ import {
   flameStacks,
 } from '../../device/flame-graph/flame-context.ts';
 import type { FlameSet } from '../../device/flame-graph/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { loadCapture } from '../../testing/captures.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
@@ -22,7 +22,7 @@ const DRAWN = snapshotFromText(`
 `);
 const [CONTEXT] = contextsOf(DRAWN.snapshot);
 
-const stacksOf = (context: DeviceContext, set: FlameSet, shape = LINES) =>
+const stacksOf = (context: DeviceModel, set: FlameSet, shape = LINES) =>
   flameStacks(new FlameContext(context).flame(shape, { set, weight: 'bytes' }));
 
 describe('folded stacks', () => {

@@ -7,7 +7,7 @@
  * @source Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
 import type { NarrowColumn } from '../../base/table.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 import { TraceAction } from '../../format/snapshot/tables.ts';
 
@@ -24,7 +24,7 @@ const INSTANTS_THREAD = 1000;
  * The file in pieces.
  * @throws RangeError for a trace without times: it has no place beside another
  */
-export function* perfettoTrace(context: DeviceContext): Generator<string> {
+export function* perfettoTrace(context: DeviceModel): Generator<string> {
   const { snapshot, trace } = context;
   const { timeUs, length } = trace.events;
   if (timeUs === undefined) throw new RangeError('The events of this snapshot carry no times');
@@ -48,10 +48,10 @@ export function* perfettoTrace(context: DeviceContext): Generator<string> {
 
 const line = (event: object): string => `${JSON.stringify(event)},\n`;
 
-const processName = ({ trace }: DeviceContext): string =>
+const processName = ({ trace }: DeviceModel): string =>
   trace.kind === 'host' ? 'pinned host memory' : `cuda:${trace.device} memory`;
 
-function* annotations(context: DeviceContext, originUs: number): Generator<string> {
+function* annotations(context: DeviceModel, originUs: number): Generator<string> {
   const pid = context.trace.device;
   for (const { name, depth, startUs, endUs } of context.annotations()) {
     const args = { ph: 'X', cat: 'phase', pid, tid: depth };
@@ -60,7 +60,7 @@ function* annotations(context: DeviceContext, originUs: number): Generator<strin
 }
 
 function* counters(
-  { replay, snapshot, trace }: DeviceContext,
+  { replay, snapshot, trace }: DeviceModel,
   timeUs: NarrowColumn,
   step: number,
 ): Generator<string> {
@@ -87,7 +87,7 @@ function* counters(
   }
 }
 
-function* instants({ snapshot, trace }: DeviceContext, timeUs: NarrowColumn): Generator<string> {
+function* instants({ snapshot, trace }: DeviceModel, timeUs: NarrowColumn): Generator<string> {
   const { action, sizeBytes } = trace.events;
   const of = (event: EventIndex, name: string, args: object) =>
     line({

@@ -1,5 +1,5 @@
 /** In which order a text lists a file's devices: the one that the file is about first. */
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { isUnusedDevice, mainDeviceIndex } from '../../device/model/main-device.ts';
 
 export interface DeviceOrder {
@@ -17,7 +17,7 @@ export const fileOrder = (devices: readonly unknown[]): DeviceOrder => ({
 
 /** Devices that the process did not use are named in one line; a file without any other keeps them. */
 export function deviceOrder(
-  contexts: readonly Pick<DeviceContext, 'trace' | 'replay'>[],
+  contexts: readonly Pick<DeviceModel, 'trace' | 'replay'>[],
 ): DeviceOrder {
   const devices = contexts.map(({ trace, replay }) => ({
     name: trace.kind === 'host' ? 'pinned host memory' : `device ${trace.device}`,

@@ -1,7 +1,7 @@
 import type { CounterName, Replay } from '../../allocator/replay/types.ts';
 import { highest } from '../../base/extremes.ts';
 import { formatBytes, formatCount } from '../../base/format.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import type { EventIndex } from '../../format/snapshot/tables.ts';
 
 /** Eighths of a character cell, from the bottom. */
@@ -21,7 +21,7 @@ const LABEL_WIDTH = 11;
  *        0 bytes ┼──────────────^───────
  */
 export function memoryChart(
-  { trace, replay }: DeviceContext,
+  { trace, replay }: DeviceModel,
   ooms: readonly EventIndex[],
   columns: number,
 ): string[] {

@@ -17,7 +17,7 @@ import {
   plural,
 } from '../../base/format.ts';
 import { MEMORY_CLASSES } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { durationUs } from '../../device/model/events.ts';
 import { deviceOrder } from './device-order.ts';
 import { memoryChart } from './memory-chart.ts';
@@ -59,7 +59,7 @@ const MAX_OOMS = 5;
 /** Lines without an end of line. `contexts` are those that the report was built from. */
 export function statsText(
   report: StatsReport,
-  contexts: readonly DeviceContext[],
+  contexts: readonly DeviceModel[],
   options: TextOptions,
 ): string[] {
   const { shown, note } = deviceOrder(contexts);
@@ -87,7 +87,7 @@ function fileText({ file }: StatsReport, options: TextOptions): string[] {
   ];
 }
 
-function deviceText(device: DeviceStats, context: DeviceContext, options: TextOptions): string[] {
+function deviceText(device: DeviceStats, context: DeviceModel, options: TextOptions): string[] {
   const name = device.kind === 'host' ? 'Host memory' : `Device ${device.device}`;
   const lengthUs = durationUs(context.trace.events);
   const facts = [
@@ -161,7 +161,7 @@ function classesText({ peak, peakByClass }: DeviceStats, options: TextOptions): 
 const labelOf = ({ class: id }: ClassBytes): string =>
   MEMORY_CLASSES.find((one) => one.id === id)?.label ?? id;
 
-function factsText(device: DeviceStats, { replay }: DeviceContext): string[] {
+function factsText(device: DeviceStats, { replay }: DeviceModel): string[] {
   const { preexisting } = replay.allocations;
   const allocations = [
     formatCount(device.allocations),
@@ -202,7 +202,7 @@ interface OomEvents {
   readonly retried: number;
 }
 
-function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceContext): OomEvents {
+function oomEvents({ ooms }: DeviceStats, { trace, replay }: DeviceModel): OomEvents {
   const retried = findRetriedOoms(trace, replay);
   return { failed: ooms.filter(({ event }) => !retried.has(event)), retried: retried.size };
 }

@@ -9,8 +9,8 @@
 import type { CounterName, Counters, Peak, Recording } from '../../allocator/replay/types.ts';
 import { classTotalsAt } from '../../device/classes/class-totals.ts';
 import { MEMORY_CLASSES, type MemoryClassId } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
 import { sessionInfo, type TraceCounts, traceCounts } from '../../device/model/device-info.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   type HolderShare,
   type HolderTotal,
@@ -87,7 +87,7 @@ export interface ReportWarning {
 export function buildStats(
   file: FileInfo,
   snapshot: Snapshot,
-  contexts: readonly DeviceContext[],
+  contexts: readonly DeviceModel[],
 ): StatsReport {
   const { devices, settings, warnings } = sessionInfo(file, snapshot, contexts);
   const known = new Set<string>(warnings.map(({ code }) => code));
@@ -112,7 +112,7 @@ export function fileReport({ name, bytes, container, protocol, decoder }: FileIn
   return { name, bytes, container, protocol: protocol ?? null, decoder };
 }
 
-function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
+function deviceStats(info: DeviceInfo, context: DeviceModel): DeviceStats {
   return {
     device: info.device,
     kind: info.kind,
@@ -136,7 +136,7 @@ function deviceStats(info: DeviceInfo, context: DeviceContext): DeviceStats {
   };
 }
 
-function holdersReport(context: DeviceContext): HoldersReport | null {
+function holdersReport(context: DeviceModel): HoldersReport | null {
   const share = holderShare(context);
   if (share === undefined) return null;
   const largest = holderTotals(context).slice(0, MOST_HOLDERS);
@@ -146,7 +146,7 @@ function holdersReport(context: DeviceContext): HoldersReport | null {
   };
 }
 
-function peakByClass({ peaks, recording }: DeviceInfo, context: DeviceContext): ClassBytes[] {
+function peakByClass({ peaks, recording }: DeviceInfo, context: DeviceModel): ClassBytes[] {
   if (recording === 'none') return [];
   return classTotalsAt(context, peaks.allocatedBytes.event, true).map(
     ({ class: of, bytes, count }) => ({ class: MEMORY_CLASSES[of].id, bytes, count }),
@@ -175,7 +175,7 @@ function recordingWarning(info: DeviceInfo): ReportWarning | undefined {
   return { code, message: `Device ${info.device}: ${info.recordingReason} ${consequence}` };
 }
 
-function anomalyWarning({ trace, replay }: DeviceContext): ReportWarning[] {
+function anomalyWarning({ trace, replay }: DeviceModel): ReportWarning[] {
   const { anomalyCount, anomalies } = replay;
   if (anomalyCount === 0) return [];
   const first = anomalies[0];

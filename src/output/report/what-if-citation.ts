@@ -8,7 +8,7 @@ import { RETRIED } from '../../analysis/detectors/oom.ts';
 import type { Analysis } from '../../analysis/findings/analyse.ts';
 import { detectorOf, type Finding } from '../../analysis/findings/detectors.ts';
 import { formatBytes, formatCount, plural } from '../../base/format.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 
 /** The setting that findings cite. */
 export const CITED_SETTING = 'expandable_segments:True';
@@ -68,7 +68,7 @@ const MOST_EVENTS = 1_000_000;
 /** The analysis with one more advice for each such finding; the same where there is none. */
 export function citeWhatIf(
   { findings, ...rest }: Analysis,
-  context: Pick<DeviceContext, 'trace' | 'replay' | 'snapshot'>,
+  context: Pick<DeviceModel, 'trace' | 'replay' | 'snapshot'>,
 ): Analysis {
   if (context.trace.kind === 'host' || !findings.some(isCiting)) return { findings, ...rest };
   const citation = citationOf(context);

@@ -1,7 +1,7 @@
 import { allocatorStateAt } from '../../allocator/state/allocator-state.ts';
 import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
 import { type AllocatorState, SegmentKind } from '../../allocator/state/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import {
   BlockState,
   type BlockTable,
@@ -14,7 +14,7 @@ import {
 
 /** The segments and blocks that a snapshot would hold, had it been taken then. */
 export function tablesOfState(
-  { replay: { allocations } }: DeviceContext,
+  { replay: { allocations } }: DeviceModel,
   { segments: s, blocks: b }: AllocatorState,
 ): { readonly segments: SegmentTable; readonly blocks: BlockTable } {
   // Blocks outside of all known segments are last; a file has no place for them.
@@ -65,7 +65,7 @@ export function tablesOfState(
 }
 
 /** The state after `event` as the beginning of a part. */
-export function openingAt(context: DeviceContext, event: EventIndex): InitialState {
+export function openingAt(context: DeviceModel, event: EventIndex): InitialState {
   const { trace, replay } = context;
   const since = mappedSince(replay.segmentSpans, trace.events);
   const { action } = trace.events;

@@ -8,7 +8,7 @@ import { mappedSince } from '../../allocator/state/mapped-ranges.ts';
 import { SegmentKind } from '../../allocator/state/types.ts';
 import { formatCount } from '../../base/format.ts';
 import { gather } from '../../base/table.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { holderRows } from '../../device/model/holders.ts';
 import type { AnnotationSpan } from '../../device/model/types.ts';
 import { sliceEvents } from '../../format/snapshot/slice-events.ts';
@@ -32,7 +32,7 @@ export interface EventWindow {
  * One device, with the rows of the same frames, stacks and strings; annotations clipped.
  * @param window beyond the trace means to its end; the whole trace gives the whole device
  */
-export function windowSnapshot(context: DeviceContext, window: EventWindow): Snapshot {
+export function windowSnapshot(context: DeviceModel, window: EventWindow): Snapshot {
   const { snapshot, trace, replay } = context;
   const { length } = trace.events;
   const from = hasLooseBlocks(context, window.from)
@@ -65,7 +65,7 @@ export function windowSnapshot(context: DeviceContext, window: EventWindow): Sna
 }
 
 /** Of what was live when the snapshot was taken, what was there by then: another block may have had its address. */
-function holdersUpTo({ snapshot, replay }: DeviceContext, to: EventIndex): Partial<Snapshot> {
+function holdersUpTo({ snapshot, replay }: DeviceModel, to: EventIndex): Partial<Snapshot> {
   const { holders } = snapshot;
   if (holders === undefined) return {};
   const { start } = replay.allocations;
@@ -79,7 +79,7 @@ function holdersUpTo({ snapshot, replay }: DeviceContext, to: EventIndex): Parti
  * Blocks that lie in no segment that the recording knows have no place in an opening: then the part
  * begins with the recording.
  */
-function hasLooseBlocks({ trace, replay }: DeviceContext, from: EventIndex): boolean {
+function hasLooseBlocks({ trace, replay }: DeviceModel, from: EventIndex): boolean {
   if (from <= 0) return false;
   const since = mappedSince(replay.segmentSpans, trace.events);
   return allocatorStateAt(replay, since, from - 1).segments.kind.includes(SegmentKind.None);

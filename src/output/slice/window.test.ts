@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { allCaptureNames, loadCapture } from '../../testing/captures.ts';
 import { contextsOf, describeStack } from '../../testing/contexts.ts';
 import { windowSnapshot } from './window-snapshot.ts';
@@ -14,7 +14,7 @@ function windowsOf(n: number) {
   ].filter(({ from, to }) => to > from);
 }
 
-function liveStacks(context: DeviceContext, event: number): string[] {
+function liveStacks(context: DeviceModel, event: number): string[] {
   const { start, end, stack, address, sizeBytes, length } = context.replay.allocations;
   const rows: string[] = [];
   for (let id = 0; id < length; id++) {

@@ -6,7 +6,7 @@ import { PRESETS } from '../../allocator/simulator/presets.ts';
 import { simulate, whatIfInput } from '../../allocator/simulator/what-if.ts';
 import { LoadError } from '../../base/load-error.ts';
 import { nodePlatform } from '../../cli/node-platform.ts';
-import { createDeviceContexts } from '../../device/model/device-context.ts';
+import { createDeviceContexts } from '../../device/model/device-model.ts';
 import { readSnapshot } from '../../format/input/read-snapshot.ts';
 import {
   ACTION_NAMES,

@@ -11,11 +11,11 @@ export interface DeviceInView {
   readonly device: DeviceInfo;
 }
 
-export const DeviceContext = createContext<DeviceInView | undefined>(undefined);
+export const CurrentDeviceContext = createContext<DeviceInView | undefined>(undefined);
 
 export function useDevice(): DeviceInView {
-  const shown = useContext(DeviceContext);
-  if (shown === undefined) throw new Error('No DeviceContext above this component');
+  const shown = useContext(CurrentDeviceContext);
+  if (shown === undefined) throw new Error('No CurrentDeviceContext above this component');
   return shown;
 }
 

@@ -36,10 +36,10 @@ export function useServices(): Services {
   return services;
 }
 
-export const AnalysisContext = createContext<AnalysisServices | undefined>(undefined);
+export const AnalysisServicesContext = createContext<AnalysisServices | undefined>(undefined);
 
 export function useAnalysis(): AnalysisServices {
-  const services = useContext(AnalysisContext);
-  if (services === undefined) throw new Error('No AnalysisContext above this component');
+  const services = useContext(AnalysisServicesContext);
+  if (services === undefined) throw new Error('No AnalysisServicesContext above this component');
   return services;
 }

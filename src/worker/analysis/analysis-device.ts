@@ -1,6 +1,6 @@
 /** One device in the analysis worker, as detectors and simulator want it. */
 
-import type { AnalysisInput } from '../../analysis/findings/types.ts';
+import type { DeviceTables } from '../../analysis/findings/types.ts';
 import { StackReader } from '../../device/model/stacks.ts';
 import type { Snapshot } from '../../format/snapshot/tables.ts';
 import type { Queries, QueryHandlers } from '../queries.ts';
@@ -9,7 +9,7 @@ import { type DeviceCopy, spreadEvents } from './clone-device.ts';
 
 export class AnalysisDevice {
   /** Of alloc and free events `trace` has action and time alone, see clone-device.ts. */
-  readonly input: AnalysisInput;
+  readonly input: DeviceTables;
   /** The allocator's, as recorded. */
   readonly settings: Snapshot['settings'];
   readonly #made = new Map<unknown, unknown>();

@@ -7,7 +7,7 @@
  */
 
 import { ALLOCATION_COLUMNS, SEGMENT_SPAN_COLUMNS } from '../../allocator/replay/types.ts';
-import type { AnalysisInput } from '../../analysis/findings/types.ts';
+import type { DeviceTables } from '../../analysis/findings/types.ts';
 import {
   type Column,
   clone,
@@ -23,7 +23,7 @@ import {
 } from '../../base/table.ts';
 import { classifyInPieces } from '../../device/classes/classify.ts';
 import type { Classification } from '../../device/classes/types.ts';
-import type { DeviceContext } from '../../device/model/device-context.ts';
+import type { DeviceModel } from '../../device/model/device-model.ts';
 import { type AllocationOwners, allocationOwners } from '../../device/model/holders.ts';
 import type { StackSource } from '../../device/model/stacks.ts';
 import {
@@ -61,14 +61,14 @@ export interface DeviceCopy {
   readonly events: Pick<EventTable, 'length' | 'action' | 'timeUs' | 'oomDeviceFreeBytes'> & {
     readonly others: OtherEvents;
   };
-  readonly replay: AnalysisInput['replay'];
+  readonly replay: DeviceTables['replay'];
   readonly classification: Classification;
   readonly owners: AllocationOwners | undefined;
 }
 
 /** Copies a device piece by piece, so that frames need not wait. Its arrays move when it is sent. */
 export async function cloneDevice(
-  context: DeviceContext,
+  context: DeviceModel,
   clock: CooperativeClock,
 ): Promise<DeviceCopy> {
   const { snapshot, trace, replay } = context;
@@ -182,7 +182,7 @@ class Copier {
     return copy;
   }
 
-  async classification(context: DeviceContext): Promise<Classification> {
+  async classification(context: DeviceModel): Promise<Classification> {
     const work = classifyInPieces(context);
     let step = work.next();
     for (; step.done !== true; step = work.next()) await this.pause();
@@ -211,7 +211,7 @@ export interface CopyMethods {
 /** Serves copies of the session's devices to an analysis worker, until that one ends. */
 export function serveDeviceCopies(
   port: MessagePort,
-  contextOf: (deviceIndex: number) => DeviceContext,
+  contextOf: (deviceIndex: number) => DeviceModel,
   clock: CooperativeClock,
 ): void {
   serve<CopyMethods>(port, {

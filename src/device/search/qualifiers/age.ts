@@ -1,5 +1,5 @@
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../../model/device-context.ts';
+import type { DeviceModel } from '../../model/device-model.ts';
 import { maskOf, noteOfTimes } from '../masks.ts';
 import { type AllocationQualifier, type Comparison, compare } from '../qualifier.ts';
 
@@ -47,7 +47,7 @@ export const AGE: AllocationQualifier<AgeCondition> = {
  * Without times no age in microseconds is known, and none matches.
  */
 function ageMask(
-  { replay, trace }: DeviceContext,
+  { replay, trace }: DeviceModel,
   { comparison, unit, value }: AgeCondition,
   at: EventIndex,
 ): Uint8Array {

@@ -1,5 +1,5 @@
 import type { AllocationIndex, Replay } from '../../../allocator/replay/types.ts';
-import type { DeviceContext } from '../../model/device-context.ts';
+import type { DeviceModel } from '../../model/device-model.ts';
 import type { AllocationQualifier } from '../qualifier.ts';
 
 /** A part of the account, by the name that it was given. */
@@ -18,7 +18,7 @@ export interface NamedPart {
 const PARTS = new WeakMap<Replay, ReadonlyMap<string, NamedPart['allocations']>>();
 
 /** To be called before a search asks for one of them; searches that were answered before are wrong then. */
-export function nameParts({ replay }: DeviceContext, parts: readonly NamedPart[]): void {
+export function nameParts({ replay }: DeviceModel, parts: readonly NamedPart[]): void {
   PARTS.set(replay, new Map(parts.map(({ name, allocations }) => [name, allocations])));
 }
 

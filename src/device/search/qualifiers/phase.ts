@@ -1,5 +1,5 @@
 import { lowerBound } from '../../../base/binary-search.ts';
-import type { DeviceContext } from '../../model/device-context.ts';
+import type { DeviceModel } from '../../model/device-model.ts';
 import { noteOfTimes } from '../masks.ts';
 import { type AllocationQualifier, quoteText } from '../qualifier.ts';
 
@@ -23,7 +23,7 @@ export const PHASE: AllocationQualifier<PhaseCondition> = {
 };
 
 /** Allocations whose alloc event lies inside an annotation of that name. */
-function annotationMask(context: DeviceContext, name: string): Uint8Array {
+function annotationMask(context: DeviceModel, name: string): Uint8Array {
   const { length, start, preexisting } = context.replay.allocations;
   const mask = new Uint8Array(length);
   // Annotations come by start: what an earlier one filled need not be filled again.
@@ -38,7 +38,7 @@ function annotationMask(context: DeviceContext, name: string): Uint8Array {
   return mask;
 }
 
-function noteOfAnnotation(context: DeviceContext, name: string): string | undefined {
+function noteOfAnnotation(context: DeviceModel, name: string): string | undefined {
   if (context.snapshot.annotations.length === 0) return 'This snapshot has no annotations.';
   const withoutTimes = noteOfTimes(context);
   if (withoutTimes !== undefined) return withoutTimes;

@@ -1,5 +1,5 @@
 import { privatePoolText } from '../../model/allocation-details.ts';
-import type { DeviceContext } from '../../model/device-context.ts';
+import type { DeviceModel } from '../../model/device-model.ts';
 import { maskOf } from '../masks.ts';
 import { type AllocationQualifier, quoteText } from '../qualifier.ts';
 
@@ -37,7 +37,7 @@ export const POOL: AllocationQualifier<PoolCondition> = {
   ],
 };
 
-function poolMask({ replay, trace }: DeviceContext, wanted: PoolCondition['pool']): Uint8Array {
+function poolMask({ replay, trace }: DeviceModel, wanted: PoolCondition['pool']): Uint8Array {
   const { length, pool, isSmall } = replay.allocations;
   if (wanted === 'small' || wanted === 'large') {
     const flag = wanted === 'small' ? 1 : 0;

@@ -1,5 +1,5 @@
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
-import type { DeviceContext } from '../../model/device-context.ts';
+import type { DeviceModel } from '../../model/device-model.ts';
 import { maskOf } from '../masks.ts';
 import type { AllocationQualifier } from '../qualifier.ts';
 
@@ -31,7 +31,7 @@ export const STATE: AllocationQualifier<StateCondition> = {
 };
 
 /** In the state after `at`. */
-function stateMask({ replay }: DeviceContext, state: StateWord, at: EventIndex): Uint8Array {
+function stateMask({ replay }: DeviceModel, state: StateWord, at: EventIndex): Uint8Array {
   const { length, start, freeRequested, end } = replay.allocations;
   switch (state) {
     case 'live':

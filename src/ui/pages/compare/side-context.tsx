@@ -4,7 +4,7 @@ import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
 import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
-import { DeviceContext } from '../../shared/device-context.ts';
+import { CurrentDeviceContext } from '../../shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
 import { type Services, ServicesContext, useServices } from '../../shared/services.ts';
 
@@ -41,9 +41,9 @@ export function SideProvider({ side, view, children }: SideProviderProps) {
   return (
     <ServicesContext value={ownServices}>
       <StoresContext value={ownStores}>
-        <DeviceContext value={shown}>
+        <CurrentDeviceContext value={shown}>
           <WithSelection>{children}</WithSelection>
-        </DeviceContext>
+        </CurrentDeviceContext>
       </StoresContext>
     </ServicesContext>
   );

@@ -9,9 +9,13 @@ import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
 import { PICTURE_ID } from '../../panels/export/picture.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
-import { DeviceContext } from '../../shared/device-context.ts';
+import { CurrentDeviceContext } from '../../shared/device-context.ts';
 import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
-import { AnalysisContext, type AnalysisServices, useServices } from '../../shared/services.ts';
+import {
+  type AnalysisServices,
+  AnalysisServicesContext,
+  useServices,
+} from '../../shared/services.ts';
 import type { SecondSession } from '../compare/second-session.ts';
 import { type ComparePages, loadCompare, loadedCompare } from './lazy-compare.ts';
 import { SidePanel } from './side-panel.tsx';
@@ -67,12 +71,12 @@ function OneFile({ info }: { readonly info: SessionInfo }) {
   const analysis = useAnalysisServices();
   if (shown === undefined) return <NoDevices />;
   return (
-    <AnalysisContext value={analysis}>
-      <DeviceContext value={shown}>
+    <AnalysisServicesContext value={analysis}>
+      <CurrentDeviceContext value={shown}>
         {/* The key starts the views afresh for another device. */}
         <DeviceWorkbench key={shown.device.index} />
-      </DeviceContext>
-    </AnalysisContext>
+      </CurrentDeviceContext>
+    </AnalysisServicesContext>
   );
 }
 

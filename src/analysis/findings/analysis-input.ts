@@ -17,21 +17,21 @@ import { detectSteps } from '../steps/detect-steps.ts';
 import type { StepDetectionInput, StepSequence } from '../steps/step-sequence.ts';
 import { pythonStacks } from './python-stacks.ts';
 import { StackClassifier } from './stack-classifier.ts';
-import type { AnalysisInput } from './types.ts';
+import type { DeviceTables } from './types.ts';
 
 /** Bytes in a state that has been recorded, as torch.cuda.memory_stats() counts them. */
 type StateBytes = Omit<Counters, 'inactiveSplitBytes'>;
 
-export class AnalysisContext implements StepDetectionInput {
-  readonly input: AnalysisInput;
+export class AnalysisInput implements StepDetectionInput {
+  readonly input: DeviceTables;
   /** With the C++ frames that `input` is without. */
-  readonly #recorded: AnalysisInput;
+  readonly #recorded: DeviceTables;
   readonly #isCancelled: () => boolean;
   #classifier: StackClassifier | undefined;
   #stepSequences: readonly StepSequence[] | undefined;
   #knownSites: SiteIndex | undefined;
 
-  constructor(input: AnalysisInput, isCancelled: () => boolean = () => false) {
+  constructor(input: DeviceTables, isCancelled: () => boolean = () => false) {
     this.#recorded = input;
     this.input = pythonStacks(input).input;
     this.#isCancelled = isCancelled;
@@ -134,7 +134,7 @@ interface SiteIndex {
   readonly count: number;
 }
 
-function indexSites({ replay, snapshot }: AnalysisInput): SiteIndex {
+function indexSites({ replay, snapshot }: DeviceTables): SiteIndex {
   const { stack, requestedBytes } = replay.allocations;
   const bySize = new Map<number, number>();
   const sites = stack.map((own, id) => {

@@ -7,7 +7,7 @@ import { StackReader } from './stacks.ts';
 import type { AnnotationSpan } from './types.ts';
 
 /** One device's trace with all that queries about it need. Made once for each device. */
-export interface DeviceContext {
+export interface DeviceModel {
   readonly snapshot: Snapshot;
   readonly trace: DeviceTrace;
   readonly replay: Replay;
@@ -22,7 +22,7 @@ export interface DeviceContext {
 export function createDeviceContexts(
   snapshot: Snapshot,
   replays: readonly Replay[],
-): DeviceContext[] {
+): DeviceModel[] {
   assert(replays.length === snapshot.devices.length, 'one replay for each device');
   const stacks = new StackReader(snapshot);
   return snapshot.devices.map((trace, i) => {
