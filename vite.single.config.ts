@@ -25,7 +25,6 @@ export default defineConfig({
         find: /^\.\/replay-worker\.ts$/,
         replacement: here('src/worker/live/replay-worker.single.ts'),
       },
-      { find: /^\.\/updates\.ts$/, replacement: here('src/ui/pages/shell/updates.single.ts') },
     ],
   },
   plugins: [react(), inlineIcon(here('public/favicon.svg')), viteSingleFile()],

@@ -2,12 +2,11 @@
  * Asks the session what the views ask of it, without a browser, and prints how long each answer
  * took. In a process that has just started, as the page's worker has.
  */
-
 import { createReadStream, statSync } from 'node:fs';
 import type { AllocationKey } from '../src/device/lists/allocation-list-types.ts';
 import { DEFAULT_VIEW } from '../src/state/view-store.ts';
 import { nodeClock } from '../src/testing/node-clock.ts';
-import { ALL_EVENTS, eventChoice } from '../src/ui/views/events/event-choice.ts';
+import { ALL_EVENTS, eventChoice } from '../src/ui/views/events/event-filter.tsx';
 import { flameBoxesQuery } from '../src/ui/views/flame-graph/flame-query.ts';
 import { webPlatform } from '../src/worker/gunzip.ts';
 import type { EventChoice } from '../src/worker/handlers/event-list.ts';

@@ -8,7 +8,7 @@ import { takeLongTasks, timed } from './page-probe.mjs';
 const WHAT_IF_LIMIT_MS = 5 * 60_000;
 const STEPS = 30;
 const JUMPS = 12;
-/** The search follows the typing 150 ms later (src/ui/panels/search/use-search-text.ts). */
+/** The search follows the typing 150 ms later (src/ui/panels/search/use-search.ts). */
 const TYPING_PAUSE_MS = 250;
 
 const WORDS = ['lm_loss', 'attention', 'backward size>1MiB', 'adam', 'train_gpt', '-forward'];

@@ -2,7 +2,7 @@
 import '../src/ui/theme/tokens.css';
 import '../src/ui/theme/base.css';
 import { createRoot } from 'react-dom/client';
-import type { Column } from '../src/ui/table/table-types.ts';
+import type { Column } from '../src/ui/table/table-row.tsx';
 import { VirtualTable } from '../src/ui/table/virtual-table.tsx';
 
 const ROWS = 10_000_000;

@@ -17,5 +17,5 @@ export function isOwnFile({ url }) {
   return /^(samples\/[\w-]+\.pickle\.gz|vramscope\.html)$/.test(url.href.slice(scope.length));
 }
 
-/** The caches of other versions begin so, too; src/ui/pages/shell/updates.ts removes them. */
+/** The caches of other versions begin so, too; src/ui/pages/shell/notices.tsx removes them. */
 export const KEPT_FILES = 'kept-files-';

@@ -12,7 +12,7 @@ import { startUrlSync } from './state/url-sync.ts';
 import { App } from './ui/pages/shell/app.tsx';
 import { limitConnections } from './ui/pages/shell/connection-policy.ts';
 import { loadWorkbench, preloadWorkbench } from './ui/pages/shell/lazy-chunks.tsx';
-import { keepShell, reportSource, takeReport } from './ui/panels/report/report-document.ts';
+import { keepShell, reportSource, takeReport } from './ui/panels/report/report-page.tsx';
 import { ServicesContext } from './ui/shared/services.ts';
 import { createSessionClient } from './worker/client.ts';
 import { createIdleCounter, createMarks, type MarkTimes } from './worker/instrumentation.ts';

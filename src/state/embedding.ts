@@ -17,7 +17,7 @@ import { openingView, viewFitting } from './view-fitting.ts';
 const MESSAGE_VERSION = 1;
 
 /** What the embedding page may send, beside `vramscope: 1`. */
-export type EmbedderMessage =
+type EmbedderMessage =
   /** Asks for `ready`, for whoever began to listen too late. */
   | { readonly type: 'hello' }
   | { readonly type: 'open'; readonly blob: Blob; readonly name: string }
@@ -25,7 +25,7 @@ export type EmbedderMessage =
   | { readonly type: 'view'; readonly hash: string };
 
 /** What it is told, beside `vramscope: 1`. */
-export type PageMessage =
+type PageMessage =
   | { readonly type: 'ready'; readonly version: string }
   | { readonly type: 'opened'; readonly name: string; readonly devices: readonly OpenedDevice[] }
   | {
@@ -39,7 +39,7 @@ export type PageMessage =
   /** A message could not be understood. */
   | { readonly type: 'refused'; readonly message: string };
 
-export interface OpenedDevice {
+interface OpenedDevice {
   readonly device: number;
   readonly events: number;
   readonly peakAllocatedBytes: number;
@@ -47,7 +47,7 @@ export interface OpenedDevice {
   readonly ooms: number;
 }
 
-export interface SelectedAllocation {
+interface SelectedAllocation {
   readonly label: string;
   readonly device: number;
   readonly blockBytes: number;
@@ -58,12 +58,12 @@ export interface SelectedAllocation {
 }
 
 /** The part of `window` that is used. */
-export interface EmbeddedWindow {
+interface EmbeddedWindow {
   readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void;
 }
 
-export interface EmbeddingOptions {
+interface EmbeddingOptions {
   /** `?embedder=`, as it stands in the address. */
   readonly embedder: string;
   readonly version: string;

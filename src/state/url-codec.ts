@@ -24,7 +24,7 @@ import {
 export const URL_VERSION = 1;
 
 /** Enough of a file to notice a link that was made for another one. */
-export interface Fingerprint {
+interface Fingerprint {
   readonly name: string;
   readonly bytes: number;
 }

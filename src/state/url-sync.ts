@@ -14,7 +14,7 @@ export type UrlWindow = Pick<
   'history' | 'location' | 'addEventListener' | 'removeEventListener'
 >;
 
-export interface UrlSyncOptions {
+interface UrlSyncOptions {
   readonly store: ViewStore;
   readonly window: UrlWindow;
   /** The open snapshot; undefined while there is none: then the URL is left as it is. */

@@ -132,7 +132,7 @@ export const DEFAULT_VIEW: ViewState = {
   comparison: undefined,
 };
 
-export interface ViewStoreState {
+interface ViewStoreState {
   readonly view: ViewState;
   /** Grows with each commit; url-sync makes a history entry of it. */
   readonly commits: number;
@@ -146,7 +146,7 @@ export interface ViewStoreState {
 }
 
 /** What a click was on: Esc takes all clicks in a row on the same kind of thing back at once. */
-export type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
+type ClickedThing = 'allocation' | 'legend' | 'account' | 'finding';
 
 export interface ViewStore extends StoreApi<ViewStoreState> {
   /** A step of a continuous movement: pan, wheel, drag, a key that is held. */

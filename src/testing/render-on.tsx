@@ -11,9 +11,12 @@ import { createStores, StoresContext, useSession, useView } from '../state/store
 import { parseUrl } from '../state/url-codec.ts';
 import { openingView } from '../state/view-fitting.ts';
 import type { ViewState } from '../state/view-store.ts';
-import { CurrentDeviceContext } from '../ui/shared/device-context.ts';
-import { SelectionContext, useFoundSelection } from '../ui/shared/selection.ts';
-import { AnalysisServicesContext, ServicesContext } from '../ui/shared/services.ts';
+import { SelectionContext, useFoundSelection } from '../ui/shared/selection.tsx';
+import {
+  AnalysisServicesContext,
+  CurrentDeviceContext,
+  ServicesContext,
+} from '../ui/shared/services.ts';
 import { createAnalysisClient } from '../worker/analysis/client.ts';
 import { createIdleCounter, createMarks } from '../worker/instrumentation.ts';
 import type { SessionApi } from '../worker/protocol.ts';

@@ -13,8 +13,8 @@ import type { DeviceInfo } from '../../device/model/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
 import type { Range } from '../../state/view-store.ts';
 import type { MinimapResult } from '../../worker/handlers/raster.ts';
-import { useDevice } from '../shared/device-context.ts';
-import { useElementWidth } from '../shared/use-element-width.ts';
+import { useElementWidth } from '../shared/browser.ts';
+import { useDevice } from '../shared/services.ts';
 import { useQuery } from '../shared/use-query.ts';
 import { endOf, fromPlotX, plotAxisOf, toPlotX } from './viewport-of.ts';
 

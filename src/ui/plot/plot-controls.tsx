@@ -2,7 +2,7 @@ import { Maximize2 } from 'lucide-react';
 import type { DeviceInfo } from '../../device/model/types.ts';
 import type { TimeAxis } from '../../draw/timeline/types.ts';
 import { useStores, useView } from '../../state/stores.ts';
-import { useDevice } from '../shared/device-context.ts';
+import { useDevice } from '../shared/services.ts';
 
 interface AxisChoice {
   readonly axis: TimeAxis;

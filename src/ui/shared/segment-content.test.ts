@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NEVER } from '../../allocator/replay/types.ts';
 import type { SegmentFacts } from '../../draw/address-map/segment-index.ts';
-import { lifeText, segmentContent, segmentKindText } from './segment-content.ts';
+import { lifeText, segmentContent, segmentKindText } from './segment-content.tsx';
 
 const FACTS: SegmentFacts = {
   row: 0,

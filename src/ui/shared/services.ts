@@ -1,9 +1,10 @@
 /** What components use besides the stores; made once in main.tsx. */
-
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useEffect } from 'react';
+import { useStore } from 'zustand';
 import type { StoreApi } from 'zustand/vanilla';
+import type { DeviceInfo, SessionInfo } from '../../device/model/types.ts';
 import type { ReportHead } from '../../output/report/report-page.ts';
-import type { FindingsStore } from '../../state/findings-store.ts';
+import type { FindingsState, FindingsStore } from '../../state/findings-store.ts';
 import type { SnapshotLoader } from '../../state/snapshot-loader.ts';
 import type { AnalysisClient } from '../../worker/analysis/client.ts';
 import type { SessionClient } from '../../worker/client.ts';
@@ -42,4 +43,32 @@ export function useAnalysis(): AnalysisServices {
   const services = useContext(AnalysisServicesContext);
   if (services === undefined) throw new Error('No AnalysisServicesContext above this component');
   return services;
+}
+
+export interface DeviceInView {
+  /** The open snapshot; the same object for as long as it is open. */
+  readonly info: SessionInfo;
+  readonly device: DeviceInfo;
+}
+
+export const CurrentDeviceContext = createContext<DeviceInView | undefined>(undefined);
+
+export function useDevice(): DeviceInView {
+  const shown = useContext(CurrentDeviceContext);
+  if (shown === undefined) throw new Error('No CurrentDeviceContext above this component');
+  return shown;
+}
+
+/** What was found on the device so far. */
+export function useFindings(): FindingsState {
+  const { findings } = useAnalysis();
+  const { info, device } = useDevice();
+  return useStore(findings.of(info, device.index));
+}
+
+/** Has it looked for: once, by who stands for the device on the page. */
+export function useFindingsRun(): void {
+  const { findings } = useAnalysis();
+  const { info, device } = useDevice();
+  useEffect(() => findings.show(info, device.index), [findings, info, device]);
 }

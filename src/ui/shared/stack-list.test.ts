@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { FrameView } from '../../device/model/types.ts';
+import { absenceExplanation, frameTitle } from './code-place.tsx';
 import { frameRuns } from './stack-list.tsx';
-import { absenceExplanation, frameTitle } from './stack-text.ts';
 
 const USER: FrameView = {
   name: 'step',

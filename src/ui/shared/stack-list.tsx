@@ -4,8 +4,7 @@ import { plural } from '../../base/format.ts';
 import { functionText } from '../../device/model/frame-text.ts';
 import { absenceText } from '../../device/model/stacks.ts';
 import type { AllocationDetails, FrameView, StackView } from '../../device/model/types.ts';
-import { FramePlace } from './frame-place.tsx';
-import { absenceExplanation, frameTitle } from './stack-text.ts';
+import { absenceExplanation, FramePlace, frameTitle } from './code-place.tsx';
 
 interface StackListProps {
   readonly stack: StackView;

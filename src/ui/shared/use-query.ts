@@ -3,9 +3,8 @@ import { errorText } from '../../base/errors.ts';
 import type { SessionInfo } from '../../device/model/types.ts';
 import type { DeviceQueries } from '../../worker/handlers.ts';
 import type { CallOptions, DeviceRequest, QueryClient } from '../../worker/queries.ts';
-import { useDevice } from './device-context.ts';
 import { LatestOnly } from './latest-only.ts';
-import { useServices } from './services.ts';
+import { useDevice, useServices } from './services.ts';
 
 type QueryName = keyof DeviceQueries;
 

@@ -9,7 +9,7 @@ import {
 import { formatBytes } from '../../base/format.ts';
 import { frameLabel, frameLocation, functionText } from '../../device/model/frame-text.ts';
 import type { FrameView } from '../../device/model/types.ts';
-import { CodeText } from './code-text.tsx';
+import { CodeText } from './facts.tsx';
 
 const ICONS: Readonly<Record<VerdictTone, typeof CircleCheck>> = {
   severe: OctagonAlert,

@@ -13,7 +13,7 @@ import {
 } from 'lucide-react';
 import type { ViewName } from '../../state/view-store.ts';
 
-export interface ViewLabel {
+interface ViewLabel {
   readonly label: string;
   readonly icon: LucideIcon;
 }

@@ -1,4 +1,3 @@
-import { errorText } from '../../base/errors.ts';
 import './table.css';
 import {
   type KeyboardEvent,
@@ -12,20 +11,19 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { RowPages } from './row-pages.ts';
-import { useRowPages } from './row-pages.ts';
+import { errorText } from '../../base/errors.ts';
+import { type RowPages, useRowPages } from './row-pages.ts';
 import {
   mostVisibleRows,
   positionCentring,
   positionShowing,
   type RowRange,
+  rowForKey,
   rowsPerPage,
   scrollPx,
   visibleRows,
 } from './scroll-scale.ts';
-import { rowForKey } from './table-keys.ts';
-import { TableHeader, TableRow } from './table-row.tsx';
-import type { Column, VirtualTableProps } from './table-types.ts';
+import { type Column, TableHeader, TableRow, type VirtualTableProps } from './table-row.tsx';
 import {
   HEADER_HEIGHT_PX,
   ROW_HEIGHT_PX,

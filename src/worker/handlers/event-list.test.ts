@@ -4,7 +4,7 @@ import { DEFAULT_VIEW } from '../../state/view-store.ts';
 import { contextsOf } from '../../testing/contexts.ts';
 import { nodeClock } from '../../testing/node-clock.ts';
 import { snapshotFromText } from '../../testing/snapshot-from-text.ts';
-import { ALL_EVENTS, eventChoice } from '../../ui/views/events/event-choice.ts';
+import { ALL_EVENTS, eventChoice } from '../../ui/views/events/event-filter.tsx';
 import { OpenDevice } from '../open-device.ts';
 import { type EventChoice, eventListHandlers } from './event-list.ts';
 

@@ -1,8 +1,8 @@
 /** Two files once both have been read: the verdict, both timelines, and what differs, in tabs. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { PageComparison } from '../../../worker/handlers/compare.ts';
-import { CodeText } from '../../shared/code-text.tsx';
-import { Segmented } from '../../shared/segmented.tsx';
+import { Segmented } from '../../shared/buttons.tsx';
+import { CodeText } from '../../shared/facts.tsx';
 import { AllocationsView } from '../../views/allocations/allocations-view.tsx';
 import { type CompareTab, type ComparisonView, TABS } from './comparison-view.ts';
 import { DifferenceFlameView } from './difference-flame.tsx';

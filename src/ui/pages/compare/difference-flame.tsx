@@ -1,16 +1,16 @@
+import '../../views/flame-graph/flame.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { signedBytes } from '../../../analysis/compare/change-text.ts';
 import { isAbortError } from '../../../base/errors.ts';
 import { formatExactBytes } from '../../../base/format.ts';
 import type { FlameGraph, FlameGrouping } from '../../../device/flame-graph/types.ts';
+import { useElementWidth } from '../../shared/browser.ts';
+import { useTheme } from '../../theme/use-theme.ts';
 import { FlameCanvas } from '../../views/flame-graph/flame-canvas.tsx';
 import { flameColors } from '../../views/flame-graph/flame-colors.ts';
 import { GROUPING_TEXT, weightFormat } from '../../views/flame-graph/flame-labels.ts';
 import { type BoxIndex, FlameLayout } from '../../views/flame-graph/flame-layout.ts';
 import { FlameTrail } from '../../views/flame-graph/flame-toolbar.tsx';
-import '../../views/flame-graph/flame.css';
-import { useElementWidth } from '../../shared/use-element-width.ts';
-import { useTheme } from '../../theme/use-theme.ts';
 import type { OpenSide } from './side-context.tsx';
 import type { ComparedPair } from './use-comparison.ts';
 

@@ -3,8 +3,8 @@ import { entryName, signedBytes } from '../../../analysis/compare/change-text.ts
 import type { ComparisonSide } from '../../../analysis/compare/side.ts';
 import { formatCount, formatExactBytes } from '../../../base/format.ts';
 import { settingText } from '../../../device/memory-summary/settings.ts';
-import { Bytes } from '../../shared/bytes.tsx';
 import { COUNTERS, deviceLabel } from '../../shared/device-labels.ts';
+import { Bytes } from '../../shared/facts.tsx';
 import type { ComparedPair } from './use-comparison.ts';
 
 /** Files, devices, counters, entries of the accounts and settings of both, side by side. */

@@ -4,9 +4,13 @@ import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
 import { type Stores, StoresContext, useStores } from '../../../state/stores.ts';
 import { openingView } from '../../../state/view-fitting.ts';
 import { createViewStore, type ViewStore } from '../../../state/view-store.ts';
-import { CurrentDeviceContext } from '../../shared/device-context.ts';
-import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
-import { type Services, ServicesContext, useServices } from '../../shared/services.ts';
+import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
+import {
+  CurrentDeviceContext,
+  type Services,
+  ServicesContext,
+  useServices,
+} from '../../shared/services.ts';
 
 /** An open file and the device of it that is compared. */
 export interface OpenSide {

@@ -5,8 +5,8 @@ import { isAbortError } from '../../../base/errors.ts';
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
 import type { IdleCounter } from '../../../worker/instrumentation.ts';
+import { TableHead } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
-import { TableHead } from '../../shared/table-head.tsx';
 import type { OpenSide } from './side-context.tsx';
 
 interface Run {

@@ -5,7 +5,7 @@ import type { LoadFailure } from '../../../base/load-error.ts';
 import type { SessionState } from '../../../state/session-store.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { OpenProgress } from '../../../worker/protocol.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
+import { IconButton } from '../../shared/buttons.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from './file-picker.tsx';
 

@@ -2,7 +2,7 @@ import { interpolateViridis } from 'd3';
 import { type MouseEvent, useMemo, useRef, useState } from 'react';
 import { formatBytes } from '../../../base/format.ts';
 import type { JobView } from '../../../worker/ranks/protocol.ts';
-import { useElementWidth } from '../../shared/use-element-width.ts';
+import { useElementWidth } from '../../shared/browser.ts';
 import type { ListItem } from './order-ranks.ts';
 import { type Paint, Painted } from './painted.tsx';
 

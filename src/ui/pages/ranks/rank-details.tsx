@@ -1,7 +1,7 @@
 import { formatBytes, plural } from '../../../base/format.ts';
 import { MEMORY_CLASSES } from '../../../device/classes/types.ts';
 import type { JobView, LineRow, RankDetails, RankRow } from '../../../worker/ranks/protocol.ts';
-import { Fact } from '../../shared/fact.tsx';
+import { Fact } from '../../shared/facts.tsx';
 
 /** Lines shown until more are asked for. */
 const LINES_SHOWN = 12;

@@ -6,7 +6,7 @@ import { aboveText } from '../../../analysis/ranks/ranks-report.ts';
 import { highest } from '../../../base/extremes.ts';
 import { formatBytes, plural } from '../../../base/format.ts';
 import { CURVE_POINTS, type JobView, type RankRow } from '../../../worker/ranks/protocol.ts';
-import { useElementWidth } from '../../shared/use-element-width.ts';
+import { useElementWidth } from '../../shared/browser.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import type { ListItem } from './order-ranks.ts';
 import { Painted, paintBar, paintStrip } from './painted.tsx';

@@ -1,10 +1,9 @@
-import './header.css';
 import { CircleHelp, FolderOpen, type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { SessionInfo } from '../../../device/model/types.ts';
 import type { Theme } from '../../../state/preferences.ts';
 import { usePreferences, useStores } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
+import { IconButton } from '../../shared/buttons.tsx';
 import { FilePicker } from '../open/file-picker.tsx';
 
 interface AppHeaderProps {

@@ -1,24 +1,23 @@
 import './app.css';
+import '../open/open.css';
 import { useCallback, useEffect, useState } from 'react';
 import { fileSource, type GivenFiles, routeGivenFiles } from '../../../state/given-files.ts';
 import { growthOf, openInfo } from '../../../state/session-store.ts';
 import { useSession, useStores } from '../../../state/stores.ts';
 import type { OpenSource } from '../../../worker/protocol.ts';
+import { ReportBar } from '../../panels/report/report-page.tsx';
+import { useShortcut } from '../../shared/browser.ts';
+import { useServices } from '../../shared/services.ts';
+import { useThemeAttribute } from '../../theme/use-theme.ts';
 import { EmptyState } from '../open/empty-state.tsx';
 import { FilePickerRoot } from '../open/file-picker.tsx';
 import { type GivenChoice, GivenDialog } from '../open/given-dialog.tsx';
 import { OpeningStatus } from '../open/opening-status.tsx';
-import { AppHeader } from './app-header.tsx';
-import '../open/open.css';
-import { ReportBar } from '../../panels/report/report-bar.tsx';
-import { useServices } from '../../shared/services.ts';
-import { useShortcut } from '../../shared/use-shortcut.ts';
-import { useThemeAttribute } from '../../theme/use-theme.ts';
 import type { GivenRanks } from '../ranks/rank-sources.ts';
+import { AppHeader } from './app-header.tsx';
 import { LazyHelp, LazyRanks, loadedWorkbench, preloadWorkbench } from './lazy-chunks.tsx';
 import { Announcer, Notices, UpdateBar } from './notices.tsx';
-import { useIncomingFiles } from './use-incoming-files.ts';
-import { useSecondFile } from './use-second-file.ts';
+import { useIncomingFiles, useSecondFile } from './use-given-files.ts';
 
 /** The whole page: what to open, or what is open, and how the opening goes. */
 export function App({ ranksUrl }: { readonly ranksUrl?: string | undefined }) {

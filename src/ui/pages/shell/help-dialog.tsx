@@ -3,7 +3,7 @@ import './help.css';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
-import { IconButton } from '../../shared/icon-button.tsx';
+import { IconButton } from '../../shared/buttons.tsx';
 
 interface HelpDialogProps {
   readonly isOpen: boolean;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { truthOf } from '../../../testing/captures.ts';
 import { renderOn } from '../../../testing/render-on.tsx';
 import { writePickle } from '../../../testing/write-pickle.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { OpenFile } from './open-file.tsx';
 
 function Header() {

@@ -6,9 +6,9 @@ import { isUnusedDevice, mainPeak } from '../../../device/model/main-device.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
+import { IconButton } from '../../shared/buttons.tsx';
 import { deviceLabel } from '../../shared/device-labels.ts';
-import { Fact } from '../../shared/fact.tsx';
-import { IconButton } from '../../shared/icon-button.tsx';
+import { Fact } from '../../shared/facts.tsx';
 import { useServices } from '../../shared/services.ts';
 import { FilePicker } from '../open/file-picker.tsx';
 

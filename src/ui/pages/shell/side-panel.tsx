@@ -7,7 +7,7 @@ import { FindingsPanel } from '../../panels/findings/findings-panel.tsx';
 import { useJudgementInViews } from '../../panels/findings/use-account.ts';
 import { useFindingBands } from '../../panels/findings/use-finding-bands.ts';
 import { useEscape, useFindingSelection } from '../../panels/findings/use-finding-selection.ts';
-import { useFindings, useFindingsRun } from '../../shared/device-context.ts';
+import { useFindings, useFindingsRun } from '../../shared/services.ts';
 
 const TABS = ['findings', 'details'] as const;
 type Tab = (typeof TABS)[number];

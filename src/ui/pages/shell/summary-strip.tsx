@@ -1,13 +1,12 @@
-import { failedOoms } from '../../../device/model/device-info.ts';
-import { mainPeak } from '../../../device/model/main-device.ts';
-import './summary-strip.css';
 import { ChevronDown, TriangleAlert } from 'lucide-react';
 import { type ToggleEvent, useId } from 'react';
 import type { CounterName, Peak } from '../../../allocator/replay/types.ts';
 import { formatBytes, formatCount, formatExactBytes, plural } from '../../../base/format.ts';
+import { failedOoms } from '../../../device/model/device-info.ts';
+import { mainPeak } from '../../../device/model/main-device.ts';
 import { useStores } from '../../../state/stores.ts';
-import { useDevice } from '../../shared/device-context.ts';
 import { type Note, notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
+import { useDevice } from '../../shared/services.ts';
 
 const PEAKS: readonly { readonly name: CounterName; readonly label: string }[] = [
   { name: 'allocatedBytes', label: 'Peak allocated' },

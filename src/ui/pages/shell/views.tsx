@@ -2,14 +2,19 @@
  * The views on a snapshot: one entry and one folder a view. Each but the timeline is a chunk of its
  * own, fetched when it is first shown.
  */
-import type { ComponentType } from 'react';
+import { type ComponentType, type RefObject, useEffect, useState } from 'react';
+import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { ViewName } from '../../../state/view-store.ts';
-import { isTextField, useKeyDown } from '../../shared/use-key-down.ts';
+import { RecordRecipes } from '../../panels/recipes/record-recipes.tsx';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { COUNTERS } from '../../shared/device-labels.ts';
+import { Bytes } from '../../shared/facts.tsx';
+import { useDevice, useServices } from '../../shared/services.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { TimelineView } from '../../views/timeline/timeline-view.tsx';
 
-export interface ViewEntry {
+interface ViewEntry {
   readonly name: ViewName;
   /** Has nothing to show of a device without events: then it is said why, and what is known. */
   readonly needsTrace?: boolean;
@@ -19,7 +24,7 @@ export interface ViewEntry {
 }
 
 /** In the order of the tabs; their place is the digit that shows them. */
-export const VIEWS: readonly ViewEntry[] = [
+const VIEWS: readonly ViewEntry[] = [
   {
     name: 'timeline',
     needsTrace: true,
@@ -59,7 +64,7 @@ export const VIEWS: readonly ViewEntry[] = [
   },
   {
     name: 'whatif',
-    load: async () => (await import('../../views/simulator/whatif-view.tsx')).WhatIfView,
+    load: async () => (await import('../../views/what-if/what-if-view.tsx')).WhatIfView,
   },
 ];
 
@@ -99,4 +104,126 @@ function useDigits(): void {
     event.preventDefault();
     view.commit({ view: chosen.name });
   });
+}
+
+/** Views that were fetched before render at once. */
+const fetched = new Map<ViewName, ComponentType>();
+
+/** The view of that name; fetches it on first use. */
+export function ViewSlot({ name }: { readonly name: ViewName }) {
+  const { device } = useDevice();
+  const entry = VIEWS.find((view) => view.name === name) ?? VIEWS[0];
+  if (entry === undefined) return undefined;
+  if (entry.needsTrace === true && device.events === 0) return <NoTrace />;
+  const Component = entry.component;
+  if (Component !== undefined) return <Component />;
+  // One way for what is fetched and what is there: another would make the view anew, and lose what
+  // is scrolled and typed in it, as soon as it is drawn for the second time.
+  return <FetchedView key={entry.name} entry={entry} />;
+}
+
+function FetchedView({ entry }: { readonly entry: ViewEntry }) {
+  const { idle } = useServices();
+  const [Component, setComponent] = useState(() => fetched.get(entry.name));
+  const [hasFailed, setHasFailed] = useState(false);
+  useEffect(() => {
+    if (fetched.has(entry.name)) return;
+    let isWanted = true;
+    const fetchView = async () => {
+      const component = await entry.load?.();
+      if (component === undefined) return;
+      fetched.set(entry.name, component);
+      // A function given to a setter is called: hand it one that gives the component.
+      if (isWanted) setComponent(() => component);
+    };
+    idle.during(fetchView).catch(() => isWanted && setHasFailed(true));
+    return () => {
+      isWanted = false;
+    };
+  }, [entry, idle]);
+  if (Component !== undefined) return <Component />;
+  if (!hasFailed) return <div className="blank" aria-busy />;
+  return (
+    <div className="blank" role="alert">
+      <h2>The {VIEW_LABELS[entry.name].label.toLowerCase()} view could not be loaded</h2>
+      <p>
+        The server of this page is gone or has a newer version. Reload the page and open the file
+        again.
+      </p>
+    </div>
+  );
+}
+
+/** For a device without events, only its final state is known. */
+function NoTrace() {
+  const { device } = useDevice();
+  return (
+    <div className="blank">
+      <h2>No history was recorded on this device</h2>
+      <p>
+        {device.recordingReason} Over time there is nothing to show; this is how memory stood when
+        the snapshot was taken, in {formatCount(device.segmentsAtEnd)}{' '}
+        {device.segmentsAtEnd === 1 ? 'segment' : 'segments'}:
+      </p>
+      <dl className="facts">
+        {COUNTERS.map(({ name, label, about }) => (
+          <div key={name} title={about}>
+            <dt>{label}</dt>
+            <Bytes as="dd" bytes={device.end[name]} />
+          </div>
+        ))}
+      </dl>
+      <h3>To see what filled it, record its history</h3>
+      <RecordRecipes />
+    </div>
+  );
+}
+
+/** Nothing else on the page takes these, save a text field. */
+const FREE_KEYS: ReadonlySet<string> = new Set([...'+=-_0fxwasd[]{}']);
+
+/** These scroll, press and close where the focus is: the view has them while that is nowhere or on a view's tab. */
+const OWNED_KEYS: ReadonlySet<string> = new Set([
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'PageUp',
+  'PageDown',
+  'Home',
+  'End',
+  'Enter',
+  'Escape',
+]);
+
+/**
+ * Hands keys on to the element in `view` that takes them, marked `data-takes-keys`, as if it had the
+ * focus. The State view listens to the window by itself and has no such element.
+ */
+export function useViewKeys(view: RefObject<HTMLElement | null>): void {
+  useKeyDown((event) => {
+    const { key, target, altKey, shiftKey } = event;
+    if (!event.isTrusted || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+    if (!(target instanceof Element) || isTextField(target)) return;
+    if (document.querySelector('dialog[open], :popover-open') !== null) return;
+    const taker = view.current?.querySelector('[data-takes-keys]') ?? undefined;
+    if (taker === undefined || taker.contains(target)) return;
+    const isOnTab = target.closest('.view-tabs') !== null;
+    const isOwned = OWNED_KEYS.has(key) && !(isOnTab && key === 'Enter');
+    const isOurs = FREE_KEYS.has(key) || (isOwned && (isOnTab || target === document.body));
+    if (!isOurs) return;
+    if (handOn(taker, { key, altKey, shiftKey })) event.preventDefault();
+  });
+}
+
+/** True when the element took the key. Who listens to the window gets the key itself, not this copy of it. */
+function handOn(taker: Element, key: KeyboardEventInit): boolean {
+  const copy = new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true });
+  const stop = (event: Event) => {
+    if (event === copy) event.stopPropagation();
+  };
+  document.addEventListener('keydown', stop);
+  taker.dispatchEvent(copy);
+  document.removeEventListener('keydown', stop);
+  return copy.defaultPrevented;
 }

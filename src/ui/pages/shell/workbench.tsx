@@ -5,27 +5,25 @@ import type { SessionInfo } from '../../../device/model/types.ts';
 import { createFindingsStore } from '../../../state/findings-store.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { createAnalysisClient } from '../../../worker/analysis/client.ts';
+import type { IdleCounter } from '../../../worker/instrumentation.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
 import { CursorBar } from '../../panels/cursor/cursor-bar.tsx';
 import { ExportButton } from '../../panels/export/export-button.tsx';
 import { PICTURE_ID } from '../../panels/export/picture.ts';
 import { SearchBox } from '../../panels/search/search-box.tsx';
-import { CurrentDeviceContext } from '../../shared/device-context.ts';
-import { SelectionContext, useFoundSelection } from '../../shared/selection.ts';
+import { SelectionContext, useFoundSelection } from '../../shared/selection.tsx';
 import {
   type AnalysisServices,
   AnalysisServicesContext,
+  CurrentDeviceContext,
   useServices,
 } from '../../shared/services.ts';
 import type { SecondSession } from '../compare/second-session.ts';
-import { type ComparePages, loadCompare, loadedCompare } from './lazy-compare.ts';
 import { SidePanel } from './side-panel.tsx';
 import { SummaryStrip } from './summary-strip.tsx';
-import { useViewKeys } from './use-view-keys.ts';
-import { ViewSlot } from './view-slot.tsx';
-import { ViewTabs } from './views.tsx';
+import { useViewKeys, ViewSlot, ViewTabs } from './views.tsx';
 
 export { GrowingView } from '../../views/timeline/growing-view.tsx';
-export { beginSecondSession } from './lazy-compare.ts';
 export { OpenFile } from './open-file.tsx';
 
 interface WorkbenchProps {
@@ -42,10 +40,26 @@ export function Workbench({ info, second, onSecond }: WorkbenchProps) {
   return <LazyCompare info={info} second={second} onClose={() => onSecond(undefined)} />;
 }
 
+type ComparePages = typeof import('../compare/compare-page.tsx');
+
+let comparePages: ComparePages | undefined;
+
+/** A chunk of its own, fetched when a second file is given. */
+async function loadCompare(): Promise<ComparePages> {
+  comparePages = await import('../compare/compare-page.tsx');
+  return comparePages;
+}
+
+/** Begins to read the file that the open one is to be compared with. */
+export const beginSecondSession = async (
+  source: OpenSource,
+  idle: IdleCounter,
+): Promise<SecondSession> => (await loadCompare()).beginSecondSession(source, idle);
+
 /** Fetches what shows a comparison, when a link asks for one before a second file was given. */
 function LazyCompare(props: ComponentProps<ComparePages['ComparePage']>) {
   const { loader, idle } = useServices();
-  const [pages, setPages] = useState(loadedCompare);
+  const [pages, setPages] = useState(comparePages);
   const { info } = props;
   useEffect(() => {
     if (pages === undefined) idle.during(loadCompare).then(setPages, () => undefined);

@@ -9,8 +9,8 @@ import {
 import type { Crosshair } from '../../../device/model/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
+import { IconButton } from '../../shared/buttons.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 import { useCursorKeys } from './cursor-keys.ts';
 import { BIG_STEP, cursorEvent, stepped } from './cursor-steps.ts';

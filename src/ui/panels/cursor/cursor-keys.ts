@@ -1,10 +1,9 @@
 /** Keys that move the cursor and the mark, wherever the focus is. */
-
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewStore } from '../../../state/view-store.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { isTextField, useKeyDown } from '../../shared/use-key-down.ts';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useDevice } from '../../shared/services.ts';
 import { BIG_STEP, cursorEvent, nextOom, stepped } from './cursor-steps.ts';
 
 /** Does what the key stands for; false when it stands for nothing here. */

@@ -3,7 +3,7 @@ import { type ToggleEvent, useId } from 'react';
 import { formatBytes, formatCount, formatExactBytes } from '../../../base/format.ts';
 import { failedOoms } from '../../../device/model/device-info.ts';
 import { useStores } from '../../../state/stores.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { type Jump, jumpsOf, LISTED_OOMS } from './cursor-steps.ts';
 
 /** The places worth a look, in a popover below its button. */

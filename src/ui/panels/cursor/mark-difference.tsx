@@ -8,8 +8,8 @@ import {
 } from '../../../base/format.ts';
 import type { Crosshair } from '../../../device/model/types.ts';
 import { useStores } from '../../../state/stores.ts';
+import { IconButton } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
 
 interface MarkDifferenceProps {
   readonly mark: Crosshair;

@@ -18,10 +18,9 @@ import { poolTerm, privatePoolTerm } from '../../../device/search/qualifiers/poo
 import { siteTerm } from '../../../device/search/qualifiers/site.ts';
 import { streamTerm } from '../../../device/search/qualifiers/stream.ts';
 import { useStores } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
-import { Fact } from '../../shared/fact.tsx';
-import { FilterLink } from '../../shared/filter-link.tsx';
+import { Bytes, Fact } from '../../shared/facts.tsx';
+import { FilterLink } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
 
 /** Sizes, lifetime and place of an allocation. */
 export function AllocationFacts({ details }: { readonly details: ClassifiedDetails }) {

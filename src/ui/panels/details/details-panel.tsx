@@ -3,9 +3,8 @@ import { MousePointerClick, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ClassifiedDetails } from '../../../device/classes/types.ts';
 import { useStores } from '../../../state/stores.ts';
-import { CopyButton } from '../../shared/copy-button.tsx';
-import { IconButton } from '../../shared/icon-button.tsx';
-import { type Selection, useSelection } from '../../shared/selection.ts';
+import { CopyButton, IconButton } from '../../shared/buttons.tsx';
+import { type Selection, useSelection } from '../../shared/selection.tsx';
 import { FreeStack, StackList } from '../../shared/stack-list.tsx';
 import { AllocationFacts, SiteSummary } from './allocation-facts.tsx';
 

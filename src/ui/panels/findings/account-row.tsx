@@ -1,8 +1,7 @@
 import { type EntryKind, type EntryRate, entryLabel } from '../../../analysis/account/types.ts';
 import { formatBytes, formatPercent, plural } from '../../../base/format.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { CodeText } from '../../shared/code-text.tsx';
+import { Bytes, CodeText } from '../../shared/facts.tsx';
 import { useTheme } from '../../theme/use-theme.ts';
 import { type AccountPart, isCohort, isFree, partColor } from './account-parts.ts';
 import { usePartFilter } from './use-account.ts';

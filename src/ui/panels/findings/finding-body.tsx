@@ -5,10 +5,10 @@ import { formatBytes, formatCount, formatExactBytes } from '../../../base/format
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
-import { CodeText } from '../../shared/code-text.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { frameTitle } from '../../shared/code-place.tsx';
+import { CodeText } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
-import { frameTitle } from '../../shared/stack-text.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { VIEW_LABELS } from '../../shared/view-names.ts';
 import { EVIDENCE_VIEWS, shownIn } from './show-finding.ts';

@@ -3,7 +3,7 @@ import { screen, within } from '@testing-library/react';
 import { expect, it, vi } from 'vitest';
 import { renderOn, type Shown } from '../../../testing/render-on.tsx';
 import { BandsContext, createBandsStore } from '../../plot/bands.ts';
-import { useFindings, useFindingsRun } from '../../shared/device-context.ts';
+import { useFindings, useFindingsRun } from '../../shared/services.ts';
 import { FindingsPanel } from './findings-panel.tsx';
 import { useJudgementInViews } from './use-account.ts';
 import { useFindingBands } from './use-finding-bands.ts';

@@ -1,8 +1,7 @@
 import { DETECTOR_IDS } from '../../../analysis/findings/detectors.ts';
 import { formatCount } from '../../../base/format.ts';
 import type { FindingsState } from '../../../state/findings-store.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { useAnalysis } from '../../shared/services.ts';
+import { useAnalysis, useDevice } from '../../shared/services.ts';
 
 interface StateProps {
   readonly state: FindingsState;

@@ -2,8 +2,8 @@ import { type RefObject, useCallback } from 'react';
 import type { RankedFinding } from '../../../analysis/findings/ranked-findings.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { openingCursor } from '../../../state/view-fitting.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { isTextField, useKeyDown } from '../../shared/use-key-down.ts';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
+import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import { leftFinding, selectedFinding } from './show-finding.ts';
 

@@ -7,7 +7,7 @@ import type { LegendEntry } from '../../../draw/coloring/legend.ts';
 import { COLORINGS, type ColorBy } from '../../../draw/timeline/types.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { LineLabel } from '../../shared/line-label.tsx';
+import { LineLabel } from '../../shared/code-place.tsx';
 import { classColors, plotColors, type ThemeName } from '../../theme/palette.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { type ShownLegend, useColorings, useLegend } from './use-legend.ts';

@@ -9,7 +9,7 @@ import type { ColorBy } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
 import type { ColoringChoice, LegendRequest } from '../../../worker/handlers/coloring.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, SITE_COLORS } from '../../theme/palette.ts';
 

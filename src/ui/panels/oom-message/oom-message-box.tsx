@@ -1,11 +1,10 @@
-import '../../shared/text-area.css';
 import { useEffect, useId, useRef, useState } from 'react';
 import {
   HOW_TO_RECORD,
   type OomMessageResult,
   readOomMessage,
 } from '../../../analysis/findings/oom-message.ts';
-import { CopyButton } from '../../shared/copy-button.tsx';
+import { CopyButton } from '../../shared/buttons.tsx';
 import { VerdictCard } from '../../shared/verdict-card.tsx';
 
 /** A pasted message of a torch.OutOfMemoryError, and what it says. */

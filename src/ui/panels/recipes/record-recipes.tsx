@@ -1,6 +1,5 @@
-import './recipes.css';
 import { useEffect, useId, useState } from 'react';
-import { CopyButton } from '../../shared/copy-button.tsx';
+import { CopyButton } from '../../shared/buttons.tsx';
 import type { Recipe } from './recipes.ts';
 
 /** How to record a snapshot, ready to copy. It is below the fold of the empty page, so the texts load later. */

@@ -1,11 +1,17 @@
-import '../../shared/text-area.css';
 import { Download } from 'lucide-react';
 import { useId, useState } from 'react';
+import { errorText } from '../../../base/errors.ts';
+import { snapshotStem } from '../../../base/file-names.ts';
 import { formatBytes } from '../../../base/format.ts';
-import { useView } from '../../../state/stores.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { useQuery } from '../../shared/use-query.ts';
-import { type ExportState, useExportReport } from './use-export-report.ts';
+import { reportPage } from '../../../output/report/report-page.ts';
+import type { EventWindow } from '../../../output/slice/window-snapshot.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import { encodeView } from '../../../state/url-codec.ts';
+import type { ViewState } from '../../../state/view-store.ts';
+import { downloadText } from '../../shared/browser.ts';
+import { type DeviceInView, useDevice, useServices } from '../../shared/services.ts';
+import { type AskDevice, useAsk, useQuery } from '../../shared/use-query.ts';
+import { appShell } from './report-page.tsx';
 
 /** What goes into the report, and what must not. */
 export function ReportForm() {
@@ -100,4 +106,121 @@ function Outcome({ state }: { readonly state: ExportState }) {
       {state.kind === 'failed' && state.reason}
     </p>
   );
+}
+
+interface ReportChoice {
+  readonly notes: string;
+  /** Only the events in view. */
+  readonly isPart: boolean;
+  readonly isShortPaths: boolean;
+  readonly isWithoutStacks: boolean;
+  readonly isWithoutHolders: boolean;
+}
+
+type ExportState =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'working' }
+  | { readonly kind: 'done'; readonly name: string; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+interface ReportExport {
+  readonly state: ExportState;
+  readonly start: (choice: ReportChoice) => Promise<void>;
+}
+
+/** Makes the report of a device and saves it. */
+function useExportReport(): ReportExport {
+  const shown = useDevice();
+  const { idle } = useServices();
+  const ask = useAsk();
+  const { view } = useStores();
+  const [state, setState] = useState<ExportState>({ kind: 'ready' });
+
+  async function start(choice: ReportChoice): Promise<void> {
+    setState({ kind: 'working' });
+    try {
+      const { view: now } = view.getState();
+      const page = await idle.during(() => makePage(ask, shown, now, choice));
+      const name = `${snapshotStem(shown.info.file.name)}.html`;
+      downloadText(name, 'text/html', page);
+      setState({ kind: 'done', name, bytes: new Blob([page]).size });
+    } catch (error) {
+      setState({ kind: 'failed', reason: errorText(error) });
+    }
+  }
+  return { state, start };
+}
+
+async function makePage(
+  ask: AskDevice,
+  { info, device }: DeviceInView,
+  view: ViewState,
+  { notes, isPart, isShortPaths, isWithoutStacks, isWithoutHolders }: ReportChoice,
+): Promise<string> {
+  const whole = { from: 0, to: device.events };
+  const window = isPart ? await windowInView(ask, device.events, view) : whole;
+  const { gzipped } = await ask('compact', {
+    window,
+    file: info.file,
+    paths: isShortPaths ? 'last-two' : 'whole',
+    stacks: !isWithoutStacks,
+    holders: !isWithoutHolders,
+  });
+  return reportPage(await appShell(), {
+    title: info.file.name,
+    notes,
+    hash: encodeView(viewOfPart(view, window, device.events)),
+    madeAt: new Date().toISOString(),
+    version: String(import.meta.env.VITE_VERSION),
+    base64: await base64Of(gzipped),
+  });
+}
+
+/** The events that the timeline shows. */
+async function windowInView(
+  ask: AskDevice,
+  events: number,
+  { x, axis }: ViewState,
+): Promise<EventWindow> {
+  if (x === 'all') return { from: 0, to: events };
+  const eventAt = (timeUs: number) => ask('eventAt', { timeUs });
+  const from = axis === 'event' ? Math.floor(x.from) : await eventAt(x.from);
+  const last = axis === 'event' ? Math.ceil(x.to) : (await eventAt(x.to)) + 1;
+  const first = Math.min(Math.max(0, from), Math.max(0, events - 1));
+  return { from: first, to: Math.min(Math.max(last, first + 1), events) };
+}
+
+/** The browser's own encoder: no string of millions of letters is put together here. */
+async function base64Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error('Could not encode the data.'));
+    reader.readAsDataURL(new Blob([bytes]));
+  });
+  return url.slice(url.indexOf(',') + 1);
+}
+
+/**
+ * The same view on a report: its device is its only one, and the events of a part are counted from
+ * the part's start. Example: the cursor at 5,200 of a part from 5,000 on is at 200.
+ * @param events of the whole recording
+ */
+export function viewOfPart(view: ViewState, window: EventWindow, events: number): ViewState {
+  if (window.from === 0 && window.to === events) return { ...view, deviceIndex: 0 };
+  const moved = (event: number | undefined) =>
+    event === undefined || event < window.from || event >= window.to
+      ? undefined
+      : event - window.from;
+  return {
+    ...view,
+    deviceIndex: 0,
+    // The part is what was in view.
+    x: 'all',
+    cursor: moved(view.cursor),
+    mark: moved(view.mark),
+    // A label counts the earlier uses of an address, a finding the bytes: both differ in a part.
+    selection: undefined,
+    finding: undefined,
+  };
 }

@@ -1,5 +1,4 @@
 /** What may be typed next: the terms of the search language, and what this snapshot has for them. */
-
 import { type RefObject, useState } from 'react';
 import {
   findQualifier,
@@ -7,7 +6,7 @@ import {
   QUALIFIERS,
   qualifierHelp,
 } from '../../../device/search/qualifiers.ts';
-import type { SearchText } from './use-search-text.ts';
+import type { SearchText } from './use-search.ts';
 
 export interface Suggestion {
   /** The term as far as it goes: 'size>', 'state:live'. */
@@ -77,7 +76,7 @@ function valuesFor(word: string, known: KnownValues): readonly Suggestion[] {
 }
 
 /** The list under the box, and which of its options the arrow keys have reached. */
-export interface Completion {
+interface Completion {
   /** Undefined while the list is closed, or has nothing to offer. */
   readonly suggested: Suggested | undefined;
   /** Index of the option in the list; -1 for none. */
@@ -136,4 +135,48 @@ export function useCompletion(
     step,
     choose,
   };
+}
+
+interface SearchKeyTarget {
+  readonly text: SearchText;
+  readonly completion: Completion;
+  readonly onStep: (isBackwards: boolean) => void;
+  /** Gives the focus up. */
+  readonly leave: () => void;
+}
+
+/** What a key in the box does; true when it was taken. */
+export function onSearchKey(
+  { key, shiftKey }: { readonly key: string; readonly shiftKey: boolean },
+  { text, completion, onStep, leave }: SearchKeyTarget,
+): boolean {
+  const { option } = completion;
+  switch (key) {
+    case 'ArrowDown':
+      completion.step(1);
+      return true;
+    case 'ArrowUp':
+      completion.step(-1);
+      return true;
+    case 'Tab':
+      if (option === undefined) return false;
+      completion.choose(option);
+      return true;
+    case 'Enter':
+      if (option !== undefined) completion.choose(option);
+      else {
+        completion.setOpen(false);
+        text.apply(text.draft);
+        if (text.draft.trim() !== '') onStep(shiftKey);
+      }
+      return true;
+    case 'Escape':
+      completion.setOpen(false);
+      if (option !== undefined) return true;
+      if (text.draft === '') leave();
+      else text.apply('');
+      return true;
+    default:
+      return false;
+  }
 }

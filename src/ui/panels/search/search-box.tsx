@@ -1,13 +1,17 @@
 import './search.css';
-import { ChevronDown, ChevronUp, ListFilter } from 'lucide-react';
-import { useCallback, useRef } from 'react';
+import { ChevronDown, ChevronUp, ListFilter, Search, X } from 'lucide-react';
+import { type RefObject, useCallback, useId, useRef, useState } from 'react';
+import { formatCount } from '../../../base/format.ts';
+import type { MatchStep } from '../../../device/search/step-match.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
-import { useQuery } from '../../shared/use-query.ts';
-import { useShortcut } from '../../shared/use-shortcut.ts';
-import { SearchField } from './search-field.tsx';
-import { useSearchSteps } from './use-search-steps.ts';
-import { useSearchText } from './use-search-text.ts';
+import type { SearchSummary } from '../../../worker/handlers/search.ts';
+import { useShortcut } from '../../shared/browser.ts';
+import { IconButton } from '../../shared/buttons.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { type QueryState, useQuery } from '../../shared/use-query.ts';
+import { onSearchKey, useCompletion } from './completion.ts';
+import { matchBytes, matchTitle, SearchPanel } from './search-panel.tsx';
+import { type SearchText, useSearchSteps, useSearchText } from './use-search.ts';
 
 /** One search for all views: what it finds is counted here and shown by each of them. */
 export function SearchBox() {
@@ -62,5 +66,161 @@ export function SearchBox() {
         </IconButton>
       </span>
     </search>
+  );
+}
+
+interface SearchFieldProps {
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly text: SearchText;
+  /** Undefined while nothing is searched for. */
+  readonly answer: QueryState<unknown, SearchSummary> | undefined;
+  readonly last: MatchStep | undefined;
+  readonly stepFailure: string | undefined;
+  readonly onStep: (isBackwards: boolean) => void;
+}
+
+/** The box: a combobox whose list completes terms. */
+function SearchField(props: SearchFieldProps) {
+  const { input, text, answer, onStep } = props;
+  const id = useId();
+  const [hasFocus, setHasFocus] = useState(false);
+  // Asked for when the box is first used: a snapshot may have thousands of phases.
+  const known = useQuery('searchValues', hasFocus ? {} : undefined);
+  const completion = useCompletion(input, text, known.value);
+  const { suggested, active, setCaret, setOpen } = completion;
+  const isOpen = hasFocus && suggested !== undefined;
+  const problem = answer?.value?.problem;
+  // Nobody who is typing a term wants to hear that it is wrong.
+  const isWrong = problem !== undefined && !(hasFocus && problem.isUnfinished);
+  return (
+    <div className="field search-field" data-problem={isWrong || undefined}>
+      <Search size={14} aria-hidden />
+      <input
+        ref={input}
+        data-testid="search"
+        className="search-input"
+        type="text"
+        role="combobox"
+        aria-label="Search allocations"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? `${id}-list` : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={isOpen && active >= 0 ? `${id}-${active}` : undefined}
+        aria-invalid={isWrong}
+        aria-describedby={hasFocus && problem !== undefined ? `${id}-notes` : undefined}
+        placeholder="Search ( / )"
+        title="Search functions, files, addresses, sizes, states (/)"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        value={text.draft}
+        onChange={({ currentTarget: { value, selectionStart } }) => {
+          const caret = selectionStart ?? value.length;
+          text.type(value);
+          setCaret(caret);
+          // Between words the list would only hide what was found.
+          setOpen(/\S$/.test(value.slice(0, caret)));
+        }}
+        onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart ?? 0)}
+        onKeyDown={(event) => {
+          const leave = () => input.current?.blur();
+          if (onSearchKey(event, { text, completion, onStep, leave })) event.preventDefault();
+        }}
+        onFocus={() => {
+          text.begin();
+          setHasFocus(true);
+          setOpen(text.draft === '');
+        }}
+        onBlur={() => setHasFocus(false)}
+      />
+      {answer !== undefined && (
+        <SearchOutcome
+          answer={answer}
+          isTyped={hasFocus}
+          last={props.last}
+          stepFailure={props.stepFailure}
+        />
+      )}
+      {text.draft !== '' && <ClearButton text={text} />}
+      {hasFocus && (
+        <SearchPanel
+          id={id}
+          search={text.draft}
+          summary={answer?.value}
+          suggested={suggested}
+          active={active}
+          onChoose={completion.choose}
+        />
+      )}
+    </div>
+  );
+}
+
+function ClearButton({ text }: { readonly text: SearchText }) {
+  return (
+    <button
+      type="button"
+      className="search-clear quiet"
+      aria-label="Clear the search"
+      title="Clear the search (Esc)"
+      onClick={() => {
+        text.begin();
+        text.apply('');
+      }}
+    >
+      <X size={14} aria-hidden />
+    </button>
+  );
+}
+
+interface SearchOutcomeProps {
+  readonly answer: QueryState<unknown, SearchSummary>;
+  /** The box has the focus. */
+  readonly isTyped: boolean;
+  readonly last: MatchStep | undefined;
+  readonly stepFailure: string | undefined;
+}
+
+/** '1,234 · 2.05 GiB at the peak', or why not; after a step '3 of 1,234'. */
+function SearchOutcome(props: SearchOutcomeProps) {
+  const { answer, isTyped, last, stepFailure } = props;
+  const { device } = useDevice();
+  const selection = useView((state) => state.selection);
+  const failure = answer.failure ?? stepFailure;
+  if (failure !== undefined) {
+    return (
+      <span className="one-line search-outcome" data-tone="danger" role="alert" title={failure}>
+        failed: {failure}
+      </span>
+    );
+  }
+  const summary = answer.value;
+  if (summary === undefined) return undefined;
+  if (summary.problem !== undefined) {
+    if (isTyped && summary.problem.isUnfinished) return undefined;
+    return (
+      <span className="one-line search-outcome" data-tone="danger" title={summary.problem.message}>
+        invalid search
+      </span>
+    );
+  }
+  const count = formatCount(summary.count);
+  const position = last !== undefined && last.label === selection ? last.position : undefined;
+  return (
+    <output
+      className="one-line search-outcome"
+      data-tone={summary.count === 0 ? 'danger' : undefined}
+      aria-busy={!answer.isCurrent}
+      title={matchTitle(summary, device.allocations)}
+    >
+      {summary.count === 0 ? (
+        'no match'
+      ) : (
+        <>
+          {position === undefined ? count : `${formatCount(position)} of ${count}`} ·{' '}
+          {matchBytes(summary, device)}
+        </>
+      )}
+    </output>
   );
 }

@@ -10,8 +10,7 @@ import {
   whatIfSentence,
 } from '../../../output/report/what-if-citation.ts';
 import { useStores } from '../../../state/stores.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { useAnalysis } from '../../shared/services.ts';
+import { useAnalysis, useDevice } from '../../shared/services.ts';
 import { type Limit, resultOf, whatIfStoreOf, withProgress } from './what-if-results.ts';
 
 interface WhatIfCitationProps {

@@ -1,10 +1,9 @@
 /** What the tooltip of the address map says, and the line of what is pinned. */
-
 import { formatBytes, formatCount } from '../../../base/format.ts';
 import type { AddressHit } from '../../../draw/address-map/address-hits.ts';
 import type { AddressSlot } from '../../../draw/address-map/address-layout.ts';
 import { hitContent, type TooltipContent } from '../../plot/tooltip.ts';
-import { segmentKindText } from '../../shared/segment-content.ts';
+import { segmentKindText } from '../../shared/segment-content.tsx';
 
 export function addressContent(hit: AddressHit, slots: readonly AddressSlot[]): TooltipContent {
   const { block, gap, segment } = hit;

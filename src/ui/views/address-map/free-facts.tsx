@@ -3,8 +3,8 @@ import type { DeviceInfo, OomInfo } from '../../../device/model/types.ts';
 import type { AddressSlots } from '../../../draw/address-map/address-layout.ts';
 import type { FreeMemory } from '../../../draw/address-map/free-memory.ts';
 import { useView } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { Bytes } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
 
 /** What is free at the cursor, and at an OOM whether it would have been enough. */

@@ -1,7 +1,6 @@
 import { formatBytes, formatCount, plural } from '../../../base/format.ts';
 import type { AddressSlot, AddressSlots } from '../../../draw/address-map/address-layout.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { TableHead } from '../../shared/table-head.tsx';
+import { Bytes, TableHead } from '../../shared/facts.tsx';
 
 const LABELS: Readonly<Record<AddressSlot['kind'], string>> = {
   small: 'small pool',

@@ -1,9 +1,9 @@
 import './allocations.css';
 import { useStores, useView } from '../../../state/stores.ts';
-import { Segmented } from '../../shared/segmented.tsx';
+import { Segmented } from '../../shared/buttons.tsx';
 import { AllocationTable } from './allocation-table.tsx';
 import { SiteTable } from './call-site-table.tsx';
-import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list-order.ts';
+import { LARGEST_FIRST, orderOf, SITES_AT_PEAK } from './list.ts';
 
 const ROWS = [
   { value: 'allocations', label: 'All', about: 'One row per allocation' },

@@ -6,15 +6,14 @@ import { addTerm } from '../../../device/search/edit-search.ts';
 import { siteTerm } from '../../../device/search/qualifiers/site.ts';
 import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
-import { SiteCell } from '../../shared/site-cell.tsx';
+import { SiteCell } from '../../shared/code-place.tsx';
+import { Bytes } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import type { Column } from '../../table/table-types.ts';
-import { LARGEST_FIRST, type ListOrder } from './list-order.ts';
+import type { Column } from '../../table/table-row.tsx';
+import { momentWidthPx, startText } from './allocation-table.tsx';
+import { LARGEST_FIRST, type ListOrder, SITE_LIST } from './list.ts';
 import { ListTable } from './list-table.tsx';
-import { momentWidthPx, startText } from './row-cells.tsx';
-import { SITE_LIST } from './use-list.ts';
 
 interface SiteTableProps {
   readonly order: Extract<ListOrder, { of: 'sites' }>;

@@ -3,22 +3,23 @@ import { formatCount } from '../../../base/format.ts';
 import { toggleTerm } from '../../../device/search/edit-search.ts';
 import { siteTerm } from '../../../device/search/qualifiers/site.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { emptyReasons } from '../../panels/search/match-labels.ts';
-import { CopyButton } from '../../shared/copy-button.tsx';
-import { useDevice } from '../../shared/device-context.ts';
-import { useSelectedIndex } from '../../shared/selection.ts';
+import { emptyReasons } from '../../panels/search/search-panel.tsx';
+import { CopyButton } from '../../shared/buttons.tsx';
+import { useSelectedIndex } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import type { Column, TableHandle } from '../../table/table-types.ts';
+import type { Column, TableHandle } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import { LARGEST_FIRST, sortedBy } from './list-order.ts';
 import {
+  LARGEST_FIRST,
   type Listed,
   type Listing,
   type ListKey,
   type ListQueries,
   type ListState,
+  sortedBy,
   useList,
-} from './use-list.ts';
+} from './list.ts';
 
 /** More rows than this are too much to paste. */
 const MOST_COPIED = 10_000;

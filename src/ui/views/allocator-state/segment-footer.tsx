@@ -5,8 +5,8 @@ import type { SegmentRow } from '../../../device/allocator-state/describe-state.
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { CopyButton } from '../../shared/copy-button.tsx';
+import { CopyButton } from '../../shared/buttons.tsx';
+import { Bytes } from '../../shared/facts.tsx';
 import { roundingText } from './state-labels.ts';
 
 /** Everything known about the segment that keys act on. */

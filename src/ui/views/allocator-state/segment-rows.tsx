@@ -8,8 +8,8 @@ import type { SegmentGroup, SpaceTotals } from '../../../device/allocator-state/
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import { useStores } from '../../../state/stores.ts';
-import { IconButton } from '../../shared/icon-button.tsx';
-import { frameTitle } from '../../shared/stack-text.ts';
+import { IconButton } from '../../shared/buttons.tsx';
+import { frameTitle } from '../../shared/code-place.tsx';
 import type { BarColors } from './paint-bar.ts';
 import { type BarPlace, SegmentBar } from './segment-bar.tsx';
 import { ageText, groupName, groupTerms, roundingText, usedText } from './state-labels.ts';

@@ -1,7 +1,6 @@
 /** Keys of the state view. */
-
 import { BIG_STEP } from '../../panels/cursor/cursor-steps.ts';
-import { isTextField, useKeyDown } from '../../shared/use-key-down.ts';
+import { isTextField, useKeyDown } from '../../shared/browser.ts';
 
 /** What the keys do. */
 export interface StateActions {

@@ -3,8 +3,8 @@ import { formatBytes, formatExactBytes, plural } from '../../../base/format.ts';
 import type { PinSite, StateOverview } from '../../../device/allocator-state/describe-state.ts';
 import { frameLabel } from '../../../device/model/frame-text.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { frameTitle } from '../../shared/stack-text.ts';
+import { frameTitle } from '../../shared/code-place.tsx';
+import { useDevice } from '../../shared/services.ts';
 import {
   keptSentences,
   oomSentence,

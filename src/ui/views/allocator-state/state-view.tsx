@@ -8,11 +8,11 @@ import type {
   AllocatorStateRequest,
 } from '../../../worker/handlers/allocator-state.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { NothingReserved } from '../../shared/nothing-reserved.tsx';
-import { Segmented, type SegmentedOption } from '../../shared/segmented.tsx';
-import { useSelectedIndex } from '../../shared/selection.ts';
-import { useElementWidth } from '../../shared/use-element-width.ts';
+import { useElementWidth } from '../../shared/browser.ts';
+import { Segmented, type SegmentedOption } from '../../shared/buttons.tsx';
+import { NothingReserved } from '../../shared/segment-content.tsx';
+import { useSelectedIndex } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { type QueryState, useQuery, type WithoutDevice } from '../../shared/use-query.ts';
 import { classColors, plotColors } from '../../theme/palette.ts';
 import { plotStyle } from '../../theme/plot-style.ts';

@@ -3,7 +3,7 @@ import type { SegmentOrder } from '../../../device/allocator-state/segment-group
 import { useStores } from '../../../state/stores.ts';
 import type { StateBlock } from '../../../worker/handlers/allocator-state.ts';
 import { stepped } from '../../panels/cursor/cursor-steps.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import type { ListHandle } from './segment-list.tsx';
 import type { StateActions } from './state-keys.ts';

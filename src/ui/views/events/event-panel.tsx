@@ -1,11 +1,10 @@
 import { TriangleAlert } from 'lucide-react';
 import { formatCount, formatDurationUs, formatExactBytes } from '../../../base/format.ts';
 import type { EventDetails } from '../../../device/lists/event-list-types.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { CopyButton } from '../../shared/copy-button.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { CopyButton } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { Fact } from '../../shared/fact.tsx';
+import { Bytes, Fact } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 

@@ -4,10 +4,10 @@ import { formatCount, formatDurationUs } from '../../../base/format.ts';
 import type { EventFacets, EventPair, EventRow } from '../../../device/lists/event-list-types.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
-import { SiteCell } from '../../shared/site-cell.tsx';
-import type { Column, TableHandle } from '../../table/table-types.ts';
+import { SiteCell } from '../../shared/code-place.tsx';
+import { Bytes } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
+import type { Column, TableHandle } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import type { EventListing, FollowCursor } from './use-event-list.ts';
 

@@ -1,19 +1,25 @@
 import './events.css';
-import { useRef, useState } from 'react';
+import { LocateFixed } from 'lucide-react';
+import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
 import { formatCount } from '../../../base/format.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { cursorEvent } from '../../panels/cursor/cursor-steps.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { useSelectedIndex } from '../../shared/selection.ts';
+import { useShortcut } from '../../shared/browser.ts';
+import { useSelectedIndex } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import type { TableHandle } from '../../table/table-types.ts';
-import { ALL_EVENTS, type EventSettings, eventChoice } from './event-choice.ts';
-import { ActionChips, EventFilterBar } from './event-filter-bar.tsx';
+import type { TableHandle } from '../../table/table-row.tsx';
+import {
+  ActionChips,
+  ALL_EVENTS,
+  EventFilterBar,
+  type EventSettings,
+  eventChoice,
+} from './event-filter.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { EventTable } from './event-table.tsx';
 import { ExportButton } from './export-events.tsx';
-import { GoToEvent } from './go-to-event.tsx';
 import { type EventListState, useEventList, useFollowCursor } from './use-event-list.ts';
 
 /** Every event of the trace, one a row. */
@@ -141,4 +147,65 @@ function NoEvents({ settings, onClear }: NoEventsProps) {
       </p>
     </>
   );
+}
+
+interface GoToEventProps {
+  readonly onGoTo: (event: number) => void;
+  readonly onGoToCursor: () => void;
+}
+
+/** Goes to an event by its number, and back to the cursor. */
+function GoToEvent({ onGoTo, onGoToCursor }: GoToEventProps) {
+  const { device } = useDevice();
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const event = eventNumber(text, device.events);
+  const isBad = text.trim() !== '' && event === undefined;
+  useShortcut(
+    'g',
+    useCallback(() => input.current?.focus(), []),
+  );
+  useShortcut('c', onGoToCursor);
+  const submit = (form: FormEvent) => {
+    form.preventDefault();
+    if (event === undefined) return;
+    onGoTo(event);
+    setText('');
+  };
+  return (
+    <form className="inline-row event-go" onSubmit={submit}>
+      <input
+        ref={input}
+        type="text"
+        inputMode="numeric"
+        className="field"
+        aria-label="Go to event"
+        aria-invalid={isBad}
+        placeholder="Go to event"
+        title={
+          isBad
+            ? `Events are numbered 0 to ${formatCount(device.events - 1)}`
+            : 'Type an event number and press Enter (G)'
+        }
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <button
+        type="button"
+        className="button"
+        title="Scroll to the row of the cursor (C)"
+        onClick={onGoToCursor}
+      >
+        <LocateFixed size={13} aria-hidden />
+        <span className="words">Cursor</span>
+      </button>
+    </form>
+  );
+}
+
+/** '1,234' is event 1234; undefined if the trace has no such event. */
+export function eventNumber(text: string, events: number): number | undefined {
+  const digits = text.trim().replace(/(?<=\d)[,_ ](?=\d{3})/g, '');
+  if (!/^\d{1,10}$/.test(digits)) return undefined;
+  return Number(digits) < events ? Number(digits) : undefined;
 }

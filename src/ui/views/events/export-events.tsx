@@ -4,9 +4,8 @@ import { errorText } from '../../../base/errors.ts';
 import { snapshotStem } from '../../../base/file-names.ts';
 import { formatCount } from '../../../base/format.ts';
 import { CSV_HEADER } from '../../../device/lists/rows-text.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { downloadText } from '../../shared/download.ts';
-import { useServices } from '../../shared/services.ts';
+import { downloadText } from '../../shared/browser.ts';
+import { useDevice, useServices } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import type { EventListing } from './use-event-list.ts';
 

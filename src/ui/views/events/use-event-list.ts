@@ -6,7 +6,7 @@ import { useStores, useView } from '../../../state/stores.ts';
 import type { EventChoice, EventListAnswer } from '../../../worker/handlers/event-list.ts';
 import { useAsk, useComposedQuery } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
-import type { TableHandle } from '../../table/table-types.ts';
+import type { TableHandle } from '../../table/table-row.tsx';
 
 /** A list whose rows can be read. */
 export interface EventListing extends EventListAnswer {

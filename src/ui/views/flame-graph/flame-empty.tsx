@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { eventRangeText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 

@@ -1,11 +1,10 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ColorKey } from '../../plot/plot-controls.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 import { type BoxColor, flameColors } from './flame-colors.ts';
-import type { FlameFigures } from './flame-labels.ts';
-import { countText, setText, shareText } from './flame-labels.ts';
+import { countText, type FlameFigures, setText, shareText } from './flame-labels.ts';
 import type { FlameReady } from './use-flame.ts';
 
 interface FlameSummaryProps {

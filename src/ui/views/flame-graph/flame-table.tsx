@@ -3,14 +3,20 @@ import type { FlameOrderBy, FlameRow } from '../../../device/flame-graph/types.t
 import { frameLabel, framePath, functionText } from '../../../device/model/frame-text.ts';
 import type { FrameView } from '../../../device/model/types.ts';
 import type { Sort } from '../../../state/view-store.ts';
-import { useDevice } from '../../shared/device-context.ts';
-import { FrameCell } from '../../shared/frame-cell.tsx';
+import { FrameCell } from '../../shared/code-place.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useAsk } from '../../shared/use-query.ts';
 import type { RowSource } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-types.ts';
+import type { Column } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
-import type { FlameFigures } from './flame-labels.ts';
-import { countText, GROUPING_TEXT, groupLabel, groupPlace, shareText } from './flame-labels.ts';
+import {
+  countText,
+  type FlameFigures,
+  GROUPING_TEXT,
+  groupLabel,
+  groupPlace,
+  shareText,
+} from './flame-labels.ts';
 import type { FlameQuery } from './flame-query.ts';
 
 interface FlameTableProps {

@@ -1,7 +1,7 @@
 import { ArrowDownToLine, ArrowUpToLine, ChevronRight } from 'lucide-react';
 import type { FlameStep } from '../../../device/flame-graph/types.ts';
 import type { FlameView } from '../../../state/view-store.ts';
-import { Segmented } from '../../shared/segmented.tsx';
+import { Segmented } from '../../shared/buttons.tsx';
 import {
   DATASET_TEXT,
   FRAMES_TEXT,

@@ -4,11 +4,10 @@ import type { StackView } from '../../../device/model/types.ts';
 import { addTerm } from '../../../device/search/edit-search.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { ViewState } from '../../../state/view-store.ts';
-import { CopyButton } from '../../shared/copy-button.tsx';
+import { CopyButton } from '../../shared/buttons.tsx';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
-import type { FlameFigures } from './flame-labels.ts';
-import { countText, shareText } from './flame-labels.ts';
+import { countText, type FlameFigures, shareText } from './flame-labels.ts';
 import type { FlameSelection } from './flame-selection.ts';
 
 interface FrameStripProps {

@@ -12,10 +12,10 @@ import type { TimeAxis } from '../../../draw/timeline/types.ts';
 import { useStores } from '../../../state/stores.ts';
 import type { Range } from '../../../state/view-store.ts';
 import type { AnnotationGroups } from '../../../worker/handlers/memory-summary.ts';
-import { useDevice } from '../../shared/device-context.ts';
+import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
 import { rowsAtHand } from '../../table/row-pages.ts';
-import type { Column } from '../../table/table-types.ts';
+import type { Column } from '../../table/table-row.tsx';
 import { VirtualTable } from '../../table/virtual-table.tsx';
 import { SectionHead, Unanswered } from './section.tsx';
 

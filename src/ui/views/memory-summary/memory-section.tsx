@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { formatCount, formatExactBytes } from '../../../base/format.ts';
+import { formatCount, formatExactBytes, formatPercent } from '../../../base/format.ts';
+import { type ClassTotal, classInfo, classTerm } from '../../../device/classes/types.ts';
 import type { MemoryFigures } from '../../../device/memory-summary/memory-tally.ts';
 import type { TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import type { AnnotationGroup } from '../../../device/model/annotation-groups.ts';
@@ -14,11 +15,14 @@ import {
 } from '../../../output/report/stat-labels.ts';
 import { summaryText } from '../../../output/report/summary-text.ts';
 import { useView } from '../../../state/stores.ts';
-import { CopyButton } from '../../shared/copy-button.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { CopyButton } from '../../shared/buttons.tsx';
 import { notesOf } from '../../shared/device-labels.ts';
+import { Bytes, TableHead } from '../../shared/facts.tsx';
+import { FilterLink } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { useQuery } from '../../shared/use-query.ts';
-import { ClassTable } from './class-table.tsx';
+import { classColors } from '../../theme/palette.ts';
+import { useTheme } from '../../theme/use-theme.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
 interface MemorySectionProps {
@@ -155,5 +159,50 @@ function MemoryTable({ figures }: { readonly figures: MemoryFigures }) {
         </tbody>
       ))}
     </table>
+  );
+}
+
+/** What active memory is made of after an event; a click filters all views to a class. */
+function ClassTable({ event }: { readonly event: EventIndex }) {
+  const { value: totals, failure } = useQuery('classTotals', { event });
+  if (totals === undefined) return <Unanswered failure={failure} />;
+  const whole = totals.reduce((sum, { bytes }) => sum + bytes, 0);
+  return (
+    <table className="summary-table summary-classes" aria-label="Active memory by class">
+      <TableHead labels={['Class', 'Active', 'Share', 'Allocations']} />
+      <tbody>
+        {totals.map((total) => (
+          <ClassRow key={total.class} total={total} whole={whole} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ClassRowProps {
+  readonly total: ClassTotal;
+  /** Bytes of all classes. */
+  readonly whole: number;
+}
+
+function ClassRow({ total, whole }: ClassRowProps) {
+  const theme = useTheme();
+  const { label, about } = classInfo(total.class);
+  return (
+    <tr>
+      <th scope="row">
+        <span
+          className="class-swatch"
+          style={{ background: classColors(theme, 'class')[total.class] }}
+          aria-hidden
+        />
+        <FilterLink term={classTerm(total.class)} about={about}>
+          {label}
+        </FilterLink>
+      </th>
+      <Bytes as="td" bytes={total.bytes} />
+      <td>{formatPercent(total.bytes / whole)}</td>
+      <td>{formatCount(total.count)}</td>
+    </tr>
   );
 }

@@ -1,16 +1,16 @@
+import { useMemo } from 'react';
 import { formatBytes, formatCount, formatDurationUs, formatPercent } from '../../../base/format.ts';
+import { type SettingRow, settingRows } from '../../../device/memory-summary/settings.ts';
 import type { Share, TraceFacts } from '../../../device/memory-summary/trace-facts.ts';
 import { absenceText } from '../../../device/model/stacks.ts';
 import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
 import { deviceName } from '../../../output/report/summary-text.ts';
 import { useStores } from '../../../state/stores.ts';
 import { onDevice } from '../../../state/view-fitting.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
+import { absenceExplanation } from '../../shared/code-place.tsx';
 import { notesOf, RECORDING_TEXT } from '../../shared/device-labels.ts';
-import { Fact } from '../../shared/fact.tsx';
-import { absenceExplanation } from '../../shared/stack-text.ts';
-import { TableHead } from '../../shared/table-head.tsx';
+import { Bytes, Fact, TableHead } from '../../shared/facts.tsx';
+import { useDevice } from '../../shared/services.ts';
 import type { QueryState } from '../../shared/use-query.ts';
 import { SectionHead, Unanswered } from './section.tsx';
 
@@ -210,4 +210,57 @@ function SharesTable({ heading, rows }: SharesTableProps) {
 /** '12.3%', '< 0.1%', '–' of nothing. */
 function shareText(part: number, whole: number): string {
   return whole === 0 ? '–' : formatPercent(part / whole, 1);
+}
+
+/** The allocator's settings; those that are not PyTorch's defaults first, and marked. */
+export function SettingsSection() {
+  const { info } = useDevice();
+  const rows = useMemo(() => settingRows(info.settings), [info.settings]);
+  const changed = rows.filter(({ isDefault }) => isDefault !== true).length;
+  return (
+    <section aria-label="Allocator settings" className="summary-section">
+      <SectionHead title="Allocator settings">
+        <span className="dim">{rows.length > 0 && changedText(changed)}</span>
+      </SectionHead>
+      {rows.length === 0 ? (
+        <p className="dim">
+          This file has no settings; PyTorch 2.3 and later write them. Rounding and splitting are
+          assumed to be the defaults.
+        </p>
+      ) : (
+        <table className="summary-table summary-settings">
+          <TableHead labels={['Setting', 'Recorded', 'PyTorch’s default', 'What it does']} />
+          <tbody>
+            {rows.map((row) => (
+              <Setting key={row.name} row={row} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function changedText(changed: number): string {
+  if (changed === 0) return 'all at PyTorch’s defaults';
+  return changed === 1 ? '1 differs from the default' : `${changed} differ from the defaults`;
+}
+
+function Setting({ row }: { readonly row: SettingRow }) {
+  const { name, value, defaultValue, isDefault, about, source } = row;
+  return (
+    <tr data-changed={isDefault === true ? undefined : true}>
+      <th scope="row" className="mono">
+        {name}
+      </th>
+      <td className="mono">
+        {value}
+        {isDefault === false && <span className="chip">changed</span>}
+      </td>
+      <td className="mono" title={source === '' ? undefined : `From ${source}`}>
+        {defaultValue ?? 'unknown'}
+      </td>
+      <td>{about === '' ? <span className="dim">a key that is not known here</span> : about}</td>
+    </tr>
+  );
 }

@@ -2,8 +2,7 @@ import './summary.css';
 import { useQuery } from '../../shared/use-query.ts';
 import { AnnotationsSection } from './annotations-section.tsx';
 import { MemorySection } from './memory-section.tsx';
-import { RecordingSection } from './recording-section.tsx';
-import { SettingsSection } from './settings-section.tsx';
+import { RecordingSection, SettingsSection } from './recording-section.tsx';
 
 /** The figures of memory_summary(), a comparison of the program's annotations, and what the file holds. */
 export function SummaryView() {

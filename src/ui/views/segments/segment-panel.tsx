@@ -4,10 +4,9 @@ import type { SegmentContent, SegmentUse } from '../../../draw/address-map/addre
 import type { SegmentLife } from '../../../draw/address-map/segment-lives.ts';
 import type { EventIndex } from '../../../format/snapshot/tables.ts';
 import { useStores, useView } from '../../../state/stores.ts';
-import { Bytes } from '../../shared/bytes.tsx';
-import { useDevice } from '../../shared/device-context.ts';
-import { Fact } from '../../shared/fact.tsx';
-import { lifeText, segmentKindText } from '../../shared/segment-content.ts';
+import { Bytes, Fact } from '../../shared/facts.tsx';
+import { lifeText, segmentKindText } from '../../shared/segment-content.tsx';
+import { useDevice } from '../../shared/services.ts';
 import { StackList } from '../../shared/stack-list.tsx';
 import { useQuery } from '../../shared/use-query.ts';
 

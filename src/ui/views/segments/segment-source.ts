@@ -1,5 +1,4 @@
 /** The segments over time, as a plot, and their colors. */
-
 import { formatBytes } from '../../../base/format.ts';
 import type { DeviceInfo } from '../../../device/model/types.ts';
 import { SEGMENT_CLASSES, type SegmentClass } from '../../../draw/address-map/segment-index.ts';
@@ -8,7 +7,7 @@ import type { Palette, TimelineFrame } from '../../../draw/timeline/types.ts';
 import type { SegmentFrameRequest } from '../../../worker/handlers/address-map.ts';
 import type { SessionApi } from '../../../worker/protocol.ts';
 import type { PlotHit, PlotSource } from '../../plot/plot-source.ts';
-import { segmentContent } from '../../shared/segment-content.ts';
+import { segmentContent } from '../../shared/segment-content.tsx';
 import { plotColors, type ThemeName, toAbgr } from '../../theme/palette.ts';
 
 type SegmentSession = Pick<

@@ -3,8 +3,8 @@ import type { CounterName } from '../../../allocator/replay/types.ts';
 import { useStores, useView } from '../../../state/stores.ts';
 import { ColorLegend, ColorSelect } from '../../panels/legend/color-legend.tsx';
 import { AxisSwitch, FitButton } from '../../plot/plot-controls.tsx';
+import { Segmented } from '../../shared/buttons.tsx';
 import { COUNTERS } from '../../shared/device-labels.ts';
-import { Segmented } from '../../shared/segmented.tsx';
 import { plotStyle } from '../../theme/plot-style.ts';
 import { useTheme } from '../../theme/use-theme.ts';
 

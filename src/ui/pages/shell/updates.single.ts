@@ -1,2 +1,0 @@
-/** A page in one file has no service worker, and is what it is: in place of updates.ts. */
-export function watchUpdates(): void {}

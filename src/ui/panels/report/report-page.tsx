@@ -1,0 +1,79 @@
+/** The page in one file: its own text, to which a report adds its data, and the report that it holds. */
+import { FileText } from 'lucide-react';
+import {
+  type ParsedReport,
+  parseReport,
+  REPORT_ELEMENT_ID,
+  type ReportHead,
+} from '../../../output/report/report-page.ts';
+import type { OpenSource } from '../../../worker/protocol.ts';
+
+/** Beside index.html on a server. */
+const SHELL_URL = 'vramscope.html';
+
+let own: string | undefined;
+
+/**
+ * Keeps the page's own text, where it is the page in one file: on file:// it can't be fetched. To be
+ * called before anything is added to the document.
+ */
+export function keepShell(document: Document): void {
+  if (!import.meta.env.VITE_SINGLE) return;
+  const page = document.documentElement.cloneNode(true) as HTMLElement;
+  page.querySelector(`#${REPORT_ELEMENT_ID}`)?.remove();
+  own = `<!doctype html>\n${page.outerHTML}\n`;
+}
+
+/** @throws Error with a message for the user if the server has no such page */
+export async function appShell(): Promise<string> {
+  if (own !== undefined) return own;
+  const response = await fetch(SHELL_URL).catch(() => undefined);
+  const text = response?.ok === true ? await response.text() : '';
+  // A server that answers everything with its index.html has not answered this.
+  if (text.includes('Content-Security-Policy') && text.includes('worker-src blob:')) return text;
+  throw new Error(
+    `The page in one file (${SHELL_URL}), is not available: it is downloaded when you export your first report, which needs the network once.`,
+  );
+}
+
+/**
+ * Takes the report out of the document, which would otherwise keep its text for good. Undefined where
+ * there is none, as always on a server: a report is a page in one file.
+ */
+export function takeReport(document: Document): ParsedReport | undefined {
+  if (!import.meta.env.VITE_SINGLE) return undefined;
+  const element = document.getElementById(REPORT_ELEMENT_ID);
+  if (element === null) return undefined;
+  element.remove();
+  return parseReport(element.textContent ?? '');
+}
+
+/** @returns what the session opens. Broken data fails there, with a message of its own. */
+export function reportSource(title: string, base64: string): OpenSource {
+  return { kind: 'blob', blob: new Blob([bytesOf(base64)]), name: title };
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+/** Above a report's views: what it is, when it was made, and its author's notes. None in a notebook's cell, which nobody made. */
+export function ReportBar({ title, notes, madeAt, version }: ReportHead) {
+  if (madeAt === '') return null;
+  return (
+    <aside className="row bar report-bar" aria-label="Report">
+      <p className="inline-row">
+        <FileText size={14} aria-hidden />
+        Report of <strong>{title}</strong>
+        <span className="dim">
+          made {madeAt.slice(0, 16).replace('T', ' ')} UTC by vramscope {version}
+        </span>
+      </p>
+      {notes !== '' && <p className="report-notes">{notes}</p>}
+    </aside>
+  );
+}

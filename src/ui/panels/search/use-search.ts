@@ -1,0 +1,168 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { NEVER } from '../../../allocator/replay/types.ts';
+import { errorText } from '../../../base/errors.ts';
+import type { MatchStep } from '../../../device/search/step-match.ts';
+import type { TimeAxis } from '../../../draw/timeline/types.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import type { Range } from '../../../state/view-store.ts';
+import { useSelectedIndex } from '../../shared/selection.tsx';
+import { useDevice } from '../../shared/services.ts';
+import { useAsk } from '../../shared/use-query.ts';
+
+/** Longer than between two keys, shorter than a pause. */
+const DEBOUNCE_MS = 150;
+
+export interface SearchText {
+  /** What stands in the box: ahead of the search of the views while typing. */
+  readonly draft: string;
+  readonly type: (text: string) => void;
+  /** Searches for that text at once. */
+  readonly apply: (text: string) => void;
+  /** The next change is a new search, which Back leads away from. */
+  readonly begin: () => void;
+}
+
+/**
+ * The text of the box and the search of all views. The search follows the typing a moment later. Of
+ * all that is typed in one go only the beginning gets an entry in the history.
+ */
+export function useSearchText(): SearchText {
+  const { view } = useStores();
+  const search = useView((state) => state.search);
+  const [draft, setDraft] = useState(search);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const hasBegun = useRef(false);
+
+  // A filter that was clicked elsewhere, or Back.
+  useEffect(() => {
+    clearTimeout(timer.current);
+    setDraft(search);
+  }, [search]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const apply = useCallback(
+    (text: string) => {
+      clearTimeout(timer.current);
+      setDraft(text);
+      if (text === view.getState().view.search) return;
+      if (hasBegun.current) view.adjust({ search: text });
+      else view.commit({ search: text });
+      hasBegun.current = true;
+    },
+    [view],
+  );
+  const type = useCallback(
+    (text: string) => {
+      setDraft(text);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => apply(text), DEBOUNCE_MS);
+    },
+    [apply],
+  );
+  const begin = useCallback(() => {
+    hasBegun.current = false;
+  }, []);
+  return { draft, type, apply, begin };
+}
+
+interface SearchSteps {
+  readonly step: (isBackwards: boolean) => void;
+  /** The match that the last step led to. */
+  readonly last: MatchStep | undefined;
+  /** Why the last step led nowhere. */
+  readonly failure: string | undefined;
+}
+
+/** Next and previous match: selects the allocation, and moves the window where it is not in view. */
+export function useSearchSteps(): SearchSteps {
+  const { device } = useDevice();
+  const selected = useSelectedIndex();
+  const ask = useAsk();
+  const { view } = useStores();
+  const [last, setLast] = useState<MatchStep>();
+  const [failure, setFailure] = useState<string>();
+  /** Where the next step starts: a step that is asked for before the page has drawn the one before starts from that one. */
+  const from = useRef<{ readonly selected: number; readonly last: MatchStep | undefined }>({
+    selected,
+    last: undefined,
+  });
+  useEffect(() => {
+    from.current = { ...from.current, selected };
+  }, [selected]);
+  const queue = useRef(Promise.resolve());
+  const takeStep = useCallback(
+    async (isBackwards: boolean) => {
+      const { search, cursor, axis, x, selection } = view.getState().view;
+      // The worker finds the selection a moment after it was made; the last step knows better.
+      const { last: before, selected: pinned } = from.current;
+      const start = before !== undefined && before.label === selection ? before.allocation : pinned;
+      const windowFrom = x === 'all' ? 0 : x.from;
+      const request = {
+        search,
+        at: cursor,
+        axis,
+        windowFrom,
+        isBackwards,
+      };
+      try {
+        const found = await ask('stepMatch', { ...request, selected: start });
+        setFailure(undefined);
+        if (found === undefined) return;
+        from.current = { ...from.current, last: found };
+        setLast(found);
+        const now = view.getState().view;
+        view.commit({
+          selection: found.label,
+          x: windowShowing(now.x, now.axis, found, device),
+        });
+      } catch (error) {
+        setFailure(errorText(error));
+      }
+    },
+    [ask, view, device],
+  );
+  // Two quick presses are two steps: the second waits for the first.
+  const step = useCallback(
+    (isBackwards: boolean) => {
+      queue.current = queue.current.then(() => takeStep(isBackwards));
+    },
+    [takeStep],
+  );
+  return { step, last, failure };
+}
+
+/** When an allocation lived; see MatchStep. */
+interface Life {
+  readonly startEvent: number;
+  readonly endEvent: number;
+  readonly startUs: number;
+  readonly endUs: number;
+}
+
+/** What the axes span. */
+interface Extents {
+  readonly events: number;
+  readonly durationUs: number;
+}
+
+/**
+ * The window in which an allocation can be seen: the one there is where it does, else one as wide
+ * whose middle is where it begins.
+ */
+export function windowShowing(
+  x: Range | 'all',
+  axis: TimeAxis,
+  life: Life,
+  { events, durationUs }: Extents,
+): Range | 'all' {
+  if (x === 'all') return x;
+  const extent = axis === 'event' ? events : durationUs;
+  // From before the trace it begins at 0; what is not freed reaches to the end.
+  const start = axis === 'event' ? Math.max(0, life.startEvent) : life.startUs || 0;
+  const isOpen = life.endEvent === NEVER;
+  const end = isOpen ? extent : axis === 'event' ? life.endEvent : life.endUs;
+  if (start < x.to && end > x.from) return x;
+  const width = x.to - x.from;
+  const from = Math.max(0, Math.min(start - width / 2, extent - width));
+  return { from, to: from + width };
+}

@@ -1,0 +1,59 @@
+import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
+
+/**
+ * Listens to the keys of the whole page, from when the component is shown. A key meets what is on screen:
+ * the handler of the newest render, also where the key comes before that render's effects.
+ */
+export function useKeyDown(onKeyDown: (event: KeyboardEvent) => void): void {
+  const onNewest = useEffectEvent(onKeyDown);
+  useLayoutEffect(() => {
+    const listener = (event: KeyboardEvent) => onNewest(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
+}
+
+export function isTextField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select');
+}
+
+/** Calls `action` for a key that is typed outside of text fields, without Ctrl, Alt or Meta. */
+export function useShortcut(key: string, action: () => void): void {
+  useKeyDown((event) => {
+    if (event.key !== key || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (isTextField(event.target)) return;
+    event.preventDefault();
+    action();
+  });
+}
+
+/** Width of an element in whole CSS pixels, kept up to date; 0 before it is known. */
+export function useElementWidth(ref: RefObject<Element | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (ref.current === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
+}
+
+/** Long enough for any browser to have begun reading. */
+const KEEP_MS = 10_000;
+
+/**
+ * Saves a text, whole or in parts, as a file on the user's machine. `mime` without charset: the text
+ * is UTF-8.
+ */
+export function downloadText(name: string, mime: string, text: string | readonly Blob[]): void {
+  const parts = typeof text === 'string' ? [text] : [...text];
+  const url = URL.createObjectURL(new Blob(parts, { type: `${mime};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
+}

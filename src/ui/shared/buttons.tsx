@@ -1,0 +1,101 @@
+import { Check, Copy, type LucideIcon } from 'lucide-react';
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+
+interface IconButtonProps extends ComponentProps<'button'> {
+  readonly label: string;
+}
+
+/** A button that is only an icon: its label is for screen readers, and where no `title` says more, for all. */
+export function IconButton({ label, ...props }: IconButtonProps) {
+  return (
+    <button type="button" className="icon-button" aria-label={label} title={label} {...props} />
+  );
+}
+
+interface CopyButtonProps {
+  /** A function for what has to be made or fetched first. */
+  readonly text: string | (() => Promise<string>);
+  /** What is copied, for the name of the button. */
+  readonly label: string;
+  /** For texts that are too long to be shown when one points at the button. */
+  readonly title?: string;
+  readonly className: string;
+  readonly children?: ReactNode;
+}
+
+const FEEDBACK_MS = 1500;
+
+/** Copies `text` and says so for a moment. */
+export function CopyButton({ text, label, title, className, children }: CopyButtonProps) {
+  const [outcome, setOutcome] = useState<'copied' | 'refused' | undefined>(undefined);
+  useEffect(() => {
+    if (outcome === undefined) return;
+    const timer = setTimeout(() => setOutcome(undefined), FEEDBACK_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      setOutcome('copied');
+    } catch {
+      setOutcome('refused');
+    }
+  }
+  return (
+    <button
+      type="button"
+      className={`copy-button ${className}`}
+      title={title ?? `Copy ${typeof text === 'string' ? text : label}`}
+      aria-label={`Copy ${label}`}
+      onClick={() => void copy()}
+    >
+      {children}
+      {outcome === 'copied' ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
+      <span className="copy-feedback" aria-live="polite">
+        {outcome === 'copied' && 'Copied'}
+        {outcome === 'refused' && 'Your browser refused'}
+      </span>
+    </button>
+  );
+}
+
+export interface SegmentedOption<T extends string> {
+  readonly value: T;
+  readonly label: string;
+  /** For those who point at it. */
+  readonly about?: string;
+  readonly icon?: LucideIcon;
+}
+
+interface SegmentedProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly SegmentedOption<T>[];
+  /** Another one was chosen. */
+  readonly onChange: (value: T) => void;
+}
+
+/** A choice of a few words, all in sight. */
+export function Segmented<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: SegmentedProps<T>) {
+  return (
+    <fieldset className="segmented" aria-label={label}>
+      {options.map(({ value: own, label: text, about, icon: Icon }) => (
+        <button
+          key={own}
+          type="button"
+          title={about}
+          aria-pressed={own === value}
+          onClick={() => own !== value && onChange(own)}
+        >
+          {Icon && <Icon size={13} aria-hidden />}
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

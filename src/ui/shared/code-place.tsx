@@ -1,0 +1,121 @@
+import './code-place.css';
+import type { CallSiteLine } from '../../device/lists/allocation-list-types.ts';
+import {
+  frameLocation,
+  framePath,
+  fullPlace,
+  functionText,
+  leafPlace,
+  leafText,
+} from '../../device/model/frame-text.ts';
+import { absenceText } from '../../device/model/stacks.ts';
+import type { FrameView, StackKind } from '../../device/model/types.ts';
+import { CopyButton } from './buttons.tsx';
+
+interface FrameCellProps {
+  /** The function. */
+  readonly name: string;
+  /** 'models/gpt.py:52'; undefined or '' where the file is not known. */
+  readonly path: string | undefined;
+  readonly title: string;
+  /** What the line led to: 'gelu'. */
+  readonly leaf?: string | undefined;
+  /** And where that is: 'functional.py:16'. */
+  readonly leafPlace?: string | undefined;
+}
+
+/**
+ * A frame in a row of a table: 'forward models/gpt.py:52 · gelu in functional.py:16'. Where it does not fit, its folders go
+ * first, then the leaf's place, then the function, then the leaf; of the file's name the front, so that the line
+ * number stays.
+ */
+export function FrameCell({ name, path = '', title, leaf, leafPlace }: FrameCellProps) {
+  const slash = path.lastIndexOf('/') + 1;
+  return (
+    <span className="frame-cell" title={title}>
+      <span className="frame-cell-name">{name}</span>{' '}
+      <span className="frame-cell-path dim">
+        <span className="frame-cell-folder">{path.slice(0, slash)}</span>
+        <span className="frame-cell-file">
+          <bdi>{path.slice(slash)}</bdi>
+        </span>
+      </span>
+      {leaf !== undefined && <span className="frame-cell-leaf"> · {leaf}</span>}
+      {leafPlace !== undefined && (
+        <span className="frame-cell-leaf-place dim"> in {leafPlace}</span>
+      )}
+    </span>
+  );
+}
+
+/** The user's own line and the operation that it led to, 'mlp model.py:52 · gelu in functional.py:16'; or why there is none. */
+export function SiteCell({ stackKind, topFrame, leafFrame }: CallSiteLine) {
+  if (topFrame === undefined) return <span className="dim">{absenceText(stackKind)}</span>;
+  const title = frameTitle(topFrame);
+  return (
+    <FrameCell
+      name={functionText(topFrame)}
+      path={framePath(topFrame)}
+      title={leafFrame === undefined ? title : `${title}\n· ${leafText(leafFrame)}`}
+      leaf={leafFrame && functionText(leafFrame)}
+      leafPlace={leafFrame && leafPlace(leafFrame)}
+    />
+  );
+}
+
+/**
+ * A label such as 'train.py:21 (step)' in a box that may be too narrow: what follows the line gives way first, then
+ * the file's name, and never the line's number, which is what people look for. Screen readers read its parts as
+ * words of their own: a button that it names needs a label too.
+ */
+export function LineLabel({ label }: { readonly label: string }) {
+  const [, file, line, rest] = /^(.*?)(:\d+)(.*)$/s.exec(label) ?? [];
+  if (file === undefined || line === undefined) {
+    return (
+      <span className="line-label">
+        <span className="line-label-rest">{label}</span>
+      </span>
+    );
+  }
+  return (
+    <span className="line-label">
+      <span className="line-label-file">{file}</span>
+      <span className="line-label-line">{line}</span>
+      {rest !== '' && <span className="line-label-rest">{rest}</span>}
+    </span>
+  );
+}
+
+/** Where a frame is, ready to be copied as a whole path; of C++ without a known file, its whole name. */
+export function FramePlace({ frame }: { readonly frame: FrameView }) {
+  const path = framePath(frame);
+  const whole = fullPlace(frame);
+  return (
+    <CopyButton
+      text={whole}
+      label={path === undefined ? 'the whole C++ name' : whole}
+      className="frame-place"
+    >
+      <span>{path ?? 'C++'}</span>
+    </CopyButton>
+  );
+}
+
+/** What a frame that is written short says when it is pointed at: all that was recorded. */
+export function frameTitle(frame: FrameView): string {
+  return frameLocation(frame) === undefined ? frame.name : `${frame.name}\n${fullPlace(frame)}`;
+}
+
+/** Why there is no stack, in full; absenceText (core/device) is the short form. */
+export function absenceExplanation(kind: StackKind): string {
+  switch (kind) {
+    case 'recorded':
+      return 'Only C++ frames that every stack has were recorded: nothing in them says what was computed.';
+    case 'no-python-stack':
+      return 'The thread ran no Python at that moment: autograd runs the backward pass in threads of its own.';
+    case 'no-context':
+      return 'No stack was recorded for this event. Record with context="all" and stacks="python" or "all" to get one.';
+    case 'before-recording':
+      return 'This block was allocated before recording began, so the file does not say which line made it. Start recording earlier to see it.';
+  }
+}

@@ -1,0 +1,57 @@
+import { Fragment, type ReactNode } from 'react';
+import { formatBytes, formatExactBytes } from '../../base/format.ts';
+
+interface BytesProps {
+  readonly bytes: number;
+  readonly as?: 'span' | 'strong' | 'b' | 'td' | 'dd';
+}
+
+/** Bytes, rounded; every digit in the title. */
+export function Bytes({ bytes, as: Tag = 'span' }: BytesProps) {
+  return <Tag title={formatExactBytes(bytes)}>{formatBytes(bytes)}</Tag>;
+}
+
+interface FactProps {
+  readonly term: string;
+  readonly title?: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** A term and what is known of it: a row of a <dl>. */
+export function Fact({ term, title, children }: FactProps) {
+  return (
+    <div title={title}>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The head of a plain table. */
+export function TableHead({ labels }: { readonly labels: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {labels.map((label) => (
+          <th key={label} scope="col">
+            {label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/**
+ * A sentence with names of code in it, which breaks between their words where it has to break in one:
+ * 'PYTORCH_CUDA_ALLOC_CONF=|expandable_|segments:True'.
+ */
+export function CodeText({ text }: { readonly text: string }) {
+  return text.split(/(?<=[\w)][=_.:])(?=\w)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other identity
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}

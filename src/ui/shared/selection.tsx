@@ -1,0 +1,70 @@
+/** The pinned allocation: looked up once by the workbench, which provides it to all that is below. */
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import type { ClassifiedDetails } from '../../device/classes/types.ts';
+import { hasTerm, toggleTerm } from '../../device/search/edit-search.ts';
+import { useStores, useView } from '../../state/stores.ts';
+import { useQuery } from './use-query.ts';
+
+export type Selection =
+  | { readonly kind: 'none' }
+  /** The label belongs to another snapshot or device, or was made by hand. */
+  | { readonly kind: 'missing'; readonly label: string }
+  | { readonly kind: 'found'; readonly details: ClassifiedDetails };
+
+const NONE: Selection = { kind: 'none' };
+
+export const SelectionContext = createContext<Selection>(NONE);
+
+export const useSelection = (): Selection => useContext(SelectionContext);
+
+/** Index of the pinned allocation, -1 for none. */
+export function useSelectedIndex(): number {
+  const selection = useSelection();
+  return selection.kind === 'found' ? selection.details.index : -1;
+}
+
+/** Looks up the view's selection. While the next one is looked up the last one stays, so nothing flickers. */
+export function useFoundSelection(): Selection {
+  const label = useView((view) => view.selection);
+  const found = useQuery('findAllocation', label === undefined ? undefined : { label });
+  // An index is valid for one snapshot only: never send it to the next one.
+  const index = found.isCurrent ? found.value : undefined;
+  const { value: details, failure } = useQuery(
+    'allocation',
+    index === undefined ? undefined : { index },
+  );
+  const missing = found.value === undefined ? found.request?.label : undefined;
+  // When the worker is gone, there is nothing to show; the timeline reports it.
+  const hasFailed = (found.failure ?? failure) !== undefined;
+  return useMemo(() => {
+    if (label === undefined || hasFailed) return NONE;
+    if (missing !== undefined) return { kind: 'missing', label: missing };
+    return details === undefined ? NONE : { kind: 'found', details };
+  }, [label, hasFailed, missing, details]);
+}
+
+interface FilterLinkProps {
+  /** The search that finds what the children name. */
+  readonly term: string;
+  /** What the children name. */
+  readonly about?: string;
+  readonly children: ReactNode;
+}
+
+/** Filters all views to what it names; clicked again it shows all. */
+export function FilterLink({ term, about, children }: FilterLinkProps) {
+  const { view } = useStores();
+  const isOn = useView(({ search }) => hasTerm(search, term));
+  const does = `${isOn ? 'Clear filter' : 'Filter to these'}: ${term}`;
+  return (
+    <button
+      type="button"
+      className="filter-link"
+      aria-pressed={isOn}
+      title={about === undefined ? does : `${about}\n${does}`}
+      onClick={() => view.commit({ search: toggleTerm(view.getState().view.search, term) })}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,144 @@
+import './what-if.css';
+import { useMemo, useState } from 'react';
+import { confText } from '../../../allocator/replay/rounding.ts';
+import { parseAllocConf } from '../../../allocator/simulator/alloc-conf.ts';
+import { PRESETS } from '../../../allocator/simulator/presets.ts';
+import type { DeviceInfo, SessionInfo } from '../../../device/model/types.ts';
+import { useStores, useView } from '../../../state/stores.ts';
+import type { CardFit, RecordedSide } from '../../../worker/analysis/what-if-handler.ts';
+import { lowestOf } from '../../panels/what-if/what-if-results.ts';
+import { useDevice } from '../../shared/services.ts';
+import { ChosenSetting, ComparedRuns, ConfidenceNote } from './compared-runs.tsx';
+import { LimitSelect, SettingForm } from './run-form.tsx';
+import { RunPlot } from './run-plot.tsx';
+import { RunStatus, useWhatIfRuns } from './runs.tsx';
+import { type RowSort, type SettingRow, settingRows, sortRows } from './setting-rows.ts';
+import { SettingsTable } from './settings-table.tsx';
+
+/** The recorded requests run again under other allocator settings, the best first. */
+export function WhatIfView() {
+  const { device } = useDevice();
+  const reason = unavailableReason(device);
+  if (reason === undefined) return <Runs />;
+  return (
+    <div className="blank">
+      <h2>What if is not available for this device</h2>
+      <p>{reason}</p>
+    </div>
+  );
+}
+
+function unavailableReason(device: DeviceInfo): string | undefined {
+  if (device.kind === 'host') {
+    return 'This is pinned host memory, whose allocator has none of these settings. Choose a CUDA device above.';
+  }
+  if (device.events > 0) return undefined;
+  return 'This device has no recorded history, so there is nothing to simulate. Call torch.cuda.memory._record_memory_history() early in your program and take another snapshot.';
+}
+
+function Runs() {
+  const { info } = useDevice();
+  const { view } = useStores();
+  const setting = useView((state) => state.setting);
+  const limit = useView((state) => state.limit) ?? 'recorded';
+  const asked = parseAllocConf(setting ?? '');
+  const recordedSetting = recordedSettingOf(info);
+  const [tried, setTried] = useState<readonly string[]>([]);
+  const settings = useSettings([...PRESETS, recordedSetting, ...tried, asked.ok ? asked.text : '']);
+  const { known, phase, cancel, resume } = useWhatIfRuns(settings, limit);
+  const rows = settingRows(known, limit, settings);
+  const choose = (text: string) => {
+    setTried((before) => (settings.includes(text) ? before : [...before, text]));
+    // A click on the button is one on its row too.
+    if (view.getState().view.setting !== text) view.commit({ setting: text });
+  };
+  return (
+    <section className="view whatif-view" aria-label="What if">
+      <div className="row whatif-toolbar">
+        <LimitSelect
+          limit={limit}
+          recorded={known.recorded?.run.limit}
+          onChange={(next) => view.commit({ limit: next === 'recorded' ? undefined : next })}
+        />
+        <SettingForm unreadable={asked.ok ? undefined : asked.text} onTry={choose} />
+      </div>
+      <RunStatus phase={phase} rows={rows} onCancel={cancel} onResume={resume} />
+      {known.recorded !== undefined && (
+        <Compared
+          recorded={known.recorded}
+          recordedCard={known.cards.get(recordedSetting)}
+          rows={rows}
+          areAllRun={phase.kind === 'done'}
+          setting={setting !== undefined && asked.ok ? asked.text : undefined}
+          lowestBytes={(text) => lowestOf(known, limit, text)}
+          onChoose={choose}
+        />
+      )}
+    </section>
+  );
+}
+
+interface ComparedProps {
+  readonly recorded: RecordedSide;
+  readonly recordedCard: CardFit | undefined;
+  readonly rows: readonly SettingRow[];
+  readonly areAllRun: boolean;
+  /** The one that was chosen; undefined: the best. */
+  readonly setting: string | undefined;
+  readonly lowestBytes: (setting: string) => number | undefined;
+  readonly onChoose: (setting: string) => void;
+}
+
+function Compared({ recorded, recordedCard, rows, ...props }: ComparedProps) {
+  const [sort, setSort] = useState<RowSort>();
+  const best = sortRows(rows, undefined)[0];
+  const chosen = rows.find(({ settings }) => settings === props.setting) ?? best;
+  if (chosen === undefined) return undefined;
+  const { settings, result, card } = chosen;
+  const lowestBytes = props.lowestBytes(settings);
+  return (
+    <div className="whatif-content column">
+      {result !== undefined && (
+        <ChosenSetting
+          recorded={recorded.run}
+          result={result}
+          isBest={props.areAllRun && settings === best?.settings}
+        />
+      )}
+      <SettingsTable
+        recorded={recorded.run}
+        recordedCard={recordedCard}
+        rows={sortRows(rows, sort)}
+        chosen={settings}
+        onChoose={props.onChoose}
+        sort={sort}
+        onSort={setSort}
+      />
+      <RunPlot recorded={recorded} result={result} />
+      {result !== undefined && (
+        <div className="whatif-details">
+          <ComparedRuns
+            recorded={recorded.run}
+            recordedCard={recordedCard}
+            result={result}
+            card={card}
+            lowestBytes={lowestBytes}
+          />
+          <ConfidenceNote result={result} requests={recorded.requests} lowestBytes={lowestBytes} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Each once, and the same array as long as they are the same: choosing one of them runs nothing. */
+function useSettings(settings: readonly string[]): readonly string[] {
+  const key = [...new Set(settings)].join('\n');
+  return useMemo(() => key.split('\n'), [key]);
+}
+
+/** '' where the file does not say, or says what is invalid search: then the recorded run has no row of its own. */
+function recordedSettingOf({ settings }: SessionInfo): string {
+  const parsed = parseAllocConf(confText(settings));
+  return parsed.ok ? parsed.text : '';
+}
